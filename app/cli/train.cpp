@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include "app/cli/arguments.h"
@@ -12,6 +11,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/standard.h"
+#include "core/stopwatch.h"
 #include "core/train/run_files.h"
 
 namespace attn::cli {
@@ -90,13 +90,10 @@ class Progress {
     Progress(std::ostream& out, Index first, Index steps)
         : out_(out), first_(first), steps_(steps) {}
     void at(const Record& record) {
-        using Seconds = std::chrono::duration<double>;
-        const auto now = Clock::now();
         const bool last = record.step + 1 == steps_;
-        if (Seconds(now - said_).count() < 1.0 && !last) return;
-        said_ = now;
-        const double rate =
-            static_cast<double>(record.step + 1 - first_) / Seconds(now - begun_).count();
+        if (said_.seconds() < 1.0 && !last) return;
+        said_ = {};
+        const double rate = static_cast<double>(record.step + 1 - first_) / begun_.seconds();
         out_ << fmt::format(
             "step {} of {}: loss {:.4f}, {} right, {} of rows saturated, {:.1f} steps/s\n",
             record.step + 1, steps_, record.loss, view::percent(record.accuracy),
@@ -104,10 +101,9 @@ class Progress {
     }
 
   private:
-    using Clock = std::chrono::steady_clock;
     std::ostream& out_;
     Index first_, steps_;
-    Clock::time_point begun_ = Clock::now(), said_ = begun_;
+    Stopwatch begun_, said_;
 };
 
 /// Trains up to the steps of its specification; saves as it goes, so that whoever ends the program leaves a run that goes on.

@@ -1,6 +1,7 @@
 #include "app/workspaces/learn/training.h"
 
 #include "app/workspaces/learn/state.h"
+#include "core/stopwatch.h"
 
 namespace attn::view {
 namespace {
@@ -34,7 +35,7 @@ void Training::request(const LearnRequest& request) {
     if (!on || seeds) seeds_.clear(), others_ = {};
     for (std::size_t run = 0; run < 2; ++run)
         if (courses_[run]) courses_[run]->set_switches(request.plan.switches[run]);
-    since_ = Clock::now();
+    since_ = {};
     counted_ = 0;
     rate_ = 0.0;
 }
@@ -139,10 +140,10 @@ std::shared_ptr<const LearnSeries> Training::series() {
     }
     probed_sentence_ = request_->shown.sentence;
     series->sentence_fault = sentence_fault_;
-    const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+    const double seconds = since_.seconds();
     if (seconds > 0.5) {
         rate_ = static_cast<double>(counted_) / seconds;
-        since_ = Clock::now();
+        since_ = {};
         counted_ = 0;
     }
     series->steps_per_second = rate_;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/numerics/words.h"
+#include "core/stopwatch.h"
 
 namespace attn::view {
 namespace {
@@ -96,12 +96,11 @@ std::optional<NumericsRequest> requested_numerics(const AppState& state) {
 }
 
 Action run(const NumericsRequest& request, const RunControl& control) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     auto sweep = numerics_sweep(request.logits, numerics_gains(), control.stop);
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - begin;
+    const double elapsed_ms = watch.ms();
     return NumericsReady{request.logits, std::make_shared<const NumericsSweep>(std::move(sweep)),
-                         elapsed.count()};
+                         elapsed_ms};
 }
 
 void describe(Visitor& visit, NumericsControls& controls) {
