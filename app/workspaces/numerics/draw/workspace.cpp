@@ -304,23 +304,17 @@ void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at
 
 // --- the curves
 
-void follow(const PlotInput& input, Index gain, view::Actions& out) {
-    if (input.taken) out.push_back(view::BeginGesture{});
-    Index to = input.moved_to ? view::nearest_gain(*input.moved_to) : gain;
-    if (input.steps != 0) to = view::next_gain(gain, input.steps);
-    if (to != gain) out.push_back(view::SetNumericsGain{to});
-    if (input.let_go) out.push_back(view::EndGesture{});
-}
-
 void draw_plots(const NumericsView& view, const Columns& columns, const Box& at, const Frame& frame,
                 view::Actions& out) {
     for (std::size_t a = 0; a < view.columns.size(); ++a) {
         const view::NumericsColumn& column = view.columns[a];
         // the first plot's ticks stand under the names of the formats
         const float left = a == 0 ? columns.x(a) - frame.px(kFormats * 0.6F) : columns.x(a);
-        follow(draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y},
-                         {columns.x(a) + columns.width, at.high.y}, view.stale, frame),
-               view.controls.gain, out);
+        const PlotInput input =
+            draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y},
+                      {columns.x(a) + columns.width, at.high.y}, view.stale, frame);
+        follow<view::SetNumericsGain>(input, view.controls.gain, view::nearest_gain,
+                                      view::next_gain, out);
     }
 }
 
