@@ -20,8 +20,7 @@ nlohmann::json json_from(const Arguments& words) {
 
 }  // namespace
 
-TEST_CASE("generate: greedy tokens are the largest logits of the text so far") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "generate: greedy tokens are the largest logits of the text so far") {
     const std::string folder = test::gpt2_folder(scratch).string();
     const auto json = json_from({"generate", folder, "--text", "abba c", "--tokens", "4",
                                  "--temperature", "0", "--candidates", "3", "--json"});
@@ -45,8 +44,7 @@ TEST_CASE("generate: greedy tokens are the largest logits of the text so far") {
     CHECK(json["cache_bytes"] == cache_bytes(model.config(), 8));
 }
 
-TEST_CASE("generate: text goes to the output as it comes, and a seed repeats it") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "generate: text goes to the output as it comes, and a seed repeats it") {
     const std::string folder = test::gpt2_folder(scratch).string();
     const auto written = [&](const std::string& seed) {
         return succeeds({"generate", folder, "--text", "abba c", "--tokens", "8", "--seed", seed});
@@ -72,8 +70,7 @@ TEST_CASE("generate: text goes to the output as it comes, and a seed repeats it"
     CHECK(says(long_one.err, "--tokens is 99, and the model takes 16 tokens"));
 }
 
-TEST_CASE("generate: a token of eos_token_id, one or of a list, ends the text") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "generate: a token of eos_token_id, one or of a list, ends the text") {
     const std::filesystem::path folder = test::gpt2_folder(scratch);
     const auto with = [&](const nlohmann::json& ends) {
         auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
@@ -97,8 +94,7 @@ TEST_CASE("generate: a token of eos_token_id, one or of a list, ends the text") 
     CHECK(says(ran.err, "ends the text"));
 }
 
-TEST_CASE("generate: the file has the rows of trace, and opens") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "generate: the file has the rows of trace, and opens") {
     const std::string folder = test::gpt2_folder(scratch).string();
     const std::string file = scratch.at("out.npz");
     succeeds({"generate", folder, "--text", "abba c", "--tokens", "4", "--temperature", "0", "-o",
@@ -126,8 +122,7 @@ TEST_CASE("generate: the file has the rows of trace, and opens") {
     succeeds({"heads", file});
 }
 
-TEST_CASE("generate: what cannot be is named with its value") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "generate: what cannot be is named with its value") {
     const std::string folder = test::gpt2_folder(scratch).string();
     const auto refused = [&](const Arguments& more, const std::string& words) {
         check_refused(joined({"generate", folder, "--text", "ab"}, more), words);
@@ -149,8 +144,7 @@ TEST_CASE("generate: what cannot be is named with its value") {
                   "BERT gives no next token");
 }
 
-TEST_CASE("lens: the table and JSON have the layers, the parts and their sum") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "lens: the table and JSON have the layers, the parts and their sum") {
     const std::string folder = test::gpt2_folder(scratch).string();
     const Arguments asked{"lens", folder, "--text", "abba c", "--token", "ab", "--against", "#4"};
     const auto json = json_from(joined(asked, {"--json"}));
