@@ -20,8 +20,8 @@ nlohmann::json json_from(const Arguments& words) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(OnDisk, "generate: greedy tokens are the largest logits of the text so far") {
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2,
+                  "generate: greedy tokens are the largest logits of the text so far") {
     const auto json = json_from({"generate", folder, "--text", "abba c", "--tokens", "4",
                                  "--temperature", "0", "--candidates", "3", "--json"});
     const auto model = must(Model::open(folder));
@@ -44,8 +44,8 @@ TEST_CASE_FIXTURE(OnDisk, "generate: greedy tokens are the largest logits of the
     CHECK(json["cache_bytes"] == cache_bytes(model.config(), 8));
 }
 
-TEST_CASE_FIXTURE(OnDisk, "generate: text goes to the output as it comes, and a seed repeats it") {
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2,
+                  "generate: text goes to the output as it comes, and a seed repeats it") {
     const auto written = [&](const std::string& seed) {
         return succeeds({"generate", folder, "--text", "abba c", "--tokens", "8", "--seed", seed});
     };
@@ -94,8 +94,7 @@ TEST_CASE_FIXTURE(OnDisk, "generate: a token of eos_token_id, one or of a list, 
     CHECK(says(ran.err, "ends the text"));
 }
 
-TEST_CASE_FIXTURE(OnDisk, "generate: the file has the rows of trace, and opens") {
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2, "generate: the file has the rows of trace, and opens") {
     const std::string file = scratch.at("out.npz");
     succeeds({"generate", folder, "--text", "abba c", "--tokens", "4", "--temperature", "0", "-o",
               file});
@@ -122,8 +121,7 @@ TEST_CASE_FIXTURE(OnDisk, "generate: the file has the rows of trace, and opens")
     succeeds({"heads", file});
 }
 
-TEST_CASE_FIXTURE(OnDisk, "generate: what cannot be is named with its value") {
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2, "generate: what cannot be is named with its value") {
     const auto refused = [&](const Arguments& more, const std::string& words) {
         check_refused(joined({"generate", folder, "--text", "ab"}, more), words);
     };
@@ -144,8 +142,8 @@ TEST_CASE_FIXTURE(OnDisk, "generate: what cannot be is named with its value") {
                   "BERT gives no next token");
 }
 
-TEST_CASE_FIXTURE(OnDisk, "lens: the table and JSON have the layers, the parts and their sum") {
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2,
+                  "lens: the table and JSON have the layers, the parts and their sum") {
     const Arguments asked{"lens", folder, "--text", "abba c", "--token", "ab", "--against", "#4"};
     const auto json = json_from(joined(asked, {"--json"}));
     const auto model = must(Model::open(folder));

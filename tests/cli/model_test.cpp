@@ -17,7 +17,7 @@
 using namespace attn;
 namespace fs = std::filesystem;
 
-using test::gpt2_folder;
+using test::gpt2_folder, test::WithGpt2;
 
 namespace {
 
@@ -55,8 +55,7 @@ std::string bfloat16_folder(const Scratch& scratch, bool narrow) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(OnDisk, "every layer of a text is saved, with its tokens and logits") {
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2, "every layer of a text is saved, with its tokens and logits") {
     const std::string target = scratch.at("out.npz");
     const Ran ran = succeeds({"trace", "--model", folder, "--text", "abba c", "-o", target});
     CHECK(ran.err.empty());
@@ -118,8 +117,7 @@ TEST_CASE("W_O of 16 bits stays in 16 bits until it is written") {
           std::vector<float>{1.0F, 2.0F});
 }
 
-TEST_CASE_FIXTURE(OnDisk, "--keep leaves the other stages out, and the output opens as tensors") {
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2, "--keep leaves the other stages out, and the output opens as tensors") {
     const std::string target = scratch.at("out.npz");
     REQUIRE(command({"trace", "--model", folder, "--text", "ab", "-o", target, "--keep", "q,k,v"})
                 .code == cli::kSuccess);
@@ -130,8 +128,7 @@ TEST_CASE_FIXTURE(OnDisk, "--keep leaves the other stages out, and the output op
 }
 
 TEST_CASE_FIXTURE(
-    OnDisk, "a model without a read-out predicts nothing, and says so beside interventions too") {
-    const std::string folder = gpt2_folder(scratch).string();
+    WithGpt2, "a model without a read-out predicts nothing, and says so beside interventions too") {
     std::ofstream(folder + "/config.json")
         << R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"n_head":3,"vocab_size":50,
         "tie_word_embeddings":false})";
@@ -143,8 +140,7 @@ TEST_CASE_FIXTURE(
     CHECK_FALSE(read_npz(scratch.at("out.npz")).value().arrays.contains("logits"));
 }
 
-TEST_CASE_FIXTURE(OnDisk, "what does not go with --model is refused by its name") {
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2, "what does not go with --model is refused by its name") {
     const auto refused = [&](const Arguments& more, const std::string& words) {
         check_refused(joined({"trace"}, more), words);
     };
@@ -273,9 +269,8 @@ Texts texts(const Npz& npz, const std::string& name) {
 }  // namespace
 
 TEST_CASE_FIXTURE(
-    OnDisk,
+    WithGpt2,
     "--off takes a head's part out: what it changed is saved and printed, and what was off") {
-    const std::string folder = gpt2_folder(scratch).string();
     const Npz on = traced_model(folder, {}).npz;
     CHECK_FALSE(on.arrays.contains("interventions"));
     const auto [ran, off] = traced_model(folder, {"--off", "0.1,0.2"});
@@ -310,9 +305,8 @@ TEST_CASE_FIXTURE(
     CHECK(says(traced_model(folder, {"--off", "1.0"}).ran.out, "no head comes later"));
 }
 
-TEST_CASE_FIXTURE(OnDisk,
+TEST_CASE_FIXTURE(WithGpt2,
                   "--row replaces a row of weights, --patch takes vectors from another text") {
-    const std::string folder = gpt2_folder(scratch).string();
     const auto [ran, row] = traced_model(folder, {"--row", "0.1.3=0.5,0,0.25,0.25,0"});
     CHECK(texts(row, "interventions") == Texts{"--row 0.1.3=0.5,0,0.25,0.25,0"});
     const auto& weights = floats(row, "l0.weights");
@@ -343,8 +337,7 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(floats(patched, "logits") != floats(own, "logits"));
 }
 
-TEST_CASE_FIXTURE(OnDisk, "interventions that cannot be are refused by what was typed") {
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2, "interventions that cannot be are refused by what was typed") {
     const Arguments model{"trace", "--model", folder, "--text", "abba c", "-o", "o.npz"};
     const auto refused = [&](const Arguments& more, const std::string& words) {
         check_refused(joined(model, more), words);
@@ -384,10 +377,9 @@ TEST_CASE_FIXTURE(OnDisk,
 }
 
 TEST_CASE_FIXTURE(
-    OnDisk,
+    WithGpt2,
     "a model whose config.json cannot be read is refused with the reason, not as a folder of "
     "arrays") {
-    const std::string folder = gpt2_folder(scratch).string();
     std::ofstream(fs::path(folder) / "config.json") << "{\"model_type\": ";
     for (const std::string command : {"heads", "render"}) {
         std::vector<std::string> words{command, folder, "--text", "ab"};
