@@ -67,6 +67,8 @@ std::vector<std::string> split(std::string_view text, std::string_view at);
 /// Of the sequence and head shown; 0 × 0: not there.
 Rows rows_of(const AppState& state, Stage stage);
 inline Rows weights_of(const AppState& state) { return rows_of(state, Stage::weights); }
+/// Whether query i may attend to key j, in the sequence and head shown.
+bool allows(const AppState& state, Index i, Index j);
 /// The index of a label along an axis; −1: there is none.
 Index labelled(const AppState& state, Axis axis, std::string_view label);
 

@@ -9,7 +9,6 @@
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/masks/conventions.h"
-#include "core/masks.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {
@@ -179,10 +178,7 @@ std::vector<std::uint8_t> allowed(const AppState& state) {
     const Document& document = state.document();
     std::vector<std::uint8_t> all;
     for (Index i = 0; i < document.size.tq; ++i)
-        for (Index j = 0; j < document.size.tk; ++j)
-            all.push_back(
-                may_attend(document.spec.mask, document.size, state.batch, state.head, i, j) ? 1
-                                                                                             : 0);
+        for (Index j = 0; j < document.size.tk; ++j) all.push_back(allows(state, i, j) ? 1 : 0);
     return all;
 }
 struct RowSums {

@@ -11,7 +11,6 @@
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
-#include "core/masks.h"
 #include "core/scores/score.h"
 #include "tests/view/claims/claims.h"
 
@@ -76,13 +75,10 @@ bool check_alone(const Told& told) {  // "This row has one key only, or a number
     const Rows rows = weights_of(told.state);
     const Index row = compare_look(told.state).cell.row;
     if (row >= rows.rows) return true;
-    const Document& document = told.state.document();
     Index keys = 0;
     bool finite = true;
     for (Index j = 0; j < rows.columns; ++j) {
-        if (!may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, row,
-                        j))
-            continue;
+        if (!allows(told.state, row, j)) continue;
         ++keys;
         finite = finite && std::isfinite(rows_of(told.state, Stage::masked)(row, j)) &&
                  std::isfinite(rows(row, j));
@@ -92,8 +88,7 @@ bool check_alone(const Told& told) {  // "This row has one key only, or a number
 bool check_masked_pair(const Told& told) {
     const auto [i, j] = compare_look(told.state).cell;
     const Document& document = told.state.document();
-    return i >= document.size.tq || j >= document.size.tk ||
-           !may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, i, j);
+    return i >= document.size.tq || j >= document.size.tk || !allows(told.state, i, j);
 }
 
 /// The scores of the row in which the pair is, and the sink at their end.
