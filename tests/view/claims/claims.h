@@ -78,6 +78,13 @@ inline double distance(double a, double b) {
     const double by = std::abs(b - a);
     return std::isnan(by) ? HUGE_VAL : by;
 }
+/// How far each number of a matrix moved.
+inline std::vector<double> distances(Rows a, Rows b) {
+    std::vector<double> all;
+    for (Index i = 0; i < b.rows; ++i)
+        for (Index j = 0; j < b.columns; ++j) all.push_back(distance(a(i, j), b(i, j)));
+    return all;
+}
 inline bool has_nan(std::span<const float> row) {
     return std::ranges::any_of(row, [](float v) { return std::isnan(v); });
 }
