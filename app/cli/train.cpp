@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/cli/arguments.h"
+#include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
@@ -197,17 +197,11 @@ void train_all(const TrainOptions& options, Streams io) {
 }  // namespace
 
 int run_train(Args args, Streams io) {
-    CLI::App app(
+    return run_command(
         "Trains a small transformer on a task whose attention is known. The same specification "
         "gives the same run, bit for bit, on one machine. The table's numbers are means of the "
         "last 50 steps; saturated: rows whose largest weight is above 0.99.",
-        "attnscope train");
-    TrainOptions options;
-    declare_train(app, options);
-    return run_command(app, args, io, [&] {
-        train_all(options, io);
-        return kSuccess;
-    });
+        "attnscope train", args, io, declare_train, train_all);
 }
 
 }  // namespace attn::cli
