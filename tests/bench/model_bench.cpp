@@ -17,7 +17,6 @@
 #include "core/models/sweep.h"
 #include "core/stopwatch.h"
 #include "core/threads.h"
-#include "tests/bench/measured.h"
 
 namespace attn {
 namespace {

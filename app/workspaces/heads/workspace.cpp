@@ -15,7 +15,7 @@
 #include "app/common/document/model_text.h"
 #include "app/common/document/saved.h"
 #include "app/common/fields.h"
-#include "app/common/map/commands.h"
+#include "app/common/map/actions.h"
 #include "app/common/pair.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"

@@ -7,7 +7,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/map/commands.h"
+#include "app/common/map/actions.h"
 #include "app/common/pair.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/kinds/actions.h"

@@ -1,7 +1,6 @@
 #include "app/workspaces/learn/training.h"
 
 #include "app/workspaces/learn/state.h"
-#include "core/stopwatch.h"
 
 namespace attn::view {
 namespace {

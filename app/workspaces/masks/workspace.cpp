@@ -9,7 +9,7 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/map/commands.h"
+#include "app/common/map/actions.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/conventions.h"

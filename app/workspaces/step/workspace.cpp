@@ -15,7 +15,6 @@
 #include "app/common/fields.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/cells.h"
-#include "app/common/map/commands.h"
 #include "app/common/map/inspector.h"
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"

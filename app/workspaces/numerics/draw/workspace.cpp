@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/list_field.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/draw/list_field.h"
+#include "app/common/draw/field_controls.h"
 #include "app/common/logits.h"
 
 namespace attn::ui {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/common/draw/frame.h"
-#include "app/common/draw/pointed.h"
+#include "app/common/draw/inspector.h"
 #include "app/workspaces/step/draw/controls.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"
