@@ -47,7 +47,6 @@ std::vector<std::string> missing_stages(const Trace& forward, StageSet keep);
 /// Writes the file `path`, "-" for standard output. Throws.
 void write_entries(const std::string& path, std::span<const NpzEntry> entries, Streams io);
 
-
 /// The stages that a call of given scores or weights cannot have, with the reason.
 std::vector<std::string> absent_notes(Stage from, bool has_values);
 

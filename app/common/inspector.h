@@ -89,6 +89,14 @@ inline InspectorView only_hint(std::string hint) {
     view.hint = std::move(hint);
     return view;
 }
+/// What is explained.
+inline InspectorView titled(std::string title, Role role) {
+    InspectorView view;
+    view.empty = false;
+    view.title = std::move(title);
+    view.role = role;
+    return view;
+}
 /// "title: value" and a line for each of its lines, for the clipboard.
 std::string text_of(const InspectorView& view);
 /// A line, on screen and in as_text.

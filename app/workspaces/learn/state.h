@@ -91,7 +91,6 @@ struct LearnSeries {
     double steps_per_second = 0.0;  // of both together, over the last second or so
     bool complete = false;          // all that was requested is there
     std::string fault;              // why it cannot be trained; "": it can
-    std::string sentence_fault;     // why the sentence cannot be read
 };
 
 enum class LearnMeasure : std::uint8_t {

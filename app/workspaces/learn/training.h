@@ -33,7 +33,7 @@ class Training {
     std::array<std::shared_ptr<const train::Probe>, 2> probes_;
     std::array<train::Moment, 2> probed_;
     std::string probed_sentence_;
-    std::string fault_, sentence_fault_;
+    std::string fault_;
     bool complete_ = false;
     Index counted_ = 0;  // steps since `since_`
     double rate_ = 0.0;
