@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/common/format.h"
-#include "app/common/logits.h"
 #include "app/workspaces/numerics/view.h"
 
 namespace attn::ui {
@@ -224,19 +222,12 @@ void draw_rows(const NumericsView& view, ControlBar& bar) {
     if (chosen) bar.out.push_back(view::chosen_row(static_cast<std::size_t>(*chosen)));
 }
 
-/// The old logits stay where what was typed is no list of numbers.
 void draw_logits(const NumericsView& view, ControlBar& bar) {
     const Tip tip{"the logits x, one for each key",
                   "Click to type numbers with commas between them; inf, -inf and nan are numbers "
                   "here."};
-    const auto text = list_field(bar.frame, "logits", "x", view.logits, tip, bar.out,
-                                 [&](float width) { return bar.take(width); });
-    if (!text || *text == view.logits) return;
-    auto logits = view::typed_logits(*text, view::Logits::any);
-    if (logits) return bar.out.push_back(view::SetNumericsLogits{*std::move(logits)});
-    bar.out.push_back(
-        view::Notify{{fmt::format("{}; the logits stay as they are", logits.error().sentence),
-                      view::Severity::error}});
+    if (auto logits = bar.logits("x", view.logits, view::Logits::any, tip))
+        bar.out.push_back(view::SetNumericsLogits{*std::move(logits)});
 }
 
 void draw_numerics_controls(const NumericsView& view, ControlBar& bar) {
