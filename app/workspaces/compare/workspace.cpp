@@ -324,8 +324,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
                   fmt::format("{}[{}] moved for the weight {}", name_of(stage), row, target));
 }
 
-extern const WorkspaceInfo kCompareWorkspace;
-const WorkspaceInfo kCompareWorkspace{
+extern const WorkspaceInfo kCompareWorkspace{
     .key = "compare",
     .title = "Compare",
     .tip = "What was pinned beside the present: what differs, and by how much.",

@@ -344,8 +344,7 @@ Action run(const CostRequest& request, const RunControl& control) {
     return CostMeasured{std::make_shared<const CostMeasurement>(measured(request.of, control))};
 }
 
-extern const WorkspaceInfo kCostWorkspace;
-const WorkspaceInfo kCostWorkspace{
+extern const WorkspaceInfo kCostWorkspace{
     .key = "cost",
     .title = "Cost",
     .tip = "FLOPs, bytes and memory of attention of any size, beside what this machine has.",

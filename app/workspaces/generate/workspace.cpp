@@ -232,8 +232,7 @@ Action run(const GenerateText& request, const Opener& open, const RunControl& co
     return ready;
 }
 
-extern const WorkspaceInfo kGenerateWorkspace;
-const WorkspaceInfo kGenerateWorkspace{
+extern const WorkspaceInfo kGenerateWorkspace{
     .key = "generate",
     .title = "Generate",
     .tip =

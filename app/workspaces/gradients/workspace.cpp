@@ -151,8 +151,7 @@ std::optional<LossGradientsRequest> requested_loss_gradients(const AppState& sta
     return request;
 }
 
-extern const WorkspaceInfo kGradientsWorkspace;
-const WorkspaceInfo kGradientsWorkspace{
+extern const WorkspaceInfo kGradientsWorkspace{
     .key = "gradients",
     .title = "Gradients",
     .tip =

@@ -391,8 +391,7 @@ constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
 
 }  // namespace
 
-extern const WorkspaceInfo kHeadsWorkspace;
-const WorkspaceInfo kHeadsWorkspace{
+extern const WorkspaceInfo kHeadsWorkspace{
     .key = "heads",
     .title = "Heads",
     .tip = "All heads of all layers: what each does, and two side by side.",

@@ -163,8 +163,7 @@ void enter_kinds(AppState& state) {
                                         : "N shows the next pair.");
 }
 
-extern const WorkspaceInfo kKindsWorkspace;
-const WorkspaceInfo kKindsWorkspace{
+extern const WorkspaceInfo kKindsWorkspace{
     .key = "kinds",
     .also = "variants",
     .title = "Variants",

@@ -193,8 +193,7 @@ void carry_out(AppState& state, const DraftPlanted& action) {
     large_look(state).draft = action.spec;
 }
 
-extern const WorkspaceInfo kLargeWorkspace;
-const WorkspaceInfo kLargeWorkspace{
+extern const WorkspaceInfo kLargeWorkspace{
     .key = "large",
     .also = "map",
     .title = "Map",

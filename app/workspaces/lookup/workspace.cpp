@@ -276,8 +276,7 @@ constexpr RequestKind kRequests[] = {request_kind<requested_capacity>("capacity"
 
 }  // namespace
 
-extern const WorkspaceInfo kLookupWorkspace;
-const WorkspaceInfo kLookupWorkspace{
+extern const WorkspaceInfo kLookupWorkspace{
     .key = "lookup",
     .title = "Lookup",
     .tip =

@@ -307,8 +307,7 @@ void carry_out(AppState& state, const CopyMask& action) {
         fmt::format("Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch"));
 }
 
-extern const WorkspaceInfo kMasksWorkspace;
-const WorkspaceInfo kMasksWorkspace{
+extern const WorkspaceInfo kMasksWorkspace{
     .key = "masks",
     .title = "Masks",
     .tip = "Which pairs may attend: rules, paint, and what other conventions make of them.",

@@ -139,8 +139,7 @@ void carry_out(AppState& state, const NumericsReady& action) {
     numerics_curves(state) = {action.sweep, action.logits, action.elapsed_ms};
 }
 
-extern const WorkspaceInfo kNumericsWorkspace;
-const WorkspaceInfo kNumericsWorkspace{
+extern const WorkspaceInfo kNumericsWorkspace{
     .key = "numerics",
     .title = "Numerics",
     .tip = "Why softmax subtracts the maximum: where each number format breaks.",

@@ -247,8 +247,7 @@ std::optional<Action> drag_saturation(const AppState&, Movement movement, double
 
 }  // namespace
 
-extern const WorkspaceInfo kSaturationWorkspace;
-const WorkspaceInfo kSaturationWorkspace{
+extern const WorkspaceInfo kSaturationWorkspace{
     .key = "saturation",
     .title = "Saturation",
     .tip = "Why scores are divided by √d_k: softmax saturates.",

@@ -377,8 +377,7 @@ void carry_out(AppState& state, const ScaleRows& action) {
                          : "Colours of weights: the full colour is a weight of 1 in every row.");
 }
 
-extern const WorkspaceInfo kStepWorkspace;
-const WorkspaceInfo kStepWorkspace{
+extern const WorkspaceInfo kStepWorkspace{
     .key = "step",
     .title = "Step",
     .tip = "Step through the stages of attention, every number explained.",

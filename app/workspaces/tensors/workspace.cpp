@@ -383,8 +383,7 @@ Action run(const TensorsRequest& request, const RunControl& control) {
                           std::make_shared<const ArrayStats>(std::move(stats))};
 }
 
-extern const WorkspaceInfo kTensorsWorkspace;
-const WorkspaceInfo kTensorsWorkspace{
+extern const WorkspaceInfo kTensorsWorkspace{
     .key = "tensors",
     .title = "Tensors",
     .tip = "Every array of what is open: shape, numbers, and what it is read as.",

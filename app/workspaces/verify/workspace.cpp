@@ -366,8 +366,7 @@ Action run(const CheckRequest& request, const Opener& open, const RunControl& co
     return ResultsChecked{std::make_shared<const Checked>(std::move(made))};
 }
 
-extern const WorkspaceInfo kVerifyWorkspace;
-const WorkspaceInfo kVerifyWorkspace{
+extern const WorkspaceInfo kVerifyWorkspace{
     .key = "verify",
     .title = "Verify",
     .tip =

@@ -122,7 +122,6 @@ std::string draw_compare_workspace(const view::AppState& state, const WorkArea& 
     return status;
 }
 
-extern const WorkspacePanel kComparePanel;
-const WorkspacePanel kComparePanel{"compare", draw_compare_workspace};
+extern const WorkspacePanel kComparePanel{"compare", draw_compare_workspace};
 
 }  // namespace attn::ui

@@ -217,7 +217,6 @@ std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, 
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kCostPanel;
-const WorkspacePanel kCostPanel{"cost", draw_cost_workspace};
+extern const WorkspacePanel kCostPanel{"cost", draw_cost_workspace};
 
 }  // namespace attn::ui

@@ -162,7 +162,6 @@ std::string draw_gradients_workspace(const view::AppState& state, const WorkArea
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kGradientsPanel;
-const WorkspacePanel kGradientsPanel{"gradients", draw_gradients_workspace};
+extern const WorkspacePanel kGradientsPanel{"gradients", draw_gradients_workspace};
 
 }  // namespace attn::ui

@@ -327,7 +327,6 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
     return status;
 }
 
-extern const WorkspacePanel kMasksPanel;
-const WorkspacePanel kMasksPanel{"masks", draw_masks_workspace};
+extern const WorkspacePanel kMasksPanel{"masks", draw_masks_workspace};
 
 }  // namespace attn::ui

@@ -352,7 +352,6 @@ std::string draw_numerics_workspace(const view::AppState& state, const WorkArea&
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kNumericsPanel;
-const WorkspacePanel kNumericsPanel{"numerics", draw_numerics_workspace};
+extern const WorkspacePanel kNumericsPanel{"numerics", draw_numerics_workspace};
 
 }  // namespace attn::ui

@@ -107,7 +107,6 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kSaturationPanel;
-const WorkspacePanel kSaturationPanel{"saturation", draw_saturation_workspace};
+extern const WorkspacePanel kSaturationPanel{"saturation", draw_saturation_workspace};
 
 }  // namespace attn::ui
