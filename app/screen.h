@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/imgui_painter.h"
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/textures.h"

@@ -4,7 +4,6 @@
 // pairs twice, with keys on their way for d_Q and with rows on their way for d_K and d_V, so that no sum crosses ranks.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -22,6 +21,7 @@
 #include "cluster/world.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/pair_mask.h"
+#include "core/stopwatch.h"
 
 namespace attn::cluster {
 namespace {
@@ -357,18 +357,18 @@ void go_through(const files::FileCall& file, const Words& words, SharedCall& sha
                                    finish_gradients(in, gradients);
                                    return std::optional(std::move(gradients));
                                }};
-    const auto begun = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const Trace forward = or_throw(fused_forward(call, fused_stages(), kernels));
     std::optional<Trace> gradient;
     if (words.grad) gradient = or_throw(fused_backward(call, forward, file.upstream, kernels));
-    const double ms = cli::elapsed_ms(begun);
+    const double seconds = watch.seconds();
     told(Work::end);
     const auto entries =
         cli::trace_entries(file, forward, gradient ? &*gradient : nullptr, fused_stages());
     cli::write_entries(words.output, entries, io);
     if (std::error_code none; !parts.empty()) fs::remove_all(parts, none);
     (files::is_standard(words.output) ? io.err : io.out) << fmt::format(
-        "{}: {:.2f} s on {} ranks{}\n", words.output, ms / 1000.0, rank_count(),
+        "{}: {:.2f} s on {} ranks{}\n", words.output, seconds, rank_count(),
         shared.found() > 0 ? fmt::format(", {} blocks were there", shared.found()) : "");
 }
 

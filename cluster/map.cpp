@@ -2,7 +2,6 @@
 // a mask makes cost alike, and the keys go around the ring once.
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -19,6 +18,7 @@
 #include "core/large/row_pool.h"
 #include "core/large/stored_strips.h"
 #include "core/large/weight_map.h"
+#include "core/stopwatch.h"
 
 namespace attn::cluster {
 namespace {
@@ -303,7 +303,7 @@ std::vector<Index> missing_strips(const Job& job, Head head) {
 }
 
 void compute(const Job& job, cli::Streams io) {
-    const auto begun = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     Index computed = 0;
     double waited = 0.0;
     for (Index b = 0; b < job.source.size.batch; ++b)
@@ -315,9 +315,8 @@ void compute(const Job& job, cli::Streams io) {
             waited += pass.seconds_waited();
         }
     meet();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     io.out << fmt::format("{} strips in {:.2f} s on {} ranks; rank 0 waited {:.2f} s for keys\n",
-                          computed, took.count(), rank_count(), waited);
+                          computed, watch.seconds(), rank_count(), waited);
 }
 
 int map(const CLI::App& app, const Words& words, cli::Streams io) {

@@ -9,6 +9,7 @@
 
 #include "cluster/world.h"
 #include "core/rounding.h"
+#include "core/stopwatch.h"
 
 namespace attn::cluster {
 namespace {
@@ -94,16 +95,15 @@ void Ring::pass_on() {
 }
 
 void Ring::each(const std::function<void(Index piece, std::span<const float> numbers)>& use) {
-    using Clock = std::chrono::steady_clock;
     for (const Index piece : pieces_.order) {
-        const auto begun = Clock::now();
+        const Stopwatch watch;
         pass_on();
         Slots::Slot& slot = slots_->at(slots_->used);
         while (!slot.here || slots_->posted <= slots_->used) {
             std::this_thread::sleep_for(kNap);
             pass_on();
         }
-        waited_ += std::chrono::duration<double>(Clock::now() - begun).count();
+        waited_ += watch.seconds();
         use(piece, std::span(slot.numbers).first(pieces_.floats));
         ++slots_->used;
     }

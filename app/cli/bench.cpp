@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "app/cli/arguments.h"
 #include "app/cli/bench_sections.h"
+#include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/common/or_throw.h"
-#include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
@@ -44,7 +43,7 @@ struct BenchWords {
     bool lines = false;
 };
 
-void declare(CLI::App& app, BenchWords& words) {
+void declare_bench(CLI::App& app, BenchWords& words) {
     std::string sections;
     for (const BenchSection& section : bench_sections())
         sections += fmt::format("\n{}: {}", section.name, section.words);
@@ -158,11 +157,8 @@ int run_plan(const BenchWords& words, Streams io) {
 }  // namespace
 
 int run_bench(Args args, Streams io) {
-    CLI::App app("Measures how fast and how right the backends are on this machine.",
-                 "attnscope bench");
-    BenchWords words;
-    declare(app, words);
-    return run_command(app, args, io, [&] { return run_plan(words, io); });
+    return run_command("Measures how fast and how right the backends are on this machine.",
+                       "attnscope bench", args, io, declare_bench, run_plan);
 }
 
 }  // namespace attn::cli

@@ -1,7 +1,6 @@
 // attnscope circuits: what depends on each head of a trained model, and one head's QK and OV.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -24,6 +23,7 @@
 #include "core/models/circuits.h"
 #include "core/models/groups.h"
 #include "core/models/sweep.h"
+#include "core/stopwatch.h"
 
 namespace attn::cli {
 namespace {
@@ -278,9 +278,9 @@ Report swept(const CircuitsOptions& options, const OpenedText& text, Streams io)
             wanted.alignment = or_throw(aligned(or_throw(parse_pairs(options.align)),
                                                 std::ssize(run.tokens), std::ssize(other.tokens)));
     }
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const HeadSweep sweep = or_throw(sweep_heads(model, run, backend, wanted));
-    const double ms = elapsed_ms(start);
+    const double ms = watch.ms();
     Report report = report_of(model, sweep);
     report.json["ms"] = ms;
     const auto changes = std::ranges::count_if(

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,24 +13,19 @@
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/corpus.h"
-#include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/corpus/file.h"
 #include "core/heads/all.h"
+#include "core/stopwatch.h"
 
 namespace attn::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::string_view kExtensions[] = {".npz", ".jsonl", ".csv"};
 constexpr int kMostBatch = 1 << 16;
 constexpr Index kMostParts = 1 << 20;
-
-double seconds_since(Clock::time_point then) {
-    return std::chrono::duration<double>(Clock::now() - then).count();
-}
 
 /// "2/8": the second of 8 parts, counted from 0, is 1/8.
 void read_part(const std::string& text, files::CorpusJob& job) {
@@ -71,19 +65,19 @@ class Said {
     /// `tokens`: those that were there before.
     Said(std::ostream& out, Index tokens) : out_(out), first_(tokens) {}
     void at(const CorpusResult& result) {
-        if (seconds_since(said_) >= 2.0) say(result);
+        if (said_.seconds() >= 2.0) say(result);
     }
     void say(const CorpusResult& result) {
-        said_ = Clock::now();
+        said_ = {};
         out_ << fmt::format("texts {}, tokens {}, {:.0f} tokens/s\n", view::grouped(result.texts),
                             view::grouped(result.tokens),
-                            static_cast<double>(result.tokens - first_) / seconds_since(begun_));
+                            static_cast<double>(result.tokens - first_) / begun_.seconds());
     }
 
   private:
     std::ostream& out_;
     Index first_;
-    Clock::time_point begun_ = Clock::now(), said_ = begun_;
+    Stopwatch begun_, said_;
 };
 
 void check_sort(const std::string& sort) {

@@ -1,7 +1,6 @@
 // attnscope generate: tokens after a text, one by one against a cache of K and V.
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,13 +16,12 @@
 #include "app/files/standard.h"
 #include "core/io/file.h"
 #include "core/models/generate.h"
+#include "core/stopwatch.h"
 
 namespace attn::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
 constexpr std::string_view kGenerateName = "attnscope generate";
 constexpr int kUsualTokens = 20;
 constexpr int kMostTokens = 1 << 20;
@@ -132,16 +130,16 @@ class Writer {
             out_ << (model_.reads_across() ? options_.model.decoder
                                            : options_.model.text.value_or(""))
                  << std::flush;
-        Clock::time_point start = Clock::now();
+        Stopwatch watch;
         GenerationStep step = or_throw(generation_.read(prompt));
-        prompt_ms_ = elapsed_ms(start);
+        prompt_ms_ = watch.ms();
         for (int n = 0; n < count_; ++n) {
             if (n > 0) {
-                start = Clock::now();
+                watch = {};
                 step = or_throw(generation_.read(chosen_.back().token.id));
             }
             choose_from(step, n);
-            chosen_.back().ms = elapsed_ms(start);
+            chosen_.back().ms = watch.ms();
             if (!options_.json) out_ << line_of(chosen_.back()) << std::flush;
             if (!options_.output.empty()) steps_.push_back(std::move(step));
             if (generation_.most_tokens() == std::ssize(generation_.tokens()) || has_ended()) break;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "app/cli/corpus.h"

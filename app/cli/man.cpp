@@ -1,11 +1,9 @@
-#include "app/cli/subcommands.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "app/cli/arguments.h"
 #include "app/cli/desktop_options.h"
+#include "app/cli/subcommands.h"
 #include "app/cli/words.h"
 
 namespace attn::cli {

@@ -10,6 +10,7 @@
 #include "app/common/actions.h"
 #include "app/common/map/state.h"
 #include "app/common/workspace.h"
+#include "core/stopwatch.h"
 
 namespace attn::cli {
 namespace {
@@ -45,13 +46,11 @@ std::vector<double> time_frames(Studio& studio, view::AppState state, jobs::Jobs
     for (int n = 0; n < frames; ++n) {
         const auto action =
             moved(state, movement, static_cast<double>(n) / std::max(frames - 1, 1));
-        const auto start = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         view::apply(state, *action);
         exchange(jobs, state);
         studio.draw(state);
-        const std::chrono::duration<double, std::milli> time =
-            std::chrono::steady_clock::now() - start;
-        times.push_back(time.count());
+        times.push_back(watch.ms());
     }
     return times;
 }

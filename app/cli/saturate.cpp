@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/cli/arguments.h"
+#include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/table.h"
 #include "app/common/format.h"
@@ -57,7 +57,7 @@ constexpr Quantity kQuantities[] = {
     {"J_F_raw", &SaturationSide::jacobian_raw},
 };
 
-void declare(CLI::App& app, SaturateWords& words) {
+void declare_saturate(CLI::App& app, SaturateWords& words) {
     add_value(app, "--dk", words.widths, "D,..", "widths, default 1,2,4,...,4096");
     add_value(app, "--keys", words.keys, "N", "keys of the query, default 16");
     add_value(app, "--trials", words.trials, "N", "draws of q and k, default 200");
@@ -264,14 +264,8 @@ void saturate(const CLI::App& app, const SaturateWords& words, Streams io) {
 }  // namespace
 
 int run_saturate(Args args, Streams io) {
-    CLI::App app("Measures how far softmax saturates at each d_k, with and without scaling.",
-                 "attnscope saturate");
-    SaturateWords words;
-    declare(app, words);
-    return run_command(app, args, io, [&] {
-        saturate(app, words, io);
-        return kSuccess;
-    });
+    return run_command("Measures how far softmax saturates at each d_k, with and without scaling.",
+                       "attnscope saturate", args, io, declare_saturate, saturate);
 }
 
 }  // namespace attn::cli

@@ -6,13 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/arguments.h"
+#include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/common/exercise/exercise.h"
 #include "app/common/fields.h"
 #include "app/common/or_throw.h"
 #include "app/figures/sheet_pdf.h"
-#include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
@@ -41,7 +40,7 @@ struct Words {
     bool solutions = false, list = false, json = false;
 };
 
-void declare(CLI::App& app, Words& words) {
+void declare_sheet(CLI::App& app, Words& words) {
     app.add_option("NAME", words.name, "of the sheet: --list says which there are");
     add_value(app, "--seed", words.seed, "S", "of the numbers, default 1");
     app.add_flag("--solutions", words.solutions, "with answers and solutions");
@@ -142,14 +141,8 @@ void sheet(const CLI::App& app, const Words& words, Streams io) {
 }  // namespace
 
 int run_sheet(Args args, Streams io) {
-    CLI::App app("Writes a sheet of exercises, whose numbers are made anew from a seed.",
-                 "attnscope sheet");
-    Words words;
-    declare(app, words);
-    return run_command(app, args, io, [&] {
-        sheet(app, words, io);
-        return kSuccess;
-    });
+    return run_command("Writes a sheet of exercises, whose numbers are made anew from a seed.",
+                       "attnscope sheet", args, io, declare_sheet, sheet);
 }
 
 }  // namespace attn::cli

@@ -1,7 +1,6 @@
 #include "app/cli/start.h"
 #include "app/common/check_file.h"
 #include "app/common/document/intervention_actions.h"
-#include "app/common/document/reading.h"
 #include "app/common/map/actions.h"
 #include "app/common/or_throw.h"
 #include "app/window/journal.h"
@@ -32,7 +31,6 @@
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"
-#include "core/models/tokenizer.h"
 #include "core/text.h"
 
 namespace attn::cli {

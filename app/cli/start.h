@@ -13,7 +13,6 @@
 #include "app/cli/cli.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/common/document/requests.h"
 #include "app/files/open.h"
 #include "app/files/outputs.h"
 #include "app/gl/pixels.h"

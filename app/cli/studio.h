@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "core/result.h"
 

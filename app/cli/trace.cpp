@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -24,6 +23,7 @@
 #include "core/io/file.h"
 #include "core/kernels/reference.h"
 #include "core/rows.h"
+#include "core/stopwatch.h"
 #include "core/threads.h"
 
 namespace attn::cli {
@@ -171,15 +171,15 @@ Computed compute(const files::FileCall& call, const TraceWords& words, StageSet 
     if (words.grad && !backend.has_backward()) throw no_backward(backend, backends);
     Computed computed;
     computed.backend = backend.name();
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch start;
     // The backward pass starts from every stage, whatever is written.
     computed.forward = or_throw(attend(checked, backend, words.grad ? all_stages() : keep));
-    computed.forward_ms = elapsed_ms(start);
+    computed.forward_ms = start.ms();
     if (!words.grad) return computed;
-    const auto turn = std::chrono::steady_clock::now();
+    const Stopwatch turn;
     computed.gradient =
         or_throw(attend_backward(checked, computed.forward, call.upstream, backend));
-    computed.backward_ms = elapsed_ms(turn);
+    computed.backward_ms = turn.ms();
     return computed;
 }
 
@@ -360,11 +360,11 @@ void trace_given(const TraceWords& words, const files::FileCall& call, Streams i
     if (words.backend != "auto" && words.backend != reference_backend().name())
         throw bad_input(fmt::format(
             "--backend is {}; expected reference, which alone starts from {}", words.backend, key));
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch start;
     const auto made =
         or_throw(attend_from(call.given->stage, call.given->values, call.inputs, call.spec, keep));
     const std::string computed = fmt::format("backend {}, forward {:.2f} ms from {}\n",
-                                             reference_backend().name(), elapsed_ms(start), key);
+                                             reference_backend().name(), start.ms(), key);
     std::vector<NpzEntry> entries = stage_entries(made.trace, keep);
     if (entries.empty())
         throw bad_input(

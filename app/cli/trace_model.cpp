@@ -1,6 +1,5 @@
 #include "app/cli/trace_parts.h"
 
-#include <chrono>
 #include <limits>
 #include <numeric>
 
@@ -12,14 +11,13 @@
 #include "app/files/standard.h"
 #include "core/models/groups.h"
 #include "core/models/read_out.h"
+#include "core/stopwatch.h"
 #include "core/text.h"
 
 namespace attn::cli {
 namespace {
 
 constexpr std::size_t kNextTokens = 5;
-
-using Clock = std::chrono::steady_clock;
 
 std::string_view read_out_name(const Model& model) {
     const ReadOut kind = model.config().family->read_out;
@@ -316,19 +314,19 @@ void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntr
 }  // namespace
 
 void trace_model(const ModelTrace& request, Streams io) {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch opening;
     auto whole = or_throw(Model::open(request.folder, request.kept));
     check_kind(request, whole);
     const Model& model = stack_of(whole, request.reading.group);
-    const double open_ms = elapsed_ms(start);
+    const double open_ms = opening.ms();
     const std::string name = request.backend == "auto" ? "staged" : request.backend;
     const Backend* backend = find_backend(name, io.backends);
     if (backend == nullptr)  // the error says which there are
         backend = or_throw(choose_backend(name, Dimensions{}, request.keep, io.backends));
-    const Clock::time_point turn = Clock::now();
+    const Stopwatch running;
     const auto changed = run_changed(request, whole, *backend);
     const ModelRun& run = changed.run;
-    const double run_ms = elapsed_ms(turn);
+    const double run_ms = running.ms();
     std::vector<float> ids;
     for (const ModelToken& token : run.tokens) ids.push_back(static_cast<float>(token.id));
     std::vector<NpzEntry> entries = entries_of(model, run, request.keep, ids);

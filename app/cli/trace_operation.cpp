@@ -1,13 +1,13 @@
 #include "app/cli/trace_parts.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 
 #include "app/common/or_throw.h"
 #include "app/files/words.h"
 #include "core/engine.h"
+#include "core/stopwatch.h"
 
 namespace attn::cli {
 namespace {
@@ -75,18 +75,18 @@ OperationRun run_operation_of(const files::FileCall& call, const OperationReques
     const auto checked = or_throw(validate(call.inputs, call.spec));
     OperationRun run;
     run.keep = std::move(keep);
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch start;
     auto forward = or_throw(run_operation(*call.operation, checked, call.operation_params));
     run.forward = std::move(forward);
-    run.forward_ms = elapsed_ms(start);
+    run.forward_ms = start.ms();
     const auto exact = exact_context(checked);
     run.error = operation_error(run.forward["context"], exact);
     if (!request.grad) return run;
-    const auto turn = std::chrono::steady_clock::now();
+    const Stopwatch turn;
     auto gradient = or_throw(
         run_operation_backward(*call.operation, checked, call.operation_params, call.upstream));
     run.gradient = std::move(gradient);
-    run.backward_ms = elapsed_ms(turn);
+    run.backward_ms = turn.ms();
     return run;
 }
 

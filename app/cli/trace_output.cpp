@@ -170,11 +170,6 @@ void write_entries(const std::string& path, std::span<const NpzEntry> entries, S
         or_throw(write_npz(path, entries));
 }
 
-double elapsed_ms(std::chrono::steady_clock::time_point since) {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
-        .count();
-}
-
 std::vector<std::string> absent_notes(Stage from, bool has_values) {
     std::vector<std::string_view> before;
     for (const StageInfo& row : stage_table())

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,7 +8,6 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/interventions.h"
-#include "app/cli/subcommands.h"
 #include "app/files/call.h"
 #include "core/io/npz.h"
 #include "core/models/groups.h"
@@ -48,8 +46,6 @@ std::vector<std::string> missing_stages(const Trace& forward, StageSet keep);
 
 /// Writes the file `path`, "-" for standard output. Throws.
 void write_entries(const std::string& path, std::span<const NpzEntry> entries, Streams io);
-
-double elapsed_ms(std::chrono::steady_clock::time_point since);
 
 /// The stages that a call of given scores or weights cannot have, with the reason.
 std::vector<std::string> absent_notes(Stage from, bool has_values);

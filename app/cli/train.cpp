@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
-#include "app/cli/arguments.h"
+#include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/options.h"
 #include "app/files/standard.h"
+#include "core/stopwatch.h"
 #include "core/train/run_files.h"
 
 namespace attn::cli {
@@ -90,13 +90,10 @@ class Progress {
     Progress(std::ostream& out, Index first, Index steps)
         : out_(out), first_(first), steps_(steps) {}
     void at(const Record& record) {
-        using Seconds = std::chrono::duration<double>;
-        const auto now = Clock::now();
         const bool last = record.step + 1 == steps_;
-        if (Seconds(now - said_).count() < 1.0 && !last) return;
-        said_ = now;
-        const double rate =
-            static_cast<double>(record.step + 1 - first_) / Seconds(now - begun_).count();
+        if (said_.seconds() < 1.0 && !last) return;
+        said_ = {};
+        const double rate = static_cast<double>(record.step + 1 - first_) / begun_.seconds();
         out_ << fmt::format(
             "step {} of {}: loss {:.4f}, {} right, {} of rows saturated, {:.1f} steps/s\n",
             record.step + 1, steps_, record.loss, view::percent(record.accuracy),
@@ -104,10 +101,9 @@ class Progress {
     }
 
   private:
-    using Clock = std::chrono::steady_clock;
     std::ostream& out_;
     Index first_, steps_;
-    Clock::time_point begun_ = Clock::now(), said_ = begun_;
+    Stopwatch begun_, said_;
 };
 
 /// Trains up to the steps of its specification; saves as it goes, so that whoever ends the program leaves a run that goes on.
@@ -201,17 +197,11 @@ void train_all(const TrainOptions& options, Streams io) {
 }  // namespace
 
 int run_train(Args args, Streams io) {
-    CLI::App app(
+    return run_command(
         "Trains a small transformer on a task whose attention is known. The same specification "
         "gives the same run, bit for bit, on one machine. The table's numbers are means of the "
         "last 50 steps; saturated: rows whose largest weight is above 0.99.",
-        "attnscope train");
-    TrainOptions options;
-    declare_train(app, options);
-    return run_command(app, args, io, [&] {
-        train_all(options, io);
-        return kSuccess;
-    });
+        "attnscope train", args, io, declare_train, train_all);
 }
 
 }  // namespace attn::cli

@@ -326,6 +326,12 @@ std::string write_number(double value, Dialect dialect) {
     return dialect == Dialect::latex ? latex_number(text) : text;
 }
 
+std::string python_list(const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(write_number(value, Dialect::python));
+    return fmt::format("np.array([{}])", fmt::join(texts, ", "));
+}
+
 std::vector<Line> explanation_lines(const Explanation& explanation) {
     std::vector<Line> lines;
     const Role role = role_of(explanation.cell);

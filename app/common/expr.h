@@ -36,6 +36,11 @@ struct Expr {
     std::optional<CellRef> link = {};
     std::vector<Expr> args = {};
 };
+inline Expr constant(double value) { return {.value = value, .constant = true}; }
+inline Expr plain(double value, std::optional<Role> role = {}) {
+    return {.value = value, .role = role};
+}
+inline Expr combine(Op op, std::vector<Expr> args) { return {.op = op, .args = std::move(args)}; }
 /// In double, from the operands alone.
 double evaluate(const Expr& expr);
 /// How many numbers it is made of.
@@ -72,6 +77,8 @@ enum class Dialect : std::uint8_t { screen, text, latex, python };
 std::vector<Piece> write(const Expr& expr, Dialect dialect);
 std::string write_text(const Expr& expr, Dialect dialect);
 std::string write_number(double value, Dialect dialect);
+/// "np.array([1.0, 2.0])".
+std::string python_list(const std::vector<double>& values);
 
 struct Explanation {
     CellRef cell;

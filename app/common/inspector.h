@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/common/cell.h"
-#include "app/common/theme.h"
 
 namespace attn::view {
 
@@ -88,6 +87,14 @@ struct InspectorView {
 inline InspectorView only_hint(std::string hint) {
     InspectorView view;
     view.hint = std::move(hint);
+    return view;
+}
+/// What is explained.
+inline InspectorView titled(std::string title, Role role) {
+    InspectorView view;
+    view.empty = false;
+    view.title = std::move(title);
+    view.role = role;
     return view;
 }
 /// "title: value" and a line for each of its lines, for the clipboard.

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/common/cell.h"
-#include "app/common/theme.h"
 #include "core/tensor.h"
 
 namespace attn::view {

@@ -1,7 +1,5 @@
 #include "app/common/state.h"
 
-#include <chrono>
-
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
@@ -9,6 +7,7 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
+#include "core/stopwatch.h"
 
 namespace attn::view {
 namespace {
@@ -78,7 +77,7 @@ Result<void> compute(AppState& state) {
         state.backend_used = state.gradients_by = "";
         return {};
     }
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     auto computed = compute_by(state, prompt_backend(state));
     if (!computed && computed.error().kind == ErrorKind::failure) {
         const std::string why = computed.error().sentence;
@@ -86,11 +85,10 @@ Result<void> compute(AppState& state) {
         if (computed) state.backend = kAuto, state.backend_failure = why;
     }
     if (!computed) return tl::unexpected(computed.error());
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - begin;
+    const double elapsed_ms = watch.ms();
     state.trace = std::move(computed->trace);
     state.gradients = std::move(computed->backward.gradients);
-    state.trace_ms = elapsed.count();
+    state.trace_ms = elapsed_ms;
     state.backend_used = computed->backend;
     state.gradients_by = computed->backward.backend;
     return {};

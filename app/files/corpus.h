@@ -2,8 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
-#include <optional>
 #include <string>
 
 #include "app/common/document/opened.h"

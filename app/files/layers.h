@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/files/options.h"
-#include "core/result.h"
 #include "core/tensor.h"
 
 namespace attn::files {

@@ -13,7 +13,6 @@
 
 #include "app/common/document/opened.h"
 #include "app/files/writer.h"
-#include "core/backend.h"
 #include "core/models/groups.h"
 #include "core/models/model.h"
 

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "core/operations/operation.h"
-#include "core/result.h"
 #include "core/spec.h"
 
 namespace attn::files {

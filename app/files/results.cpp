@@ -8,7 +8,6 @@
 
 #include "app/common/or_throw.h"
 #include "app/files/inputs.h"
-#include "app/files/words.h"
 
 namespace attn::files {
 namespace {

@@ -16,7 +16,6 @@
 #include "app/files/stored.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
-#include "core/masks.h"
 #include "core/text.h"
 
 namespace attn::files {

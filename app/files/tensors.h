@@ -9,7 +9,6 @@
 #include "app/common/document/document.h"
 #include "app/files/layers.h"
 #include "app/files/options.h"
-#include "core/engine.h"
 
 namespace attn::files {
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "app/gl/compute_call.h"
-#include "core/engine.h"
 #include "core/memory.h"
 #include "core/scores/score.h"
 

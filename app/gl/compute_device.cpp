@@ -4,17 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
 #include "app/gl/compute_shaders.h"
 #include "core/rounding.h"
+#include "core/stopwatch.h"
 
 namespace attn::gl {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // GL_MAX_COMPUTE_WORK_GROUP_COUNT is at least this.
 constexpr Index kMostGroups = 65535;
@@ -241,15 +239,15 @@ void Device::dispatch(Program& program, const Kernel& kernel, const layout::Call
                       Index groups, Index units, const RunControl& control) {
     if (control.stop.stop_requested())
         throw ComputeFailure{{"the attention call was stopped", ErrorKind::failure}, false};
-    const auto start = Clock::now();
+    const Stopwatch watch;
     glBindBuffer(GL_UNIFORM_BUFFER, call_block_);
     glBufferSubData(GL_UNIFORM_BUFFER, 0, sizeof call, &call);
     glDispatchCompute(static_cast<GLuint>(groups), 1, 1);
     glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
     glFinish();
-    const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
+    const double elapsed_ms = watch.ms();
     check_gl(fmt::format("the kernel {}", kernel.name));
-    program.pace.learn(units, elapsed.count());
+    program.pace.learn(units, elapsed_ms);
 }
 
 void Device::run(const Kernel& kernel, layout::Call call, Index tasks, Index units,

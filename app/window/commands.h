@@ -7,7 +7,6 @@
 #include "app/common/actions.h"
 #include "app/common/command.h"
 #include "app/common/glossary.h"
-#include "app/common/keys.h"
 
 namespace attn::view {
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
@@ -12,7 +11,6 @@
 #include "app/common/fields.h"
 #include "app/common/room.h"
 #include "app/common/workspace.h"
-#include "app/window/journal.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/state_text.h"
 #include "app/window/tour.h"

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "app/common/set_field.h"
-#include "app/common/state.h"
 
 namespace attn::view {
 

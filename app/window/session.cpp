@@ -1,6 +1,4 @@
 #include "app/window/session.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/window/lecture.h"
 #include "app/window/tour.h"
 

@@ -9,7 +9,6 @@
 
 #include "app/common/actions.h"
 #include "app/common/assets.h"
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"

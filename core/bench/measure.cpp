@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fstream>
 #include <numeric>
 #include <optional>
@@ -11,12 +10,11 @@
 #include "core/blocks.h"
 #include "core/kernels/matmul.h"
 #include "core/kernels/peak.h"
+#include "core/stopwatch.h"
 #include "core/threads.h"
 
 namespace attn::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kProbeMs = 2.0;
 // A run of microseconds is not repeated for as long as one of milliseconds: each has its probe.
@@ -59,22 +57,20 @@ Result<Bench> Bench::make(const Backend& backend, const Workload& work, const In
         bench.forward_ = *std::move(forward);
     }
     if (auto ran = bench.call(); !ran) return tl::unexpected(ran.error());
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     if (auto ran = bench.call(); !ran) return tl::unexpected(ran.error());
-    const std::chrono::duration<double> elapsed = Clock::now() - start;
-    bench.calls_ =
-        static_cast<int>(std::clamp(kRunSeconds / elapsed.count(), 1.0, 1.0 * kMostCalls));
+    const double elapsed = watch.seconds();
+    bench.calls_ = static_cast<int>(std::clamp(kRunSeconds / elapsed, 1.0, 1.0 * kMostCalls));
     return bench;
 }
 
 Result<void> Bench::run() {
     result_ = {};
     const double peak = fma_peak_gflops(thread_count(), kProbeMs);
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     for (int n = 0; n < calls_; ++n)
         if (auto ran = call(); !ran) return ran;
-    const std::chrono::duration<double> elapsed = Clock::now() - start;
-    const double seconds = elapsed.count() / calls_;
+    const double seconds = watch.seconds() / calls_;
     seconds_.push_back(seconds);
     peaks_.push_back(peak);
     fractions_.push_back(gflop(work_) / seconds / peak);
@@ -119,12 +115,12 @@ MeasuredProduct measure_product(Index n, const Effort& effort) {
     std::vector<double> seconds, fractions;
     for (int run = 0; run <= std::max(effort.repeat, 1); ++run) {  // the first is not counted
         const double peak = fma_peak_gflops(thread_count(), kProbeMs);
-        const Clock::time_point start = Clock::now();
+        const Stopwatch watch;
         multiply(factors(inputs.q), factors(inputs.k), out.matrix(0, 0));
-        const std::chrono::duration<double> elapsed = Clock::now() - start;
+        const double elapsed = watch.seconds();
         if (run == 0) continue;
-        seconds.push_back(elapsed.count());
-        fractions.push_back(work / elapsed.count() / peak);
+        seconds.push_back(elapsed);
+        fractions.push_back(work / elapsed / peak);
     }
     return {n, 1e3 * median(seconds), work / median(seconds), median(fractions)};
 }
@@ -181,15 +177,15 @@ Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work) {
     release_kept_blocks();
     const bool forgotten = forget_peak_memory();
     const auto before = status_bytes("VmRSS");
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     const auto result = attend(inputs, make_spec(work), backend, only_stage(Stage::context));
-    const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
+    const double elapsed_ms = watch.ms();
     if (!result) return tl::unexpected(result.error());
     const auto peak = peak_process_bytes();
     if (!forgotten || !before || !peak)
         return failed("this system does not tell a program's peak memory (/proc/self)");
     const double tensor = sizeof(float) * static_cast<double>(inputs.q.count());
-    return MemoryUse{elapsed.count(), 3.0 * tensor + (*peak - *before), 4.0 * tensor};
+    return MemoryUse{elapsed_ms, 3.0 * tensor + (*peak - *before), 4.0 * tensor};
 }
 
 }  // namespace attn::bench

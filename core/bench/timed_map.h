@@ -8,6 +8,7 @@
 
 #include "core/large/weight_map.h"
 #include "core/rng.h"
+#include "core/stopwatch.h"
 
 namespace attn::large {
 
@@ -26,15 +27,13 @@ class TimedMap {
     /// A failure where the map ended before: nothing more would come.
     template <class Condition>
     Result<double> seconds_until(const ViewRequest& request, const Condition& fulfilled) {
-        const auto start = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         map_.want(request);
         std::unique_lock lock(mutex_);
         while (true) {
             last_ = map_.snapshot();
             if (last_ && !last_->fault.empty()) return failed(last_->fault);
-            if (last_ && last_->request == request && fulfilled(*last_))
-                return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-                    .count();
+            if (last_ && last_->request == request && fulfilled(*last_)) return watch.seconds();
             news_.wait_for(lock, std::chrono::milliseconds(1));
         }
     }

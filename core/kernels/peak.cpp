@@ -65,10 +65,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "core/kernels/peak.h"
+#include "core/stopwatch.h"
 #include "core/threads.h"
 
 namespace attn {
@@ -76,17 +76,11 @@ namespace {
 
 HWY_EXPORT(run_fmas);
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 /// By how much the clock goes on at once: a browser's by a millisecond.
 double clock_tick() {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     double tick = 0.0;
-    while (tick == 0.0) tick = seconds_since(start);
+    while (tick == 0.0) tick = watch.seconds();
     return tick;
 }
 
@@ -94,18 +88,18 @@ double clock_tick() {
 double one_thread_gflops(double seconds) {
     const double least = 20.0 * clock_tick();
     long rounds = 100'000;
-    const Clock::time_point start = Clock::now();
+    const Stopwatch all;
     double best = 0.0;
     do {
         float sink = 0.0F;
-        const Clock::time_point begin = Clock::now();
+        const Stopwatch run;
         const double flop = HWY_DYNAMIC_DISPATCH(run_fmas)(rounds, &sink);
-        const double elapsed = seconds_since(begin);
+        const double elapsed = run.seconds();
         if (elapsed < least)
             rounds *= 2;
         else if (sink > 0.0F)
             best = std::max(best, flop / elapsed * 1e-9);
-    } while (best == 0.0 || seconds_since(start) < seconds);
+    } while (best == 0.0 || all.seconds() < seconds);
     return best;
 }
 

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <vector>
 
 #include "core/kernels/peak.h"
 #include "core/rounding.h"
+#include "core/stopwatch.h"
 #include "core/tensor.h"
 #include "core/threads.h"
 
 namespace attn {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr Index kArrayFloats = Index{1} << 23;  // 32 MiB, three times
 constexpr double kBytesPerEntry = 3.0 * sizeof(float);
@@ -34,16 +32,13 @@ struct Triad {
 
 /// GB/s of this thread: the best pass over its part in the time.
 double one_thread_gbytes(Triad& triad, std::size_t begin, std::size_t end, double seconds) {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch all;
     double best = 0.0;
-    std::chrono::duration<double> spent{};
     do {
-        const Clock::time_point pass = Clock::now();
+        const Stopwatch pass;
         triad.run(begin, end);
-        const std::chrono::duration<double> elapsed = Clock::now() - pass;
-        best = std::max(best, kBytesPerEntry * static_cast<double>(end - begin) / elapsed.count());
-        spent = Clock::now() - start;
-    } while (spent.count() < seconds);
+        best = std::max(best, kBytesPerEntry * static_cast<double>(end - begin) / pass.seconds());
+    } while (all.seconds() < seconds);
     return best * 1e-9;
 }
 
@@ -66,7 +61,7 @@ double stream_gbytes(int threads, double milliseconds) {
 double read_seconds(std::span<const std::span<const float>> numbers) {
     constexpr Index kRun = Index{1} << 16;
     std::atomic<std::uint32_t> seen = 0;  // so that no reading is left out
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     for (const std::span<const float> each : numbers) {
         parallel_for(divide_up(std::ssize(each), kRun), {}, [&](Index n, int) {
             const auto first = static_cast<std::size_t>(n * kRun);
@@ -77,7 +72,7 @@ double read_seconds(std::span<const std::span<const float>> numbers) {
             seen |= bits;
         });
     }
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return watch.seconds();
 }
 
 }  // namespace attn

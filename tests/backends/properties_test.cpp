@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/entries.h"
-#include "core/masks.h"
 #include "tests/support/backends.h"
 #include "tests/support/cases.h"
 #include "tests/support/inputs.h"

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "core/masks.h"
 #include "tests/io/scratch.h"
 #include "tests/support/backends.h"
 #include "tests/support/results.h"

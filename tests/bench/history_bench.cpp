@@ -3,15 +3,12 @@
 //   attn_history_bench
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/common/document/edits.h"
-#include "app/common/workspace.h"
+#include "core/stopwatch.h"
 
 namespace {
 
@@ -24,9 +21,9 @@ void edit(AppState& state, int n) {
 }
 
 double seconds_of_edit(AppState state, int n) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     edit(state, n);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return watch.seconds();
 }
 
 double median(std::vector<double> values) {

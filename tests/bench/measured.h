@@ -1,10 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "core/rng.h"
+#include "core/stopwatch.h"
 #include "core/tensor.h"
 
 namespace attn::bench {
@@ -18,16 +18,11 @@ inline Tensor uniform_tensor(const Shape& shape, std::uint64_t seed) {
     return tensor;
 }
 
-inline double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
 template <class Work>
 double seconds_of(const Work& work) {
-    const double start = seconds_now();
+    const Stopwatch watch;
     work();
-    return seconds_now() - start;
+    return watch.seconds();
 }
 
 inline double median(std::vector<double> values) {

@@ -15,8 +15,8 @@
 #include "core/backend.h"
 #include "core/models/generate.h"
 #include "core/models/sweep.h"
+#include "core/stopwatch.h"
 #include "core/threads.h"
-#include "tests/bench/measured.h"
 
 namespace attn {
 namespace {
@@ -42,9 +42,9 @@ std::vector<ModelToken> numbered(Index count) {
 }
 
 Result<Timed> timed_run(const Model& model, Index count) {
-    const double begin = bench::seconds_now();
+    const Stopwatch watch;
     return model.run(numbered(count), *find_backend("staged"), {}).map([&](ModelRun&& run) {
-        return Timed{std::move(run.read_out), 1e3 * (bench::seconds_now() - begin)};
+        return Timed{std::move(run.read_out), watch.ms()};
     });
 }
 
@@ -52,11 +52,10 @@ Result<Timed> timed_steps(const std::shared_ptr<const Model>& model, Index count
     auto generation = Generation::of(model, *find_backend("staged"));
     if (!generation) return tl::unexpected(generation.error());
     auto step = generation->read(numbered(count));
-    const double begin = bench::seconds_now();
+    const Stopwatch watch;
     for (Index n = 0; n < steps && step; ++n) step = generation->read(7 * (count + n));
     if (!step) return tl::unexpected(step.error());
-    return Timed{std::move(step->rows.read_out),
-                 1e3 * (bench::seconds_now() - begin) / static_cast<double>(steps)};
+    return Timed{std::move(step->rows.read_out), watch.ms() / static_cast<double>(steps)};
 }
 
 /// Every head set to 0 in turn, of a run that is there.
@@ -64,23 +63,22 @@ Result<Timed> timed_sweep(const Model& model, Index count) {
     const Backend& backend = *find_backend("staged");
     auto run = model.run(numbered(count), backend, only_stage(Stage::context));
     if (!run) return tl::unexpected(run.error());
-    const double begin = bench::seconds_now();
+    const Stopwatch watch;
     const auto sweep = sweep_heads(model, *run, backend);
     if (!sweep) return tl::unexpected(sweep.error());
-    return Timed{std::move(run->read_out), 1e3 * (bench::seconds_now() - begin)};
+    return Timed{std::move(run->read_out), watch.ms()};
 }
 
 int serve(const std::string& folder) {
-    const double start = bench::seconds_now();
+    const Stopwatch watch;
     auto opened = Model::open(folder);
     if (!opened) {
         std::cerr << opened.error().sentence << '\n';
         return 1;
     }
     const auto model = std::make_shared<const Model>(*std::move(opened));
-    std::cout << fmt::format(R"({{"open_ms": {}, "rss_mib": {}, "peak_mib": {}}})",
-                             1e3 * (bench::seconds_now() - start), memory_mib("VmRSS"),
-                             memory_mib("VmHWM"))
+    std::cout << fmt::format(R"({{"open_ms": {}, "rss_mib": {}, "peak_mib": {}}})", watch.ms(),
+                             memory_mib("VmRSS"), memory_mib("VmHWM"))
               << std::endl;
     for (Index count = 0, steps = 0; std::cin >> count >> steps;) {
         const auto timed = steps > 0    ? timed_steps(model, count, steps)

@@ -103,15 +103,17 @@ std::string write_bf16(const Scratch& scratch, const Inputs& in, const Tensor& c
     return path;
 }
 
+struct Files : OnDisk {
+    const Inputs in = some_inputs();
+};
+
 json named_of(const Ran& ran) {
     return json::parse(ran.out)["examined"].back()["diagnosis"]["named"];
 }
 
 }  // namespace
 
-TEST_CASE("inputs in one file and right results in another are equal") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "inputs in one file and right results in another are equal") {
     const std::string a = inputs_of(in).write(scratch, "in.npz");
     const std::string b = results_of(in, causal_spec()).write(scratch, "out.npz");
     const Ran ran = succeeds({"diff", a, b, "--causal"});
@@ -122,9 +124,7 @@ TEST_CASE("inputs in one file and right results in another are equal") {
     CHECK(command({"diff", b, a, "--causal"}).code == 0);  // in either order
 }
 
-TEST_CASE("one file that holds inputs and results is checked by itself") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "one file that holds inputs and results is checked by itself") {
     Arrays arrays = inputs_of(in);
     add_results(arrays, attend(in, causal_spec(), "fused").value());
     const std::string path = arrays.write(scratch, "all.npz");
@@ -134,9 +134,7 @@ TEST_CASE("one file that holds inputs and results is checked by itself") {
     CHECK(last_line(wrong.out).starts_with("different: 3 of 3 arrays beyond tolerance"));
 }
 
-TEST_CASE("what went wrong is named, with by how much, and the verdict comes last") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "what went wrong is named, with by how much, and the verdict comes last") {
     AttentionSpec unscaled = causal_spec();
     unscaled.scale = ScaleKind::none;
     const std::string a = inputs_of(in).write(scratch, "in.npz");
@@ -154,9 +152,7 @@ TEST_CASE("what went wrong is named, with by how much, and the verdict comes las
                       b));
 }
 
-TEST_CASE("JSON holds every array, every hypothesis and why some were not tried") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "JSON holds every array, every hypothesis and why some were not tried") {
     const std::string a = inputs_of(in).write(scratch, "in.npz");
     const std::string b = results_of(in, {}).write(scratch, "out.npz");
     const Ran ran = ends(1, {"diff", a, b, "--causal", "--json"});
@@ -177,9 +173,7 @@ TEST_CASE("JSON holds every array, every hypothesis and why some were not tried"
     CHECK(hypotheses[6]["reason"] == "every query head has a key/value head of its own");
 }
 
-TEST_CASE("without inputs B is compared with A, and nothing is diagnosed") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "without inputs B is compared with A, and nothing is diagnosed") {
     const std::string a = results_of(in, {}).write(scratch, "a.npz");
     const std::string b = results_of(in, causal_spec()).write(scratch, "b.npz");
     CHECK(command({"diff", a, a}).code == 0);
@@ -191,9 +185,9 @@ TEST_CASE("without inputs B is compared with A, and nothing is diagnosed") {
     CHECK(says(last_line(ran.out), "no inputs to find the cause with"));
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    OnDisk,
     "both files are compared with each other where both have results, and with the reference") {
-    const Scratch scratch;
     const Inputs in = some_inputs();
     Arrays both = inputs_of(in);
     add_results(both, attend(in, causal_spec(), "staged").value());
@@ -208,8 +202,7 @@ TEST_CASE(
     succeeds({"diff", b, b, "--causal"});
 }
 
-TEST_CASE("an own trace brings its inputs as q, k and v") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "an own trace brings its inputs as q, k and v") {
     const std::string in = inputs_of(some_inputs()).write(scratch, "in.npz");
     const std::string out = scratch.at("out.npz");
     REQUIRE(command({"trace", in, "-o", out, "--causal", "--rope", "half"}).code == 0);
@@ -219,8 +212,7 @@ TEST_CASE("an own trace brings its inputs as q, k and v") {
     CHECK(named_of(ran) == json{"rope_pairing"});
 }
 
-TEST_CASE("an own trace of weights brings its sinks") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "an own trace of weights brings its sinks") {
     const std::string in =
         inputs_of(some_inputs()).add("sinks", Tensor({1, 1, 1, 2}, 0.5F)).write(scratch, "in.npz");
     const std::string out = scratch.at("out.npz");
@@ -229,8 +221,9 @@ TEST_CASE("an own trace of weights brings its sinks") {
     CHECK(says(ran.out, ", as with a sink or dropout"));
 }
 
-TEST_CASE("the options of a trace are taken where the inputs say none, else what differs is said") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk,
+    "the options of a trace are taken where the inputs say none, else what differs is said") {
     const Inputs in = some_inputs();
     const std::string a = inputs_of(in).write(scratch, "in.npz"), b = scratch.at("out.npz");
     succeeds({"trace", a, "-o", b, "--causal", "--window", "2"});
@@ -261,8 +254,8 @@ Trace gradients_of(const Inputs& in, const AttentionSpec& spec, const Tensor& d_
 
 }  // namespace
 
-TEST_CASE("gradients are compared where dO is given, and what is wrong with them is named") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "gradients are compared where dO is given, and what is wrong with them is named") {
     const Inputs in = some_inputs();
     const Tensor d_o = test::normal_tensor<float>({1, 2, 6, 8}, 9);
     const std::string a = inputs_of(in).add("dO", d_o).write(scratch, "in.npz");
@@ -297,9 +290,7 @@ TEST_CASE("gradients are compared where dO is given, and what is wrong with them
     ends(1, {"diff", one, other});
 }
 
-TEST_CASE("a trace keeps where gradients start") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "a trace keeps where gradients start") {
     const std::string once = scratch.at("once.npz"), twice = scratch.at("twice.npz");
     const std::string a = inputs_of(in)
                               .add("dO", test::normal_tensor<float>({1, 2, 6, 8}, 9))
@@ -322,8 +313,7 @@ TEST_CASE("a trace keeps where gradients start") {
     for (const char* key : {"d_x_kv ", "d_w_o ", "d_b_q ", "d_output "}) CHECK(says(all.out, key));
 }
 
-TEST_CASE("weights alone: what they can show is said, and only that") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "weights alone: what they can show is said, and only that") {
     const Tensor weights = attend(some_inputs(), causal_spec()).value()[Stage::weights];
     const std::string right = Arrays().add("weights", weights).write(scratch, "right.npz");
     const Ran fine = succeeds({"diff", right, "--causal"});
@@ -339,9 +329,7 @@ TEST_CASE("weights alone: what they can show is said, and only that") {
     }
 }
 
-TEST_CASE("Q and K without V check scores and weights") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "Q and K without V check scores and weights") {
     AttentionSpec spec;
     Arrays arrays = Arrays().add("Q", in.q).add("K", in.k);
     arrays.add("weights", attend(in, spec).value()[Stage::weights]);
@@ -358,9 +346,7 @@ TEST_CASE("Q and K without V check scores and weights") {
     CHECK(command({"diff", thin.write(scratch, "thin.npz")}).code == 1);
 }
 
-TEST_CASE("a tolerance may be given, and must be a number") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "a tolerance may be given, and must be a number") {
     Trace trace = attend(in, {}).value();
     trace[Stage::context](0, 1, 2, 3) += 0.01F;
     Arrays arrays = inputs_of(in).add("context", trace[Stage::context]);
@@ -375,8 +361,7 @@ TEST_CASE("a tolerance may be given, and must be a number") {
     check_refused({"diff", path, "--rtol", "-1"}, "--rtol is '-1'");
 }
 
-TEST_CASE("the dtype of an array decides its tolerance, and --tolerance wins") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "the dtype of an array decides its tolerance, and --tolerance wins") {
     Inputs in = test::normal_inputs({1, 2, 40, 16});
     for (Tensor* const tensor : {&in.q, &in.k, &in.v}) *tensor = as_bf16(*tensor);
     const Tensor context = attend(in, {}).value()[Stage::context];
@@ -394,9 +379,7 @@ TEST_CASE("the dtype of an array decides its tolerance, and --tolerance wins") {
     CHECK(named_of(seen) == json{"scale"});
 }
 
-TEST_CASE("a NaN is the worst cell, and the extent of the error is said in words") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "a NaN is the worst cell, and the extent of the error is said in words") {
     Tensor context = attend(in, {}).value()[Stage::context];
     context(0, 0, 1, 2) += 100.0F;
     context(0, 1, 2, 3) = std::numeric_limits<float>::quiet_NaN();
@@ -416,9 +399,7 @@ TEST_CASE("a NaN is the worst cell, and the extent of the error is said in words
     CHECK(says(ends(1, {"diff", cut}).out, "  where       rows 4–5 of every head, all 0\n"));
 }
 
-TEST_CASE("results with tokens before heads: the layout is proposed") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "results with tokens before heads: the layout is proposed") {
     const std::string path =
         inputs_of(in).add("context", Tensor({1, 6, 2, 8}, 0.5F)).write(scratch, "a.npz");
     check_refused({"diff", path},
@@ -427,8 +408,7 @@ TEST_CASE("results with tokens before heads: the layout is proposed") {
                       "is expected: say its layout");
 }
 
-TEST_CASE("masked scores and weights of one file that do not fit each other") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit each other") {
     const Trace trace = attend(some_inputs(), causal_spec(), "staged").value();
     Arrays arrays =
         Arrays().add("masked", trace[Stage::masked]).add("weights", trace[Stage::weights]);
@@ -445,9 +425,7 @@ TEST_CASE("masked scores and weights of one file that do not fit each other") {
                "row [0, 1, 3] holds "));
 }
 
-TEST_CASE("what cannot be compared is refused by name") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "what cannot be compared is refused by name") {
     const std::string a = inputs_of(in).write(scratch, "a.npz");
     const std::string longer = inputs_of(some_inputs(7)).write(scratch, "b.npz");
     check_refused({"diff"}, "expected one or two files");
@@ -466,8 +444,7 @@ TEST_CASE("what cannot be compared is refused by name") {
     check_refused({"diff", scores, weights}, "expected an array that both have");
 }
 
-TEST_CASE("an array that one file alone has is named") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "an array that one file alone has is named") {
     const Tensor weights = attend(some_inputs(), {}).value()[Stage::weights];
     const std::string a =
         Arrays().add("weights", weights).add("scores", weights).write(scratch, "a.npz");
@@ -478,9 +455,7 @@ TEST_CASE("an array that one file alone has is named") {
     CHECK(says(ran.out, fmt::format("compared with nothing: extra of {}", b)));
 }
 
-TEST_CASE("a layer of several is chosen") {
-    const Scratch scratch;
-    const Inputs in = some_inputs();
+TEST_CASE_FIXTURE(Files, "a layer of several is chosen") {
     Arrays arrays = results_of(in, {}, "l0.");
     for (const auto& [name, tensor] : results_of(in, causal_spec(), "l1.").tensors)
         arrays.add(name, tensor);

@@ -20,9 +20,8 @@ nlohmann::json json_from(const Arguments& words) {
 
 }  // namespace
 
-TEST_CASE("generate: greedy tokens are the largest logits of the text so far") {
-    const Scratch scratch;
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2,
+                  "generate: greedy tokens are the largest logits of the text so far") {
     const auto json = json_from({"generate", folder, "--text", "abba c", "--tokens", "4",
                                  "--temperature", "0", "--candidates", "3", "--json"});
     const auto model = must(Model::open(folder));
@@ -45,9 +44,8 @@ TEST_CASE("generate: greedy tokens are the largest logits of the text so far") {
     CHECK(json["cache_bytes"] == cache_bytes(model.config(), 8));
 }
 
-TEST_CASE("generate: text goes to the output as it comes, and a seed repeats it") {
-    const Scratch scratch;
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2,
+                  "generate: text goes to the output as it comes, and a seed repeats it") {
     const auto written = [&](const std::string& seed) {
         return succeeds({"generate", folder, "--text", "abba c", "--tokens", "8", "--seed", seed});
     };
@@ -72,8 +70,7 @@ TEST_CASE("generate: text goes to the output as it comes, and a seed repeats it"
     CHECK(says(long_one.err, "--tokens is 99, and the model takes 16 tokens"));
 }
 
-TEST_CASE("generate: a token of eos_token_id, one or of a list, ends the text") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "generate: a token of eos_token_id, one or of a list, ends the text") {
     const std::filesystem::path folder = test::gpt2_folder(scratch);
     const auto with = [&](const nlohmann::json& ends) {
         auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
@@ -97,9 +94,7 @@ TEST_CASE("generate: a token of eos_token_id, one or of a list, ends the text") 
     CHECK(says(ran.err, "ends the text"));
 }
 
-TEST_CASE("generate: the file has the rows of trace, and opens") {
-    const Scratch scratch;
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2, "generate: the file has the rows of trace, and opens") {
     const std::string file = scratch.at("out.npz");
     succeeds({"generate", folder, "--text", "abba c", "--tokens", "4", "--temperature", "0", "-o",
               file});
@@ -126,9 +121,7 @@ TEST_CASE("generate: the file has the rows of trace, and opens") {
     succeeds({"heads", file});
 }
 
-TEST_CASE("generate: what cannot be is named with its value") {
-    const Scratch scratch;
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2, "generate: what cannot be is named with its value") {
     const auto refused = [&](const Arguments& more, const std::string& words) {
         check_refused(joined({"generate", folder, "--text", "ab"}, more), words);
     };
@@ -149,9 +142,8 @@ TEST_CASE("generate: what cannot be is named with its value") {
                   "BERT gives no next token");
 }
 
-TEST_CASE("lens: the table and JSON have the layers, the parts and their sum") {
-    const Scratch scratch;
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2,
+                  "lens: the table and JSON have the layers, the parts and their sum") {
     const Arguments asked{"lens", folder, "--text", "abba c", "--token", "ab", "--against", "#4"};
     const auto json = json_from(joined(asked, {"--json"}));
     const auto model = must(Model::open(folder));

@@ -52,8 +52,7 @@ std::string printed_csv(const std::string& folder, const Arguments& more = {}) {
 
 }  // namespace
 
-TEST_CASE("heads: every head of every layer has the measures of what trace saves") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "heads: every head of every layer has the measures of what trace saves") {
     const std::string folder = test::gpt2_folder(scratch).string();
     const std::string traced = scratch.at("out.npz");
     REQUIRE(command({"trace", "--model", folder, "--text", "abba c", "-o", traced}).code == 0);
@@ -73,8 +72,7 @@ TEST_CASE("heads: every head of every layer has the measures of what trace saves
     }
 }
 
-TEST_CASE("heads: sorted, the largest comes first, in CSV and in the table") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "heads: sorted, the largest comes first, in CSV and in the table") {
     const std::string folder = test::gpt2_folder(scratch).string();
     const Table csv = cells_of(printed_csv(folder, {"--sort", "previous"}), ',');
     const std::size_t previous = column_of(csv, "previous");
@@ -86,8 +84,8 @@ TEST_CASE("heads: sorted, the largest comes first, in CSV and in the table") {
     CHECK(std::stoi(first.substr(5, 5)) == std::stoi(csv[1][1]));
 }
 
-TEST_CASE("heads: a measure that asks for what is not there is a dash, never a number") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "heads: a measure that asks for what is not there is a dash, never a number") {
     const std::string target = scratch.at("heads.csv");
     const Ran ran = succeeds({"heads", golden("qkv.npz"), "-o", target});
     CHECK(says(ran.out, "heads.csv: "));
@@ -100,8 +98,7 @@ TEST_CASE("heads: a measure that asks for what is not there is a dash, never a n
     CHECK(says(table.out, " - "));
 }
 
-TEST_CASE("heads: a measure that is not 0 is not 0.0000 in the table") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "heads: a measure that is not 0 is not 0.0000 in the table") {
     const std::vector<float> near{0.99999F, 0.00001F, 0.00001F, 0.99999F};
     REQUIRE(write_npz(scratch / "w.npz", std::vector<NpzEntry>{{"weights", {1, 2, 2}, near}}));
     const Ran table = succeeds({"heads", scratch.at("w.npz")});
@@ -109,8 +106,7 @@ TEST_CASE("heads: a measure that is not 0 is not 0.0000 in the table") {
     CHECK_FALSE(says(table.out, "    0.0000"));
 }
 
-TEST_CASE("heads: what is wrong is named") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "heads: what is wrong is named") {
     check_refused({"heads"}, "no FILE");
     check_refused({"heads", golden("qkv.npz"), "--sort", "kindness"},
                   "--sort is 'kindness'; expected one of entropy, evenness, previous");
@@ -122,8 +118,7 @@ TEST_CASE("heads: what is wrong is named") {
     check_refused({"heads", golden("nowhere.npz")}, "nowhere.npz");
 }
 
-TEST_CASE("heads: a file is read as the options of trace say") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "heads: a file is read as the options of trace say") {
     const std::vector<float> scores{0.0F, 9.0F, 1.0F, 0.0F};
     REQUIRE(write_npz(scratch / "a.npz", std::vector<NpzEntry>{{"mine", {2, 2}, scores}}));
     const std::string path = scratch.at("a.npz");
@@ -143,8 +138,8 @@ TEST_CASE("heads: a file is read as the options of trace say") {
     check_refused({"heads", path, "--operation", "linear"}, "there is no option --operation");
 }
 
-TEST_CASE("heads: options that change nothing of given weights are named, wrong ones refused") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "heads: options that change nothing of given weights are named, wrong ones refused") {
     const std::vector<float> even(8, 0.5F);
     const std::vector<Index> shape{2, 2, 2};
     REQUIRE(write_npz(scratch / "w.npz", std::vector<NpzEntry>{{"weights", shape, even}}));
@@ -196,8 +191,8 @@ TEST_CASE("heads: options that change nothing of given weights are named, wrong 
                   "of a query, or 1 where they are scaled already)");
 }
 
-TEST_CASE("heads: raw scores that are stored beside Q and K are shown, scaled as the call says") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "heads: raw scores that are stored beside Q and K are shown, scaled as the call says") {
     const std::vector<Index> shape{1, 2, 4};
     const std::vector<float> q{1, 0, 0, 0, 0, 1, 0, 0};
     const std::vector<float> scores{0, 8, 2, 0};  // q·k is 1, 0, 0, 1

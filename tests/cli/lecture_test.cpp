@@ -1,7 +1,6 @@
 // attnscope lecture: the list, the notes, when it is the window, and what is refused; a state in place of a file.
 #include "app/cli/desktop_options.h"
 #include "app/window/state_text.h"
-#include "app/workspaces/step/actions.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 

@@ -17,7 +17,7 @@
 using namespace attn;
 namespace fs = std::filesystem;
 
-using test::gpt2_folder;
+using test::gpt2_folder, test::WithGpt2;
 
 namespace {
 
@@ -55,9 +55,7 @@ std::string bfloat16_folder(const Scratch& scratch, bool narrow) {
 
 }  // namespace
 
-TEST_CASE("every layer of a text is saved, with its tokens and logits") {
-    const Scratch scratch;
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2, "every layer of a text is saved, with its tokens and logits") {
     const std::string target = scratch.at("out.npz");
     const Ran ran = succeeds({"trace", "--model", folder, "--text", "abba c", "-o", target});
     CHECK(ran.err.empty());
@@ -84,8 +82,8 @@ TEST_CASE("every layer of a text is saved, with its tokens and logits") {
     CHECK(extents(out, "logits") == Axes{1, 5, 50});
 }
 
-TEST_CASE("a model in bfloat16 is saved as the same numbers in float32 are, byte for byte") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "a model in bfloat16 is saved as the same numbers in float32 are, byte for byte") {
     const std::string narrow = bfloat16_folder(scratch, true),
                       wide = bfloat16_folder(scratch, false);
     for (const Arguments& more : {Arguments{}, {"--off", "0.1"}, {"--backend", "reference"}}) {
@@ -119,9 +117,7 @@ TEST_CASE("W_O of 16 bits stays in 16 bits until it is written") {
           std::vector<float>{1.0F, 2.0F});
 }
 
-TEST_CASE("--keep leaves the other stages out, and the output opens as tensors") {
-    const Scratch scratch;
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2, "--keep leaves the other stages out, and the output opens as tensors") {
     const std::string target = scratch.at("out.npz");
     REQUIRE(command({"trace", "--model", folder, "--text", "ab", "-o", target, "--keep", "q,k,v"})
                 .code == cli::kSuccess);
@@ -131,9 +127,8 @@ TEST_CASE("--keep leaves the other stages out, and the output opens as tensors")
     CHECK(extents(read_npz(again).value(), "weights") == std::vector<Index>{1, 3, 1, 1});
 }
 
-TEST_CASE("a model without a read-out predicts nothing, and says so beside interventions too") {
-    const Scratch scratch;
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(
+    WithGpt2, "a model without a read-out predicts nothing, and says so beside interventions too") {
     std::ofstream(folder + "/config.json")
         << R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"n_head":3,"vocab_size":50,
         "tie_word_embeddings":false})";
@@ -145,9 +140,7 @@ TEST_CASE("a model without a read-out predicts nothing, and says so beside inter
     CHECK_FALSE(read_npz(scratch.at("out.npz")).value().arrays.contains("logits"));
 }
 
-TEST_CASE("what does not go with --model is refused by its name") {
-    const Scratch scratch;
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2, "what does not go with --model is refused by its name") {
     const auto refused = [&](const Arguments& more, const std::string& words) {
         check_refused(joined({"trace"}, more), words);
     };
@@ -174,8 +167,8 @@ const std::string kVitFolder = ATTN_TEST_DATA "/models/vit";
 
 }  // namespace
 
-TEST_CASE("every layer of a ViT over an image is saved, and the likeliest classes are named") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "every layer of a ViT over an image is saved, and the likeliest classes are named") {
     const std::string target = scratch.at("out.npz");
     const Ran ran = succeeds(
         {"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png", "-o", target});
@@ -204,8 +197,8 @@ TEST_CASE("every layer of a ViT over an image is saved, and the likeliest classe
     CHECK(says(off.out, "  class: violin 69.9 % -> "));
 }
 
-TEST_CASE("an image is for a model that reads images, a text for one that reads texts") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "an image is for a model that reads images, a text for one that reads texts") {
     const std::string gpt2 = gpt2_folder(scratch).string();
     const std::string image = kVitFolder + "/image.png";
     const auto refused = [&](const Arguments& more, const std::string& words) {
@@ -231,8 +224,7 @@ TEST_CASE("an image is for a model that reads images, a text for one that reads 
     CHECK(says(ran.out, "entropy"));
 }
 
-TEST_CASE("--text opens the window or render over what a model reads") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "--text opens the window or render over what a model reads") {
     cli::StartOptions options;
     options.files = {gpt2_folder(scratch).string()};
     options.text = "ab ac";
@@ -276,9 +268,9 @@ Texts texts(const Npz& npz, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("--off takes a head's part out: what it changed is saved and printed, and what was off") {
-    const Scratch scratch;
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(
+    WithGpt2,
+    "--off takes a head's part out: what it changed is saved and printed, and what was off") {
     const Npz on = traced_model(folder, {}).npz;
     CHECK_FALSE(on.arrays.contains("interventions"));
     const auto [ran, off] = traced_model(folder, {"--off", "0.1,0.2"});
@@ -313,9 +305,8 @@ TEST_CASE("--off takes a head's part out: what it changed is saved and printed, 
     CHECK(says(traced_model(folder, {"--off", "1.0"}).ran.out, "no head comes later"));
 }
 
-TEST_CASE("--row replaces a row of weights, --patch takes vectors from another text") {
-    const Scratch scratch;
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2,
+                  "--row replaces a row of weights, --patch takes vectors from another text") {
     const auto [ran, row] = traced_model(folder, {"--row", "0.1.3=0.5,0,0.25,0.25,0"});
     CHECK(texts(row, "interventions") == Texts{"--row 0.1.3=0.5,0,0.25,0.25,0"});
     const auto& weights = floats(row, "l0.weights");
@@ -346,9 +337,7 @@ TEST_CASE("--row replaces a row of weights, --patch takes vectors from another t
     CHECK(floats(patched, "logits") != floats(own, "logits"));
 }
 
-TEST_CASE("interventions that cannot be are refused by what was typed") {
-    const Scratch scratch;
-    const std::string folder = gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(WithGpt2, "interventions that cannot be are refused by what was typed") {
     const Arguments model{"trace", "--model", folder, "--text", "abba c", "-o", "o.npz"};
     const auto refused = [&](const Arguments& more, const std::string& words) {
         check_refused(joined(model, more), words);
@@ -374,8 +363,8 @@ TEST_CASE("interventions that cannot be are refused by what was typed") {
         "file is given");
 }
 
-TEST_CASE("--off of the window and of render opens over a run without these heads") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "--off of the window and of render opens over a run without these heads") {
     cli::StartOptions options;
     options.files = {gpt2_folder(scratch).string()};
     options.text = "ab ac";
@@ -387,11 +376,10 @@ TEST_CASE("--off of the window and of render opens over a run without these head
     CHECK(says(state.message.words, "Without L0 H0 and L0 H2 the next token "));
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    WithGpt2,
     "a model whose config.json cannot be read is refused with the reason, not as a folder of "
     "arrays") {
-    const Scratch scratch;
-    const std::string folder = gpt2_folder(scratch).string();
     std::ofstream(fs::path(folder) / "config.json") << "{\"model_type\": ";
     for (const std::string command : {"heads", "render"}) {
         std::vector<std::string> words{command, folder, "--text", "ab"};

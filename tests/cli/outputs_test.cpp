@@ -6,8 +6,7 @@
 
 using namespace attn;
 
-TEST_CASE("the same call writes the same bytes") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "the same call writes the same bytes") {
     for (const char* name : {"1.npz", "2.npz"})
         REQUIRE(command({"trace", golden("two_heads.npz"), "--heads", "2", "--kv-heads", "1",
                          "--grad", "-o", scratch.at(name)})
@@ -24,8 +23,7 @@ TEST_CASE("keep writes the named stages, their gradients, and always logsumexp")
           std::vector<std::string>{"q", "logsumexp", "d_q", "d_w_q", "d_w_k", "d_w_v"});
 }
 
-TEST_CASE("a kept stage that the call does not have is noted") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a kept stage that the call does not have is noted") {
     const Ran ran = succeeds({"trace", golden("cat_sat_mat.npz"), "-o", scratch.at("o.npz"),
                               "--keep", "weights,dropped"});
     CHECK(says(ran.err, "note: this call has no stage dropped"));
@@ -39,8 +37,7 @@ TEST_CASE("logsumexp is a name that keep knows: it is written alone") {
     check_option_refused({"--keep", "logsumexps"}, "did you mean logsumexp?");
 }
 
-TEST_CASE("the output never replaces the input, under whatever name") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "the output never replaces the input, under whatever name") {
     const std::string file = scratch.at("io.npz");
     const std::string link = scratch.at("link.npz");
     const std::string twin = scratch.at("twin.npz");
@@ -56,8 +53,8 @@ TEST_CASE("the output never replaces the input, under whatever name") {
     CHECK(scratch.files() == 3);
 }
 
-TEST_CASE("several inputs are a call each, into a folder, and one that fails leaves the others") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "several inputs are a call each, into a folder, and one that fails leaves the others") {
     const std::string folder = scratch.at("out");
     const std::string twin = scratch.at("qkv.npz");
     std::filesystem::copy_file(golden("qkv.npz"), twin);
@@ -80,8 +77,8 @@ TEST_CASE("several inputs are a call each, into a folder, and one that fails lea
                   "the same file as the input");
 }
 
-TEST_CASE("an extension that is not the format's is refused, and nothing is written") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "an extension that is not the format's is refused, and nothing is written") {
     const auto at = [&](const char* name) { return scratch.at(name); };
     check_refused({"trace", golden("qkv.npz"), "-o", at("x.csv")},
                   "x.csv; expected a name that ends in .npz, or -");
@@ -91,8 +88,7 @@ TEST_CASE("an extension that is not the format's is refused, and nothing is writ
     CHECK(scratch.files() == 0);
 }
 
-TEST_CASE("- is standard output, and carries the file alone") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "- is standard output, and carries the file alone") {
     const std::string file = scratch.at("o.npz");
     REQUIRE(command({"trace", golden("qkv.npz"), "-o", file}).code == 0);
     const Ran npz = succeeds({"trace", golden("qkv.npz"), "-o", "-"});
@@ -128,8 +124,8 @@ TEST_CASE("saturate prints four gradients, and refuses what those are not drawn 
     check_refused({"saturate", "--rows", "64"}, "--rows was given without --gradients");
 }
 
-TEST_CASE("a disk that is full or a folder that is missing is a failure that leaves nothing") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "a disk that is full or a folder that is missing is a failure that leaves nothing") {
     const Ran full = ends(cli::kFailure, {"trace", golden("cat_sat_mat.npz"), "-o", "/dev/full"});
     CHECK(full.err == "attnscope trace: cannot write /dev/full: No space left on device\n");
     CHECK(full.out.empty());

@@ -4,10 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/heads.h"
 #include "app/files/open.h"
-#include "core/models/model.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -215,9 +213,8 @@ TEST_CASE("weights alone of a trace have the labels and the evenness of the mode
     }
 }
 
-TEST_CASE("weights of a run with interventions are shown as the run had them") {
-    const Scratch scratch;
-    const std::string folder = test::gpt2_folder(scratch).string();
+TEST_CASE_FIXTURE(test::WithGpt2,
+                  "weights of a run with interventions are shown as the run had them") {
     const std::string traced = scratch.at("out.npz");
     succeeds(joined({"trace", "--model", folder, "-o", traced, "--row", "1.2.3=1,0,0,0,0"}, kText));
     const Npz npz = read_npz(traced).value();

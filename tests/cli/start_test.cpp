@@ -1,13 +1,11 @@
 // What the window and `render` start with: one FILE, options that must be carried out, files that are kept.
 #include "app/cli/start.h"
-#include "app/workspaces/step/actions.h"
 
 #include <fmt/format.h>
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/render_parts.h"
 #include "app/common/document/actions.h"
-#include "app/files/open.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
@@ -52,8 +50,7 @@ TEST_CASE("render takes FILE as the window does, and none of them twice") {
     CHECK(says(refused_by_window({"a.npz", "b.npz"}), "expected one at a time"));
 }
 
-TEST_CASE("no output of render or the window is a file that it reads") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "no output of render or the window is a file that it reads") {
     const std::string file = saved_session(scratch, "f.jsonl");
     const std::string link = scratch.at("link.jsonl");
     std::filesystem::create_symlink("f.jsonl", link);
@@ -76,8 +73,7 @@ TEST_CASE("no output of render or the window is a file that it reads") {
     CHECK(std::filesystem::is_symlink(link));
 }
 
-TEST_CASE("a session goes back to its file, but never over tensors") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a session goes back to its file, but never over tensors") {
     const std::string tensors = scratch.at("q.npz");
     std::filesystem::copy_file(golden("qkv.npz"), tensors);
     CHECK(says(refused_by_window({tensors, "--save-session", tensors}), "the same file as FILE"));
@@ -93,8 +89,8 @@ TEST_CASE("a scale that the window cannot have is refused") {
         CHECK(refused_by_window({"--scale", scale}).empty());
 }
 
-TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout say") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "a file's arrays and tokens are read as --role, --tokens and --layout say") {
     const std::vector<float> numbers{1, 0, 0, 1};
     const std::vector<NpzEntry> entries{{"asks", {1, 1, 2, 2}, numbers},
                                         {"K", {1, 1, 2, 2}, numbers},
@@ -121,15 +117,13 @@ TEST_CASE("a file's arrays and tokens are read as --role, --tokens and --layout 
                   "is none");
 }
 
-TEST_CASE("--follow is for one file of tensors") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "--follow is for one file of tensors") {
     CHECK(refused_by_window({golden("qkv.npz"), "--follow"}).empty());
     CHECK(says(refused_by_window({"--follow"}), "a file of tensors; no file is given"));
     CHECK(says(refused_by_window({saved_session(scratch, "f.json"), "--follow"}), "is none"));
 }
 
-TEST_CASE("--layer and --head say what is shown first, and must be there") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "--layer and --head say what is shown first, and must be there") {
     const std::vector<float> numbers(2 * 3 * 4, 0.5F);
     std::vector<NpzEntry> entries;
     for (const char* name : {"l0.Q", "l0.K", "l0.V", "l1.Q", "l1.K", "l1.V"})
@@ -190,8 +184,8 @@ TEST_CASE("what an option asks for must be carried out, what a journal did need 
     CHECK(cli::complete(state, jobs));
 }
 
-TEST_CASE("a journal with a torn or a blank line is read up to and after it, with a warning") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "a journal with a torn or a blank line is read up to and after it, with a warning") {
     const std::string path = scratch.at("torn.jsonl");
     REQUIRE(write_file_atomically(path,
                                   "{\"action\":\"set_scaling\",\"on\":false}\n"
@@ -205,8 +199,7 @@ TEST_CASE("a journal with a torn or a blank line is read up to and after it, wit
     CHECK(says(warnings[1], "line 3: is blank"));
 }
 
-TEST_CASE("a journal's images are found beside it, each of several") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a journal's images are found beside it, each of several") {
     const std::string path = scratch.at("j.jsonl");
     for (const char* name : {"a.png", "b.png", "model.npz"})
         REQUIRE(write_file_atomically(scratch.at(name), "x"));

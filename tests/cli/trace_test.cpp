@@ -48,15 +48,14 @@ TEST_CASE("the shape of every output follows its input, with heads, X_kv, W_O an
     CHECK(!out.arrays.contains("d_b_k"));
 }
 
-TEST_CASE("float64 and integers are read, rounded, and what is lost is said") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "float64 and integers are read, rounded, and what is lost is said") {
     const Ran ran = succeeds({"trace", golden("float64.npz"), "-o", scratch.at("o.npz")});
     CHECK(says(ran.err, "4 value(s) of Q are too large for float32 and became infinite"));
     CHECK(says(ran.err, "Q (float64), K (float64), V (int32) rounded to float32"));
 }
 
-TEST_CASE("scores that float32 does not hold are said, and that another backend holds them") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "scores that float32 does not hold are said, and that another backend holds them") {
     const auto errors_of = [&](float size, const char* backend) {
         Tensor row({1, 1, 2, 2}, size);
         row(0, 0, 1, 1) = 0.5F * size;
@@ -104,8 +103,7 @@ TEST_CASE("a file with several layers is traced one layer at a time") {
     CHECK(floats(traced("tokens.npz", {"--layer", "0"}), "q") == floats(plain, "q"));
 }
 
-TEST_CASE("an array that trace does not use is said") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "an array that trace does not use is said") {
     const Ran ran = succeeds({"trace", golden("unused.npz"), "-o", scratch.at("o.npz")});
     CHECK(says(ran.err,
                "note: " + golden("unused.npz") + ": arrays 'attn_mask', 'W_extra' are not used"));
@@ -132,8 +130,7 @@ Npz written(const Scratch& scratch, const std::vector<NpzEntry>& arrays,
 
 }  // namespace
 
-TEST_CASE("weights alone: context and output follow where V and W_O stand beside") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "weights alone: context and output follow where V and W_O stand beside") {
     const std::vector<float> weights{0.5F, 0.5F, 0.0F, 1.0F}, v{10.0F, 100.0F}, w_o{2.0F};
     const Ran ran = traced_arrays(
         scratch, {{"weights", {2, 2}, weights}, {"V", {2, 1}, v}, {"W_O", {1, 1}, w_o}},
@@ -159,8 +156,7 @@ TEST_CASE("weights alone: context and output follow where V and W_O stand beside
                "--backend is fused; expected reference, which alone starts from weights"));
 }
 
-TEST_CASE("raw scores ask for their scale, and a layer of several is chosen") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "raw scores ask for their scale, and a layer of several is chosen") {
     const std::vector<float> raw{0.0F, 4.0F * std::log(3.0F), 0.0F, 0.0F};
     const Ran unknown = traced_arrays(scratch, {{"scores", {2, 2}, raw}});
     CHECK(unknown.code == attn::cli::kBadInput);
@@ -178,8 +174,8 @@ TEST_CASE("raw scores ask for their scale, and a layer of several is chosen") {
     CHECK(says(other.err, "d-k is 77, but the queries have"));
 }
 
-TEST_CASE("a causal mask of another number of keys than queries asks for its corner") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "a causal mask of another number of keys than queries asks for its corner") {
     const std::vector<float> q(2, 1.0F), k(3, 1.0F);
     const std::vector<NpzEntry> arrays{{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}};
     const Ran unsaid = traced_arrays(scratch, arrays, {"--causal"});

@@ -48,8 +48,7 @@ Rendered render(std::vector<std::string> words) {
 
 }  // namespace
 
-TEST_CASE("--workspace takes the key of every workspace, and an error lists them") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "--workspace takes the key of every workspace, and an error lists them") {
     const std::string picture = scratch.at("x.png");
     const Rendered good = render({"--workspace", "probe", "--chrome", "-o", picture});
     CAPTURE(good.ran.err);
@@ -61,8 +60,7 @@ TEST_CASE("--workspace takes the key of every workspace, and an error lists them
                "'attic'; expected " + view::workspace_keys(test::workspaces_with_probe())));
 }
 
-TEST_CASE("render --all draws every shot of every workspace in both themes") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "render --all draws every shot of every workspace in both themes") {
     const Rendered all = render({"--all", "-o", scratch.at("out")});
     CAPTURE(all.ran.err);
     REQUIRE(all.ran.code == cli::kSuccess);
@@ -79,8 +77,8 @@ TEST_CASE("render --all draws every shot of every workspace in both themes") {
     CHECK(std::ranges::count(all.shown, "probe 5") == 2);
 }
 
-TEST_CASE("a workspace that lacks something has no figure: render says what, and fails") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "a workspace that lacks something has no figure: render says what, and fails") {
     const std::string file = scratch.at("many.npz");
     const std::vector<float> rows(1200, 0.5F);
     const std::vector<Index> shape{1, 2, 300, 2};
@@ -110,8 +108,7 @@ TEST_CASE("a workspace that lacks something has no figure: render says what, and
     CHECK_FALSE(std::filesystem::exists(checked));
 }
 
-TEST_CASE("render --check: results that differ are drawn, said and no success") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "render --check: results that differ are drawn, said and no success") {
     const std::vector<Index> shape{1, 2, 2};
     const std::vector<float> q{1, 0, 0, 1}, even{0.5F, 0.5F, 0.5F, 0.5F};
     const std::vector<NpzEntry> inputs{{"Q", shape, q}, {"K", shape, q}, {"V", shape, q}};
@@ -134,8 +131,7 @@ TEST_CASE("render --check: results that differ are drawn, said and no success") 
     }
 }
 
-TEST_CASE("what a session said when it was saved is no outcome of render") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "what a session said when it was saved is no outcome of render") {
     for (const auto severity : {view::Severity::warning, view::Severity::error}) {
         view::AppState state = view::initial_state();
         state.message = {"There is no such thing.", severity};

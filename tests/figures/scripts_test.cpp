@@ -6,9 +6,6 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
-#include <algorithm>
-#include <optional>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_painter.h"
 #include "app/common/draw/null_context.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/common/document/document.h"
-#include "app/files/call.h"
 #include "app/files/open.h"
 #include "app/files/outputs.h"
 #include "core/io/file.h"
@@ -80,8 +79,7 @@ std::string qkv_safetensors(const std::string& metadata) {
 
 }  // namespace
 
-TEST_CASE("a .safetensors file is a call, its texts are tokens and options") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a .safetensors file is a call, its texts are tokens and options") {
     write_bytes(scratch / "f.safetensors",
                 qkv_safetensors(R"(,"__metadata__":{"format":"pt","tokens":"[\"the\",\"cat\"]",)"
                                 R"("options":"{\"causal\":true,\"scale\":0.5}"})"));
@@ -98,8 +96,7 @@ TEST_CASE("a .safetensors file is a call, its texts are tokens and options") {
     CHECK(says(refused(scratch / "f.safetensors"), "f.safetensors: tokens is not valid JSON"));
 }
 
-TEST_CASE("the window opens every format, and its document is named by the file") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is named by the file") {
     write_bytes(scratch / "f.safetensors", qkv_safetensors(""));
     write_bytes(scratch / "f.safetensors.index.json",
                 R"({"weight_map":{"Q":"f.safetensors","K":"f.safetensors","V":"f.safetensors"}})");
@@ -130,8 +127,7 @@ TEST_CASE("the window opens every format, and its document is named by the file"
         "session, a preset (.json) or a model's folder or .gguf; an image (.png) is for a model"));
 }
 
-TEST_CASE("an output is none of the files that a folder or an index stands for") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "an output is none of the files that a folder or an index stands for") {
     write_bytes(scratch / "f.safetensors", qkv_safetensors(""));
     write_bytes(scratch / "f.safetensors.index.json", R"({"weight_map":{"Q":"f.safetensors"}})");
     for (const std::string& input :
@@ -144,8 +140,7 @@ TEST_CASE("an output is none of the files that a folder or an index stands for")
     }
 }
 
-TEST_CASE("a folder of a file a layer has layers") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a folder of a file a layer has layers") {
     for (const char* layer : {"l0", "l3"})
         write(scratch / fmt::format("{}.npz", layer),
               {counting("Q", {2, 1}), counting("K", {2, 1}), counting("V", {2, 1})});
@@ -153,8 +148,7 @@ TEST_CASE("a folder of a file a layer has layers") {
     CHECK(file.numbers == std::vector<Index>{0, 3});
 }
 
-TEST_CASE("the output of a trace is an input, and a note says so") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "the output of a trace is an input, and a note says so") {
     const fs::path path = write(
         scratch / "out.npz",
         {counting("x", {1, 2, 3}), counting("q", {1, 1, 2, 2}), counting("k", {1, 1, 2, 2}),
@@ -187,8 +181,7 @@ TEST_CASE("the output of a trace is an input, and a note says so") {
     CHECK(notes_say(read(scratch / "both.npz"), "array 'q' is not used; q: call it Q"));
 }
 
-TEST_CASE("weights or scores alone are told what is missing") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "weights or scores alone are told what is missing") {
     CHECK(read(write(scratch / "w.npz", {counting("weights", {2, 3, 3})})).given.size() == 1);
     const std::string logits = refused(write(scratch / "l.npz", {counting("logits", {2, 3, 3})}));
     CHECK(says(logits,
@@ -210,8 +203,7 @@ TEST_CASE("weights or scores alone are told what is missing") {
     CHECK(says(refused(write(scratch / "many.npz", many)), "a11 and 8 more"));
 }
 
-TEST_CASE("bfloat16 that numpy lost is named with what to do") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "bfloat16 that numpy lost is named with what to do") {
     for (const char* name : {"Q", "K", "V"})
         write_bytes(scratch / fmt::format("{}.npy", name),
                     npy("{'descr': '<V2', 'fortran_order': False, 'shape': (1, 1), }", "12"));
@@ -220,8 +212,7 @@ TEST_CASE("bfloat16 that numpy lost is named with what to do") {
     CHECK(says(sentence, ".astype(np.float32)"));
 }
 
-TEST_CASE("heads that Q does not bring are told which layout has them") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "heads that Q does not bring are told which layout has them") {
     const auto call = [&](const Extents& extents) {
         return write(scratch / "f.npz",
                      {counting("Q", extents), counting("K", extents), counting("V", extents)});
@@ -241,8 +232,7 @@ TEST_CASE("heads that Q does not bring are told which layout has them") {
                "kv-heads is 2, but K is [3, 12] and brings 1"));
 }
 
-TEST_CASE("a weight of torch's Linear is asked about") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a weight of torch's Linear is asked about") {
     const auto call = [&](const Extents& w_q, const Extents& w_k = {8, 12},
                           const Extents& w_v = {8, 12}, const Extents& w_o = {12, 8}) {
         return refused(write(scratch / "f.npz",
@@ -261,8 +251,7 @@ TEST_CASE("a weight of torch's Linear is asked about") {
                "f.npz: W_O is [8, 12]; expected [12, …]: is it torch's [out, in]? Transpose it"));
 }
 
-TEST_CASE("tokens first and joined heads are read as they are said to be") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "tokens first and joined heads are read as they are said to be") {
     // T 2, H 3, d 2: number = 100 t + 10 h + d
     const std::vector<float> by_token{0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};
     const std::vector<float> by_head{0, 1, 100, 101, 10, 11, 110, 111, 20, 21, 120, 121};
@@ -290,8 +279,7 @@ TEST_CASE("tokens first and joined heads are read as they are said to be") {
                "or per-head"));
 }
 
-TEST_CASE("grouped heads that are joined are split by their own number") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "grouped heads that are joined are split by their own number") {
     const fs::path path = write(
         scratch / "f.npz", {counting("Q", {2, 8}), counting("K", {2, 4}), counting("V", {2, 4})});
     const TensorFile file =
@@ -301,8 +289,7 @@ TEST_CASE("grouped heads that are joined are split by their own number") {
     CHECK(values_of(file.layers[0].k) == std::vector<float>{0, 1, 4, 5, 2, 3, 6, 7});
 }
 
-TEST_CASE("shapes that only tokens first make a call of are told so") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "shapes that only tokens first make a call of are told so") {
     CHECK(says(refused(write(scratch / "f.npz", {counting("Q", {5, 4, 2}), counting("K", {7, 4, 2}),
                                                  counting("V", {7, 4, 2})})),
                "; is Q [5, 4, 2] [T, H, d]? Then give --layout tokens-first"));
@@ -320,8 +307,7 @@ TEST_CASE("shapes that only tokens first make a call of are told so") {
     CHECK(read(scratch / "f.safetensors", given({{"layout", "tokens-first"}})).size.heads == 2);
 }
 
-TEST_CASE("what TransformerLens saves opens by its own names, tokens first") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "what TransformerLens saves opens by its own names, tokens first") {
     const auto hook = [](Index layer, const char* name, Extents extents) {
         return counting(fmt::format("blocks.{}.attn.hook_{}", layer, name), std::move(extents));
     };
@@ -369,8 +355,7 @@ TEST_CASE("what TransformerLens saves opens by its own names, tokens first") {
     CHECK(pattern.given[0].stage == Stage::weights);
 }
 
-TEST_CASE("a packed array is taken apart where its shape leaves no doubt") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a packed array is taken apart where its shape leaves no doubt") {
     const auto call = [&](const Extents& extents) {
         return write(scratch / "f.npz", {counting("qkv", extents)});
     };
@@ -399,8 +384,7 @@ TEST_CASE("a packed array is taken apart where its shape leaves no doubt") {
     CHECK(read(call({3, 3, 2, 4})).size.tq == 3);
 }
 
-TEST_CASE("a packed array in doubt is told both ways and the options that choose") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a packed array in doubt is told both ways and the options that choose") {
     const auto call = [&](const Extents& extents) {
         return write(scratch / "f.npz", {counting("qkv", extents)});
     };

@@ -8,17 +8,12 @@
 #include <limits>
 
 #include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/document/heads.h"
-#include "app/common/document/requests.h"
-#include "app/files/open.h"
-#include "app/files/pairs.h"
 #include "app/files/tensors.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/tensors/actions.h"
-#include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/view.h"
 #include "tests/files/opened.h"
 #include "tests/support/results.h"
@@ -44,8 +39,7 @@ HeadsResult heads_of(const view::AppState& state) {
 
 }  // namespace
 
-TEST_CASE("weights alone open in Heads, as the file gives them") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "weights alone open in Heads, as the file gives them") {
     write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}});
     view::AppState state = opened_state(scratch / "w.npz");
     CHECK(state.workspace == "heads");
@@ -66,8 +60,7 @@ TEST_CASE("weights alone open in Heads, as the file gives them") {
     CHECK(view::build_step_view(state).formula.empty());
 }
 
-TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "rows that do not sum to 1 are counted and shown as they are") {
     write(scratch / "w.npz", {{"A", {2, 2}, std::vector<float>{0.5F, 0.2F, 0.5F, 0.5F}}});
     const auto result = heads_of(opened_state(scratch / "w.npz"));
     const OddRows& odd = result.layers[0].odd;
@@ -80,8 +73,7 @@ TEST_CASE("rows that do not sum to 1 are counted and shown as they are") {
     CHECK(result.weights({0, 0})(0, 1) == 0.2F);
 }
 
-TEST_CASE("layers by the names of output_attentions and TransformerLens") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "layers by the names of output_attentions and TransformerLens") {
     for (const std::string form :
          {"attentions.{}", "layers.{}.attn_weights", "blocks.{}.attn.hook_pattern", "l{}.weights",
           "cross_attentions.{}"}) {
@@ -99,8 +91,7 @@ TEST_CASE("layers by the names of output_attentions and TransformerLens") {
     }
 }
 
-TEST_CASE("one array of five axes is layers") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "one array of five axes is layers") {
     std::vector<float> twice = kWeights;
     twice.insert(twice.end(), kWeights.rbegin(), kWeights.rend());
     write(scratch / "w.npz", {{"attentions", {2, 1, 2, 2, 3}, twice}});
@@ -111,8 +102,7 @@ TEST_CASE("one array of five axes is layers") {
     CHECK(file.given[0].values(0, 0, 1, 0) == 0.5F);
 }
 
-TEST_CASE("scores are given to softmax, −inf is masked") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "scores are given to softmax, −inf is masked") {
     write(scratch / "s.npz",
           {{"masked", {2, 2}, std::vector<float>{0.0F, -kInf, 0.0F, std::log(3.0F)}}});
     const auto result = heads_of(opened_state(scratch / "s.npz"));
@@ -122,8 +112,8 @@ TEST_CASE("scores are given to softmax, −inf is masked") {
     CHECK(result.weights({0, 0})(1, 1) == doctest::Approx(0.75));
 }
 
-TEST_CASE("raw scores without their scale, and other arrays, open as arrays with the reason") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(
+    OnDisk, "raw scores without their scale, and other arrays, open as arrays with the reason") {
     write(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}});
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == "tensors");
@@ -135,8 +125,7 @@ TEST_CASE("raw scores without their scale, and other arrays, open as arrays with
     CHECK(says(view::stages_lack(state.document()), "Tensors says why"));
 }
 
-TEST_CASE("raw scores of which the scale was said") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "raw scores of which the scale was said") {
     // q·k = 0 and 4 ln 3: with d_k 16 the second key weighs 3 / 4
     write(scratch / "r.npz", {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}}});
     const auto half = heads_of(opened_state(scratch / "r.npz", R"({"d_k": 16})"));
@@ -148,8 +137,7 @@ TEST_CASE("raw scores of which the scale was said") {
     CHECK(says(both.error().sentence, "--d-k is 16 beside scale 2; expected one of them"));
 }
 
-TEST_CASE("what a file leaves open is asked in Tensors, and an answer opens it") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "what a file leaves open is asked in Tensors, and an answer opens it") {
     write(scratch / "r.npz", {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}},
                               {"V", {2, 16}, std::vector<float>(32, 1.0F)}});
     view::AppState state = opened_state(scratch / "r.npz");
@@ -177,8 +165,7 @@ TEST_CASE("what a file leaves open is asked in Tensors, and an answer opens it")
     CHECK(said.document().no_attention.empty());
 }
 
-TEST_CASE("a weight as nn.Linear stores it gives the numbers of its transpose") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a weight as nn.Linear stores it gives the numbers of its transpose") {
     const std::vector<float> x{1, 2, 3, 4, 5, 7}, w{1, 2, 3, 4, 5, 6}, turned{1, 3, 5, 2, 4, 6};
     const auto with = [&](const char* name, std::vector<Index> extents,
                           const std::vector<float>& values) {
@@ -206,8 +193,7 @@ TEST_CASE("a weight as nn.Linear stores it gives the numbers of its transpose") 
     CHECK_FALSE(wrong);
 }
 
-TEST_CASE("V beside weights makes the norms and shares of heads") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "V beside weights makes the norms and shares of heads") {
     const std::vector<float> v{3.0F, 4.0F, 0.0F, 0.0F, 0.0F, 2.0F};  // [3, 2], one head of values
     write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights},
                               {"V", {1, 3, 2}, v},
@@ -227,8 +213,7 @@ TEST_CASE("V beside weights makes the norms and shares of heads") {
     CHECK(result.weights({0, 0})(1, 0) == 0.5F);
 }
 
-TEST_CASE("a role makes an array what its name does not say") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a role makes an array what its name does not say") {
     write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}, {"b", {2, 2, 3}, kWeights}});
     CHECK_FALSE(open(scratch / "a.npz")->document->no_attention.empty());
     const auto weights = must(open(scratch / "a.npz", R"({"role": "a=weights"})"));
@@ -242,9 +227,9 @@ TEST_CASE("a role makes an array what its name does not say") {
     CHECK(says(wrong.document->no_attention, "expected NAME=ROLE"));
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    OnDisk,
     "what is chosen in Tensors opens the file again with it, and what is read is not asked about") {
-    const Scratch scratch;
     write(scratch / "a.npz", {{"scores", {2, 2, 3}, kWeights}});
     view::AppState state = opened_state(scratch / "a.npz", R"({"scale": 0.5, "temperature": 2})");
     CHECK(view::tensors_look(state).options.at("scale") == "0.5");
@@ -264,8 +249,8 @@ TEST_CASE(
     CHECK(state.message.words == "There is no option 'window'.");
 }
 
-TEST_CASE("a session that says the corner of its causal mask opens a file that does not") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "a session that says the corner of its causal mask opens a file that does not") {
     const std::vector<float> q(2, 1.0F), k(3, 1.0F);
     write(scratch / "c.npz", {{"Q", {2, 1}, q}, {"K", {3, 1}, k}, {"V", {3, 1}, k}});
     view::AppState state = opened_state(scratch / "c.npz", R"({"causal": "top-left"})");
@@ -280,8 +265,7 @@ TEST_CASE("a session that says the corner of its causal mask opens a file that d
     CHECK(again.document->size.tk == 3);
 }
 
-TEST_CASE("a session of given weights opens again, with its roles") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a session of given weights opens again, with its roles") {
     write(scratch / "a.npz", {{"a", {2, 2, 3}, kWeights}});
     const view::AppState state = opened_state(scratch / "a.npz", R"({"role": "a=weights"})");
     std::ofstream(scratch / "s.json") << view::session_to_json(state, scratch / "");
@@ -290,8 +274,7 @@ TEST_CASE("a session of given weights opens again, with its roles") {
     CHECK(again.session->workspace == "heads");
 }
 
-TEST_CASE("tokens of a text or JSON file") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "tokens of a text or JSON file") {
     write(scratch / "w.npz", {{"weights", {2, 2, 3}, kWeights}});
     const auto tokens = [&](const std::string& text) {
         std::ofstream(scratch / "t") << text;

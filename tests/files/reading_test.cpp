@@ -55,8 +55,7 @@ bool notes_say(const std::vector<std::string>& notes, const std::string& words) 
 
 }  // namespace
 
-TEST_CASE("a role can be that of a layer") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a role can be that of a layer") {
     const Floats one = first_key(2), other{0.5F, 0.5F, 0.0F, 1.0F};
     write(scratch / "a.npz", {{"b", {2, 2}, one}, {"a", {2, 2}, other}});
     const auto file =
@@ -77,8 +76,8 @@ TEST_CASE("a role can be that of a layer") {
           "b_K, b_V, b_O, dO, dY, mask, tokens, cu_seqlens or -, of layer N l<N>. before it");
 }
 
-TEST_CASE("encoder, decoder and cross attention are layers in turn, and said to be") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "encoder, decoder and cross attention are layers in turn, and said to be") {
     const Floats w = first_key(3);
     write(scratch / "t5.npz", {{"cross_attentions.0", {1, 3, 3}, w},
                                {"encoder_attentions.1", {1, 3, 3}, w},
@@ -113,8 +112,7 @@ TEST_CASE("encoder, decoder and cross attention are layers in turn, and said to 
           "group is cross, but there is no array cross_attentions.0");
 }
 
-TEST_CASE("outputs of projections, as nnsight names them, are heads side by side") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "outputs of projections, as nnsight names them, are heads side by side") {
     const Floats q = counted(8), k = counted(4);
     const std::string before = "model.layers.2.self_attn.";
     write(scratch / "n.npz", {{before + "q_proj.output", {1, 2, 4}, q},
@@ -139,8 +137,7 @@ TEST_CASE("outputs of projections, as nnsight names them, are heads side by side
                         "scale and positions of that call are not in the file"));
 }
 
-TEST_CASE("c_attn.output is all of Q, then K, then V") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "c_attn.output is all of Q, then K, then V") {
     const Floats qkv = counted(24);
     write(scratch / "n.npz", {{"transformer.h.0.attn.c_attn.output", {1, 2, 12}, qkv}});
     const std::string path = scratch.at("n.npz");
@@ -151,8 +148,7 @@ TEST_CASE("c_attn.output is all of Q, then K, then V") {
     CHECK(file.layers[0].v(0, 1, 1, 0) == qkv[12 + 10]);
 }
 
-TEST_CASE("cu_seqlens parts packed documents") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "cu_seqlens parts packed documents") {
     const Floats q = counted(5);
     write(scratch / "Q.npz", {{"Q", {5, 1}, q}, {"K", {5, 1}, q}, {"V", {5, 1}, q}});
     const auto bounds = [&](std::initializer_list<std::int32_t> numbers) {
@@ -198,8 +194,7 @@ TEST_CASE("cu_seqlens parts packed documents") {
           refused("int32 [10] [0, 1, 2, 3, 4, 5, 6, 7, …]"));
 }
 
-TEST_CASE("a layer of options of its own has the mask and the heads of all") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a layer of options of its own has the mask and the heads of all") {
     const Floats zeros(12, 0.0F);
     const auto layers = [&](std::vector<NpzEntry> more) {
         for (const char* name : {"l0.Q", "l0.K", "l0.V", "l1.Q", "l1.K", "l1.V"})
@@ -230,8 +225,7 @@ TEST_CASE("a layer of options of its own has the mask and the heads of all") {
     CHECK(call.spec.mask.causal == CausalAlign::top_left);
 }
 
-TEST_CASE("stored weights are compared under the documents of the file") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "stored weights are compared under the documents of the file") {
     const Floats zeros(6, 0.0F);
     Floats weights;
     for (int i = 0; i < 6; ++i)
@@ -247,8 +241,7 @@ TEST_CASE("stored weights are compared under the documents of the file") {
                     scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
 }
 
-TEST_CASE("a sentence about a role names the array that has it") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a sentence about a role names the array that has it") {
     const Floats x = counted(8), wide = counted(16), narrow = counted(12);
     write(scratch / "x.npz", {{"X", {2, 4}, x},
                               {"q.weight", {4, 4}, wide},
@@ -261,8 +254,7 @@ TEST_CASE("a sentence about a role names the array that has it") {
               "q·k needs the same d_k (W_Q [1, 1, 4, 4], 1 heads; W_K [1, 1, 4, 3], 1 heads)");
 }
 
-TEST_CASE("in the window no sentence proposes an option of the command line") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the command line") {
     const Floats s = counted(9), q = counted(24), k = counted(16);
     write(scratch / "s.npz", {{"scores", {3, 3}, s}});
     write(scratch / "t.npz", {{"Q", {3, 4, 2}, q}, {"K", {2, 4, 2}, k}, {"V", {2, 4, 2}, k}});
@@ -302,8 +294,8 @@ TEST_CASE("what reads a file is an option of the command line, by the same name"
     }
 }
 
-TEST_CASE("scores alone take a mask; weights alone do not, and neither is scaled again") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "scores alone take a mask; weights alone do not, and neither is scaled again") {
     const Floats s = counted(9), w(9, 1.0F / 3.0F);
     write(scratch / "s.npz", {{"scaled", {3, 3}, s}});
     write(scratch / "w.npz", {{"weights", {3, 3}, w}});

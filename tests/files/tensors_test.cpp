@@ -136,8 +136,7 @@ TEST_CASE("an array that means nothing is named in a note") {
     CHECK(says(odd.notes[0], "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
 }
 
-TEST_CASE("a note names eight arrays and counts the others") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a note names eight arrays and counts the others") {
     std::vector<std::string> names{"Q", "K", "V"};
     for (int n = 0; n < 20; ++n) names.push_back(fmt::format("a{}", n));
     write_alike(scratch / "many.npz", names, {2, 1}, {1, 2});
@@ -145,8 +144,7 @@ TEST_CASE("a note names eight arrays and counts the others") {
     CHECK(says(many.notes.at(0), "'a7' and 12 more are not used"));
 }
 
-TEST_CASE("an error in a layer names it") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "an error in a layer names it") {
     const std::vector<float> values{1, 2};
     std::vector<NpzEntry> entries;
     for (const char* name : {"l0.Q", "l0.K", "l0.V", "l3.Q", "l3.K"})
@@ -158,8 +156,7 @@ TEST_CASE("an error in a layer names it") {
     CHECK(says(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: l3.K is [2]; expected"));
 }
 
-TEST_CASE("a layer may have options of its own, in place of those of all") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a layer may have options of its own, in place of those of all") {
     const std::string path = scratch.at("layers.npz");
     const std::vector<float> rows(12, 1.0F);
     std::vector<NpzEntry> entries;
@@ -198,8 +195,7 @@ TEST_CASE("a layer may have options of its own, in place of those of all") {
     CHECK(says(sentence_in(read_tensors(path)), "temperature"));
 }
 
-TEST_CASE("a layer's own options leave the heads that all have") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a layer's own options leave the heads that all have") {
     const std::vector<float> numbers(16, 0.5F);
     std::vector<NpzEntry> entries{{"options", {}, {}, {R"({"heads":2})"}},
                                   {"l1.options", {}, {}, {R"({"temperature":2})"}}};

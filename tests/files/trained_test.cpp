@@ -2,15 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/learn/actions.h"
-#include "app/workspaces/learn/view.h"
-#include "app/workspaces/learn/workspace.h"
 #include "core/train/run.h"
 #include "tests/io/scratch.h"
 #include "tests/support/learning.h"
@@ -54,7 +51,7 @@ TEST_CASE("learn: a moment keeps V, that nothing was divided, and which head is 
 TEST_CASE("learn: a run that was saved opens in Learn, and goes on to the same numbers") {
     const Scratch scratch;
     const AppState whole = test::small_learning({TrainTo{4}, SwitchScaling{"a", 2, false}});
-    const auto runs = kLearnWorkspace.runs(whole);
+    const auto runs = find_workspace(workspaces(), "learn")->runs(whole);
     REQUIRE(runs.size() == 2);
     const std::string folder = scratch.at("run-a");
     REQUIRE(train::save_run(folder, runs[0]));

@@ -18,10 +18,9 @@
 
 #include "app/files/model.h"
 #include "app/files/open.h"
-#include "app/jobs/jobs.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
-#include "app/workspaces/generate/requests.h"
+#include "app/workspaces/generate/actions.h"
 #include "app/workspaces/generate/view.h"
 #include "app/workspaces/step/view.h"
 #include "core/io/arrays/array_file.h"

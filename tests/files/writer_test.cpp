@@ -1,5 +1,4 @@
 // A trained model that writes: what each step gives is what the model gives of the same tokens at once.
-#include "app/files/writer.h"
 
 #include <doctest/doctest.h>
 

@@ -3,9 +3,7 @@
 #include <doctest/doctest.h>
 #include <epoxy/gl.h>
 
-#include "app/gl/compute_device.h"
 #include "core/engine.h"
-#include "core/kernels/fused.h"
 #include "tests/gl/the_backend.h"
 #include "tests/support/inputs.h"
 #include "tests/support/results.h"

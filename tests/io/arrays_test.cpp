@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "core/io/array_stats.h"
 #include "core/io/npz.h"
@@ -47,8 +46,7 @@ void write_one_npz(const fs::path& path, const std::string& name, float value) {
 
 }  // namespace
 
-TEST_CASE("a format is known by its name, else by its first bytes") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a format is known by its name, else by its first bytes") {
     write_one_npz(scratch / "a.npz", "x", 1);
     write_bytes(scratch / "x.npy", float_npy(2));
     write_bytes(scratch / "a.safetensors", float_tensor("x", 3));
@@ -74,8 +72,7 @@ TEST_CASE("a format is known by its name, else by its first bytes") {
     CHECK(says(parse_arrays("", "memory").error().sentence, "memory is empty"));
 }
 
-TEST_CASE("a .npy is one array by the name of its file") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a .npy is one array by the name of its file") {
     write_bytes(scratch / "l0.Q.npy",
                 npy("{'descr': '>f4', 'fortran_order': True, 'shape': (2, 2), }",
                     std::string("\x3f\x80\0\0\x40\0\0\0\x40\x40\0\0\x40\x80\0\0", 16)));
@@ -97,8 +94,8 @@ TEST_CASE("a .npy is one array by the name of its file") {
     CHECK(says(refused, ".astype(np.float32), or a .safetensors file, which has BF16"));
 }
 
-TEST_CASE("a large .npy is mapped, and refused with its sizes where it would not fit") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "a large .npy is mapped, and refused with its sizes where it would not fit") {
     const auto items = static_cast<std::uint64_t>(memory_bytes()) / 8;
     const std::string head =
         npy(fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", items), "");
@@ -110,8 +107,7 @@ TEST_CASE("a large .npy is mapped, and refused with its sizes where it would not
                fmt::format("big.npy: big is float32 [{}]: it needs", items)));
 }
 
-TEST_CASE("shards are one file, and what is missing is named") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "shards are one file, and what is missing is named") {
     write_bytes(scratch / "m-1.safetensors", float_tensor("a", 1, R"(,"__metadata__":{"k":"v"})"));
     write_bytes(scratch / "m-2.safetensors", float_tensor("b", 2));
     const fs::path index = scratch / "m.safetensors.index.json";
@@ -141,8 +137,8 @@ TEST_CASE("shards are one file, and what is missing is named") {
     CHECK(says(complaint(index), "is not valid JSON"));
 }
 
-TEST_CASE("a folder is all its files, and a name that several have tells them apart") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "a folder is all its files, and a name that several have tells them apart") {
     write_bytes(scratch / "Q.npy", float_npy(1));
     write_one_npz(scratch / "l0.npz", "w", 2);
     write_bytes(scratch / "l1.safetensors", float_tensor("w", 3));
@@ -163,8 +159,7 @@ TEST_CASE("a folder is all its files, and a name that several have tells them ap
     CHECK(says(complaint(scratch.path()), "bad.npz cannot be read as .npz"));
 }
 
-TEST_CASE("a folder of shards is read by its index, once") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a folder of shards is read by its index, once") {
     write_bytes(scratch / "m-1.safetensors", float_tensor("a", 1));
     write_bytes(scratch / "other.safetensors", float_tensor("b", 2));
     write_bytes(scratch / "m.safetensors.index.json", R"({"weight_map":{"a":"m-1.safetensors"}})");
@@ -174,8 +169,7 @@ TEST_CASE("a folder of shards is read by its index, once") {
     CHECK(says(complaint(scratch.path()), "the shard m-1.safetensors is missing"));
 }
 
-TEST_CASE("texts of a folder stand in its files, or in files of their own") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "texts of a folder stand in its files, or in files of their own") {
     write_bytes(scratch / "a.safetensors",
                 float_tensor("a", 1, R"(,"__metadata__":{"tokens":"[\"x\"]"})"));
     CHECK(opened(scratch.path())->text("tokens").value() == R"(["x"])");
@@ -192,8 +186,7 @@ TEST_CASE("texts of a folder stand in its files, or in files of their own") {
     CHECK(opened(scratch.path())->text("mask").value() == std::nullopt);
 }
 
-TEST_CASE("a folder without arrays says what it should hold") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a folder without arrays says what it should hold") {
     CHECK(says(complaint(scratch.path()),
                "is a folder without arrays; expected files .npz, .npy, .safetensors, .index.json"));
 }

@@ -26,24 +26,21 @@ std::filesystem::path only_file(const Scratch& scratch) {
 
 }  // namespace
 
-TEST_CASE("a written file reads back byte for byte") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a written file reads back byte for byte") {
     const std::string bytes("a\0b\r\n\xff", 6);
     REQUIRE(write_file_atomically(scratch / "f", bytes));
     CHECK(read_text_file(scratch / "f").value() == bytes);
     CHECK(scratch.files() == 1);
 }
 
-TEST_CASE("writing replaces the old file and leaves no temporary one") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "writing replaces the old file and leaves no temporary one") {
     REQUIRE(write_file_atomically(scratch / "f", "old and long"));
     REQUIRE(write_file_atomically(scratch / "f", "new"));
     CHECK(read_text_file(scratch / "f").value() == "new");
     CHECK(scratch.files() == 1);
 }
 
-TEST_CASE("a symbolic link stays a link and its target is replaced") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a symbolic link stays a link and its target is replaced") {
     REQUIRE(write_file_atomically(scratch / "target", "old"));
     std::filesystem::create_symlink("target", scratch / "link");
     REQUIRE(write_file_atomically(scratch / "link", "new"));
@@ -51,8 +48,7 @@ TEST_CASE("a symbolic link stays a link and its target is replaced") {
     CHECK(read_text_file(scratch / "target").value() == "new");
 }
 
-TEST_CASE("a writer that fails leaves the old file and nothing else") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a writer that fails leaves the old file and nothing else") {
     REQUIRE(write_file_atomically(scratch / "f", "old"));
     const Result<void> written =
         replace_file(scratch / "f", [](const std::filesystem::path& path) -> Result<void> {
@@ -65,8 +61,7 @@ TEST_CASE("a writer that fails leaves the old file and nothing else") {
     CHECK(scratch.files() == 1);
 }
 
-TEST_CASE("a signal that ends the program waits until the file is whole") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a signal that ends the program waits until the file is whole") {
     child_ended_by_signal([&] {
         ::signal(SIGTERM, SIG_DFL);
         static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
@@ -78,8 +73,7 @@ TEST_CASE("a signal that ends the program waits until the file is whole") {
     CHECK(scratch.files() == 1);
 }
 
-TEST_CASE("it waits too when it reaches another thread of the program") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "it waits too when it reaches another thread of the program") {
     child_ended_by_signal([&] {
         ::signal(SIGINT, SIG_DFL);
         std::atomic<bool> running = false;
@@ -105,8 +99,8 @@ TEST_CASE("it waits too when it reaches another thread of the program") {
     CHECK(scratch.files() == 1);
 }
 
-TEST_CASE("what a killed program left for a name goes with the next write of that name") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "what a killed program left for a name goes with the next write of that name") {
     const pid_t child = child_ended_by_signal([&] {
         static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
             static_cast<void>(write_file_atomically(path, "half"));
@@ -176,8 +170,7 @@ TEST_CASE("a link that stands where the temporary file would is not followed") {
     CHECK(read_text_file(scratch / "f").value() == "new");
 }
 
-TEST_CASE("two that write one file at once have a temporary file each") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "two that write one file at once have a temporary file each") {
     std::atomic<int> begun = 0;
     std::array<std::filesystem::path, 2> used;
     const auto write = [&](std::size_t n) {
@@ -195,8 +188,8 @@ TEST_CASE("two that write one file at once have a temporary file each") {
     CHECK(scratch.files() == 1);
 }
 
-TEST_CASE("what cannot be written is a failure that names the file and the reason") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "what cannot be written is a failure that names the file and the reason") {
     const auto full = must_fail(write_file_atomically("/dev/full", "x"));
     CHECK(full.kind == ErrorKind::failure);
     CHECK(full.sentence == "cannot write /dev/full: No space left on device");
@@ -207,8 +200,7 @@ TEST_CASE("what cannot be written is a failure that names the file and the reaso
     CHECK(scratch.files() == 0);
 }
 
-TEST_CASE("devices are written in place, files are not") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "devices are written in place, files are not") {
     CHECK(writes_in_place("/dev/null"));
     CHECK(writes_in_place("/dev/stdout"));
     CHECK(!writes_in_place(scratch / "f"));
@@ -216,8 +208,8 @@ TEST_CASE("devices are written in place, files are not") {
     CHECK(write_file_atomically("/dev/null", "x"));
 }
 
-TEST_CASE("what cannot be read is an input error that names the file and the reason") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "what cannot be read is an input error that names the file and the reason") {
     const auto missing = must_fail(read_text_file(scratch / "none"));
     CHECK(missing.kind == ErrorKind::input);
     CHECK(says(missing.sentence, "none: No such file or directory"));

@@ -81,16 +81,14 @@ TEST_CASE("an open file lists its arrays and reads each one alone") {
     CHECK(NpzFile::open(golden("complex.npz")).value().read("Q").error().kind == ErrorKind::input);
 }
 
-TEST_CASE("the bytes of an npz are those of the file") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "the bytes of an npz are those of the file") {
     const std::vector<float> values{1, 2, 3};
     const std::vector<NpzEntry> entries{{"a", {3}, values}};
     REQUIRE(write_npz(scratch / "f.npz", entries));
     CHECK(npz_bytes(entries, "memory").value() == read_text_file(scratch / "f.npz").value());
 }
 
-TEST_CASE("what is written reads back, and the bytes do not depend on when") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "what is written reads back, and the bytes do not depend on when") {
     const std::vector<float> values{1, -0.0f, NAN, INFINITY, 5, 6};
     const std::vector<NpzEntry> entries{{"a", {1, 2, 3}, values}, {"b", {6}, values}};
     REQUIRE(write_npz(scratch / "1.npz", entries));
@@ -128,8 +126,7 @@ TEST_CASE("numbers of 16 bits are written as the float32 that they are, byte for
         }
 }
 
-TEST_CASE("an npz that cannot be written is a failure and leaves nothing") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "an npz that cannot be written is a failure and leaves nothing") {
     const std::vector<float> values(100000, 1.0f);
     const std::vector<NpzEntry> entries{{"a", {100000}, values}};
     const auto full = must_fail(write_npz("/dev/full", entries));
@@ -140,8 +137,7 @@ TEST_CASE("an npz that cannot be written is a failure and leaves nothing") {
     CHECK(scratch.files() == 0);
 }
 
-TEST_CASE("what is no npz is an input error that names the file") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "what is no npz is an input error that names the file") {
     REQUIRE(write_file_atomically(scratch / "text.npz", "hello"));
     REQUIRE(write_file_atomically(scratch / "empty.npz", ""));
     for (const char* name : {"text.npz", "empty.npz", "missing.npz"}) {
@@ -205,8 +201,7 @@ TEST_CASE("what does not fit beside what is held is refused with both sizes") {
     CHECK(says(refused.sentence, "take fewer"));
 }
 
-TEST_CASE("memory is what the control groups of the process leave of the machine") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "memory is what the control groups of the process leave of the machine") {
     const auto put = [&](const std::string& file, const std::string& text) {
         std::filesystem::create_directories((scratch / file).parent_path());
         std::ofstream(scratch / file) << text;
@@ -227,8 +222,8 @@ TEST_CASE("memory is what the control groups of the process leave of the machine
     }
 }
 
-TEST_CASE("an npz whose writing is interrupted is not there, and neither is a part of it") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk,
+                  "an npz whose writing is interrupted is not there, and neither is a part of it") {
     const std::vector<float> values(1 << 16, 1.0F);
     const std::vector<NpzEntry> entries{{"q", {1 << 16}, values}};
     test::child_ended_by_signal([&] {

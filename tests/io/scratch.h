@@ -27,6 +27,11 @@ class Scratch {
     std::filesystem::path path_;
 };
 
+/// What a test has that writes files: TEST_CASE_FIXTURE(OnDisk, "…").
+struct OnDisk {
+    const Scratch scratch;
+};
+
 /// True when the sentence names what it must.
 inline bool says(const std::string& sentence, const std::string& words) {
     return sentence.find(words) != std::string::npos;

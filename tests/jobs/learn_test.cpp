@@ -1,6 +1,5 @@
 // The training beside the window: what it gives is what the same steps give without a thread, however often it is redirected.
 
-#include "app/common/actions.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/job.h"
 

@@ -9,7 +9,6 @@
 #include "app/common/words.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/state.h"
 #include "attn_tree.h"
 #include "core/engine.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/large/weight_map.h"
-#include "core/large/weight_rows.h"
 #include "core/trace.h"
 #include "tests/support/cases.h"
 #include "tests/support/tolerance.h"

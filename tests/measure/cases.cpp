@@ -1,6 +1,5 @@
 #include "tests/measure/cases.h"
 #include "app/common/document/actions.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/state.h"
 
 #include <fmt/format.h>

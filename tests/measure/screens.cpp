@@ -1,4 +1,5 @@
 #include "tests/measure/screens.h"
+#include "app/fonts/layout.h"
 
 #include <imgui_internal.h>
 
@@ -12,7 +13,6 @@
 #include "app/common/draw/null_context.h"
 #include "app/common/draw/style.h"
 #include "app/common/draw/typeset.h"
-#include "app/fonts/layout.h"
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/offscreen.h"
 #include "app/gl/textures.h"

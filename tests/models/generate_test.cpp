@@ -10,7 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "core/io/arrays/foreign.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/models/model.h"

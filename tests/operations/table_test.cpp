@@ -5,7 +5,6 @@
 
 #include <set>
 
-#include "app/workspaces/tensors/state.h"
 #include "core/cast.h"
 #include "core/tex.h"
 #include "tests/io/scratch.h"

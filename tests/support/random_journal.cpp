@@ -1,7 +1,6 @@
 #include "tests/support/random_journal.h"
 
 #include "app/common/actions.h"
-#include "app/common/workspace.h"
 #include "app/window/journal.h"
 #include "core/rng.h"
 #include "tests/support/scramble.h"

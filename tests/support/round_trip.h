@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/workspace.h"
 #include "app/window/session.h"

@@ -7,7 +7,6 @@
 
 #include "app/common/workspace.h"
 #include "core/rng.h"
-#include "core/stages.h"
 
 namespace attn::test {
 namespace {

@@ -33,6 +33,10 @@ inline std::filesystem::path gpt2_folder(const Scratch& scratch) {
     return folder;
 }
 
+struct WithGpt2 : OnDisk {
+    const std::string folder = gpt2_folder(scratch).string();
+};
+
 /// A small model of random weights beside a tokenizer in which `text` is the tokens that make_models.py ran it over.
 struct ReadableModel {
     std::string folder;

@@ -3,20 +3,14 @@
 #include <doctest/doctest.h>
 #include <imgui_internal.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "app/common/draw/focus.h"
 #include "app/window/draw/panels.h"
 #include "app/window/draw/window.h"
 #include "app/window/requests.h"
 #include "app/workspaces/step/actions.h"
-#include "app/workspaces/step/state.h"
 #include "tests/ui/null_ui.h"
 
 namespace attn::test {

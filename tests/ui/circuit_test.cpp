@@ -3,7 +3,6 @@
 #include "app/files/open.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/workspace.h"
 #include "tests/io/scratch.h"
 #include "tests/support/planted_circuit.h"
 #include "tests/ui/app.h"

@@ -1,6 +1,5 @@
 #include "app/workspaces/step/draw/controls.h"
 #include "app/common/document/call_actions.h"
-#include "app/workspaces/step/draw/canvas.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"
 

@@ -1,4 +1,3 @@
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "tests/ui/app.h"
 

@@ -1,7 +1,5 @@
 #include "app/common/parts.h"
 #include "app/workspaces/kinds/actions.h"
-#include "app/workspaces/kinds/compute.h"
-#include "app/workspaces/kinds/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;

@@ -1,6 +1,5 @@
 // What the map of the Map workspace draws: labels, captions, profiles, legend, line of the pass.
 
-#include "app/common/map/draw/parts.h"
 #include "app/workspaces/large/draw/panel.h"
 #include "tests/ui/app.h"
 #include "tests/ui/large_sample.h"

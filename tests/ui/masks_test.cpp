@@ -3,7 +3,6 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/view.h"
 #include "tests/ui/app.h"
 
 using namespace attn;

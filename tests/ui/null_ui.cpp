@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "app/common/draw/style.h"
-#include "app/window/draw/window.h"
 
 namespace attn::test {
 namespace {

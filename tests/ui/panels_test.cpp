@@ -1,9 +1,7 @@
-#include "app/window/draw/panels.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/widgets.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "tests/ui/app.h"
-#include "tests/ui/sample.h"
 #include "tests/view/probe_workspace.h"
 
 using namespace attn;

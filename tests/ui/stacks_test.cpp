@@ -1,6 +1,5 @@
 // Of a model of two stacks one row of the bar switches what is shown, in every workspace of the document.
 #include "app/common/document/actions.h"
-#include "app/common/document/model_text.h"
 #include "app/files/open.h"
 #include "app/window/commands.h"
 #include "tests/support/small_models.h"

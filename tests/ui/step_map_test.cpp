@@ -1,8 +1,6 @@
 // Step's map under hands: more than 64 tokens.
 
 #include "app/common/map/camera.h"
-#include "app/common/sheet.h"
-#include "app/workspaces/step/map.h"
 #include "tests/ui/app.h"
 #include "tests/view/waves.h"
 

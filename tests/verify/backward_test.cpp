@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/rng.h"
 #include "core/verify/report.h"
 #include "tests/support/random.h"
 

@@ -1,8 +1,6 @@
 // Where an error is and what stands there, in words.
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "core/cast.h"
 #include "core/verify/extent.h"
 #include "tests/support/random.h"

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-
 #include "core/rng.h"
 #include "core/verify/report.h"
 #include "tests/support/random.h"

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <limits>
-#include <vector>
 
 #include "core/trace.h"
 

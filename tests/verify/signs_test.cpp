@@ -1,8 +1,6 @@
 // What weights alone tell.
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "core/verify/signs.h"
 #include "tests/support/inputs.h"
 

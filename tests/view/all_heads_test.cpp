@@ -3,10 +3,7 @@
 #include "app/common/document/requests.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
-#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
-#include "app/workspaces/heads/workspace.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -1,5 +1,3 @@
-#include <fstream>
-
 #include "app/workspaces/saturation/actions.h"
 #include "core/rng.h"
 #include "tests/view/view_test.h"

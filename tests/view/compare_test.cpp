@@ -5,8 +5,6 @@
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/compare/view.h"
-#include "app/workspaces/compare/workspace.h"
-#include "core/masks.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -10,9 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/common/workspace.h"
 #include "app/window/journal.h"
-#include "app/window/requests.h"
 #include "app/window/session.h"
 #include "attn_tree.h"
 

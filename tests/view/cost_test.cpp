@@ -1,4 +1,4 @@
-#include "app/workspaces/cost/requests.h"
+#include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/view.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"

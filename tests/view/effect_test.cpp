@@ -1,6 +1,5 @@
 #include "app/common/document/effect.h"
 
-#include <bit>
 #include <map>
 #include <set>
 

@@ -3,7 +3,6 @@
 #include "app/common/exercise/text.h"
 #include "app/workspaces/exercises/actions.h"
 #include "app/workspaces/exercises/view.h"
-#include "core/rng.h"
 #include "core/tex.h"
 #include "tests/view/view_test.h"
 

@@ -1,6 +1,5 @@
 // Gradients as a view: every loss, the chain rule of every stage and parameter, and finite differences.
 
-#include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "core/cast.h"

@@ -4,7 +4,6 @@
 #include "app/common/map/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/workspace.h"
 #include "tests/view/swept_sample.h"
 
 #include <functional>

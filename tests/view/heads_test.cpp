@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/view_parts.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -5,8 +5,6 @@
 #include "app/common/fields.h"
 #include "app/common/map/inspector.h"
 #include "app/common/map/requests.h"
-#include "app/common/map/view.h"
-#include "app/common/map/words.h"
 #include "app/workspaces/large/state.h"
 #include "app/workspaces/saturation/view.h"
 #include "core/text.h"

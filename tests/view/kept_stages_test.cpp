@@ -1,7 +1,6 @@
 // A backend may keep less than every stage: whoever reads the trace must ask first.
 
 #include "app/common/inspector.h"
-#include "app/workspaces/step/explain.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -1,7 +1,6 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/explain.h"
 #include "app/workspaces/kinds/view.h"
-#include "app/workspaces/kinds/workspace.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

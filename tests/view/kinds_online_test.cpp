@@ -1,7 +1,6 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
-#include "app/workspaces/kinds/workspace.h"
 #include "core/tex.h"
 #include "tests/view/view_test.h"
 

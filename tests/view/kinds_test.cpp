@@ -5,10 +5,8 @@
 
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
-#include "app/workspaces/kinds/requests.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
-#include "app/workspaces/kinds/workspace.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

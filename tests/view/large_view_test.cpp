@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/words.h"

@@ -5,10 +5,8 @@
 #include <set>
 
 #include "app/common/colormap.h"
-#include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
-#include "app/common/map/words.h"
 #include "app/common/theme.h"
 #include "app/common/words.h"
 #include "tests/view/large_sample.h"

@@ -4,10 +4,8 @@
 #include <string>
 
 #include "app/common/sheet.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
-#include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/view.h"
 #include "core/gradient_tex.h"
 #include "core/stages.h"

@@ -1,4 +1,4 @@
-#include "app/workspaces/learn/requests.h"
+#include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"

@@ -1,8 +1,6 @@
+#include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
-#include "app/workspaces/lookup/requests.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
-#include "app/workspaces/lookup/workspace.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -2,7 +2,6 @@
 #include "app/common/document/paint.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
-#include "core/masks.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -5,7 +5,6 @@
 #include "app/common/inspector.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
-#include "app/workspaces/masks/workspace.h"
 #include "core/check_mask.h"
 #include "core/masks.h"
 #include "tests/view/large_sample.h"

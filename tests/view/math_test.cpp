@@ -1,7 +1,5 @@
 #include "app/common/math.h"
 
-#include <set>
-
 #include "app/workspaces/step/explain.h"
 #include "tests/figures/recorder.h"
 #include "tests/view/view_test.h"

@@ -1,7 +1,5 @@
 // Typing into a model's document: an edit that comes as an answer, one step while typing goes on.
 
-#include "app/common/document/model_text.h"
-#include "app/workspaces/step/sentence.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <numeric>
 
 #include "app/workspaces/step/motion.h"

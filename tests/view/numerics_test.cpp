@@ -1,5 +1,5 @@
 #include "app/common/inspector.h"
-#include "app/workspaces/numerics/requests.h"
+#include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/numerics/words.h"

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "app/common/document/actions.h"
-#include "app/common/document/edits.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/saturation/actions.h"
 #include "tests/view/claims/said.h"

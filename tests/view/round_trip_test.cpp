@@ -9,10 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/common/actions.h"
 #include "app/common/describe_json.h"
-#include "app/common/document/actions.h"
-#include "app/common/document/edits.h"
 #include "app/common/workspace.h"
 #include "app/window/session.h"
 #include "tests/support/round_trip.h"

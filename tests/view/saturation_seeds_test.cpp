@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "app/common/format.h"
+#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/gradients.h"
-#include "app/workspaces/saturation/requests.h"
 
 using namespace attn;
 using namespace attn::view;

@@ -1,5 +1,4 @@
 #include "app/workspaces/saturation/actions.h"
-#include "app/workspaces/saturation/requests.h"
 #include "app/workspaces/saturation/view.h"
 #include "app/workspaces/saturation/words.h"
 #include "tests/view/view_test.h"

@@ -2,8 +2,8 @@
 
 #include <regex>
 
+#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/gradients.h"
-#include "app/workspaces/saturation/requests.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

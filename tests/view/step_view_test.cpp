@@ -1,4 +1,3 @@
-#include "app/common/inspector.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

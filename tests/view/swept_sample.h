@@ -1,10 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/common/document/swept.h"
-#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/state.h"
 #include "tests/view/view_test.h"
 

@@ -2,11 +2,9 @@
 
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
-#include "app/common/document/model_text.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
-#include "app/workspaces/heads/workspace.h"
 #include "app/workspaces/step/explain.h"
 #include "tests/view/view_test.h"
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
-#include "app/workspaces/tensors/requests.h"
 #include "app/workspaces/tensors/roles.h"
 #include "app/workspaces/tensors/view.h"
 #include "tests/view/view_test.h"

@@ -11,7 +11,6 @@
 #include "app/workspaces/learn/state.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
-#include "app/workspaces/lookup/workspace.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
 #include "core/numerics.h"

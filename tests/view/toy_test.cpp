@@ -1,4 +1,3 @@
-#include "app/common/document/toy.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/heads.h"
 #include "app/workspaces/step/sentence.h"

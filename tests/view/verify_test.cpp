@@ -1,5 +1,4 @@
 #include "app/workspaces/verify/actions.h"
-#include "app/workspaces/verify/requests.h"
 #include "app/workspaces/verify/view.h"
 #include "core/cast.h"
 #include "tests/view/view_test.h"

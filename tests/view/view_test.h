@@ -5,22 +5,16 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/common/workspace.h"
 #include "app/window/commands.h"
 #include "app/window/journal.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
 #include "tests/view/sample_states.h"
 
 namespace attn::view {

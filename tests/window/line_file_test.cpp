@@ -24,8 +24,7 @@ std::string fault(const std::filesystem::path& path, const LineKind& kind = kJou
 
 }  // namespace
 
-TEST_CASE("a file keeps what it holds until it begins") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a file keeps what it holds until it begins") {
     REQUIRE(write_file_atomically(scratch / "j", kOld));
     { CHECK(LineFile::open(scratch / "j", kJournalLines)); }
     CHECK(read_text_file(scratch / "j").value() == kOld);
@@ -39,16 +38,14 @@ TEST_CASE("a file keeps what it holds until it begins") {
     CHECK(read_text_file(scratch / "j").value() == "{\"action\":\"redo\"}\n");
 }
 
-TEST_CASE("a file that never begins leaves no empty one behind") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "a file that never begins leaves no empty one behind") {
     { CHECK(LineFile::open(scratch / "j", kJournalLines)); }
     CHECK(scratch.files() == 0);
     { CHECK(LineFile::open(scratch / "j", kJournalLines)->begin()); }
     CHECK(scratch.files() == 1);
 }
 
-TEST_CASE("what is neither empty nor of the kind is not written over") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "what is neither empty nor of the kind is not written over") {
     for (const char* text : {"notes\n", "[1, 2]\n", "{\"scores\": 1}\n", "\n", "1 s 2 ms"}) {
         REQUIRE(write_file_atomically(scratch / "f", text));
         CHECK(says(fault(scratch / "f"), "f holds something else; expected a journal"));
@@ -65,8 +62,7 @@ TEST_CASE("what is neither empty nor of the kind is not written over") {
     CHECK(says(fault(scratch / "no/f"), "no/f: cannot be written: No such file or directory"));
 }
 
-TEST_CASE("two processes do not write to one journal") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "two processes do not write to one journal") {
     const auto first = LineFile::open(scratch / "j", kJournalLines);
     REQUIRE(first);
     const pid_t other = ::fork();
@@ -78,8 +74,7 @@ TEST_CASE("two processes do not write to one journal") {
     CHECK(fault("/dev/null") == "");
 }
 
-TEST_CASE("lines that are written at once stay whole") {
-    const Scratch scratch;
+TEST_CASE_FIXTURE(OnDisk, "lines that are written at once stay whole") {
     auto file = LineFile::open(scratch / "j", kJournalLines);
     REQUIRE(file);
     REQUIRE(file->begin());

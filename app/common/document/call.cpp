@@ -1,7 +1,5 @@
 #include "app/common/document/call.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/call_actions.h"

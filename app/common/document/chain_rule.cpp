@@ -1,6 +1,5 @@
 #include "app/common/document/chain_rule.h"
 
-#include <algorithm>
 #include <cctype>
 
 #include <fmt/format.h>

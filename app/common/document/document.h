@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/common/cell.h"
-#include "core/engine.h"
 #include "core/given.h"
 #include "core/io/png_image.h"
 #include "core/large/planted.h"

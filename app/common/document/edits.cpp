@@ -1,4 +1,5 @@
 #include "app/common/document/edits.h"
+#include "app/common/document/call.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +8,6 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
-#include "app/common/document/call.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "app/common/action.h"
-#include "core/heads/place.h"
 #include "core/stages.h"
 
 namespace attn::view {

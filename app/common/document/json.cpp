@@ -17,7 +17,6 @@
 #include "app/common/sheet.h"
 #include "app/common/tokens.h"
 #include "core/io/json.h"
-#include "core/io/paths.h"
 
 namespace attn::view {
 namespace {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"
-#include "app/common/document/chain_rule.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"

@@ -1,7 +1,6 @@
 #include "app/common/document/requests.h"
 #include "app/common/document/actions.h"
-
-#include <chrono>
+#include "core/stopwatch.h"
 
 #include <fmt/format.h>
 
@@ -37,11 +36,10 @@ Action run(const TraceRequest& request, const RunControl& control) {
         return ready;
     }
     if (!request.document) return ready;
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     auto trace = attend(*request.document->inputs, request.document->spec, *request.backend,
                         all_stages(), control);
-    ready.elapsed_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    ready.elapsed_ms = watch.ms();
     if (trace) {
         ready.trace = std::make_shared<const Trace>(*std::move(trace));
     } else {

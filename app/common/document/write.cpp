@@ -15,7 +15,6 @@
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/common/tokens.h"
 #include "core/io/json.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "app/common/draw/workspace.h"
 
 namespace attn::ui {

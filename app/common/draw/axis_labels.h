@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/common/draw/frame.h"
-#include "app/common/theme.h"
 
 namespace attn::ui {
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/parts.h"
 
@@ -70,6 +73,18 @@ std::optional<Index> ControlBar::number(const char* id, const char* words, Index
 std::optional<std::uint64_t> ControlBar::seed(const char* id, std::uint64_t value, const Tip& tip) {
     if (!take(seed_width(frame, value))) return std::nullopt;
     return seed_field(frame, id, value, seed_width(frame, value), tip, out);
+}
+
+std::optional<std::vector<double>> ControlBar::logits(const char* label, const std::string& now,
+                                                      view::Logits kind, const Tip& tip) {
+    const auto text = list_field(frame, "logits", label, now, tip, out,
+                                 [this](float width) { return take(width); });
+    if (!text || *text == now) return std::nullopt;
+    auto typed = view::typed_logits(*text, kind);
+    if (typed) return *std::move(typed);
+    out.push_back(view::Notify{{fmt::format("{}; the logits stay {}", typed.error().sentence, now),
+                                view::Severity::error}});
+    return std::nullopt;
 }
 
 std::optional<double> ControlBar::slider(const char* id, const SliderWords& words, double value,

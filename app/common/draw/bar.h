@@ -9,6 +9,7 @@
 #include "app/common/draw/field_controls.h"
 #include "app/common/draw/popover.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/logits.h"
 
 namespace attn::ui {
 
@@ -37,6 +38,9 @@ class ControlBar {
     std::optional<Index> number(const char* id, const char* words, Index value, Index low,
                                 Index high, const Tip& tip);
     std::optional<std::uint64_t> seed(const char* id, std::uint64_t value, const Tip& tip);
+    /// A row of logits that a click opens to be typed; where what was typed is none, the old one, `now`, stays.
+    std::optional<std::vector<double>> logits(const char* label, const std::string& now,
+                                              view::Logits kind, const Tip& tip);
     /// `width` in design units, more where its words ask for it.
     std::optional<double> slider(const char* id, const SliderWords& words, double value, double low,
                                  double high, float width, const Tip& tip);

@@ -1,7 +1,6 @@
 #include "app/common/draw/draw.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <iterator>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,5 +34,11 @@ void field_control(const typename Set::Kept& kept, const Frame& frame, view::Act
     if (const auto value = draw_field(Set::kField, &kept, words, frame, out, place))
         out.push_back(Set{view::value_in<decltype(Set::value)>(*value)});
 }
+
+/// A list of numbers as text, which a click opens to be typed; as wide as the text, within limits. Returns what
+/// was typed.
+std::optional<std::string> list_field(const Frame& frame, const char* id, const char* label,
+                                      const std::string& text, const Tip& tip, view::Actions& out,
+                                      const PlaceControl& place);
 
 }  // namespace attn::ui

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/common/actions.h"
 #include "app/common/describe.h"
 #include "app/common/draw/field_controls.h"
 

@@ -8,7 +8,6 @@
 
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
-#include "app/common/draw/lens.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "app/common/draw/axis_labels.h"
+#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/heading.h"
-#include "app/common/draw/lens.h"
 
 namespace attn::ui {
 namespace {

@@ -4,9 +4,9 @@
 #include <type_traits>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
-#include "app/common/draw/list_field.h"
 #include "app/common/draw/typing.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"

@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/widgets.h"
 

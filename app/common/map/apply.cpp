@@ -8,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
-#include "app/common/map/commands.h"
 #include "app/common/map/requests.h"
 #include "app/common/map/words.h"
 

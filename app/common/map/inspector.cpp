@@ -31,10 +31,6 @@ struct Inspected {
     bool has_sink() const { return sum.sink != -HUGE_VAL; }
 };
 
-Expr value(double number, std::optional<Role> role = {}) { return {.value = number, .role = role}; }
-
-Expr combine(Op op, std::vector<Expr> args) { return {.op = op, .args = std::move(args)}; }
-
 /// Dimensions by |q_c k_c|, the largest first.
 std::vector<std::size_t> by_size(const CellArithmetic& sum) {
     std::vector<std::size_t> order(sum.q.size());
@@ -50,7 +46,7 @@ Expr products(const CellArithmetic& sum, std::span<const std::size_t> dimensions
     std::vector<Expr> terms;
     for (const std::size_t c : dimensions)
         terms.push_back(
-            combine(Op::product, {value(sum.q[c], Role::query), value(sum.k[c], Role::key)}));
+            combine(Op::product, {plain(sum.q[c], Role::query), plain(sum.k[c], Role::key)}));
     return combine(Op::sum, std::move(terms));
 }
 
@@ -106,18 +102,18 @@ void add_biases(const Inspected& at, std::vector<ShownStep>& steps) {
     double now = sum.scaled;
     if (const double cap = sum.rule.cap; cap != 0.0) {
         const Expr share =
-            combine(Op::tanh, {combine(Op::quotient, {value(now, Role::score), value(cap)})});
+            combine(Op::tanh, {combine(Op::quotient, {plain(now, Role::score), plain(cap)})});
         const bool last = sum.rule.slope == 0.0;
         now = PairRule{cap, 0.0}.biased(now, 0, 0);
         steps.push_back({{last ? "B" : "capped", last ? "B" : "\\text{capped}",
-                          combine(Op::product, {value(cap), share}), now},
+                          combine(Op::product, {plain(cap), share}), now},
                          "cap"});
     }
     if (sum.rule.slope == 0.0) return;
     const Expr fall =
-        combine(Op::product, {value(sum.rule.slope), value(static_cast<double>(sum.distance))});
+        combine(Op::product, {plain(sum.rule.slope), plain(static_cast<double>(sum.distance))});
     steps.push_back(
-        {{"B", "B", combine(Op::difference, {value(now, Role::score), fall}), sum.biased},
+        {{"B", "B", combine(Op::difference, {plain(now, Role::score), fall}), sum.biased},
          "− slope·|p − j|"});
 }
 
@@ -134,14 +130,14 @@ std::vector<ShownStep> steps_of(const Inspected& at, std::span<const std::size_t
          product}};
     if (at.look.form == MapForm::scores) return steps;
     steps.push_back(
-        {{"S", "S", combine(Op::product, {value(sum.score, Role::score), value(at.factor)}),
+        {{"S", "S", combine(Op::product, {plain(sum.score, Role::score), plain(at.factor)}),
           sum.scaled},
          factor_words(at.spec)});
     add_biases(at, steps);
     if (is_score(at.look)) return steps;
     const std::string_view letter = logit_letter(at.spec);
     const Expr shifted =
-        combine(Op::difference, {value(sum.biased, Role::score), value(sum.logsumexp)});
+        combine(Op::difference, {plain(sum.biased, Role::score), plain(sum.logsumexp)});
     steps.push_back({{fmt::format("{} − L", letter), fmt::format("{} - L", letter), shifted,
                       sum.biased - sum.logsumexp},
                      "− L"});
@@ -290,12 +286,6 @@ std::string as_latex(const Inspected& at, std::span<const ShownStep> steps) {
                                    write_number(step.result, Dialect::latex)));
     return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
                        fmt::join(rows, " \\\\\n"));
-}
-
-std::string python_list(const std::vector<double>& values) {
-    std::vector<std::string> texts;
-    for (const double each : values) texts.push_back(write_number(each, Dialect::python));
-    return fmt::format("np.array([{}])", fmt::join(texts, ", "));
 }
 
 /// From q @ k to the score that softmax takes.

@@ -4,8 +4,6 @@
 #include <memory>
 #include <optional>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/map/actions.h"
 #include "app/common/request.h"
 

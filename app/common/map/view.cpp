@@ -8,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
-#include "app/common/map/pass.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/ruler.h"
 #include "app/common/map/words.h"

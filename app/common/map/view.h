@@ -125,4 +125,7 @@ std::string zoom_words(const MapLook& look);
 /// What the canvas position shows; nullopt outside the matrix.
 std::optional<large::Cell> cell_at(const MapLook& look, double x, double y);
 
+/// How far the exact overview is, and how good the sampled one.
+PassView pass_view(const MapLook& look);
+
 }  // namespace attn::view

@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/workspace.h"

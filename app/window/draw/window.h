@@ -1,7 +1,5 @@
 #pragma once
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/workspace.h"
 

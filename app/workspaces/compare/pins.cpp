@@ -4,7 +4,6 @@
 #include "app/common/document/saved.h"
 #include "app/common/fields.h"
 #include "app/workspaces/compare/view.h"
-#include "app/workspaces/compare/workspace.h"
 #include "core/text.h"
 
 namespace attn::view {

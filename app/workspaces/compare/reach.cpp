@@ -10,7 +10,6 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/compare/view.h"
-#include "core/call.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
 

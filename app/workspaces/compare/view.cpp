@@ -7,8 +7,6 @@
 
 #include "app/common/apart.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
-#include "app/workspaces/compare/workspace.h"
 #include "core/head_measures.h"
 #include "core/masks.h"
 #include "core/metrics.h"
@@ -311,10 +309,7 @@ InspectorView compare_inspector(const AppState& state) {
     const auto [i, j] = look.cell;
     if (!stage.lacks.empty() || i >= stage.b.rows || j >= stage.b.columns)
         return only_hint(stage.lacks.empty() ? "Click a cell: it is compared here." : stage.lacks);
-    InspectorView view;
-    view.empty = false;
-    view.role = info(look.stage).role;
-    view.title = cell_name(state, {look.stage, i, j});
+    InspectorView view = titled(cell_name(state, {look.stage, i, j}), info(look.stage).role);
     const float a = stage.a(i, j);
     const float b = stage.b(i, j);
     view.value = fmt::format("{} → {}", number(a), number(b));

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/common/grid.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/compare/state.h"
 
 namespace attn::view {
+
+struct SessionReader;
 
 /// One thing that differs between two documents: "temperature 1 → 2".
 struct Difference {
@@ -79,5 +83,12 @@ struct CompareView {
     ReachView reach;
 };
 CompareView build_compare_view(const AppState& state);
+
+std::string compare_lacks(const AppState& state);
+void settle_compare(AppState& state);
+InspectorView compare_inspector(const AppState& state);
+/// The line "pins" of a session: what is pinned, each with its own document; "" where nothing is.
+std::string write_pins(const AppState& state, const std::filesystem::path& folder);
+void read_pins(const SessionReader& session);
 
 }  // namespace attn::view

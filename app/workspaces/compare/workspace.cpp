@@ -1,10 +1,7 @@
-#include "app/workspaces/compare/workspace.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
@@ -327,7 +324,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
                   fmt::format("{}[{}] moved for the weight {}", name_of(stage), row, target));
 }
 
-const WorkspaceInfo kCompareWorkspace{
+extern const WorkspaceInfo kCompareWorkspace{
     .key = "compare",
     .title = "Compare",
     .tip = "What was pinned beside the present: what differs, and by how much.",

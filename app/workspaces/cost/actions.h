@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "app/common/set_field.h"
 #include "app/workspaces/cost/state.h"
 
@@ -33,5 +35,15 @@ using CostActions = ActionList<Plain<SelectCost, MeasureCost>, Edits<SetCostPres
                                Drags<SetCostSize, SetCostTokens>, Answers<CostMeasured>>;
 template <ListedIn<CostActions> A>
 inline constexpr Meta kMetaOf<A> = CostActions::kMeta<A>;
+
+/// The engine at these sizes, this machine's peak and bandwidth.
+struct CostRequest {
+    CostControls of;
+    bool operator==(const CostRequest&) const = default;
+};
+/// nullopt unless it was asked for: nothing is measured at rest.
+std::optional<CostRequest> requested_cost(const AppState& state);
+/// CostMeasured.
+Action run(const CostRequest& request, const RunControl& control);
 
 }  // namespace attn::view

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/actions.h"
 #include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/workspaces/cost/actions.h"

@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/cost/actions.h"
-#include "app/workspaces/cost/requests.h"
 #include "app/workspaces/cost/view.h"
 #include "core/bench/measure.h"
 #include "core/kernels/peak.h"
@@ -346,8 +344,7 @@ Action run(const CostRequest& request, const RunControl& control) {
     return CostMeasured{std::make_shared<const CostMeasurement>(measured(request.of, control))};
 }
 
-extern const WorkspaceInfo kCostWorkspace;
-const WorkspaceInfo kCostWorkspace{
+extern const WorkspaceInfo kCostWorkspace{
     .key = "cost",
     .title = "Cost",
     .tip = "FLOPs, bytes and memory of attention of any size, beside what this machine has.",

@@ -120,8 +120,7 @@ void carry_out(AppState& state, const ShowSolution& action) {
         put(exercises_look(state).solutions, action.question, action.on);
 }
 
-extern const WorkspaceInfo kExercisesWorkspace;
-const WorkspaceInfo kExercisesWorkspace{
+extern const WorkspaceInfo kExercisesWorkspace{
     .key = "exercises",
     .title = "Exercises",
     .tip = "Sheets to compute by hand, with numbers from a seed, hints, checks and solutions.",

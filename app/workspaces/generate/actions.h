@@ -3,6 +3,8 @@
 #include <memory>
 #include <optional>
 
+#include "app/common/document/opened.h"
+#include "app/common/request.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/generate/state.h"
 
@@ -47,5 +49,10 @@ using GenerateActions = ActionList<Plain<ShowGenerated, ExplainToken, ShowLens, 
                                    Answers<GenerationReady>>;
 template <ListedIn<GenerateActions> A>
 inline constexpr Meta kMetaOf<A> = GenerateActions::kMeta<A>;
+
+/// nullopt while Generate is not shown, or what it shows is there.
+std::optional<GenerateText> requested_generation(const AppState& state);
+/// GenerationReady.
+Action run(const GenerateText& request, const Opener& open, const RunControl& control);
 
 }  // namespace attn::view

@@ -58,10 +58,7 @@ InspectorView generate_inspector(const AppState& state) {
     const std::size_t place = explained_of(state);
     if (place >= shown->candidates.all.size()) return only_hint("Nothing can be drawn here.");
     const Candidate& it = shown->candidates.all[place];
-    InspectorView view;
-    view.empty = false;
-    view.role = Role::output;
-    view.title = quoted_token(state, it.id);
+    InspectorView view = titled(quoted_token(state, it.id), Role::output);
     view.value = number(it.after);
     view.tex = shown->how.greedy()
                    ? R"(p_i = 1 \quad \mathrm{where} \quad z_i = \max_j z_j)"

@@ -6,7 +6,7 @@
 
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/generate/requests.h"
+#include "app/workspaces/generate/actions.h"
 
 namespace attn::view {
 namespace {

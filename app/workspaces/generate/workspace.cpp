@@ -1,15 +1,13 @@
-#include "app/common/workspace.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/generate/requests.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/generate/actions.h"
 #include "app/workspaces/generate/view.h"
 
 namespace attn::view {
@@ -234,8 +232,7 @@ Action run(const GenerateText& request, const Opener& open, const RunControl& co
     return ready;
 }
 
-extern const WorkspaceInfo kGenerateWorkspace;
-const WorkspaceInfo kGenerateWorkspace{
+extern const WorkspaceInfo kGenerateWorkspace{
     .key = "generate",
     .title = "Generate",
     .tip =

@@ -6,8 +6,7 @@
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/gradients/requests.h"
-#include "app/workspaces/gradients/state.h"
+#include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 
 namespace attn::view {

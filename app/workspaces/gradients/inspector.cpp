@@ -5,7 +5,7 @@
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/jacobian.h"
 #include "core/scores/score.h"
@@ -67,21 +67,19 @@ double logit_step(const AppState& state, std::size_t key) {
 }  // namespace
 
 InspectorView gradients_inspector(const AppState& state) {
-    InspectorView view;
     const std::vector<double> p = jacobian_weights(state);
     const JacobianNumbers row = jacobian_numbers(state);
-    if (row.keys == 0) {
-        view.hint = "Click a cell of the Jacobian: what raising that score does to the others.";
-        return view;
-    }
+    if (row.keys == 0)
+        return only_hint(
+            "Click a cell of the Jacobian: what raising that score does to the others.");
     const GradientsLook& look = gradients_look(state);
     const Document& document = state.document();
     const auto labels = axis_labels(state, Axis::key, static_cast<Index>(p.size()));
     const auto raised = static_cast<std::size_t>(raised_key(state));
-    view.empty = false;
-    view.role = Role::weight;
-    view.title = fmt::format("row {}: the score of {} is raised by 1",
-                             axis_label(state, Axis::query, look.row), labels[raised]);
+    InspectorView view =
+        titled(fmt::format("row {}: the score of {} is raised by 1",
+                           axis_label(state, Axis::query, look.row), labels[raised]),
+               Role::weight);
     const double slope = score_slopes(state)[raised];
     view.formula = slope_formula(document, slope);
     const bool open = may_attend_in_row(state, static_cast<Index>(raised));

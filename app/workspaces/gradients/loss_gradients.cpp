@@ -7,7 +7,7 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
-#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/actions.h"
 #include "core/cast.h"
 #include "core/engine.h"
 

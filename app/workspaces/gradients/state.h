@@ -3,9 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/common/cell.h"
 #include "app/common/state.h"
-#include "core/large/planted.h"
 
 namespace attn::view {
 

@@ -91,4 +91,6 @@ GradientsView build_gradients_view(const AppState& state);
 JacobianNumbers jacobian_numbers(const AppState& state);
 InspectorView gradients_inspector(const AppState& state);
 
+std::string gradients_lacks(const AppState& state);
+
 }  // namespace attn::view

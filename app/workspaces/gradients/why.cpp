@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/masks.h"
 #include "core/metrics.h"

@@ -1,4 +1,3 @@
-#include "app/workspaces/gradients/workspace.h"
 
 #include <algorithm>
 
@@ -10,8 +9,8 @@
 #include "app/common/document/loss.h"
 #include "app/common/fields.h"
 #include "app/common/sheet.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/gradients/actions.h"
-#include "app/workspaces/gradients/requests.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/text.h"
 
@@ -152,8 +151,7 @@ std::optional<LossGradientsRequest> requested_loss_gradients(const AppState& sta
     return request;
 }
 
-extern const WorkspaceInfo kGradientsWorkspace;
-const WorkspaceInfo kGradientsWorkspace{
+extern const WorkspaceInfo kGradientsWorkspace{
     .key = "gradients",
     .title = "Gradients",
     .tip =

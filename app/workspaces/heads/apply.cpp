@@ -1,11 +1,8 @@
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/place.h"
 #include "app/common/format.h"

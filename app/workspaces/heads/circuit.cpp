@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/edits.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/kept.h"
@@ -337,9 +336,7 @@ std::optional<InspectorView> circuit_inspector(const AppState& state) {
     const ModelCircuit& circuit = *circuit_here(state);
     const CircuitShow show = heads_look(state).circuit_show;
     const large::Cell cell = circuit_cell(state);
-    InspectorView view;
-    view.empty = false;
-    view.role = Role::score;
+    InspectorView view = titled({}, Role::score);
     if (show == CircuitShow::composition) {
         add_composed(circuit, cell, view);
     } else {

@@ -9,8 +9,8 @@
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
-#include "app/workspaces/heads/workspace.h"
 
 namespace attn::view {
 namespace {

@@ -1,7 +1,5 @@
 #include "app/workspaces/heads/corpus.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"

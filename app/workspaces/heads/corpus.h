@@ -5,7 +5,6 @@
 #include <string>
 
 #include "app/common/action.h"
-#include "app/workspaces/heads/state.h"
 #include "app/workspaces/heads/view.h"
 #include "core/corpus/statistics.h"
 

@@ -5,7 +5,6 @@
 #include "app/common/grid.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/shown.h"
-#include "app/workspaces/heads/state.h"
 
 namespace attn::view {
 

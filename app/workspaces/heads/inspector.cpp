@@ -7,10 +7,8 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
-#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
-#include "app/workspaces/heads/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -134,17 +132,14 @@ void add_measures(InspectorView& view, const HeadFacts& facts) {
 }
 
 /// What the numbers on screen do not say, and where that is from.
-InspectorView titled(std::string title) {
-    InspectorView view;
-    view.empty = false;
-    view.title = std::move(title);
-    view.role = Role::weight;
+InspectorView of_heads(std::string title) {
+    InspectorView view = titled(std::move(title), Role::weight);
     view.as_text = view.title + "\n";
     return view;
 }
 
 InspectorView of_one(const AppState& state, const HeadFacts& facts) {
-    InspectorView view = titled(head_name(facts.place));
+    InspectorView view = of_heads(head_name(facts.place));
     view.value = label_title(facts);
     if (facts.label) add_line(view, "because", {Piece{label_evidence(facts), {}, true}});
     const auto& names = state.document().head_names;
@@ -183,7 +178,8 @@ InspectorTable both(const Document& document, const HeadFacts& a, const HeadFact
 
 InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts& b) {
     const HeadsResult& result = *heads_look(state).result;
-    InspectorView view = titled(fmt::format("A {}, B {}", head_name(a.place), head_name(b.place)));
+    InspectorView view =
+        of_heads(fmt::format("A {}, B {}", head_name(a.place), head_name(b.place)));
     const large::Cell pair = heads_look(state).pair;
     const HeadShow show = heads_look(state).show;
     const HeadMatrix one = head_matrix(result, show, a.place);

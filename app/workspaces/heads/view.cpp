@@ -13,7 +13,6 @@
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/words.h"
-#include "app/workspaces/heads/workspace.h"
 
 namespace attn::view {
 namespace {

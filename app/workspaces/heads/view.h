@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/grid.h"
 #include "app/common/inspector.h"
@@ -15,7 +13,6 @@
 #include "app/common/painter.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/state.h"
 
 namespace attn::view {
 
@@ -282,5 +279,8 @@ HeadsAtlas heads_atlas(const HeadsResult& result);
 Picture heads_picture(const AppState& state, const HeadsAtlas& atlas);
 /// Where in it a head stands.
 Part heads_part(const HeadsResult& result, const HeadsAtlas& atlas, HeadPlace place);
+
+std::string heads_lacks(const AppState& state);
+InspectorView heads_inspector(const AppState& state);
 
 }  // namespace attn::view

@@ -12,7 +12,6 @@
 #include "app/common/words.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
-#include "app/workspaces/heads/shown.h"
 #include "core/metrics.h"
 #include "core/text.h"
 

@@ -1,8 +1,3 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/heads/workspace.h"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -12,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_actions.h"
@@ -19,8 +15,9 @@
 #include "app/common/document/model_text.h"
 #include "app/common/document/saved.h"
 #include "app/common/fields.h"
-#include "app/common/map/commands.h"
+#include "app/common/map/actions.h"
 #include "app/common/pair.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/shown.h"
@@ -394,7 +391,7 @@ constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
 
 }  // namespace
 
-const WorkspaceInfo kHeadsWorkspace{
+extern const WorkspaceInfo kHeadsWorkspace{
     .key = "heads",
     .title = "Heads",
     .tip = "All heads of all layers: what each does, and two side by side.",

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "app/common/action.h"
+#include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/controls.h"
 #include "app/workspaces/kinds/state.h"
 
@@ -73,5 +75,15 @@ using KindsActions =
                Drags<SetKind, SetKindsSeed, SetOnlineChunk>, Answers<KindsReady, KindsMeasured>>;
 template <ListedIn<KindsActions> A>
 inline constexpr Meta kMetaOf<A> = KindsActions::kMeta<A>;
+
+/// Both sides computed again for their times alone.
+struct KindsTimeRequest {
+    std::shared_ptr<const KindsResult> of;
+    bool operator==(const KindsTimeRequest&) const = default;
+};
+/// nullopt unless it was asked for: nothing is measured at rest.
+std::optional<KindsTimeRequest> requested_kinds_time(const AppState& state);
+/// KindsMeasured.
+Action run(const KindsTimeRequest& request, const RunControl& control);
 
 }  // namespace attn::view

@@ -8,8 +8,8 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
-#include "app/workspaces/kinds/workspace.h"
 
 namespace attn::view {
 namespace {

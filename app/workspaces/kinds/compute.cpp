@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
-#include "app/workspaces/kinds/workspace.h"
 #include "core/engine.h"
 
 namespace attn::view {

@@ -23,17 +23,11 @@ constexpr Index kMostPairs = 2;        // of turned columns that are written out
 
 using Row = std::vector<double>;
 
-Expr value(double number, std::optional<Role> role = std::nullopt) {
-    return {.value = number, .role = role};
-}
-Expr constant(double number) { return {.value = number, .constant = true}; }
-Expr combine(Op op, std::vector<Expr> args) { return {.op = op, .args = std::move(args)}; }
-
 /// Σ x_c · y_c.
 Expr products(const Row& x, Role x_role, const Row& y, Role y_role) {
     std::vector<Expr> terms;
     for (std::size_t c = 0; c < x.size(); ++c)
-        terms.push_back(combine(Op::product, {value(x[c], x_role), value(y[c], y_role)}));
+        terms.push_back(combine(Op::product, {plain(x[c], x_role), plain(y[c], y_role)}));
     return combine(Op::sum, std::move(terms));
 }
 
@@ -129,7 +123,7 @@ Expr length_of(const Row& x, Role role) {
     std::vector<Expr> squares;
     for (const double each : x)
         squares.push_back(
-            combine(Op::product, {value(std::abs(each), role), value(std::abs(each), role)}));
+            combine(Op::product, {plain(std::abs(each), role), plain(std::abs(each), role)}));
     return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
 }
 
@@ -145,8 +139,8 @@ void add_cosine(const Pair& pair) {
     if (length(q) == 0.0 || length(k) == 0.0)
         pair.note("A vector of length 0 has no direction: its cosines are 0.");
     const Expr by_q =
-        combine(Op::quotient, {value(evaluate(product)), value(length(q), Role::query)});
-    pair.add("cos", combine(Op::quotient, {by_q, value(length(k), Role::key)}),
+        combine(Op::quotient, {plain(evaluate(product)), plain(length(q), Role::query)});
+    pair.add("cos", combine(Op::quotient, {by_q, plain(length(k), Role::key)}),
              pair.at(Stage::scores));
 }
 
@@ -202,7 +196,7 @@ void add_score(const Pair& pair) {
 void add_scaling(const Pair& pair) {
     const AttentionKind& kind = pair.side.kind;
     if (!kind.scaled && kind.temperature == 1.0) return;
-    Expr expr = value(pair.at(Stage::scores), Role::score);
+    Expr expr = plain(pair.at(Stage::scores), Role::score);
     if (kind.scaled)
         expr = combine(
             Op::quotient,
@@ -224,8 +218,8 @@ void add_slope(const Pair& pair, double from) {
     const auto distance = static_cast<double>(std::abs(pair.position() - pair.j));
     pair.add("B",
              combine(Op::difference,
-                     {value(from, Role::score),
-                      combine(Op::product, {value(pair.side.slope), constant(distance)})}),
+                     {plain(from, Role::score),
+                      combine(Op::product, {plain(pair.side.slope), constant(distance)})}),
              pair.at(Stage::biased));
     pair.note(fmt::format("slope · |{} − {}|: the slope of head {} of {} is {}.", pair.position(),
                           pair.j, pair.side.head, pair.side.slope_heads, number(pair.side.slope)));
@@ -274,15 +268,15 @@ void add_softmax(const Pair& pair) {
     const std::string scores = counted(sums.keys, "score") + sink;
     pair.add("m", {Piece{fmt::format("max of {}", scores)}}, sums.largest);
     pair.add("exp(M − m)",
-             combine(Op::exp, {combine(Op::difference, {value(pair.at(Stage::masked), Role::score),
-                                                        value(sums.largest)})}),
+             combine(Op::exp, {combine(Op::difference, {plain(pair.at(Stage::masked), Role::score),
+                                                        plain(sums.largest)})}),
              own);
     std::string words = fmt::format("over {}", counted(sums.keys, "key"));
     if (pair.side.kind.sink)
         words += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
                              number(std::exp(*pair.side.kind.sink - sums.largest)));
     pair.add("Σ exp", {Piece{std::move(words)}}, sums.sum);
-    pair.add("a", combine(Op::quotient, {value(own), value(sums.sum)}), pair.out.weight);
+    pair.add("a", combine(Op::quotient, {plain(own), plain(sums.sum)}), pair.out.weight);
 }
 
 /// "the row is empty", "a score of it is NaN": why there is no softmax to write out.
@@ -323,7 +317,7 @@ void add_linear(const Pair& pair) {
     const double sum = pair.side.made_of("denominator")(pair.i, 0);
     pair.add("φ(q)·φ(k)", product, evaluate(product), sum_words(q));
     pair.add("φ(q)·z", {Piece{"z is the sum of φ(k) over the keys that the query may see"}}, sum);
-    pair.add("a", combine(Op::quotient, {value(evaluate(product)), value(sum)}), pair.out.weight);
+    pair.add("a", combine(Op::quotient, {plain(evaluate(product)), plain(sum)}), pair.out.weight);
 }
 
 /// Â = A_out A_in.
@@ -366,7 +360,7 @@ void add_state_space(const Pair& pair) {
             for (Index t = pair.j + 1; t <= pair.i; ++t) carried *= a_bar(t, v * states + n);
             sum += c[static_cast<std::size_t>(n)] * carried;
         }
-        each.push_back(value(sum));
+        each.push_back(plain(sum));
     }
     pair.note(fmt::format("C of the query: {}.", listed(c)));
     pair.note(fmt::format(
@@ -376,7 +370,7 @@ void add_state_space(const Pair& pair) {
     const Expr sum = combine(Op::sum, std::move(each));
     pair.add("Σ", sum, evaluate(sum), fmt::format("Σ of {} columns' weights", columns));
     pair.add("a",
-             combine(Op::quotient, {value(evaluate(sum)), constant(static_cast<double>(columns))}),
+             combine(Op::quotient, {plain(evaluate(sum)), constant(static_cast<double>(columns))}),
              pair.out.weight);
 }
 

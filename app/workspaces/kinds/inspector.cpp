@@ -4,8 +4,8 @@
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/kinds/explain.h"
+#include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
-#include "app/workspaces/kinds/workspace.h"
 
 namespace attn::view {
 namespace {
@@ -84,17 +84,14 @@ std::string python_row(const KindComputed& side, const char* name, large::Cell c
 }  // namespace
 
 InspectorView kinds_inspector(const AppState& state) {
-    InspectorView view;
-    view.hint = "Two kinds that can be computed are explained here, cell by cell.";
     const auto& result = kinds_look(state).result;
-    if (!result || !is_current(*result, state) || !result->whole()) return view;
+    if (!result || !is_current(*result, state) || !result->whole())
+        return only_hint("Two kinds that can be computed are explained here, cell by cell.");
     const large::Cell cell = shown_pair(state);
-    view.empty = false;
-    view.title = pair_name(state, {cell.row, cell.column});
+    InspectorView view = titled(pair_name(state, {cell.row, cell.column}), Role::weight);
     view.value =
         fmt::format("A {}  B {}", weight_words(*result, KindsSide::a, cell.row, cell.column),
                     weight_words(*result, KindsSide::b, cell.row, cell.column));
-    view.role = Role::weight;
     view.as_text = view.title + "\n";
     for (const KindsSide which : {KindsSide::a, KindsSide::b}) {
         const KindComputed& side = result->side(which);

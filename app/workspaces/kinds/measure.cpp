@@ -1,32 +1,26 @@
-#include <chrono>
 #include <vector>
 
 #include "app/common/document/edits.h"
+#include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
-#include "app/workspaces/kinds/requests.h"
 #include "core/bench/measure.h"
+#include "core/stopwatch.h"
 
 namespace attn::view {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kLeastRuns = 5;
 constexpr double kSeconds = 0.1;  // for one side, at least
-
-double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// The median in ms; 0 where it was stopped before the first run.
 double time_of(const KindComputed& side, const RunControl& control, int& runs) {
     std::vector<double> seconds;
-    const auto begin = Clock::now();
-    while ((std::ssize(seconds) < kLeastRuns || seconds_since(begin) < kSeconds) &&
+    const Stopwatch all;
+    while ((std::ssize(seconds) < kLeastRuns || all.seconds() < kSeconds) &&
            !control.stop.stop_requested()) {
-        const auto each = Clock::now();
+        const Stopwatch each;
         repeat_kind(side);
-        seconds.push_back(seconds_since(each));
+        seconds.push_back(each.seconds());
     }
     runs = static_cast<int>(seconds.size());
     return seconds.empty() ? 0.0 : 1e3 * bench::median(std::move(seconds));

@@ -12,7 +12,6 @@
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
-#include "app/workspaces/kinds/workspace.h"
 #include "core/rounding.h"
 #include "core/tex.h"
 

@@ -1,6 +1,5 @@
 #include "app/workspaces/kinds/view.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -11,7 +10,6 @@
 #include "app/common/pair_grid.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/words.h"
-#include "app/workspaces/kinds/workspace.h"
 #include "core/scores/score.h"
 
 namespace attn::view {

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "app/common/grid.h"
+#include "app/common/inspector.h"
 #include "app/common/map/view.h"
 #include "app/workspaces/kinds/controls.h"
 #include "app/workspaces/kinds/state.h"
+#include "core/large/planted.h"
 
 namespace attn::view {
 
@@ -68,5 +70,14 @@ struct VectorRow {
 };
 /// The rows above each other, a column for each column of V. No cell of it is one of the document's.
 GridView vector_grid(const AppState& state, const std::vector<VectorRow>& rows, std::string title);
+
+std::string kinds_lacks(const AppState& state);
+void enter_kinds(AppState& state);
+InspectorView kinds_inspector(const AppState& state);
+
+/// The pair that is explained: the selected one, else the one that differs most.
+large::Cell shown_pair(const AppState& state);
+/// Key of the pair of kinds that A and B are, in kinds_presets(); its count where they are none.
+std::size_t present_pair(const KindsControls& controls);
 
 }  // namespace attn::view

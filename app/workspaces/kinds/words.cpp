@@ -11,8 +11,7 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/words.h"
-#include "app/workspaces/kinds/state.h"
-#include "app/workspaces/kinds/workspace.h"
+#include "app/workspaces/kinds/view.h"
 #include "core/scores/score.h"
 
 namespace attn::view {

@@ -1,22 +1,19 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/kinds/workspace.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/map/commands.h"
+#include "app/common/map/actions.h"
 #include "app/common/pair.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
-#include "app/workspaces/kinds/requests.h"
+#include "app/workspaces/kinds/view.h"
 
 namespace attn::view {
 namespace {
@@ -166,7 +163,7 @@ void enter_kinds(AppState& state) {
                                         : "N shows the next pair.");
 }
 
-const WorkspaceInfo kKindsWorkspace{
+extern const WorkspaceInfo kKindsWorkspace{
     .key = "kinds",
     .also = "variants",
     .title = "Variants",

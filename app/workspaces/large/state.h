@@ -2,7 +2,6 @@
 
 #include "app/common/action.h"
 #include "app/common/state.h"
-#include "core/large/weight_map.h"
 
 namespace attn::view {
 

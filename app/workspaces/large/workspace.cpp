@@ -1,23 +1,20 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/large/state.h"
-
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/describe_json.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
-#include "app/common/map/commands.h"
 #include "app/common/map/inspector.h"
-#include "app/common/map/pass.h"
+#include "app/common/map/view.h"
 #include "app/common/map/words.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/large/state.h"
 
 namespace attn::view {
 namespace {
@@ -196,8 +193,7 @@ void carry_out(AppState& state, const DraftPlanted& action) {
     large_look(state).draft = action.spec;
 }
 
-extern const WorkspaceInfo kLargeWorkspace;
-const WorkspaceInfo kLargeWorkspace{
+extern const WorkspaceInfo kLargeWorkspace{
     .key = "large",
     .also = "map",
     .title = "Map",

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
@@ -12,7 +10,6 @@
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
-#include "app/workspaces/learn/workspace.h"
 #include "core/text.h"
 
 namespace attn::view {

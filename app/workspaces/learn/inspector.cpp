@@ -45,11 +45,9 @@ InspectorView row_page(const AppState& state) {
         const Index token = first.example.tokens[static_cast<std::size_t>(n)];
         return shown_token(series.vocabulary[static_cast<std::size_t>(token)]);
     };
-    InspectorView view;
-    view.empty = false;
-    view.role = Role::weight;
-    view.title = fmt::format("A[{} {}, {} {}] of {}", i, word(i), j, word(j),
-                             head_name({look.layer, look.head}));
+    InspectorView view = titled(fmt::format("A[{} {}, {} {}] of {}", i, word(i), j, word(j),
+                                            head_name({look.layer, look.head})),
+                                Role::weight);
     InspectorTable table{fmt::format("weights of row {}", i), "key", {}, {}, std::nullopt};
     std::vector<MatrixView<const float>> rows;
     for (std::size_t run = 0; run < controls.count(); ++run) {
@@ -82,10 +80,8 @@ InspectorView heads_page(const AppState& state) {
     const LearnControls& controls = series.request.plan.controls;
     if (record_of(state, 0) == nullptr)
         return only_hint("Space trains: entropy and largest weight of every head are listed here.");
-    InspectorView view;
-    view.empty = false;
-    view.role = Role::weight;
-    view.title = fmt::format("heads at step {}", grouped(shown_learn_step(state)));
+    InspectorView view =
+        titled(fmt::format("heads at step {}", grouped(shown_learn_step(state))), Role::weight);
     view.formula =
         "H = −Σ a ln a, nats; p_max: largest weight; >0.99: share of rows. Means over "
         "the rows of the batch that may attend to two keys at least.";
@@ -144,10 +140,8 @@ InspectorView matrices_page(const AppState& state) {
     const LearnControls& controls = series.request.plan.controls;
     if (record_of(state, 0) == nullptr)
         return only_hint("Space trains: the gradient norm of every matrix is listed here.");
-    InspectorView view;
-    view.empty = false;
-    view.role = Role::query;
-    view.title = fmt::format("gradients at step {}", grouped(shown_learn_step(state)));
+    InspectorView view =
+        titled(fmt::format("gradients at step {}", grouped(shown_learn_step(state))), Role::query);
     view.formula = fmt::format(
         "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped; agree: how far "
         "batches agree on it, 1 all alike, {} noise",

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "app/common/request.h"
-#include "app/workspaces/learn/requests.h"
+#include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/training.h"
 
 namespace attn::view {

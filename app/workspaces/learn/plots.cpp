@@ -7,7 +7,6 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
-#include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/workspaces/learn/controls.h"
+#include "app/workspaces/learn/state.h"
 #include "core/result.h"
 
 namespace attn::view {

@@ -34,7 +34,7 @@ void Training::request(const LearnRequest& request) {
     if (!on || seeds) seeds_.clear(), others_ = {};
     for (std::size_t run = 0; run < 2; ++run)
         if (courses_[run]) courses_[run]->set_switches(request.plan.switches[run]);
-    since_ = Clock::now();
+    since_ = {};
     counted_ = 0;
     rate_ = 0.0;
 }
@@ -109,15 +109,12 @@ std::shared_ptr<const train::Probe> Training::probe_of(std::size_t run) {
     const train::Switches wanted =
         train::switches_at(course.spec(), course.switches(), moment->step);
     if (same && probes_[run] && moment->switches == wanted) return probes_[run];
-    auto example = train::example_of(course.sequences(), request_->shown.sentence);
-    if (!example) {
-        sentence_fault_ = example.error().sentence;
-        example = course.sequences().fixed();
-    }
+    const auto example = train::example_of(course.sequences(), request_->shown.sentence)
+                             .value_or(course.sequences().fixed());
     const train::State state = train::switched(course.spec(), *moment, course.switches());
     probed_[run] = moment;
     probes_[run] =
-        std::make_shared<const train::Probe>(train::probe(course.spec(), state, *example));
+        std::make_shared<const train::Probe>(train::probe(course.spec(), state, example));
     return probes_[run];
 }
 
@@ -127,7 +124,6 @@ std::shared_ptr<const LearnSeries> Training::series() {
     series->complete = complete_;
     series->fault = fault_;
     series->seeds = seeds_;
-    if (probed_sentence_ != request_->shown.sentence) sentence_fault_.clear();
     for (std::size_t run = 0; run < 2; ++run) {
         if (!courses_[run]) continue;
         LearnSide& side = series->sides[run];
@@ -138,11 +134,10 @@ std::shared_ptr<const LearnSeries> Training::series() {
         series->vocabulary = courses_[run]->sequences().vocabulary();
     }
     probed_sentence_ = request_->shown.sentence;
-    series->sentence_fault = sentence_fault_;
-    const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+    const double seconds = since_.seconds();
     if (seconds > 0.5) {
         rate_ = static_cast<double>(counted_) / seconds;
-        since_ = Clock::now();
+        since_ = {};
         counted_ = 0;
     }
     series->steps_per_second = rate_;

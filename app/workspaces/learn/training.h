@@ -1,10 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 
 #include "app/workspaces/learn/state.h"
+#include "core/stopwatch.h"
 
 namespace attn::view {
 
@@ -21,7 +21,6 @@ class Training {
     std::shared_ptr<const LearnSeries> series();
 
   private:
-    using Clock = std::chrono::steady_clock;
     void begin();
     bool advance_seed(std::stop_token stop);
     std::shared_ptr<const train::Probe> probe_of(std::size_t run);
@@ -34,11 +33,11 @@ class Training {
     std::array<std::shared_ptr<const train::Probe>, 2> probes_;
     std::array<train::Moment, 2> probed_;
     std::string probed_sentence_;
-    std::string fault_, sentence_fault_;
+    std::string fault_;
     bool complete_ = false;
     Index counted_ = 0;  // steps since `since_`
     double rate_ = 0.0;
-    Clock::time_point since_ = Clock::now();
+    Stopwatch since_;
 };
 
 }  // namespace attn::view

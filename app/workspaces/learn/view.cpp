@@ -9,11 +9,10 @@
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/learn/requests.h"
+#include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/words.h"
-#include "core/text.h"
 
 namespace attn::view {
 namespace {

@@ -1,26 +1,25 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
-#include "app/workspaces/learn/workspace.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/trained.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/job.h"
-#include "app/workspaces/learn/requests.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
 #include "core/train/run.h"
 
 namespace attn::view {
+
+extern const WorkspaceInfo kLearnWorkspace;
+
 namespace {
 
 /// The kept moment before or after the one that is shown.

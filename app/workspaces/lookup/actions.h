@@ -106,4 +106,14 @@ using LookupActions =
 template <ListedIn<LookupActions> A>
 inline constexpr Meta kMetaOf<A> = LookupActions::kMeta<A>;
 
+/// Interference over d_k.
+struct CapacityRequest {
+    CapacitySettings of;
+    bool operator==(const CapacityRequest&) const = default;
+};
+/// nullopt while the page is not shown, or its curves are up to date.
+std::optional<CapacityRequest> requested_capacity(const AppState& state);
+/// CapacityReady.
+Action run(const CapacityRequest& request, const RunControl& control);
+
 }  // namespace attn::view

@@ -6,7 +6,6 @@
 
 #include "app/common/document/toy.h"
 #include "app/workspaces/lookup/state.h"
-#include "core/rng.h"
 #include "core/scores/score.h"
 
 namespace attn::view {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/lookup/controls.h"
+#include "app/workspaces/lookup/state.h"
 #include "core/permutation.h"
 #include "core/similarity.h"
 

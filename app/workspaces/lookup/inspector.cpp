@@ -9,8 +9,8 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
-#include "app/workspaces/lookup/workspace.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -85,9 +85,7 @@ InspectorView memory_inspector(const AppState& state) {
     const LookupControls& controls = lookup_controls(state);
     const MemoryRead read = memory_read(controls);
     const Index n = lookup_look(state).hovered.value_or(lookup_look(state).pair);
-    InspectorView view;
-    view.empty = false;
-    view.role = Role::weight;
+    InspectorView view = titled({}, Role::weight);
     view.tex = "a_j = \\frac{\\exp(q \\cdot k_j / \\tau)}{\\sum_i \\exp(q \\cdot k_i / \\tau)}";
     view.formula = "a_j = exp(q·k_j / τ) / Σ_i exp(q·k_i / τ)";
     add_pair(view, controls, read, static_cast<std::size_t>(n));
@@ -104,16 +102,13 @@ std::string pair_title(const AppState& state) {
 }
 
 InspectorView similarity_inspector(const AppState& state) {
-    InspectorView view;
     const SimilarityResult* const result = lookup_look(state).similarity.get();
     const LookupLook& look = lookup_look(state);
     if (result == nullptr || !result->fault.empty() || look.row >= result->dot.shape().t ||
         look.column >= result->dot.shape().d)
-        return view;
+        return {};
     const auto at = [&](const Tensor& of) { return double{of(0, 0, look.row, look.column)}; };
-    view.empty = false;
-    view.role = Role::score;
-    view.title = pair_title(state);
+    InspectorView view = titled(pair_title(state), Role::score);
     const double dot = at(result->dot);
     const double cosine = at(result->cosine);
     view.value = number(lookup_controls(state).measure == SimilarityMeasure::dot ? dot : cosine);
@@ -142,21 +137,18 @@ InspectorView similarity_inspector(const AppState& state) {
 }
 
 InspectorView permutation_inspector(const AppState& state) {
-    InspectorView view;
     const PermutationResult* const result = lookup_look(state).permutation.get();
     const LookupLook& look = lookup_look(state);
     if (result == nullptr || !result->fault.empty() || look.row >= result->before.shape().t ||
         look.column >= result->before.shape().d)
-        return view;
+        return {};
     const auto place = [&](Index token) {
         return std::ranges::find(result->order, token) - result->order.begin();
     };
     const double before = result->before(0, 0, look.row, look.column);
     const double after = result->after(0, 0, look.row, look.column);
     const Index row = result->keys_only ? look.row : place(look.row);
-    view.empty = false;
-    view.role = Role::weight;
-    view.title = pair_title(state);
+    InspectorView view = titled(pair_title(state), Role::weight);
     view.value = number(after);
     view.formula = "A(P X) = P A(X) Pᵀ";
     view.tex = "A(P X) = P A(X) P^\\top";
@@ -178,15 +170,13 @@ InspectorView permutation_inspector(const AppState& state) {
 }
 
 InspectorView capacity_inspector(const AppState& state) {
-    InspectorView view;
     const CapacityCurves& curves = capacity_curves(state);
-    if (!curves.points || curves.of != lookup_controls(state).capacity) return view;
+    if (!curves.points || curves.of != lookup_controls(state).capacity) return {};
     const auto found =
         std::ranges::find(*curves.points, lookup_controls(state).width, &CapacityPoint::d_k);
-    if (found == curves.points->end()) return view;
-    view.empty = false;
-    view.role = Role::weight;
-    view.title = fmt::format("{} pairs, d_k = {}", curves.of.pairs, found->d_k);
+    if (found == curves.points->end()) return {};
+    InspectorView view =
+        titled(fmt::format("{} pairs, d_k = {}", curves.of.pairs, found->d_k), Role::weight);
     view.value = percent(found->interference.median);
     view.formula = "interference = Σ a_ij over j ≠ i, a_i = softmax(k_i·k_j / τ)";
     view.tex = "\\sum_{j \\ne i} a_{ij}";

@@ -1,4 +1,4 @@
-#include "app/workspaces/lookup/controls.h"
+#include "app/workspaces/lookup/state.h"
 
 namespace attn::view {
 namespace {

@@ -3,14 +3,74 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "app/common/describe.h"
 #include "app/common/names.h"
 #include "app/common/state.h"
-#include "app/workspaces/lookup/controls.h"
 #include "core/lookup.h"
 
 namespace attn::view {
+
+/// Two numbers of the selected matrix's rows and columns that are compared.
+enum class SimilarityOf : std::uint8_t { qk, x };
+inline constexpr std::string_view kSimilarityOfNames[] = {"qk", "x"};
+enum class SimilarityMeasure : std::uint8_t { dot, cosine };
+inline constexpr std::string_view kSimilarityMeasureNames[] = {"dot", "cosine"};
+enum class SimilaritySoftmax : std::uint8_t { none, rows, columns };
+inline constexpr std::string_view kSimilaritySoftmaxNames[] = {"none", "rows", "columns"};
+/// What tells a token where it stands.
+enum class PermutationPosition : std::uint8_t { none, sinusoidal, rope, alibi, causal };
+inline constexpr std::string_view kPermutationPositionNames[] = {"none", "sinusoidal", "rope",
+                                                                 "alibi", "causal"};
+
+/// One entry of the dictionary: two points of two planes, with a name each.
+struct LookupPair {
+    std::string key, value;
+    PlanePoint k{}, v{};
+    bool operator==(const LookupPair&) const = default;
+};
+
+/// Points lie within ± this in both directions.
+inline constexpr double kPlaneEnd = 4.0;
+inline constexpr std::size_t kMostLookupPairs = 12;
+inline constexpr double kColdest = 0.01;
+inline constexpr double kHottest = 100.0;
+
+/// A memory to begin with.
+struct MemoryPreset {
+    std::string key, words;
+    std::vector<LookupPair> pairs;
+    PlanePoint query{};
+    double temperature = 1.0;
+};
+/// The first one is that of a first launch.
+const std::vector<MemoryPreset>& memory_presets();
+
+/// Settings of the Lookup workspace; undone with the document.
+struct LookupControls {
+    // memory
+    std::vector<LookupPair> pairs = memory_presets().front().pairs;
+    PlanePoint query = memory_presets().front().query;
+    double temperature = memory_presets().front().temperature;
+    // capacity
+    Index width = 16;
+    CapacitySettings capacity;
+    // similarity and alignment
+    SimilarityOf of = SimilarityOf::qk;
+    SimilarityMeasure measure = SimilarityMeasure::dot;
+    SimilaritySoftmax softmax = SimilaritySoftmax::none;
+    double similarity_temperature = 1.0;
+    // permutation
+    std::vector<Index>
+        order;  // order[place] = token of the document; of another length: as they are
+    PermutationPosition position = PermutationPosition::none;
+    bool operator==(const LookupControls&) const = default;
+};
+
+void describe(Visitor& visit, LookupPair& pair);
+void describe(Visitor& visit, LookupControls& controls);
 
 enum class LookupPage : std::uint8_t { memory, capacity, similarity, alignment, permutation };
 template <>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/common/grid.h"
+#include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/common/readout.h"
 #include "app/common/words.h"
@@ -146,5 +147,7 @@ PermutationView build_permutation_view(const AppState& state);
 /// The order that S brings next.
 std::uint64_t next_shuffle(const AppState& state);
 LookupView build_lookup_view(const AppState& state);
+
+InspectorView lookup_inspector(const AppState& state);
 
 }  // namespace attn::view

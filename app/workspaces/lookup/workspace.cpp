@@ -1,9 +1,4 @@
-#include "app/common/workspace.h"
-#include "app/common/actions.h"
-#include "app/workspaces/lookup/workspace.h"
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -13,10 +8,11 @@
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/lookup/actions.h"
-#include "app/workspaces/lookup/requests.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
+#include "core/stopwatch.h"
 
 namespace attn::view {
 namespace {
@@ -96,13 +92,12 @@ std::optional<CapacityRequest> requested_capacity(const AppState& state) {
 }
 
 Action run(const CapacityRequest& request, const RunControl& control) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     auto points = capacity_sweep(request.of, capacity_widths(), control.stop);
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - begin;
+    const double elapsed_ms = watch.ms();
     return CapacityReady{request.of,
                          std::make_shared<const std::vector<CapacityPoint>>(std::move(points)),
-                         elapsed.count()};
+                         elapsed_ms};
 }
 
 namespace {
@@ -281,7 +276,7 @@ constexpr RequestKind kRequests[] = {request_kind<requested_capacity>("capacity"
 
 }  // namespace
 
-const WorkspaceInfo kLookupWorkspace{
+extern const WorkspaceInfo kLookupWorkspace{
     .key = "lookup",
     .title = "Lookup",
     .tip =

@@ -10,7 +10,7 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
-#include "app/workspaces/masks/workspace.h"
+#include "app/workspaces/masks/view.h"
 #include "core/masks.h"
 
 namespace attn::view {

@@ -7,8 +7,8 @@
 
 #include "app/common/sheet.h"
 #include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/view.h"
 #include "app/workspaces/masks/view_parts.h"
-#include "app/workspaces/masks/workspace.h"
 #include "core/backend.h"
 #include "core/engine.h"
 

@@ -7,6 +7,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/grid.h"
+#include "app/common/inspector.h"
 #include "app/common/map/view.h"
 #include "app/workspaces/masks/state.h"
 
@@ -77,5 +78,10 @@ void fill_masks(const AppState& state, MasksLong& found);
 
 /// Whether painting the pair makes it allowed: what a click does there.
 bool toggled_value(const AppState& state, Pair pair);
+
+std::string masks_lacks(const AppState& state);
+InspectorView masks_inspector(const AppState& state);
+/// What can be done in the tab that is shown.
+std::string masks_entering_words(const AppState& state);
 
 }  // namespace attn::view

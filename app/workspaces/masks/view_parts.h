@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
 

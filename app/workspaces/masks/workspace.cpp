@@ -1,10 +1,7 @@
-#include "app/workspaces/masks/workspace.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
@@ -12,7 +9,7 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/map/commands.h"
+#include "app/common/map/actions.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/conventions.h"
@@ -310,7 +307,7 @@ void carry_out(AppState& state, const CopyMask& action) {
         fmt::format("Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch"));
 }
 
-const WorkspaceInfo kMasksWorkspace{
+extern const WorkspaceInfo kMasksWorkspace{
     .key = "masks",
     .title = "Masks",
     .tip = "Which pairs may attend: rules, paint, and what other conventions make of them.",

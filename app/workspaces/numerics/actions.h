@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "app/common/set_field.h"
 #include "app/workspaces/numerics/state.h"
 
@@ -29,5 +32,17 @@ using NumericsActions =
                Drags<SetNumericsGain>, Answers<NumericsReady>>;
 template <ListedIn<NumericsActions> A>
 inline constexpr Meta kMetaOf<A> = NumericsActions::kMeta<A>;
+
+/// The errors over the gain of the row shown.
+struct NumericsRequest {
+    std::vector<double> logits;
+    bool operator==(const NumericsRequest& other) const {
+        return same_numbers(logits, other.logits);
+    }
+};
+/// nullopt while the workspace is not shown, or its curves are up to date.
+std::optional<NumericsRequest> requested_numerics(const AppState& state);
+/// NumericsReady.
+Action run(const NumericsRequest& request, const RunControl& control);
 
 }  // namespace attn::view

@@ -291,12 +291,10 @@ InspectorView numerics_inspector(const AppState& state) {
     const NumericsLook& look = numerics_look(state);
     const Explained cell{runs, runs.of(look.algorithm, look.format),
                          std::min<Index>(look.key, std::ssize(runs.logits) - 1)};
-    InspectorView view;
-    view.empty = false;
-    view.title = fmt::format("{} softmax in {}, key {}", title_of(look.algorithm),
-                             info(look.format).name, cell.key);
+    InspectorView view = titled(fmt::format("{} softmax in {}, key {}", title_of(look.algorithm),
+                                            info(look.format).name, cell.key),
+                                role_of(look.format));
     view.value = cell.text(cell.at(SoftmaxStep::weights));
-    view.role = role_of(look.format);
     view.tex = tex_of(look.algorithm);
     view.formula = tex::plain_text(view.tex);
     view.lines = steps_of(cell);

@@ -10,7 +10,7 @@
 #include "app/common/format.h"
 #include "app/common/logits.h"
 #include "app/common/words.h"
-#include "app/workspaces/numerics/requests.h"
+#include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/words.h"
 #include "core/tex.h"
@@ -331,8 +331,6 @@ NumericsView build_numerics_view(const AppState& state) {
     view.note = note_of(state, runs);
     view.why = fmt::format("Bars end at {}; the line across is the exact weight.",
                            significant(view.bar_end, 2));
-    for (std::size_t j = 0; j < runs.logits.size(); ++j)
-        view.key_labels.push_back(std::to_string(j));
     set_matrix(view, state, runs);
 
     view.stale =

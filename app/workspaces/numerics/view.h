@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/inspector.h"
 #include "app/common/plot.h"
@@ -57,7 +56,6 @@ struct NumericsView {
     std::string logits;                  // typed or of the document, as text
     // what is computed
     std::string sentence, note, why;
-    std::vector<std::string> key_labels;
     std::array<NumericsColumn, kSoftmaxAlgorithmCount> columns;
     std::array<NumericsFormatRow, kFloatFormatCount> rows;
     std::array<std::array<NumericsCellView, kSoftmaxAlgorithmCount>, kFloatFormatCount> cells;

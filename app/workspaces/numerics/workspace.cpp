@@ -1,17 +1,15 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/numerics/actions.h"
-#include "app/workspaces/numerics/requests.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/numerics/words.h"
+#include "core/stopwatch.h"
 
 namespace attn::view {
 namespace {
@@ -98,12 +96,11 @@ std::optional<NumericsRequest> requested_numerics(const AppState& state) {
 }
 
 Action run(const NumericsRequest& request, const RunControl& control) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     auto sweep = numerics_sweep(request.logits, numerics_gains(), control.stop);
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - begin;
+    const double elapsed_ms = watch.ms();
     return NumericsReady{request.logits, std::make_shared<const NumericsSweep>(std::move(sweep)),
-                         elapsed.count()};
+                         elapsed_ms};
 }
 
 void describe(Visitor& visit, NumericsControls& controls) {
@@ -142,8 +139,7 @@ void carry_out(AppState& state, const NumericsReady& action) {
     numerics_curves(state) = {action.sweep, action.logits, action.elapsed_ms};
 }
 
-extern const WorkspaceInfo kNumericsWorkspace;
-const WorkspaceInfo kNumericsWorkspace{
+extern const WorkspaceInfo kNumericsWorkspace{
     .key = "numerics",
     .title = "Numerics",
     .tip = "Why softmax subtracts the maximum: where each number format breaks.",

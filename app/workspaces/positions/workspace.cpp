@@ -92,8 +92,7 @@ void carry_out(AppState& state, const SetPositions& action) {
     edit_controls(state, to, changed_words(now, to));
 }
 
-extern const WorkspaceInfo kPositionsWorkspace;
-const WorkspaceInfo kPositionsWorkspace{
+extern const WorkspaceInfo kPositionsWorkspace{
     .key = "positions",
     .title = "Positions",
     .tip = "What sinusoidal, learned, RoPE and ALiBi positions do to q · k over the distance.",

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/parts.h"
-#include "app/workspaces/saturation/requests.h"
 #include "app/workspaces/saturation/words.h"
 #include "core/tex.h"
 

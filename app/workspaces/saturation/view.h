@@ -6,7 +6,6 @@
 
 #include "app/common/grid.h"
 #include "app/common/plot.h"
-#include "app/common/readout.h"
 #include "app/workspaces/saturation/gradients.h"
 #include "app/workspaces/saturation/state.h"
 

@@ -1,15 +1,14 @@
-#include "app/common/workspace.h"
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
 #include "app/common/logits.h"
-#include "app/workspaces/saturation/requests.h"
+#include "app/common/workspace.h"
+#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/view.h"
+#include "core/stopwatch.h"
 
 namespace attn::view {
 namespace {
@@ -174,14 +173,13 @@ std::optional<SweepRequest> requested_sweep(const AppState& state) {
 }
 
 Action run(const SweepRequest& request, const RunControl& control) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     auto sweep = saturation_sweep(request.settings, request.widths, control.stop);
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - begin;
+    const double elapsed_ms = watch.ms();
     if (!sweep) return SweepReady{request.settings, nullptr, 0.0, sweep.error().sentence};
     using Points = std::vector<SaturationPoint>;
     return SweepReady{request.settings, std::make_shared<const Points>(*std::move(sweep)),
-                      elapsed.count(), ""};
+                      elapsed_ms, ""};
 }
 
 bool shows_softmax_alone(const AppState& state) {
@@ -201,14 +199,13 @@ std::optional<GradientSweepRequest> requested_gradient_sweep(const AppState& sta
 }
 
 Action run(const GradientSweepRequest& request, const RunControl& control) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     auto points = gradient_sweep(request.sampling, request.widths, control);
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - begin;
+    const double elapsed_ms = watch.ms();
     if (!points) return GradientSweepReady{request.sampling, nullptr, 0.0, points.error().sentence};
     using Points = std::vector<GradientPoint>;
     return GradientSweepReady{request.sampling, std::make_shared<const Points>(*std::move(points)),
-                              elapsed.count(), ""};
+                              elapsed_ms, ""};
 }
 
 std::vector<Index> sweep_widths() {
@@ -250,8 +247,7 @@ std::optional<Action> drag_saturation(const AppState&, Movement movement, double
 
 }  // namespace
 
-extern const WorkspaceInfo kSaturationWorkspace;
-const WorkspaceInfo kSaturationWorkspace{
+extern const WorkspaceInfo kSaturationWorkspace{
     .key = "saturation",
     .title = "Saturation",
     .tip = "Why scores are divided by √d_k: softmax saturates.",

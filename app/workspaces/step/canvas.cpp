@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
 
 namespace attn::view {

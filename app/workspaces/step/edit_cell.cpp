@@ -17,7 +17,7 @@
 #include "app/common/typed.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/sources.h"
-#include "app/workspaces/step/workspace.h"
+#include "app/workspaces/step/view.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -95,12 +95,6 @@ void note_replaced(const AppState& state, Explanation& explanation, Stage stage)
     }
 }
 
-std::string python_list(const std::vector<double>& values) {
-    std::vector<std::string> texts;
-    for (const double value : values) texts.push_back(write_number(value, Dialect::python));
-    return fmt::format("np.array([{}])", fmt::join(texts, ", "));
-}
-
 /// A token must not end the comment it stands in.
 std::string comment(std::string text) {
     for (char& c : text)
@@ -141,12 +135,6 @@ std::string latex_formula(const Explanation& explanation) {
 }
 
 }  // namespace
-
-Expr constant(double value) { return {Op::number, value, true, {}, {}, {}}; }
-
-Expr plain(double value) { return {Op::number, value, false, {}, {}, {}}; }
-
-Expr combine(Op op, std::vector<Expr> args) { return {op, 0.0, false, {}, {}, std::move(args)}; }
 
 Expr cell_expr(const AppState& state, const CellRef& cell) {
     const auto value = value_at(state, cell);

@@ -4,7 +4,6 @@
 
 #include "app/common/document/chain_rule.h"
 #include "app/common/expr.h"
-#include "app/workspaces/step/state.h"
 
 namespace attn::view {
 

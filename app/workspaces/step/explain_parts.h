@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/common/document/chain_rule.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
 
@@ -14,11 +13,8 @@ namespace attn::view {
 
 // What explanations are made of, forward and backward.
 
-Expr constant(double value);
-Expr plain(double value);
 /// The value of a cell that the trace holds, linked to it.
 Expr cell_expr(const AppState& state, const CellRef& cell);
-Expr combine(Op op, std::vector<Expr> args);
 
 std::string label_of(const AppState& state, Axis axis, Index n);
 /// Adds the step whose result is the explained number.

@@ -4,7 +4,6 @@
 
 #include "app/common/grid.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/step/state.h"
 
 namespace attn::view {
 

@@ -12,7 +12,7 @@
 #include "app/common/sheet.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
-#include "app/workspaces/step/workspace.h"
+#include "app/workspaces/step/view.h"
 #include "core/metrics.h"
 #include "core/rng.h"
 

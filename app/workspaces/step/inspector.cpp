@@ -1,5 +1,3 @@
-#include "app/workspaces/step/workspace.h"
-
 #include <algorithm>
 #include <ranges>
 #include <set>
@@ -15,6 +13,7 @@
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/sources.h"
+#include "app/workspaces/step/view.h"
 
 namespace attn::view {
 namespace {

@@ -6,7 +6,7 @@
 #include "app/common/map/state.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/workspace.h"
+#include "app/workspaces/step/view.h"
 
 namespace attn::view {
 

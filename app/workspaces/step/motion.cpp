@@ -6,9 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "app/common/actions.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/workspace.h"
+#include "app/workspaces/step/view.h"
 
 namespace attn::view {
 namespace {

@@ -15,7 +15,6 @@
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
-#include "app/workspaces/step/workspace.h"
 #include "core/metrics.h"
 
 namespace attn::view {

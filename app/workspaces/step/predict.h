@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/workspaces/step/actions.h"
 
 namespace attn::view {

@@ -14,7 +14,7 @@
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/sources.h"
-#include "app/workspaces/step/workspace.h"
+#include "app/workspaces/step/view.h"
 #include "core/masks.h"
 
 namespace attn::view {

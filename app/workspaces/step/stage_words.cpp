@@ -8,9 +8,9 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "app/workspaces/step/gradient_view.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
+#include "app/workspaces/step/view_parts.h"
 #include "core/scores/score.h"
 
 namespace attn::view {

@@ -8,6 +8,8 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/model_text.h"
 #include "app/common/grid.h"
+#include "app/common/inspector.h"
+#include "app/common/map/state.h"
 #include "app/common/map/view.h"
 #include "app/common/readout.h"
 #include "app/workspaces/step/sentence.h"
@@ -116,5 +118,16 @@ StepView build_step_view(const AppState& state);
 
 /// One plain sentence about what the canvas shows at `stage`: there and on the bottom line.
 std::string words_of(const AppState& state, Stage stage);
+
+std::string step_lacks(const AppState& state);
+InspectorView step_inspector(const AppState& state);
+/// The guess that stands, for a session. A guess of a row that the session does not look at is over, as in the window.
+std::optional<Prediction> kept_prediction(const AppState& state);
+/// Ends the typing into a cell where the action is no part of it: takes what was typed; text that is no number, or the
+/// same one, is dropped.
+void end_typing(AppState& state, const Action& action);
+
+/// What the map shows at `stage`; own: it is no stage of the map, drawn cell by cell or not at all.
+MapForm map_form(const AppState& state, Stage stage);
 
 }  // namespace attn::view

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/grid.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::view {
@@ -24,5 +25,15 @@ bool mixes(const Document& document);
 
 /// "÷ √4 = 2", "× 0.5", "not scaled", with the temperature where it is not 1.
 std::string scale_words(const Document& document);
+
+// What the canvas shows of gradients.
+
+/// ∂L/∂ of a stage or parameter, the head shown.
+GridView gradient_grid(const AppState& state, const OperandId& id);
+/// What stands around ∂L/∂stage: above, each parameter of the step and its gradient; left, the stage's value;
+/// right, what the outputs should be, or parameters that share no column with the stage.
+std::vector<GridView> gradient_operands(const AppState& state, Stage stage);
+/// One sentence: what L is, its value, and the largest gradient of the stage's head shown.
+std::string gradient_words(const AppState& state, Stage stage);
 
 }  // namespace attn::view

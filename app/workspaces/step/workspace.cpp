@@ -1,4 +1,3 @@
-#include "app/workspaces/step/workspace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +15,9 @@
 #include "app/common/fields.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/cells.h"
-#include "app/common/map/commands.h"
 #include "app/common/map/inspector.h"
 #include "app/common/sheet.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/map.h"
@@ -378,8 +377,7 @@ void carry_out(AppState& state, const ScaleRows& action) {
                          : "Colours of weights: the full colour is a weight of 1 in every row.");
 }
 
-extern const WorkspaceInfo kStepWorkspace;
-const WorkspaceInfo kStepWorkspace{
+extern const WorkspaceInfo kStepWorkspace{
     .key = "step",
     .title = "Step",
     .tip = "Step through the stages of attention, every number explained.",

@@ -9,7 +9,6 @@
 #include "app/common/painter.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
-#include "app/workspaces/tensors/state.h"
 
 namespace attn::view {
 

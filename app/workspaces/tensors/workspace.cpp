@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/common/actions.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
@@ -12,7 +11,6 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
-#include "app/workspaces/tensors/requests.h"
 #include "app/workspaces/tensors/roles.h"
 #include "app/workspaces/tensors/view.h"
 #include "core/io/arrays/array_file.h"
@@ -385,8 +383,7 @@ Action run(const TensorsRequest& request, const RunControl& control) {
                           std::make_shared<const ArrayStats>(std::move(stats))};
 }
 
-extern const WorkspaceInfo kTensorsWorkspace;
-const WorkspaceInfo kTensorsWorkspace{
+extern const WorkspaceInfo kTensorsWorkspace{
     .key = "tensors",
     .title = "Tensors",
     .tip = "Every array of what is open: shape, numbers, and what it is read as.",

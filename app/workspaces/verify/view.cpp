@@ -12,7 +12,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/words.h"
-#include "app/workspaces/verify/requests.h"
+#include "app/workspaces/verify/actions.h"
 
 namespace attn::view {
 namespace {

@@ -7,7 +7,6 @@
 #include "app/common/grid.h"
 #include "app/common/inspector.h"
 #include "app/workspaces/verify/actions.h"
-#include "app/workspaces/verify/state.h"
 #include "core/verify/report.h"
 
 namespace attn::view {

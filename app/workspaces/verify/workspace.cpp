@@ -5,14 +5,12 @@
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
-#include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/verify/actions.h"
-#include "app/workspaces/verify/requests.h"
 #include "app/workspaces/verify/view.h"
 #include "core/cast.h"
 #include "core/text.h"
@@ -368,8 +366,7 @@ Action run(const CheckRequest& request, const Opener& open, const RunControl& co
     return ResultsChecked{std::make_shared<const Checked>(std::move(made))};
 }
 
-extern const WorkspaceInfo kVerifyWorkspace;
-const WorkspaceInfo kVerifyWorkspace{
+extern const WorkspaceInfo kVerifyWorkspace{
     .key = "verify",
     .title = "Verify",
     .tip =

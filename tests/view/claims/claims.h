@@ -67,6 +67,8 @@ std::vector<std::string> split(std::string_view text, std::string_view at);
 /// Of the sequence and head shown; 0 × 0: not there.
 Rows rows_of(const AppState& state, Stage stage);
 inline Rows weights_of(const AppState& state) { return rows_of(state, Stage::weights); }
+/// Whether query i may attend to key j, in the sequence and head shown.
+bool allows(const AppState& state, Index i, Index j);
 /// The index of a label along an axis; −1: there is none.
 Index labelled(const AppState& state, Axis axis, std::string_view label);
 
@@ -75,6 +77,13 @@ inline double distance(double a, double b) {
     if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0;
     const double by = std::abs(b - a);
     return std::isnan(by) ? HUGE_VAL : by;
+}
+/// How far each number of a matrix moved.
+inline std::vector<double> distances(Rows a, Rows b) {
+    std::vector<double> all;
+    for (Index i = 0; i < b.rows; ++i)
+        for (Index j = 0; j < b.columns; ++j) all.push_back(distance(a(i, j), b(i, j)));
+    return all;
 }
 inline bool has_nan(std::span<const float> row) {
     return std::ranges::any_of(row, [](float v) { return std::isnan(v); });

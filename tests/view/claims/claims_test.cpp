@@ -4,6 +4,7 @@
 //   ATTN_CLAIM_FIRST=2561 ATTN_CLAIM_STATES=1 build/release/test_claims    (one state again)
 
 #include "tests/view/claims/claims.h"
+#include "core/masks.h"
 
 #include <doctest/doctest.h>
 
@@ -129,6 +130,11 @@ NamedCell named_pair(const AppState& state, std::string_view words) {
 
 Rows rows_of(const AppState& state, Stage stage) {
     return is_kept(state, stage) ? sheet_of(state, stage).values : Rows{};
+}
+
+bool allows(const AppState& state, Index i, Index j) {
+    const Document& document = state.document();
+    return may_attend(document.spec.mask, document.size, state.batch, state.head, i, j);
 }
 
 Index labelled(const AppState& state, Axis axis, std::string_view label) {

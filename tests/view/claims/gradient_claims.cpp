@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "app/workspaces/gradients/requests.h"
+#include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/state.h"
-#include "app/workspaces/gradients/view.h"
 #include "core/call.h"
 #include "core/masks.h"
 #include "tests/view/claims/claims.h"
@@ -139,8 +138,7 @@ Row row_of(const AppState& state) {
     row.factor = score_factor(document.spec, document.size.d_k);
     for (Index j = 0; j < document.size.tk; ++j) {
         row.all.push_back(trace[Stage::weights](state.batch, state.head, look.row, j));
-        if (!may_attend(document.spec.mask, document.size, state.batch, state.head, look.row, j))
-            continue;
+        if (!allows(state, look.row, j)) continue;
         ++row.open;
         if (!std::isfinite(row.all.back())) continue;
         const double s = trace[Stage::scaled](state.batch, state.head, look.row, j);
@@ -237,10 +235,7 @@ bool check_flat(const Told& told) {
 // ---- what raising a score does
 
 double raised(const Row& row) { return row.all[static_cast<std::size_t>(row.raised)]; }
-bool is_open(const Told& told, const Row& row) {
-    return may_attend(told.state.document().spec.mask, told.state.document().size, told.state.batch,
-                      told.state.head, row.query, row.raised);
-}
+bool is_open(const Told& told, const Row& row) { return allows(told.state, row.query, row.raised); }
 bool check_gain(const Told& told) {  // "= 0: cat gains 0.2, the others together lose 0.2"
     const Row row = row_of(told.state);
     const double p = raised(row), rest = p * (1.0 - row.sum());

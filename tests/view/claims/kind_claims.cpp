@@ -4,15 +4,11 @@
 #include <array>
 #include "app/common/document/mask_rules.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/compare/view.h"
-#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/masks/conventions.h"
-#include "app/workspaces/masks/state.h"
-#include "core/masks.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {
@@ -182,10 +178,7 @@ std::vector<std::uint8_t> allowed(const AppState& state) {
     const Document& document = state.document();
     std::vector<std::uint8_t> all;
     for (Index i = 0; i < document.size.tq; ++i)
-        for (Index j = 0; j < document.size.tk; ++j)
-            all.push_back(
-                may_attend(document.spec.mask, document.size, state.batch, state.head, i, j) ? 1
-                                                                                             : 0);
+        for (Index j = 0; j < document.size.tk; ++j) all.push_back(allows(state, i, j) ? 1 : 0);
     return all;
 }
 struct RowSums {

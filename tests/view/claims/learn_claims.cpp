@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "app/common/words.h"
-#include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/state.h"
 #include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"

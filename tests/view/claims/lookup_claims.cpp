@@ -1,17 +1,10 @@
 // What a query reads of a memory, and of the document's tokens.
 
 #include <algorithm>
-#include <numeric>
 #include "app/common/sheet.h"
-#include "app/workspaces/cost/state.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/state.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/numerics/row.h"
-#include "app/workspaces/numerics/state.h"
-#include "app/workspaces/positions/view.h"
-#include "app/workspaces/tensors/state.h"
-#include "core/numerics.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

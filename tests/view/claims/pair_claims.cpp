@@ -1,23 +1,16 @@
 // Two matrices beside each other: pins, heads, kinds, conventions of masks.
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
 #include "app/common/document/swept.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/reach.h"
-#include "app/workspaces/compare/view.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
-#include "app/workspaces/kinds/state.h"
-#include "app/workspaces/masks/conventions.h"
-#include "app/workspaces/masks/state.h"
-#include "core/call.h"
-#include "core/masks.h"
 #include "core/scores/score.h"
 #include "tests/view/claims/claims.h"
 
@@ -36,13 +29,7 @@ Sides pinned_sides(const AppState& state) {
     return {tensor.matrix(pin.batch, head_in(pin.document->size, info(look.stage).heads, pin.head)),
             rows_of(state, look.stage)};
 }
-std::vector<double> distances(const Sides& sides) {
-    std::vector<double> all;
-    for (Index i = 0; i < sides.b.rows; ++i)
-        for (Index j = 0; j < sides.b.columns; ++j)
-            all.push_back(distance(sides.a(i, j), sides.b(i, j)));
-    return all;
-}
+std::vector<double> distances(const Sides& sides) { return distances(sides.a, sides.b); }
 bool check_differing(const Told& told) {
     const Sides sides = pinned_sides(told.state);
     const auto all = distances(sides);
@@ -82,13 +69,10 @@ bool check_alone(const Told& told) {  // "This row has one key only, or a number
     const Rows rows = weights_of(told.state);
     const Index row = compare_look(told.state).cell.row;
     if (row >= rows.rows) return true;
-    const Document& document = told.state.document();
     Index keys = 0;
     bool finite = true;
     for (Index j = 0; j < rows.columns; ++j) {
-        if (!may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, row,
-                        j))
-            continue;
+        if (!allows(told.state, row, j)) continue;
         ++keys;
         finite = finite && std::isfinite(rows_of(told.state, Stage::masked)(row, j)) &&
                  std::isfinite(rows(row, j));
@@ -98,8 +82,7 @@ bool check_alone(const Told& told) {  // "This row has one key only, or a number
 bool check_masked_pair(const Told& told) {
     const auto [i, j] = compare_look(told.state).cell;
     const Document& document = told.state.document();
-    return i >= document.size.tq || j >= document.size.tk ||
-           !may_attend(document.spec.mask, document.size, told.state.batch, told.state.head, i, j);
+    return i >= document.size.tq || j >= document.size.tk || !allows(told.state, i, j);
 }
 
 /// The scores of the row in which the pair is, and the sink at their end.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "app/common/sheet.h"
 #include "app/workspaces/cost/state.h"
 #include "app/workspaces/cost/view.h"
 #include "app/workspaces/kinds/compute.h"
@@ -16,10 +15,7 @@
 #include "app/workspaces/numerics/state.h"
 #include "app/workspaces/positions/view.h"
 #include "app/workspaces/saturation/state.h"
-#include "app/workspaces/tensors/measure.h"
-#include "app/workspaces/tensors/state.h"
 #include "app/workspaces/tensors/view.h"
-#include "core/masks.h"
 #include "core/numerics.h"
 #include "tests/view/claims/claims.h"
 
@@ -202,7 +198,7 @@ bool check_nan_pair(const Told& told) {
     const Index i = labelled(told.state, Axis::query, told.part[0]),
                 j = labelled(told.state, Axis::key, told.part[1]);
     return i >= 0 && j >= 0 && std::isnan(weights_of(told.state)(i, j)) &&
-           !may_attend(spec(told).mask, size(told), told.state.batch, told.state.head, i, j);
+           !allows(told.state, i, j);
 }
 bool check_title(const Told& told) { return told.part[0] == told.state.document().title; }
 bool check_cache(const Told& told) {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "app/common/workspace.h"
-#include "app/window/commands.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/cost/view.h"
 #include "app/workspaces/exercises/view.h"

@@ -91,10 +91,6 @@ bool check_blocks(const Told& told) {
                ? length == 1
                : length >= std::max(document.size.tq, document.size.tk);
 }
-bool allows(const AppState& state, Index i, Index j) {
-    return may_attend(state.document().spec.mask, state.document().size, state.batch, state.head, i,
-                      j);
-}
 bool check_causal_mask(const Told& told) {
     const Dimensions& size = told.state.document().size;
     for (Index i = 0; i < size.tq; ++i)

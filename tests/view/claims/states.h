@@ -8,18 +8,15 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "app/window/journal.h"
 #include "app/window/requests.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/exercises/actions.h"
 #include "app/workspaces/exercises/view.h"
 #include "app/workspaces/generate/actions.h"
-#include "app/workspaces/learn/requests.h"
-#include "app/workspaces/learn/workspace.h"
+#include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/view.h"
 #include "app/workspaces/saturation/actions.h"
-#include "app/workspaces/saturation/requests.h"
 #include "core/rng.h"
 #include "tests/support/fake_text.h"
 #include "tests/support/scramble.h"

@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 
 #include "app/common/document/effect.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/exercises/view.h"
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/state.h"
-#include "core/masks.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {
 namespace {
-
-bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 /// "Q, K and scores" as stages.
 std::vector<Stage> stages_in(std::string_view nouns) {
@@ -52,7 +47,7 @@ bool changed(const AppState& state, Stage stage) {
     if (a.rows != b.rows || a.columns != b.columns) return true;
     for (Index i = 0; i < a.rows; ++i)
         for (Index j = 0; j < a.columns; ++j)
-            if (!same(a(i, j), b(i, j))) return true;
+            if (distance(a(i, j), b(i, j)) != 0.0) return true;
     return false;
 }
 
@@ -167,83 +162,51 @@ bool check_effect(const Told& told) {
     });
 }
 
-/// Every number of a matrix, or how far each moved.
-std::vector<double> distances(const AppState& state, Stage stage) {
-    const Rows a = before(state, stage), b = rows_of(state, stage);
-    std::vector<double> all;
-    for (Index i = 0; i < b.rows; ++i)
-        for (Index j = 0; j < b.columns; ++j) {
-            const double by = std::abs(double{b(i, j)} - double{a(i, j)});
-            all.push_back(same(a(i, j), b(i, j)) ? 0.0 : std::isnan(by) ? HUGE_VAL : by);
-        }
-    return all;
-}
-
 bool check_most(const Told& told) {
     const auto cell = named(told.state, told.part[0]);
     const auto [to, others] = tied(told.part[2]);
     if (!cell) return false;
-    const auto moved = distances(told.state, cell->stage);
     const Rows now = rows_of(told.state, cell->stage), was = before(told.state, cell->stage);
+    const auto moved = distances(was, now);
     const auto n = static_cast<std::size_t>(cell->row * now.columns + cell->column);
     return is_most(moved, n) && moved[n] > 0.0 && count_largest(moved) == 1 + others &&
            told.part[1] != to && shows(told.part[1], was(cell->row, cell->column)) &&
            shows(to, now(cell->row, cell->column));
 }
 
-/// "largest of weights: The → cat 97.1 %, and 1 other as large; 2 numbers are NaN", of any head.
-bool check_picture(const Told& told) {
+/// "The → cat 97.1 %, and 1 other as large; 2 numbers are NaN", of any head; of gradients in size.
+bool check_largest_cell(const Told& told, const Trace& trace, bool in_size) {
     const auto stages = stages_in(told.part[0]);
     if (stages.empty()) return false;
     const StageInfo& stage = info(stages.front());
     const auto nans_said = parts_of("{}; {} number{} NaN", told.part[2]);
-    const auto [best, others] = tied(nans_said ? (*nans_said)[0] : told.part[2]);
+    const auto [best, others] = tied(split(told.part[2], "; ")[0]);
     const auto space = number_at(best) - 1;
-    const Tensor& tensor = (*told.state.trace)[stage.stage];
+    const Tensor& tensor = trace[stage.stage];
     const Index row = labelled(told.state, stage.rows, told.part[1]);
     const Index column = labelled(told.state, stage.columns, best.substr(0, space));
+    const auto as_compared = [&](float value) { return in_size ? std::abs(value) : value; };
     for (Index h = 0; h < tensor.shape().h; ++h) {
         const Rows rows = tensor.matrix(told.state.batch, h);
         if (row < 0 || column < 0 || row >= rows.rows || column >= rows.columns) return false;
         std::vector<float> all;
         for (Index i = 0; i < rows.rows; ++i)
             for (const float each : rows.row(i))
-                if (!std::isnan(each)) all.push_back(each);
+                if (!std::isnan(each)) all.push_back(as_compared(each));
         const auto nans = static_cast<double>(rows.rows * rows.columns - std::ssize(all));
-        const float here = rows(row, column);
+        const float here = as_compared(rows(row, column));
         if (!all.empty() &&
             (here == std::ranges::max(all) ||
              std::ranges::max(all) - here <= kTie * std::abs(here)) &&
-            count_largest(all) == 1 + others && shows(best.substr(space + 1), here) &&
-            nans == (nans_said ? number_of((*nans_said)[1]) : 0.0))
+            count_largest(all) == 1 + others && shows(best.substr(space + 1), rows(row, column)) &&
+            (in_size || nans == (nans_said ? number_of((*nans_said)[1]) : 0.0)))
             return true;
     }
     return false;
 }
-
-/// "largest in size of ∂L/∂A: The → cat 1.09, and 1 other as large", of any head.
+bool check_picture(const Told& told) { return check_largest_cell(told, *told.state.trace, false); }
 bool check_gradient_picture(const Told& told) {
-    const auto stages = stages_in(told.part[0]);
-    if (stages.empty()) return false;
-    const StageInfo& stage = info(stages.front());
-    const auto [best, others] = tied(split(told.part[2], "; ")[0]);
-    const auto space = best.rfind(' ');
-    const Tensor& tensor = (*told.state.gradients)[stage.stage];
-    const Index row = labelled(told.state, stage.rows, told.part[1]);
-    const Index column = labelled(told.state, stage.columns, best.substr(0, space));
-    for (Index h = 0; h < tensor.shape().h; ++h) {
-        const Rows rows = tensor.matrix(told.state.batch, h);
-        if (row < 0 || column < 0 || row >= rows.rows || column >= rows.columns) return false;
-        std::vector<double> sizes;
-        for (Index i = 0; i < rows.rows; ++i)
-            for (const float each : rows.row(i))
-                if (!std::isnan(each)) sizes.push_back(std::abs(each));
-        const double here = std::abs(rows(row, column));
-        if (!sizes.empty() && std::ranges::max(sizes) - here <= kTie * here &&
-            count_largest(sizes) == 1 + others && shows(best.substr(space + 1), rows(row, column)))
-            return true;
-    }
-    return false;
+    return check_largest_cell(told, *told.state.gradients, true);
 }
 
 bool check_entries(const Told& told) {  // "Question 3: 3 of 4 entries are empty"

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "app/workspaces/verify/requests.h"
+#include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/state.h"
-#include "core/call.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

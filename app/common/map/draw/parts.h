@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/grid.h"

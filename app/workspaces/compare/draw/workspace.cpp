@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "app/common/document/requests.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
@@ -124,7 +122,6 @@ std::string draw_compare_workspace(const view::AppState& state, const WorkArea& 
     return status;
 }
 
-extern const WorkspacePanel kComparePanel;
-const WorkspacePanel kComparePanel{"compare", draw_compare_workspace};
+extern const WorkspacePanel kComparePanel{"compare", draw_compare_workspace};
 
 }  // namespace attn::ui

@@ -129,12 +129,7 @@ void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, vi
 /// To whole tokens while the mouse holds it, to powers of two with the arrows.
 void draw_curves(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
     const PlotInput input = draw_plot(view.plot, "memory", at.low, at.high, false, frame);
-    if (input.taken) out.push_back(view::BeginGesture{});
-    Index to = view.tokens;
-    if (input.moved_to) to = view::nearest_tokens(*input.moved_to);
-    if (input.steps != 0) to = view::next_tokens(view.tokens, input.steps);
-    if (to != view.tokens) out.push_back(view::SetCostTokens{to});
-    if (input.let_go) out.push_back(view::EndGesture{});
+    follow<view::SetCostTokens>(input, view.tokens, view::nearest_tokens, view::next_tokens, out);
 }
 
 void draw_card(const view::CostCardView& card, const Box& at, const Frame& frame,
@@ -222,7 +217,6 @@ std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, 
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kCostPanel;
-const WorkspacePanel kCostPanel{"cost", draw_cost_workspace};
+extern const WorkspacePanel kCostPanel{"cost", draw_cost_workspace};
 
 }  // namespace attn::ui

@@ -333,7 +333,6 @@ std::string draw_exercises_workspace(const view::AppState& state, const WorkArea
 
 }  // namespace
 
-extern const WorkspacePanel kExercisesPanel;
-const WorkspacePanel kExercisesPanel{"exercises", draw_exercises_workspace};
+extern const WorkspacePanel kExercisesPanel{"exercises", draw_exercises_workspace};
 
 }  // namespace attn::ui

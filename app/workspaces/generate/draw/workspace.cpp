@@ -345,7 +345,6 @@ std::string draw_generate_workspace(const view::AppState& state, const WorkArea&
 
 }  // namespace
 
-extern const WorkspacePanel kGeneratePanel;
-const WorkspacePanel kGeneratePanel{"generate", draw_generate_workspace};
+extern const WorkspacePanel kGeneratePanel{"generate", draw_generate_workspace};
 
 }  // namespace attn::ui

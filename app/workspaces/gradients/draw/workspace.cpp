@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "app/common/document/actions.h"
-#include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
@@ -163,7 +162,6 @@ std::string draw_gradients_workspace(const view::AppState& state, const WorkArea
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kGradientsPanel;
-const WorkspacePanel kGradientsPanel{"gradients", draw_gradients_workspace};
+extern const WorkspacePanel kGradientsPanel{"gradients", draw_gradients_workspace};
 
 }  // namespace attn::ui

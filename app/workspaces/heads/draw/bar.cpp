@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/intervention_actions.h"
-#include "app/common/draw/list_field.h"
+#include "app/common/draw/field_controls.h"
 #include "app/common/format.h"
 #include "app/workspaces/heads/draw/parts.h"
 

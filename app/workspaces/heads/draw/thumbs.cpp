@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"

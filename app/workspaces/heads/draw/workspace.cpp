@@ -66,7 +66,6 @@ std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r,
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kHeadsPanel;
-const WorkspacePanel kHeadsPanel{"heads", draw_heads_workspace};
+extern const WorkspacePanel kHeadsPanel{"heads", draw_heads_workspace};
 
 }  // namespace attn::ui

@@ -1,6 +1,5 @@
 #include <span>
 
-#include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/math.h"
 #include "app/workspaces/kinds/draw/parts.h"

@@ -3,7 +3,6 @@
 
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/draw.h"
-#include "app/common/draw/grid.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/kinds/draw/parts.h"

@@ -2,8 +2,6 @@
 
 #include <span>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/parts.h"
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/kinds/actions.h"

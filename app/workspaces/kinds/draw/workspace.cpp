@@ -59,7 +59,6 @@ std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& r,
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kKindsPanel;
-const WorkspacePanel kKindsPanel{"kinds", draw_kinds_workspace};
+extern const WorkspacePanel kKindsPanel{"kinds", draw_kinds_workspace};
 
 }  // namespace attn::ui

@@ -170,7 +170,6 @@ std::string draw_large_workspace(const view::AppState& state, const WorkArea& r,
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kLargePanel;
-const WorkspacePanel kLargePanel{"large", draw_large_workspace};
+extern const WorkspacePanel kLargePanel{"large", draw_large_workspace};
 
 }  // namespace attn::ui

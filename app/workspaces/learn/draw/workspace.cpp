@@ -328,7 +328,6 @@ std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r,
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kLearnPanel;
-const WorkspacePanel kLearnPanel{"learn", draw_learn_workspace};
+extern const WorkspacePanel kLearnPanel{"learn", draw_learn_workspace};
 
 }  // namespace attn::ui

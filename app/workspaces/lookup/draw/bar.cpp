@@ -1,5 +1,4 @@
 #include "app/workspaces/lookup/actions.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
 namespace attn::ui {

@@ -11,12 +11,8 @@ constexpr float kBelow = 0.4F;  // of the height
 void draw_curves(const view::PlotView& plot, const char* id, const Box& box,
                  const view::CapacityView& view, const Frame& frame, view::Actions& out) {
     const PlotInput input = draw_plot(plot, id, box.low, box.high, view.stale, frame);
-    if (input.taken) out.push_back(view::BeginGesture{});
-    Index to = view.width;
-    if (input.moved_to) to = nearest_capacity_width(*input.moved_to);
-    if (input.steps != 0) to = next_capacity_width(view.width, input.steps);
-    if (to != view.width) out.push_back(view::SetCapacityWidth{to});
-    if (input.let_go) out.push_back(view::EndGesture{});
+    follow<view::SetCapacityWidth>(input, view.width, nearest_capacity_width, next_capacity_width,
+                                   out);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/list_field.h"
+#include "app/common/draw/field_controls.h"
 #include "app/common/draw/widgets.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"

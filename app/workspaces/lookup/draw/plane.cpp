@@ -7,7 +7,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/measured.h"
-#include "app/common/draw/plot_parts.h"
 #include "app/common/draw/typing.h"
 #include "app/common/format.h"
 #include "app/workspaces/lookup/actions.h"

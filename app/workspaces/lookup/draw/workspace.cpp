@@ -36,7 +36,6 @@ std::string draw_lookup_workspace(const view::AppState& state, const WorkArea& r
     return view.status;
 }
 
-extern const WorkspacePanel kLookupPanel;
-const WorkspacePanel kLookupPanel{"lookup", draw_lookup_workspace};
+extern const WorkspacePanel kLookupPanel{"lookup", draw_lookup_workspace};
 
 }  // namespace attn::ui

@@ -3,9 +3,9 @@
 #include <limits>
 #include <span>
 
+#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/grid_set.h"
-#include "app/common/draw/lens.h"
 #include "app/workspaces/masks/draw/parts.h"
 
 namespace attn::ui {

@@ -2,8 +2,6 @@
 
 #include <imgui.h>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/masks/actions.h"

@@ -5,7 +5,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/masks/draw/parts.h"
-#include "app/workspaces/masks/workspace.h"
+#include "app/workspaces/masks/view.h"
 
 namespace attn::ui {
 namespace {
@@ -327,7 +327,6 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
     return status;
 }
 
-extern const WorkspacePanel kMasksPanel;
-const WorkspacePanel kMasksPanel{"masks", draw_masks_workspace};
+extern const WorkspacePanel kMasksPanel{"masks", draw_masks_workspace};
 
 }  // namespace attn::ui

@@ -5,13 +5,11 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/list_field.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/common/format.h"
-#include "app/common/logits.h"
 #include "app/workspaces/numerics/view.h"
 
 namespace attn::ui {
@@ -224,19 +222,12 @@ void draw_rows(const NumericsView& view, ControlBar& bar) {
     if (chosen) bar.out.push_back(view::chosen_row(static_cast<std::size_t>(*chosen)));
 }
 
-/// The old logits stay where what was typed is no list of numbers.
 void draw_logits(const NumericsView& view, ControlBar& bar) {
     const Tip tip{"the logits x, one for each key",
                   "Click to type numbers with commas between them; inf, -inf and nan are numbers "
                   "here."};
-    const auto text = list_field(bar.frame, "logits", "x", view.logits, tip, bar.out,
-                                 [&](float width) { return bar.take(width); });
-    if (!text || *text == view.logits) return;
-    auto logits = view::typed_logits(*text, view::Logits::any);
-    if (logits) return bar.out.push_back(view::SetNumericsLogits{*std::move(logits)});
-    bar.out.push_back(
-        view::Notify{{fmt::format("{}; the logits stay as they are", logits.error().sentence),
-                      view::Severity::error}});
+    if (auto logits = bar.logits("x", view.logits, view::Logits::any, tip))
+        bar.out.push_back(view::SetNumericsLogits{*std::move(logits)});
 }
 
 void draw_numerics_controls(const NumericsView& view, ControlBar& bar) {
@@ -304,23 +295,17 @@ void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at
 
 // --- the curves
 
-void follow(const PlotInput& input, Index gain, view::Actions& out) {
-    if (input.taken) out.push_back(view::BeginGesture{});
-    Index to = input.moved_to ? view::nearest_gain(*input.moved_to) : gain;
-    if (input.steps != 0) to = view::next_gain(gain, input.steps);
-    if (to != gain) out.push_back(view::SetNumericsGain{to});
-    if (input.let_go) out.push_back(view::EndGesture{});
-}
-
 void draw_plots(const NumericsView& view, const Columns& columns, const Box& at, const Frame& frame,
                 view::Actions& out) {
     for (std::size_t a = 0; a < view.columns.size(); ++a) {
         const view::NumericsColumn& column = view.columns[a];
         // the first plot's ticks stand under the names of the formats
         const float left = a == 0 ? columns.x(a) - frame.px(kFormats * 0.6F) : columns.x(a);
-        follow(draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y},
-                         {columns.x(a) + columns.width, at.high.y}, view.stale, frame),
-               view.controls.gain, out);
+        const PlotInput input =
+            draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y},
+                      {columns.x(a) + columns.width, at.high.y}, view.stale, frame);
+        follow<view::SetNumericsGain>(input, view.controls.gain, view::nearest_gain,
+                                      view::next_gain, out);
     }
 }
 
@@ -367,7 +352,6 @@ std::string draw_numerics_workspace(const view::AppState& state, const WorkArea&
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kNumericsPanel;
-const WorkspacePanel kNumericsPanel{"numerics", draw_numerics_workspace};
+extern const WorkspacePanel kNumericsPanel{"numerics", draw_numerics_workspace};
 
 }  // namespace attn::ui

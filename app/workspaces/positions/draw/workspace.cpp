@@ -76,7 +76,6 @@ std::string draw_positions_workspace(const view::AppState& state, const WorkArea
 
 }  // namespace
 
-extern const WorkspacePanel kPositionsPanel;
-const WorkspacePanel kPositionsPanel{"positions", draw_positions_workspace};
+extern const WorkspacePanel kPositionsPanel{"positions", draw_positions_workspace};
 
 }  // namespace attn::ui

@@ -2,11 +2,6 @@
 
 #include <string>
 
-#include <fmt/format.h>
-
-#include "app/common/draw/list_field.h"
-#include "app/common/logits.h"
-
 namespace attn::ui {
 namespace {
 
@@ -24,19 +19,12 @@ void draw_sampling(const SaturationView& view, ControlBar& bar) {
     if (bar.button("redraw", "re-draw", tip)) bar.out.push_back(view::Redraw{});
 }
 
-/// The old logits stay where what was typed is no list of numbers.
 void draw_logits(const SaturationView& view, ControlBar& bar) {
     const Tip tip{"the logits s / √d_k, one for each key",
                   "Click to type numbers with commas between them. Scaled, softmax is given these; "
                   "unscaled, these × √d_k."};
-    const auto text = list_field(bar.frame, "logits", "logits", view.logits, tip, bar.out,
-                                 [&](float width) { return bar.take(width); });
-    if (!text) return;
-    auto logits = view::typed_logits(*text);
-    if (logits) return bar.out.push_back(view::SetSaturationLogits{*std::move(logits)});
-    bar.out.push_back(
-        view::Notify{{fmt::format("{}; the logits stay {}", logits.error().sentence, view.logits),
-                      view::Severity::error}});
+    if (auto logits = bar.logits("logits", view.logits, view::Logits::finite, tip))
+        bar.out.push_back(view::SetSaturationLogits{*std::move(logits)});
 }
 
 }  // namespace

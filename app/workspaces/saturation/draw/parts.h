@@ -1,7 +1,5 @@
 #pragma once
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/saturation/gradients.h"
 #include "app/workspaces/saturation/view.h"

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <array>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/math.h"
 #include "app/common/draw/plot.h"
 #include "app/workspaces/saturation/draw/controls.h"
 #include "app/workspaces/saturation/draw/parts.h"
@@ -25,12 +23,8 @@ float width_of(const Box& box) { return box.high.x - box.low.x; }
 void draw_followed(const view::PlotView& plot, const char* id, const Box& box,
                    const SaturationView& view, const Frame& frame, view::Actions& out) {
     const PlotInput input = draw_plot(plot, id, box.low, box.high, view.stale, frame);
-    const Index d_k = view.controls.d_k;
-    if (input.taken) out.push_back(view::BeginGesture{});
-    Index to = input.moved_to ? view::nearest_stop(*input.moved_to) : d_k;
-    if (input.steps != 0) to = view::next_stop(d_k, input.steps);
-    if (to != d_k) out.push_back(view::SetSaturationWidth{to});
-    if (input.let_go) out.push_back(view::EndGesture{});
+    follow<view::SetSaturationWidth>(input, view.controls.d_k, view::nearest_stop, view::next_stop,
+                                     out);
 }
 
 void draw_small_plots(const SaturationView& view, const Box& at, const Frame& frame,
@@ -113,7 +107,6 @@ std::string draw_saturation_workspace(const view::AppState& state, const WorkAre
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kSaturationPanel;
-const WorkspacePanel kSaturationPanel{"saturation", draw_saturation_workspace};
+extern const WorkspacePanel kSaturationPanel{"saturation", draw_saturation_workspace};
 
 }  // namespace attn::ui

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
-#include "app/common/draw/lens.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/draw/doors.h"

@@ -5,11 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/frame.h"
-#include "app/common/draw/pointed.h"
-#include "app/workspaces/step/actions.h"
+#include "app/common/draw/inspector.h"
 #include "app/workspaces/step/draw/controls.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"

@@ -2,7 +2,6 @@
 
 #include <imgui.h>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/popover.h"
 #include "app/workspaces/step/view.h"

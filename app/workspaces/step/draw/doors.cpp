@@ -2,10 +2,8 @@
 
 #include <imgui.h>
 
-#include <algorithm>
 #include <string>
 
-#include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/math.h"

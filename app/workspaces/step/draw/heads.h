@@ -1,7 +1,5 @@
 #pragma once
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/heads.h"

@@ -4,8 +4,6 @@
 
 #include <optional>
 
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/sentence.h"

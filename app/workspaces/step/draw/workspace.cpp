@@ -125,7 +125,6 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     return view::computed_words(state);
 }
 
-extern const WorkspacePanel kStepPanel;
-const WorkspacePanel kStepPanel{"step", draw_step_workspace};
+extern const WorkspacePanel kStepPanel{"step", draw_step_workspace};
 
 }  // namespace attn::ui

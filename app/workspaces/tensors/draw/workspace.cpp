@@ -378,7 +378,6 @@ std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& 
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kTensorsPanel;
-const WorkspacePanel kTensorsPanel{"tensors", draw_tensors_workspace};
+extern const WorkspacePanel kTensorsPanel{"tensors", draw_tensors_workspace};
 
 }  // namespace attn::ui

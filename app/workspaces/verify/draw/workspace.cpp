@@ -176,7 +176,6 @@ std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r
     return draw_parts(state, r, parts, frame, out);
 }
 
-extern const WorkspacePanel kVerifyPanel;
-const WorkspacePanel kVerifyPanel{"verify", draw_verify_workspace};
+extern const WorkspacePanel kVerifyPanel{"verify", draw_verify_workspace};
 
 }  // namespace attn::ui

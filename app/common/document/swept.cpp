@@ -1,4 +1,4 @@
-#include "app/common/document/sweep_asked.h"
+#include "app/common/document/swept.h"
 
 #include <nlohmann/json.hpp>
 
