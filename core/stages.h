@@ -83,8 +83,21 @@ std::string_view extent(Axis axis);
 enum class HeadAxis : std::uint8_t { none, query, key_value };
 /// How values become colours: signed about 0, or a probability in [0, 1].
 enum class ColorScale : std::uint8_t { diverging, unit };
-/// The role colour used for a stage in formulas, headers, strips and curves.
-enum class Role : std::uint8_t { input, query, key, value, score, weight, output };
+/// The role colour used for a stage in formulas, headers, strips and curves. The last four are of what is no part of
+/// attention: formats, methods.
+enum class Role : std::uint8_t {
+    input,
+    query,
+    key,
+    value,
+    score,
+    weight,
+    output,
+    first,
+    second,
+    third,
+    fourth
+};
 
 /// Which cells of an operand make the result cell (row i, column j).
 enum class Lights : std::uint8_t {

@@ -13,7 +13,7 @@ std::pair<std::string, std::string> told_apart(double a, double b) {
 }
 
 std::pair<std::string, std::string> percents_apart(double a, double b) {
-    if (a == b || percent(a) != percent(b)) return {percent(a), percent(b)};
+    if (a == b || percent(a) != percent(b)) return {percent_words(a), percent_words(b)};
     const auto [one, other] = told_apart(100.0 * a, 100.0 * b);
     return {one + " %", other + " %"};
 }

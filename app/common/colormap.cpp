@@ -60,6 +60,10 @@ constexpr Theme kDark{
     .score = rgb(0xcc7b9f),
     .weight = rgb(0xa779ec),
     .output = rgb(0xd1a7a7),
+    .first = rgb(0xf4efe6),
+    .second = rgb(0xc4a873),
+    .third = rgb(0x7d9cb8),
+    .fourth = rgb(0xa1836b),
 };
 
 constexpr Theme kLight{
@@ -85,6 +89,10 @@ constexpr Theme kLight{
     .score = rgb(0xb81757),
     .weight = rgb(0x55127e),
     .output = rgb(0x520200),
+    .first = rgb(0x26221d),
+    .second = rgb(0x7a5417),
+    .third = rgb(0x2c6491),
+    .fourth = rgb(0x6c645a),
 };
 
 constexpr double kReadable = 4.5;
@@ -167,9 +175,9 @@ Color ink_on(Color fill, ThemeName name) {
 }
 
 Color Theme::role(Role role) const {
-    constexpr Color Theme::*kColors[] = {&Theme::input, &Theme::query, &Theme::key,
-                                         &Theme::value, &Theme::score, &Theme::weight,
-                                         &Theme::output};
+    constexpr Color Theme::*kColors[] = {
+        &Theme::input,  &Theme::query, &Theme::key,    &Theme::value, &Theme::score, &Theme::weight,
+        &Theme::output, &Theme::first, &Theme::second, &Theme::third, &Theme::fourth};
     return this->*kColors[static_cast<std::size_t>(role)];
 }
 

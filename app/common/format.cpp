@@ -145,6 +145,12 @@ std::string percent(double fraction) {
     return text + " %";
 }
 
+std::string percent_words(double fraction) {
+    const std::string text = percent(fraction);
+    if (text.starts_with("< ")) return "less than " + text.substr(2);
+    return text.starts_with("> ") ? "more than " + text.substr(2) : text;
+}
+
 std::string exact(float value) { return fmt::format("{}", value); }
 std::string exact(double value) { return fmt::format("{}", value); }
 

@@ -24,8 +24,10 @@ std::string significant(double value, int digits);
 std::string factor(const std::string& number);
 /// "10⁻³"; "1" of 0.
 std::string power_of_ten(int exponent);
-/// "32.4 %".
+/// "32.4 %", "< 0.1 %", "> 99.9 %": a number in a table or at a mark.
 std::string percent(double fraction);
+/// The same in a sentence, where a sign would be read as a comparison: "less than 0.1 %", "more than 99.9 %".
+std::string percent_words(double fraction);
 /// Shortest text that reads back as the same float: for copies and journals.
 std::string exact(float value);
 std::string exact(double value);

@@ -131,6 +131,7 @@ struct Message {
     std::string words;
     Severity severity = Severity::info;
     bool restored = false;  // it stood there when the session that was opened was saved
+    bool muted = false;     // the muted line says it too, in windows that have one
 };
 
 /// What is asked for: the path of a file to open, of a session to save, of a figure to write; a text to patch from; the path

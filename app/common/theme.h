@@ -41,6 +41,7 @@ struct Theme {
     Color masked;     // a cell the mask forbids
     Color nan;        // a cell that is NaN
     Color input, query, key, value, score, weight, output;  // one per Role
+    Color first, second, third, fourth;  // neutral, of formats and methods, 14 from each other
 
     Color role(Role role) const;
 };

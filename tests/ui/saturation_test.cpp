@@ -1,6 +1,8 @@
 #include "app/workspaces/saturation/draw/controls.h"
+#include "app/workspaces/saturation/draw/parts.h"
 #include "app/workspaces/saturation/view.h"
 #include "tests/ui/app.h"
+#include "tests/ui/text_spy.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -164,5 +166,33 @@ TEST_CASE("the four gradients are drawn at every size") {
         App app(size);
         app.settle({view::SetWorkspace{"saturation"}}, 3);
         CHECK(app.ui.drawn() > 500);
+    }
+}
+
+TEST_CASE("the numbers at the handle stand in the order of their points, however low the plot is") {
+    const auto view = [] {
+        App app;
+        app.settle({view::SetWorkspace{"saturation"}}, 3);
+        return build_gradients_over_width(app.state);
+    }();
+    REQUIRE(view.plot.marker_ys[3] > view.plot.marker_ys[1]);  // without: the mean, the median
+    for (const float height : {220.0F, 300.0F, 600.0F}) {
+        CAPTURE(height);
+        SeenTexts texts;
+        test::NullUi ui;
+        ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+            TextSpy spy(frame.painter);
+            const ui::Frame seen = spied(frame, spy);
+            ui::Parts parts;
+            add_gradients(view, parts, seen, out);
+            parts.hero.draw({{20.0F, 20.0F}, {900.0F, 20.0F + height}});
+            texts = spy.texts;
+        });
+        ui.frames(3);
+        const SeenText* const mean = find_text(texts, view.plot.marker_texts[3]);
+        const SeenText* const median = find_text(texts, view.plot.marker_texts[1]);
+        REQUIRE(mean);
+        REQUIRE(median);
+        CHECK(mean->high.y <= median->low.y + 1.0F);
     }
 }

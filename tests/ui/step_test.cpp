@@ -127,6 +127,22 @@ TEST_CASE("a click on a picture shows that head; a single head has no strip") {
     for (Index head = 0; head < 4; ++head) CHECK(std::ranges::count(shown, head) > 0);
 }
 
+TEST_CASE("the pictures of 16 heads stand in a low window without a scroll bar") {
+    const auto view =
+        build_heads_view(state_after({view::SetHeads{16}, view::GoToStage{Stage::weights}}));
+    for (const float height : {360.0F, 480.0F, 800.0F}) {
+        CAPTURE(height);
+        NullUi ui({96.0F, height});
+        float beyond = 0.0F;
+        ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+            ui::draw_heads(view, frame, out);
+            beyond = ImGui::GetScrollMaxY();
+        });
+        ui.frames(3);
+        CHECK(beyond <= 1.0F);
+    }
+}
+
 TEST_CASE("P presents: no rail and no ribbon; arrow keys step, Escape goes back") {
     App app;
     CHECK(app.pressed(Key::p).presenter);

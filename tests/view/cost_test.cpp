@@ -32,7 +32,7 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
     CostControls one;
     one.sizes.values = {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 4, 1};
     CHECK(cost_sentence(one, kGiB).starts_with(
-        "1 head × 1 query × 1 key: storing the weights takes 4 B, < 0.1 % of"));
+        "1 head × 1 query × 1 key: storing the weights takes 4 B, less than 0.1 % of"));
 }
 
 TEST_CASE("the note says what a 32-bit count makes of the number of weights; numbers and stops") {

@@ -90,6 +90,7 @@ TEST_CASE("a view of finite numbers says nothing of NaN; ±∞ in an operand is 
     CHECK(view.not_finite.empty());
     CHECK_FALSE(view.first_nan);
     CHECK(view.row_profile->nans.empty());
+    CHECK(view.row_profile->bars.empty());  // every row sums to 1
     const AppState state = settled_state(changed_state([](Document& document, Inputs& inputs) {
         for (Index c = 0; c < inputs.k.shape().d; ++c) inputs.k(0, 0, 1000, c) = 0.0F;
         inputs.k(0, 0, 1000, 0) = HUGE_VALF;

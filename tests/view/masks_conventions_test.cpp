@@ -116,7 +116,7 @@ TEST_CASE("what leaks is never said to be 0.0 %, nor all where it is not") {
             for (const std::string& note : view.notes) {
                 CHECK_FALSE_MESSAGE(has(note, " 0.0 % each"), note);
                 CHECK_FALSE_MESSAGE(has(note, " 0.0 % together"), note);
-                small = small || has(note, "< 0.1 %") || has(note, "> 99.9 %");
+                small = small || has(note, "less than 0.1 %") || has(note, "more than 99.9 %");
             }
         }
     CHECK(small);

@@ -113,7 +113,7 @@ const OddCase kOddCases[] = {
      equal_scores(0.0F, 25.0F),
      {},
      ", the sink ",
-     "Σ_k ∂p_k/∂s_j = 0:"},
+     "Σ_k ∂a_k/∂s_j = 0:"},
     {"J = 0", "gradients", scaled_by(0.0), {}, "J is 0: to first order no score", "J kills"},
     {"weights underflow, no mask",
      "step",

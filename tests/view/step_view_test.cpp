@@ -214,6 +214,12 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
     CHECK_FALSE(is_animating(after(initial_state(), {SetReducedMotion{true}, StepBy{1}})));
 }
 
+TEST_CASE("Step does not promise a next stage at the last one") {
+    const AppState state = after(initial_state(), {GoToEnd{true}, SetWorkspace{"heads"}});
+    CHECK(after(state, {SetWorkspace{"step"}}).message.words ==
+          "This is the last stage: Home goes back to X.");
+}
+
 TEST_CASE("indices count from 0 wherever a person meets one") {
     const AppState state = after(two_heads_state(), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
     CHECK(after(state, {ShowHead{1}}).message.words == "Head 1 (0–1).");
@@ -235,7 +241,9 @@ TEST_CASE("the bottom line says of a stage what the canvas says, that gradients 
         const AppState state = after(preset_state(preset), {GoToEnd{true}});
         for (const Stage stage : ribbon_stages(state.document())) {
             const AppState there = after(state, {GoToStage{stage}});
-            if (stage != state.stage) CHECK(there.message.words == build_step_view(there).words);
+            if (stage == state.stage) continue;
+            CHECK(there.message.words == build_step_view(there).words);
+            CHECK(there.message.muted);  // said once, where the canvas has its line
         }
     }
     CHECK(after(initial_state(), {GoToEnd{true}, GoToEnd{false}}).message.words ==

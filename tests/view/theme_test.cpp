@@ -16,10 +16,12 @@ constexpr ColorRange kUnit{ColorScale::unit, 0.0, 1.0};
 constexpr Color kBlack{0, 0, 0};
 
 std::vector<std::pair<std::string, Color>> text_colors(const Theme& t) {
-    return {{"text", t.text},    {"muted", t.muted},     {"accent", t.accent}, {"good", t.good},
-            {"bad", t.bad},      {"warning", t.warning}, {"input", t.input},   {"query", t.query},
-            {"key", t.key},      {"value", t.value},     {"score", t.score},   {"weight", t.weight},
-            {"output", t.output}};
+    return {{"text", t.text},     {"muted", t.muted},  {"accent", t.accent},
+            {"good", t.good},     {"bad", t.bad},      {"warning", t.warning},
+            {"input", t.input},   {"query", t.query},  {"key", t.key},
+            {"value", t.value},   {"score", t.score},  {"weight", t.weight},
+            {"output", t.output}, {"first", t.first},  {"second", t.second},
+            {"third", t.third},   {"fourth", t.fourth}};
 }
 
 constexpr std::size_t kMainRoles = 4;
@@ -175,6 +177,19 @@ TEST_CASE("the colours of q, k, v and a are far apart in every kind of sight") {
                           (of_four ? 18.0 : kLeastOfOthers));
                 }
         }
+}
+
+TEST_CASE("formats and methods have colours of their own, no role's, and no two the same") {
+    for (const ThemeName name : kThemes) {
+        const Theme& t = theme(name);
+        const Color kinds[] = {t.first, t.second, t.third, t.fourth};
+        for (const Color kind : kinds) {
+            for (const Color other : kinds)
+                if (other != kind) CHECK(difference(kind, other, Sight::normal) >= 14.0);
+            for (const Color role : {t.query, t.key, t.value, t.weight})
+                CHECK(difference(kind, role, Sight::normal) >= kLeastOfOthers);
+        }
+    }
 }
 
 TEST_CASE("roles look like no verdict, link, text or sign of numbers; the signs differ") {

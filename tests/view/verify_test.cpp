@@ -44,7 +44,8 @@ TEST_CASE("verify: what a backend computes is within tolerance of the float64 re
     const VerifyView view = build_verify_view(state);
     CHECK(view.ready);
     CHECK_FALSE(view.bad);
-    CHECK(has(view.point, "equal within tolerance: 10 arrays"));
+    CHECK(view.point ==
+          "Backend staged is equal to the float64 reference within tolerance: 10 arrays.");
     CHECK(line_of(view, "weights").shown);
     const verify::DiffRow& row = *shown_array(state);
     const TensorD exact = (*attend_exact(cast<double>(*state.document().inputs),
@@ -111,7 +112,7 @@ TEST_CASE(
     const VerifyView shown = build_verify_view(wrong);
     CHECK(shown.findings[0].bad);
     CHECK(shown.findings[0].words.starts_with("scaled: "));
-    CHECK(has(shown.point, "the planted fault “the scores are scaled wrongly”"));
+    CHECK(has(shown.point, "The planted fault “the scores are scaled wrongly”"));
 }
 
 TEST_CASE("verify: a file of weights; its worst number stands in the panel in four measures") {

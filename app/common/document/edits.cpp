@@ -215,6 +215,11 @@ void say(AppState& state, std::string words, Severity severity) {
     if (state.notice && state.notice->words.empty()) state.notice.reset();
 }
 
+void say_muted(AppState& state, std::string words) {
+    say(state, std::move(words));
+    state.message.muted = true;
+}
+
 void say(AppState& state, const Error& error) { say_error(state, error.sentence); }
 
 void warn_of_backend(AppState& state) {

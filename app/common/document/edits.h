@@ -49,6 +49,8 @@ void forget(AppState& state);
 void say(AppState& state, std::string words, Severity severity = Severity::info);
 /// The same for an error.
 void say(AppState& state, const Error& error);
+/// What the muted line says, for windows that are too low for one.
+void say_muted(AppState& state, std::string words);
 inline void warn(AppState& state, std::string words) {
     say(state, std::move(words), Severity::warning);
 }

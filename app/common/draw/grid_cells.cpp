@@ -16,6 +16,8 @@ constexpr Index kFew = 5;
 constexpr Index kLargestOfRow = 3;  // shown where not all numbers are
 constexpr int kUsualChars = 6;      // "−0.603": large figures are of one size in all matrices
 constexpr double kZeroInk = 0.6;    // of a ".00"
+constexpr float kGapped = 5.0F;     // rows so high have gaps between them
+constexpr float kThin = 2.0F;       // px: cells that are thinner are drawn as one picture
 constexpr double kHuge = 1e5;       // written as 1e30
 
 constexpr float kHatch = 10.0F;        // design units between the lines of a masked cell
@@ -146,8 +148,10 @@ Color fill_of(const GridCanvas& canvas, const Fade& fade, std::size_t n) {
 }
 
 void fill_cell(const GridCanvas& canvas, const Fade& fade, std::size_t n, ImVec2 low) {
-    const float gap = canvas.place.cell.x >= canvas.frame.px(14) ? canvas.frame.px(1) : 0.0F;
-    const ImVec2 high{low.x + canvas.place.cell.x - gap, low.y + canvas.place.cell.y - gap};
+    const ImVec2 cell = canvas.place.cell;
+    const float gap = cell.x >= canvas.frame.px(14) ? canvas.frame.px(1) : 0.0F;
+    const bool low_rows = cell.y < canvas.frame.px(kGapped);  // gaps would be all that is seen
+    const ImVec2 high{low.x + cell.x - gap, low.y + cell.y - (low_rows ? 0.0F : gap)};
     canvas.frame.painter.rect(low, high, fill_of(canvas, fade, n));
 }
 
@@ -352,7 +356,8 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
     const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
                     wanted.fade};
     const GridView& grid = canvas.grid;
-    const bool many = grid.rows * grid.columns > canvas.frame.painter.most_cells();
+    const bool many = grid.rows * grid.columns > canvas.frame.painter.most_cells() ||
+                      std::min(canvas.place.cell.x, canvas.place.cell.y) < kThin;
     if (many) fill_picture(canvas, fade);
     const NumberSetting setting = set_numbers(grid, canvas.place, canvas.frame);
     const auto alone = setting.fits ? std::vector<bool>() : lone_numbers(canvas);

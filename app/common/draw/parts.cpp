@@ -34,7 +34,7 @@ Box canvas_of(const WorkArea& area, float top, const Frame& frame) {
     Box box{
         {area.work.low.x + area.margin, top},
         {area.work.high.x - area.margin - area.inspector, area.work.high.y - frame.px(kSpace8)}};
-    if (box.size().x - area.drawer >= frame.px(kPushed)) box.high.x -= area.drawer;
+    box.high.x -= pushed_by(area, box.size().x, frame);
     for (float* edge : {&box.low.x, &box.low.y, &box.high.x, &box.high.y})
         *edge =
             std::round(*edge);  // of whole pixels, as windows are: else it scrolls by a part of one
@@ -223,6 +223,10 @@ float draw_bar(const view::AppState& state, const Controls& controls, const std:
 }
 
 }  // namespace
+
+float pushed_by(const WorkArea& area, float canvas, const Frame& frame) {
+    return canvas - area.drawer >= frame.px(kPushed) ? area.drawer : 0.0F;
+}
 
 std::vector<CanvasPart> parts_of(const std::vector<view::GridView>& grids,
                                  const std::function<void(const Box& box, std::size_t n)>& draw) {

@@ -42,6 +42,9 @@ struct Parts {
     std::string status = {};  // at the right end of the bottom line
 };
 
+/// What the drawer takes of a canvas so wide: nothing where too little would be left, which it then covers.
+float pushed_by(const WorkArea& area, float canvas, const Frame& frame);
+
 /// One for each matrix, by its title.
 std::vector<CanvasPart> parts_of(const std::vector<view::GridView>& grids,
                                  const std::function<void(const Box& box, std::size_t n)>& draw);

@@ -24,7 +24,7 @@ constexpr float kStroke = 0.07F;
 // Which letters have which indices.
 constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
     {"d", " k v model "},    {"W", " Q K V O score "}, {"b", " Q K V O "},
-    {"X", " kv "},           {"p", " max i j k "},     {"a", " i j ij ii "},
+    {"X", " kv "},           {"p", " max i j k "},     {"a", " i j k ij ii "},
     {"q", " i j c d "},      {"k", " i j c d "},       {"v", " i j c d "},
     {"s", " i j k ij max "}, {"x", " i j c "},         {"O", " A B "},
     {"o", " i j "},          {"m", " i j "},           {"M", " i j ij "},

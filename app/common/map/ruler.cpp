@@ -21,7 +21,8 @@ constexpr double kColumnWord = kFigureCell;  // cells that hold a token's word
 constexpr double kRowWord = 20.0;
 constexpr double kDocumentLabel = 240.0;
 constexpr double kDocumentTick = 6.0;
-constexpr Index kNumbered = 10;  // between words every tenth token has its number
+constexpr double kWholeRow = 1e-3;  // a row whose weights sum to 1 but for rounding
+constexpr Index kNumbered = 10;     // between words every tenth token has its number
 
 /// One axis of the canvas.
 struct RulerAxis {
@@ -216,6 +217,8 @@ std::optional<MapProfile> row_profile(const MapLook& look) {
         "Σ_j a[i, j] over the keys j in view; a bar of several queries is their mean. 1: the query "
         "attends to nothing outside the view.";
     profile.largest = short_weight(largest_of(sums.rows));
+    const auto is_one = [](double sum) { return std::abs(sum - 1.0) < kWholeRow; };
+    if (std::ranges::all_of(sums.rows, is_one)) return profile;  // a bar of bars says nothing
     for (const Bar& bar : bars(axis_of(look, false), sums.first_row, sums.side, sums.rows))
         (bar.nan ? profile.nans : profile.bars).push_back({0.0, bar.from, bar.share, bar.to});
     return profile;

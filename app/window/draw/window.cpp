@@ -7,6 +7,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/heading.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
@@ -145,7 +146,8 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
     }
     panel("bottom line", r.bottom, [&] {
         const ImVec2 low = ImGui::GetCursorScreenPos();
-        const view::Message& said = state.notice ? *state.notice : state.message;
+        view::Message said = state.notice ? *state.notice : state.message;
+        if (said.muted && !is_lower_than(kLowWindow, frame)) said.words.clear();
         draw_bottom_line(said, aside, chrome);
         draw_written(state, said, {low, r.bottom.high}, chrome, out);
     });

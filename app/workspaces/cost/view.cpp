@@ -22,7 +22,7 @@ std::string_view title_of(Holding storage) {
 }
 
 Role role_of(Holding storage) {
-    constexpr Role kRoles[] = {Role::weight, Role::query, Role::value, Role::key};
+    constexpr Role kRoles[] = {Role::first, Role::second, Role::third, Role::fourth};
     return kRoles[static_cast<std::size_t>(storage)];
 }
 

@@ -30,7 +30,7 @@ std::string shape_words(const CostSizes& sizes) {
 std::string share_words(double bytes, double memory) {
     const double share = bytes / memory;
     const std::string machine = "this machine’s " + cost_bytes(memory);
-    if (share < 1.0) return fmt::format("{} of {}", percent(share), machine);
+    if (share < 1.0) return fmt::format("{} of {}", percent_words(share), machine);
     return fmt::format("{} times {}", significant(share, 2), machine);
 }
 

@@ -32,11 +32,12 @@ std::string next_words(const AppState& state, const GenerateShown& shown) {
     if (shown.how.greedy()) {
         const Index ties = ties_of(shown.candidates);
         return fmt::format("Next {}: {} by the logits, the likeliest of {} token{}{}.", name,
-                           percent(next.before), grouped(all), all == 1 ? "" : "s",
+                           percent_words(next.before), grouped(all), all == 1 ? "" : "s",
                            as_much_words(ties));
     }
-    return fmt::format("Next {}: drawn with {}, {} by the logits; {}.", name, percent(next.after),
-                       percent(next.before), kept_words(shown.candidates));
+    return fmt::format("Next {}: drawn with {}, {} by the logits; {}.", name,
+                       percent_words(next.after), percent_words(next.before),
+                       kept_words(shown.candidates));
 }
 
 std::string taken_words(const AppState& state, const GenerateShown& shown) {
@@ -45,9 +46,9 @@ std::string taken_words(const AppState& state, const GenerateShown& shown) {
         return fmt::format("Step {} took a token that the vocabulary does not have.", shown.at);
     const Candidate& taken = shown.candidates.all[place];
     const std::string by =
-        taken.kept ? percent(taken.after) + " with these settings" : "cut by these settings";
+        taken.kept ? percent_words(taken.after) + " with these settings" : "cut by these settings";
     return fmt::format("Step {} took {}: {} by the logits, {}.", shown.at,
-                       quoted_token(state, taken.id), percent(taken.before), by);
+                       quoted_token(state, taken.id), percent_words(taken.before), by);
 }
 
 /// "u = 0.3214 of seed 1 falls on “mat”, from 0.21 to 0.48 of the running sum."

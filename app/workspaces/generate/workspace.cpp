@@ -67,8 +67,8 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
 }
 
 void enter_generate(AppState& state) {
-    say(state, is_example(state) ? example_words(state) + ": ten logits that are made up."
-                                 : "→ takes the next token, Space writes on, ← goes back.");
+    if (is_example(state)) return say_muted(state, generate_muted(state));
+    say(state, "→ takes the next token, Space writes on, ← goes back.");
 }
 
 std::optional<Action> escape_generate(const AppState& state) {

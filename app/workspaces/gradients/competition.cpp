@@ -12,16 +12,16 @@
 namespace attn::view {
 namespace {
 
-constexpr double kSeen = 0.01;  // of p_j (1 − p_j): beneath it nothing is drawn, and why is said
+constexpr double kSeen = 0.01;  // of a_j (1 − a_j): beneath it nothing is drawn, and why is said
 constexpr double kOneTakesAll = 0.99;
 
 std::string signed_slope(double slope) { return (slope > 0.0 ? "+" : "") + significant(slope, 3); }
 
 std::string slope_arithmetic(const CompetitionToken& token, const CompetitionToken& raised) {
     if (&token == &raised)
-        return fmt::format("∂p/∂s = p_j (1 − p_j) = {} · (1 − {}) = {}", number(token.p),
+        return fmt::format("∂a/∂s = a_j (1 − a_j) = {} · (1 − {}) = {}", number(token.p),
                            number(raised.p), token.slope_text);
-    return fmt::format("∂p/∂s = −p_k p_j = −{} · {} = {}", number(token.p), number(raised.p),
+    return fmt::format("∂a/∂s = −a_k a_j = −{} · {} = {}", number(token.p), number(raised.p),
                        token.slope_text);
 }
 
@@ -39,11 +39,20 @@ void fill_token(const CompetitionToken& raised, CompetitionToken& token) {
     }
     const bool takes_part = raised.look == CellLook::number;
     token.slope = takes_part ? token.p * ((&token == &raised ? 1.0 : 0.0) - raised.p) : 0.0;
-    token.bar = std::clamp(token.p, 0.0, 1.0);
     token.width = std::min(std::abs(token.slope) / kMostSlope, 1.0);
     token.slope_text = signed_slope(token.slope);
     token.tip = takes_part ? slope_arithmetic(token, raised)
                            : "0: the raised score is masked and changes nothing";
+}
+
+/// As high as the largest weight of the row lets them be: of many keys none takes much.
+void set_bars(std::vector<CompetitionToken>& tokens) {
+    double most = 0.0;
+    for (const CompetitionToken& token : tokens)
+        if (std::isfinite(token.p)) most = std::max(most, token.p);
+    for (CompetitionToken& token : tokens)
+        token.bar =
+            most > 0.0 && std::isfinite(token.p) ? std::clamp(token.p / most, 0.0, 1.0) : 0.0;
 }
 
 /// p_j times the sink's share, which is p_j exp(sink − s_j); nullopt where no sink takes part.
@@ -64,11 +73,11 @@ std::string slope_sum_words(const AppState& state, const CompetitionView& view) 
         if (&token != &raised) others += token.slope;
     const std::optional<double> rest = lost_by_sink(state, view);
     if (!rest)
-        return fmt::format("Σ_k ∂p_k/∂s_j = 0: {} gains {}, the others together lose {}.",
+        return fmt::format("Σ_k ∂a_k/∂s_j = 0: {} gains {}, the others together lose {}.",
                            raised.label, significant(raised.slope, 3),
                            significant(std::abs(others), 3));
     return fmt::format(
-        "Σ_k ∂p_k/∂s_j = p_j (1 − Σ_k p_k) = {}: {} gains {}, the other keys together lose {}, the "
+        "Σ_k ∂a_k/∂s_j = a_j (1 − Σ_k a_k) = {}: {} gains {}, the other keys together lose {}, the "
         "sink {}.",
         significant(*rest, 3), raised.label, significant(raised.slope, 3),
         significant(std::abs(others), 3), significant(*rest, 3));
@@ -83,14 +92,14 @@ std::string no_arrow_words(const CompetitionView& view, Index open) {
     if (raised.slope >= kSeen) return {};
     if (open == 1 && raised.p == 1.0)
         return "This row may attend to one key alone: its weight is 1 whatever the score, "
-               "p (1 − p) = 0.";
+               "a (1 − a) = 0.";
     if (raised.p > kOneTakesAll)
         return fmt::format(
-            "Saturated: {} has p_j = {} already, so p_j (1 − p_j) = {}: under {} arrows have width "
+            "Saturated: {} has a_j = {} already, so a_j (1 − a_j) = {}: under {} arrows have width "
             "0.",
             raised.label, significant(raised.p, 6), significant(raised.slope, 3), kSeen);
     return fmt::format(
-        "{} has p_j = {}, and no slope is larger than p_j (1 − p_j) = {}: under {} arrows have "
+        "{} has a_j = {}, and no slope is larger than a_j (1 − a_j) = {}: under {} arrows have "
         "width 0.",
         raised.label, significant(raised.p, 3), significant(raised.slope, 3), kSeen);
 }
@@ -144,10 +153,11 @@ CompetitionView build_competition(const AppState& state) {
     const auto [open, unknown] = add_tokens(state, p, view);
     const CompetitionToken& raised = view.at(view.raised);
     for (CompetitionToken& token : view.tokens) fill_token(raised, token);
-    view.title = fmt::format("Row {}: raising the score of {}",
+    set_bars(view.tokens);
+    view.title = fmt::format("Row “{}”: raising the score of “{}”",
                              axis_label(state, Axis::query, view.row), raised.label);
     view.formula = fmt::format(
-        "∂p_k/∂s_j = p_k (δ_kj − p_j), j = {}; s: the score as softmax sees it, scaled{} and "
+        "∂a_k/∂s_j = a_k (δ_kj − a_j), j = {}; s: the score as softmax sees it, scaled{} and "
         "masked",
         raised.label, document.spec.biases() ? ", biased" : "");
     if (unknown) {

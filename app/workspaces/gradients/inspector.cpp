@@ -23,7 +23,7 @@ InspectorTable table_of_raise(const AppState& state, const std::vector<double>& 
     InspectorTable table{"what each weight does", "key", {}, {}, {}};
     table.columns = {{"a", Role::weight},
                      {"∂a/∂s", Role::score},
-                     {"a after", Role::weight},
+                     {"a after", Role::weight, true},
                      {"change", Role::score}};
     double most = 1e-300;
     for (std::size_t k = 0; k < p.size(); ++k) most = std::max(most, std::abs(after[k] - p[k]));
@@ -54,6 +54,14 @@ std::string slope_formula(const Document& document, double slope) {
                        significant(slope, 4));
 }
 
+std::string slope_tex(const Document& document) {
+    const char* const cap =
+        document.spec.softcap ? R"((1 - \tanh^2(S_j / \mathrm{cap})) \cdot )" : "";
+    return fmt::format(
+        R"(\frac{{\partial a_k}}{{\partial s_j}} = \mathrm{{factor}} \cdot {}a_k (\delta_{{kj}} - a_j))",
+        cap);
+}
+
 /// What the logit of a key grows by where its raw score grows by 1.
 double logit_step(const AppState& state, std::size_t key) {
     const Document& document = state.document();
@@ -81,7 +89,9 @@ InspectorView gradients_inspector(const AppState& state) {
                            axis_label(state, Axis::query, look.row), labels[raised]),
                Role::weight);
     const double slope = score_slopes(state)[raised];
+    view.tex = slope_tex(document);
     view.formula = slope_formula(document, slope);
+    view.add("factor", significant(score_factor(document.spec, document.size.d_k), 4));
     const bool open = may_attend_in_row(state, static_cast<Index>(raised));
     if (!open)
         view.lines.push_back(

@@ -43,9 +43,14 @@ void label_bar(GridView& grid) {
     grid.high_label = tick(range.high);
     grid.ticks.clear();
     const auto add = [&](double value) {
-        grid.ticks.push_back({position_of(range, value), tick(value)});
+        std::string text = tick(value);
+        if (text.starts_with("0.")) text.erase(0, 1);
+        grid.ticks.push_back({position_of(range, value), std::move(text)});
     };
     if (range.scale == ColorScale::diverging) return add(0.0);
+    if (range.curve == ColorCurve::usual && range.high == 1.0 && grid.columns > 1)
+        grid.ticks.push_back({position_of(range, 1.0 / static_cast<double>(grid.columns)),
+                              fmt::format("1/{}", grid.columns)});
     for (const double share : {0.1, 0.5, 0.01}) add(share * range.high);
 }
 

@@ -68,12 +68,26 @@ std::optional<HeadMeasure> most_looked_at(const HeadFacts& head) {
     return tied ? std::nullopt : most;
 }
 
+/// "; L0 H3 is the sharpest: entropy 2.31 nats"; "" where two are as sharp, as they are printed.
+std::string sharpest_words(const HeadsResult& result) {
+    std::vector<const HeadFacts*> known;
+    for (const HeadFacts& head : result.heads)
+        if (head.measures[entropy]) known.push_back(&head);
+    const auto by_entropy = [](const HeadFacts* head) { return *head->measures[entropy]; };
+    std::ranges::sort(known, {}, by_entropy);
+    const std::string least = number(by_entropy(known.front()));
+    if (known.size() > 1 && number(by_entropy(known[1])) == least) return {};
+    return fmt::format("; {} is the sharpest: entropy {} nats", head_name(known.front()->place),
+                       least);
+}
+
 std::string unnamed_words(const HeadsResult& result) {
     const bool any = std::ranges::any_of(
         result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
     if (!any) return "No measure is defined: the weights are NaN, or no row has any.";
     if (result.heads.size() > 1)
-        return fmt::format("None of the {} heads has a label.", result.heads.size());
+        return fmt::format("None of the {} heads has a label{}.", result.heads.size(),
+                           sharpest_words(result));
     const HeadFacts& head = result.heads.front();
     const auto most = most_looked_at(head);
     if (!most) return fmt::format("{} has no label.", head_name(head.place));

@@ -28,8 +28,9 @@ std::string over_words(const Ending& ending) {
 /// "99.8 % right (loss 0.01)".
 std::string right_words(const Ending& ending) {
     if (!std::isfinite(ending.loss))
-        return fmt::format("{} right, a loss that is no number any more", percent(ending.accuracy));
-    return fmt::format("{} right, loss {}", percent(ending.accuracy), number(ending.loss));
+        return fmt::format("{} right, a loss that is no number any more",
+                           percent_words(ending.accuracy));
+    return fmt::format("{} right, loss {}", percent_words(ending.accuracy), number(ending.loss));
 }
 
 constexpr Index kMeanSteps = 50;
@@ -57,9 +58,10 @@ std::string compared_words(const LearnPlan& plan, const std::array<Ending, 2>& e
     if (!std::isfinite(a.loss) || !std::isfinite(b.loss))
         return fmt::format("{} {}; {} {}", learn_name(plan, 0), right_words(a), learn_name(plan, 1),
                            right_words(b));
-    return fmt::format(
-        "{}{} {} right, {} {}", ended && is_no_difference(a, b) ? "no clear difference: " : "",
-        learn_name(plan, 0), percent(a.accuracy), learn_name(plan, 1), percent(b.accuracy));
+    return fmt::format("{}{} {} right, {} {}",
+                       ended && is_no_difference(a, b) ? "no clear difference: " : "",
+                       learn_name(plan, 0), percent_words(a.accuracy), learn_name(plan, 1),
+                       percent_words(b.accuracy));
 }
 
 /// Which rows are saturated: now, and from the first step on.
@@ -71,7 +73,8 @@ std::string saturation_words(const LearnSeries& series, const std::array<Ending,
         if (records.empty()) return {};
         words += fmt::format("{} {}{} at step 0, then {}", run == 0 ? "" : ";",
                              controls.has_b() ? learn_name(series.request.plan, run) + " " : "",
-                             percent(records.front()->saturated), percent(endings[run].saturated));
+                             percent_words(records.front()->saturated),
+                             percent_words(endings[run].saturated));
     }
     return words + ".";
 }
@@ -103,7 +106,8 @@ std::string spread_words(const LearnSeries& series) {
         const auto [least, most] = std::ranges::minmax(right);
         words += fmt::format("{} {}{} right (median; {} to {})", run == 0 ? "" : ";",
                              plan.controls.has_b() ? learn_name(plan, run) + " " : "",
-                             percent(quantile(right, 0.5)), percent(least), percent(most));
+                             percent_words(quantile(right, 0.5)), percent_words(least),
+                             percent_words(most));
     }
     return words + ".";
 }
@@ -171,7 +175,7 @@ std::string longer_words(const LearnSeries& series, Index step,
     const double with = gradient_norm(series.sides[on], step, ".w_q");
     const double without = gradient_norm(series.sides[off], step, ".w_q");
     const bool more = endings[off].saturated > endings[on].saturated &&
-                      percent(endings[off].saturated) != percent(endings[on].saturated);
+                      percent_words(endings[off].saturated) != percent_words(endings[on].saturated);
     if (!(without > kLonger * with) || !more) return {};
     return fmt::format(
         "‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated "

@@ -72,7 +72,7 @@ std::string capacity_point(const LookupControls& controls, const CapacityPoint& 
         "{} random keys of width d_k = {}, read with their own key at τ = {}: other pairs take {} "
         "of the answer, {} of the worst one (medians of {}).",
         controls.capacity.pairs, here.d_k, number(controls.capacity.temperature),
-        percent(here.interference.median), percent(here.worst.median),
+        percent_words(here.interference.median), percent_words(here.worst.median),
         counted(controls.capacity.draws, "draw"));
 }
 
@@ -104,7 +104,7 @@ std::string enough_words(const Points& points) {
     return fmt::format(
         "From d_k = {} on, of the widths that were drawn, the interference, mean over keys, is "
         "under 1 % in the median draw; the worst draw has {}.",
-        first->d_k, percent(worst));
+        first->d_k, percent_words(worst));
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ std::string memory_point(const LookupControls& controls, const MemoryRead& read)
                            value_at_pair(controls, 0));
     const auto order = by_weight(read);
     return fmt::format("q reads {} {} and {} {}: {}.", key_at(controls, order[0]),
-                       percent(of(read.weights, order[0])), key_at(controls, order[1]),
-                       percent(of(read.weights, order[1])), distances_words(controls, read));
+                       percent_words(of(read.weights, order[0])), key_at(controls, order[1]),
+                       percent_words(of(read.weights, order[1])), distances_words(controls, read));
 }
 
 double key_length(const LookupControls& controls, Index n) {
@@ -141,7 +141,7 @@ std::string contribution_words(const LookupControls& controls, const MemoryRead&
     const Index heaviest = std::ranges::count(heavy, brings) > 0 ? brings : heavy.front();
     const auto both = [&](Index n) {
         return fmt::format("{} has {} and brings ‖a v‖ = {}", value_at_pair(controls, n),
-                           percent(of(read.weights, n)), number(of(read.contributions, n)));
+                           percent_words(of(read.weights, n)), number(of(read.contributions, n)));
     };
     if (heavy.size() > 1 && brings == heaviest)
         return fmt::format(

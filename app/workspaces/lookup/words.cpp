@@ -36,7 +36,7 @@ std::string pair_sentence(const AppState& state) {
     const LookupPair& pair = controls.pairs[n];
     return fmt::format("{} → {}: q·k = {}, weight {}.", shown_token(pair.key, kMostNamed),
                        shown_token(pair.value, kMostNamed), number(read.scores[n]),
-                       percent(read.weights[n]));
+                       percent_words(read.weights[n]));
 }
 
 std::string difference_words(double by, int digits) {

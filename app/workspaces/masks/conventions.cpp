@@ -156,10 +156,10 @@ std::string leak_words(const ConventionResult& result, Index row, const std::vec
         std::ranges::all_of(keys, [&](Index j) { return weight(j) == weight(keys.front()); });
     if (keys.size() == 1 || alike)
         return fmt::format("{} get{} {}{}", keys_words(keys), keys.size() == 1 ? "s" : "",
-                           percent(weight(keys.front())), keys.size() == 1 ? "" : " each");
+                           percent_words(weight(keys.front())), keys.size() == 1 ? "" : " each");
     double together = 0.0;
     for (const Index j : keys) together += weight(j);
-    return fmt::format("{} get {} together", keys_words(keys), percent(together));
+    return fmt::format("{} get {} together", keys_words(keys), percent_words(together));
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
         if (leaking.empty() || row.forbidden[side] <= row.forbidden[1 - side]) continue;
         return fmt::format("{}{} under “{}”, {} under “{}”", where,
                            leak_words(*results[side], row.row, leaking), full(side),
-                           percent(row.forbidden[1 - side]), full(1 - side));
+                           percent_words(row.forbidden[1 - side]), full(1 - side));
     }
     if (!row.has_nan[0] && !row.has_nan[1] &&
         std::abs(row.sum[0] - row.sum[1]) > rounding_of(scores.scores.shape().d)) {

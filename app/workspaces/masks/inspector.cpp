@@ -57,12 +57,14 @@ std::string score_symbol(const AppState& state) {
 InspectorTable table_of(const AppState& state, const Row& row) {
     const auto labels = axis_labels(state, Axis::key, state.document().size.tk);
     const bool empty = is_empty(row) && !row.sink;
-    InspectorTable table{
-        "",
-        "key",
-        {{score_symbol(state), Role::score}, {"M", Role::score}, {"exp", {}}, {"A", Role::weight}},
-        {},
-        std::nullopt};
+    InspectorTable table{"",
+                         "key",
+                         {{score_symbol(state), Role::score, true},
+                          {"M", Role::score},
+                          {"exp", {}},
+                          {"A", Role::weight}},
+                         {},
+                         std::nullopt};
     const auto scores = column_texts(row.scores);
     const auto masked = column_texts(row.masked);
     const auto exps = column_texts(row.exps);

@@ -297,7 +297,7 @@ std::string status_of(const AppState& state, bool stale) {
 }  // namespace
 
 Role role_of(FloatFormat format) {
-    constexpr Role kRoles[] = {Role::key, Role::query, Role::value, Role::weight};
+    constexpr Role kRoles[] = {Role::first, Role::second, Role::third, Role::fourth};
     return kRoles[static_cast<std::size_t>(format)];
 }
 

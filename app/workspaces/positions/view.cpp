@@ -323,7 +323,7 @@ void explain(const Explained& cell, InspectorView& view, std::vector<double>& te
 }  // namespace
 
 Role role_of(PositionKind kind) {
-    constexpr Role kRoles[] = {Role::query, Role::value, Role::weight, Role::key};
+    constexpr Role kRoles[] = {Role::first, Role::second, Role::third, Role::fourth};
     return kRoles[static_cast<std::size_t>(kind)];
 }
 

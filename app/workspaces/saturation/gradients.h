@@ -59,9 +59,8 @@ struct GradientsOverWidth {
 };
 GradientsOverWidth build_gradients_over_width(const AppState& state);
 
-/// "Without ÷√512, a typical row passes under 1/30 of the gradient, yet the mean is over 3 times as long." Of the gradient that
-/// is given, from both medians with their confidence, and both means; bounds of a coarse ladder, so that it does not hang on
-/// the seed. One sentence, true of every input.
+/// "Without ÷√512, a typical row passes 1/34 of the gradient, yet the mean is 4.9 times as long." Of the gradient that is given,
+/// by the medians, where their confidence tells them apart, and the means. One sentence, true of every input.
 std::string gradient_sentence(GradientOf of, const GradientPoint& point);
 /// What the distribution at that d_k looks like, or "".
 std::string gradient_closing(const GradientPoint& point);
@@ -70,20 +69,16 @@ struct Interval {
     double low = 0.0, high = 0.0;
     bool operator==(const Interval&) const = default;
 };
-/// What became of a number, told so that it holds whatever both are within their intervals.
+/// What became of a number, whatever both are within their intervals.
 enum class Way : std::uint8_t {
     less,
     alike,  // by no factor that can be told, and under 2 in any case
     more,
     open  // neither can be told
 };
-struct Change {
-    Way way = Way::alike;
-    double factor = 1.0;  // at least so many times less or more; infinite where it is 0
-};
-Change change_of(const Interval& from, const Interval& to);
-/// The largest bound of a coarse ladder at or below `factor` >= 1.33: "1.33", "23", "550", "10⁶".
-std::string bound_below(double factor);
+Way way_of(const Interval& from, const Interval& to);
+/// "1/34", "under 1/10⁶", "1.7 times": what part of `from` > 0 `to` > 0 is.
+std::string times_words(double from, double to);
 const Spread& spread_in(const GradientSide& side, GradientOf of);
 
 }  // namespace attn::view

@@ -15,7 +15,7 @@ namespace {
 /// Of a largest weight: "94 %", "99.9 %" where a whole number would say all of it.
 std::string share_words(double p) {
     if (p == 1.0) return "100 %";
-    if (p >= 0.9995) return "over 99.9 %";
+    if (p >= 0.9995) return "more than 99.9 %";
     if (p >= 0.985 || p < 0.095) return percent(p);
     return fmt::format("{:.0f} %", 100.0 * p);
 }
@@ -24,25 +24,22 @@ std::string largest_words(double p) {
     return (p >= 0.5 ? "one key takes " : "the largest weight is ") + share_words(p);
 }
 
-/// ", and the gradient …": unscaled against scaled, neither of them NaN; as sure as the draws make it.
+/// ", and the gradient …": unscaled against scaled, neither of them NaN; told apart where the draws are enough.
 std::string gradient_words(const Band& scaled, const Band& unscaled) {
     if (unscaled.median == 0.0 && scaled.median == 0.0)
         return ", and softmax passes no gradient, scaled or not.";
     if (unscaled.median == 0.0) return ", and the gradient that softmax passes is 0.";
     if (scaled.median == 0.0) return ", and only the unscaled softmax passes a gradient.";
-    const Change change =
-        change_of({scaled.sure_low, scaled.sure_high}, {unscaled.sure_low, unscaled.sure_high});
-    if (change.way == Way::open)
-        return ", and so few draws leave open what gradient softmax passes.";
-    if (change.way == Way::alike)
-        return ", and the gradient that softmax passes is about the scaled one.";
-    if (change.way == Way::less)
-        return fmt::format(
-            ", and the gradient that softmax passes is under 1/{} of the scaled one.",
-            factor(bound_below(change.factor)));
+    const Way way =
+        way_of({scaled.sure_low, scaled.sure_high}, {unscaled.sure_low, unscaled.sure_high});
+    if (way == Way::open) return ", and so few draws leave open what gradient softmax passes.";
+    if (way == Way::alike) return ", and the gradient that softmax passes is about the scaled one.";
+    const std::string times = times_words(scaled.median, unscaled.median);
+    if (way == Way::less)
+        return fmt::format(", and the gradient that softmax passes is {} of the scaled one.",
+                           times);
     return fmt::format(
-        "; the gradient that softmax passes is over {} times the scaled one: none is lost here.",
-        bound_below(change.factor));
+        "; the gradient that softmax passes is {} the scaled one: none is lost here.", times);
 }
 
 std::string nan_words(const SaturationPoint& point) {

@@ -134,7 +134,10 @@ void enter_step(AppState& state) {
         if (!held && has_cell(state, same)) choose_cell(state, same);
     }
     const bool empty = is_empty(state.document()) && !is_toy(state.document());
-    say(state, empty ? step_lacks(state) : "→ computes the next stage.");
+    const bool last = !empty && state.stage == ribbon_stages(state.document()).back();
+    say(state, empty  ? step_lacks(state)
+               : last ? "This is the last stage: Home goes back to X."
+                      : "→ computes the next stage.");
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
@@ -175,8 +178,8 @@ void arrive_in_step(AppState& state, Stage from) {
     look.editing.reset();
     settle_prediction(state);
     if (state.stage == ribbon_stages(state.document()).back()) look.playing = false;
-    say(state, is_guessing(state) ? "Guess a row of this stage before you look."
-                                  : words_of(state, state.stage));
+    if (is_guessing(state)) return say(state, "Guess a row of this stage before you look.");
+    say_muted(state, words_of(state, state.stage));
 }
 
 void settle_step(AppState& state) {

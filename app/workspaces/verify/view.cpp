@@ -262,9 +262,13 @@ std::string point_of(const verify::DiffReport& report) {
         report.rows, [](const DiffRow& row) { return row.expected_from == "reference"; });
     const std::string& checked = report.b.empty() ? report.a : report.b;
     if (!report.size && report.b.empty()) return fmt::format("{}: {}.", checked, report.verdict);
-    return fmt::format("{} against {}: {}.", checked,
-                       report.b.empty() || by_reference ? "the float64 reference" : report.a,
-                       report.verdict);
+    const std::string expected =
+        report.b.empty() || by_reference ? "the float64 reference" : report.a;
+    constexpr std::string_view kEqual = "equal within tolerance: ";
+    if (report.verdict.starts_with(kEqual))
+        return sentence(fmt::format("{} is equal to {} within tolerance: {}.", checked, expected,
+                                    report.verdict.substr(kEqual.size())));
+    return sentence(fmt::format("{} against {}: {}.", checked, expected, report.verdict));
 }
 
 void add_choices(const AppState& state, VerifyView& view) {

@@ -52,9 +52,9 @@ std::span<const Claim> plain_claims();     // numbers that stand alone
 double number_of(std::string_view text);
 /// Where the number at the end of `text` begins: "cat 20 %", "cat < 0.1 %".
 inline std::size_t number_at(std::string_view text) {
-    auto space = text.rfind(' ', text.size() - (text.ends_with(" %") ? 3 : 1));
-    if (text.substr(0, space).ends_with('<') || text.substr(0, space).ends_with('>'))
-        space = text.rfind(' ', space - 1);
+    const auto space = text.rfind(' ', text.size() - (text.ends_with(" %") ? 3 : 1));
+    for (const std::string_view sign : {"<", ">", "less than", "more than"})
+        if (text.substr(0, space).ends_with(sign)) return space - sign.size();
     return space + 1;
 }
 inline Index count_of(std::string_view text) { return static_cast<Index>(number_of(text)); }

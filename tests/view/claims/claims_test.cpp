@@ -24,8 +24,8 @@
 namespace attn::view {
 
 double number_of(std::string_view text) {
-    if (text == "< 0.1 %" || text == "> −0.1 %") return 0.0;
-    if (text == "> 99.9 %") return 1.0;
+    if (text == "< 0.1 %" || text == "less than 0.1 %" || text == "> −0.1 %") return 0.0;
+    if (text == "> 99.9 %" || text == "more than 99.9 %") return 1.0;
     std::string plain;
     static const std::pair<std::string_view, std::string_view> kTypeset[] = {
         {"−", "-"}, {"·10", "e"}, {"⁻", "-"}, {"⁰", "0"}, {"¹", "1"}, {"²", "2"},
@@ -44,9 +44,9 @@ double number_of(std::string_view text) {
 }
 
 bool shows(std::string_view text, double value) {
-    if (text == "< 0.1 %") return value > 0.0 && value < 0.00051;
+    if (text == "< 0.1 %" || text == "less than 0.1 %") return value > 0.0 && value < 0.00051;
     if (text == "> −0.1 %") return value < 0.0 && value > -0.00051;
-    if (text == "> 99.9 %") return value > 0.99949 && value < 1.0;
+    if (text == "> 99.9 %" || text == "more than 99.9 %") return value > 0.99949 && value < 1.0;
     const double said = number_of(text);
     if (!std::isfinite(said) || !std::isfinite(value))
         return said == value || (std::isnan(said) && std::isnan(value));

@@ -262,6 +262,20 @@ bool check_unnamed(const Told& told) {
     return none && (told.part.size() > 1 ? result.heads.size() == 1
                                          : std::ssize(result.heads) == told.count(0));
 }
+bool check_sharpest(const Told& told) {
+    const HeadsResult& result = heads_of(told.state);
+    Index less = 0;
+    bool named = false;
+    for (const HeadFacts& head : result.heads) {
+        const auto& entropy = head.measures[HeadMeasure::entropy];
+        if (head.label || std::ssize(result.heads) != told.count(0)) return false;
+        if (!entropy) continue;
+        less += *entropy < told.number(3) - 6e-5;
+        named |=
+            head.place == HeadPlace{told.count(1), told.count(2)} && shows(told.part[3], *entropy);
+    }
+    return named && less == 0;
+}
 bool check_unlabelled(const Told& told) {
     using enum HeadMeasure;
     const HeadFacts& head = heads_of(told.state).heads.at(0);
@@ -453,6 +467,7 @@ constexpr Claim kClaims[] = {
     {"{} is not defined for any head here{}", check_undefined},
     {"L{} H{} gives a mean weight of {} to {}; it has no label", check_unlabelled},
     {"L{} H{} gives a mean weight of {} to {}", check_named_head},
+    {"None of the {} heads has a label; L{} H{} is the sharpest: entropy {} nats", check_sharpest},
     {"None of the {} heads has a label", check_unnamed},
     {"L{} H{} has no label", check_unnamed},
     {"No measure is defined: {}", check_no_measure},

@@ -42,6 +42,11 @@ bool check_verdict(const Told& told) {
     if (!differs) return wrong == 0 && told.count(1) == std::ssize(rows);
     return wrong > 0 && told.count(1) == wrong && told.count(2) == std::ssize(rows);
 }
+bool check_equal(const Told& told) {
+    const auto& rows = verify_look(told.state).result->report.rows;
+    return told.count(2) == std::ssize(rows) &&
+           std::ranges::all_of(rows, [](const DiffRow& row) { return beyond(row) == 0; });
+}
 /// "[0, 1]: 3 beyond, at most 0.2" of a head, "[0, 1, 2]: …" of a row of one of the arrays.
 bool check_part(const Told& told) {
     const auto place = split(told.part[0], ", ");
@@ -129,6 +134,7 @@ bool check_format(const Told& told) {
 
 constexpr Claim kClaims[] = {
     {"No fault is planted", check_no_fault},
+    {"{} is equal to {} within tolerance: {} array{}", check_equal},
     {"{}: equal within tolerance: {} array{}", check_verdict},
     {"{}: different: {} of {} arrays beyond tolerance; {}", check_verdict},
     {"[{}]: {} beyond, at most {}", check_part},

@@ -50,18 +50,31 @@ const Spread& shown_in(const AppState& state, const GradientSide& side) {
 int way_said(std::string_view words) {
     if (words.find("leave open") != words.npos) return 2;
     if (words.find("about ") != words.npos) return 0;
-    return words.find("over ") != words.npos ? 1 : -1;
+    return words.find(" times") != words.npos ? 1 : -1;
 }
-/// "under 1/25", "over 3 times", "no gradient", "0", "about the same", of what may be anywhere within two intervals.
-bool tells_ratio(std::string_view said, double low, double high, double to_low, double to_high) {
-    if (const auto less = parts_of("{}under 1/{} {}", said))
-        return number_of((*less)[1]) * to_high <= low * (1 + 1e-9) && number_of((*less)[1]) > 1.3;
-    if (const auto more = parts_of("{}over {} times{}", said))
-        return to_low * (1 + 1e-9) >= number_of((*more)[1]) * high && number_of((*more)[1]) > 1.3;
-    const bool far = low > kFar * to_high || to_low > kFar * high;
-    if (way_said(said) == 0) return !far && high <= 2.0 * to_low && to_high <= 2.0 * low;
-    if (way_said(said) == 2) return !far && (high > 2.0 * to_low || to_high > 2.0 * low);
-    return to_high == 0.0 && low > 0.0;
+struct Sure {
+    double value, low, high;
+};
+/// "10⁶" of what is 10⁶ to 10⁷.
+bool tells_power(std::string_view said, double ratio) {
+    const double bound = std::pow(10.0, number_of(said.substr(2)));
+    return bound <= ratio * (1 + 1e-9) && ratio < 10.0 * bound * (1 + 1e-9);
+}
+/// "1/34", "under 1/10⁶", "1.7 times", "no gradient", "0", "about the same", of what may be anywhere within two intervals.
+bool tells_ratio(std::string_view said, const Sure& with, const Sure& without) {
+    if (const auto least = parts_of("{}under 1/{} {}", said))
+        return tells_power((*least)[1], with.value / without.value) && with.low > without.high;
+    if (const auto less = parts_of("{}1/{} {}", said))
+        return with.low >= kFar * without.high &&
+               tells_change("÷ " + (*less)[1], with.value, without.value);
+    if (const auto more = parts_of("{} times{}", said))
+        return without.low >= kFar * with.high &&
+               tells_change("× " + split((*more)[0], " ").back(), with.value, without.value);
+    const bool far = with.low > kFar * without.high || without.low > kFar * with.high;
+    const bool close = with.high <= 2.0 * without.low && without.high <= 2.0 * with.low;
+    if (way_said(said) == 0) return !far && close;
+    if (way_said(said) == 2) return !far && !close;
+    return without.value == 0.0 && with.low > 0.0;
 }
 bool check_typical(const Told& told) {
     const GradientPoint* here = gradients_at(told.state);
@@ -73,9 +86,10 @@ bool check_typical(const Told& told) {
     const auto beside = [](double value) { return value * (1 - 1e-12); };  // one number
     return told.part[1] == (batch ? "batch" : "row") &&
            opposite == (told.words.find(", yet the mean") != told.words.npos) &&
-           tells_ratio(told.part[2], with.sure_low, with.sure_high, without.sure_low,
-                       without.sure_high) &&
-           (tells_ratio(told.part[3], with.mean, with.mean, without.mean, without.mean) ||
+           tells_ratio(told.part[2], {with.median(), with.sure_low, with.sure_high},
+                       {without.median(), without.sure_low, without.sure_high}) &&
+           (tells_ratio(told.part[3], {with.mean, with.mean, with.mean},
+                        {without.mean, without.mean, without.mean}) ||
             (way_said(told.part[3]) == 0 && beside(with.mean) <= kFar * without.mean &&
              beside(without.mean) <= kFar * with.mean));
 }
@@ -178,12 +192,12 @@ std::pair<double, double> sure(const std::vector<double>& values) {
 }
 bool near(double a, double b) { return a == b || std::abs(a - b) <= 1e-6 * std::abs(a) + 1e-12; }
 
-/// "one key takes 97 %", "the largest weight is over 99.9 %".
+/// "one key takes 97 %", "the largest weight is more than 99.9 %".
 bool tells_largest(std::string_view said, double p) {
     const bool takes = said.starts_with("one key takes ");
     const auto parts = parts_of(takes ? "one key takes {}" : "the largest weight is {}", said);
     if (!parts || takes != (p >= 0.5)) return false;
-    if (parts->front() == "over 99.9 %") return p >= 0.9995 && p < 1.0;
+    if (parts->front() == "more than 99.9 %") return p >= 0.9995 && p < 1.0;
     return shows(parts->front(), p) || (parts->front() == "100 %" && p == 1.0);
 }
 /// The root as it is written: "√64 = 8", "√128 ≈ 11.3".
@@ -209,7 +223,8 @@ bool check_alone(const Told& told) {  // "√64 = 8", "one key takes 97 %, and t
         return with == 0.0 && without > 0.0;
     const auto [low, high] = sure(scaled.jacobian);
     const auto [to_low, to_high] = sure(unscaled.jacobian);
-    return none_lost == (way_said(rest) == 1) && tells_ratio(rest, low, high, to_low, to_high);
+    return none_lost == (way_said(rest) == 1) &&
+           tells_ratio(rest, {with, low, high}, {without, to_low, to_high});
 }
 bool check_alone_same(const Told& told) {  // d_k = 1: "one key takes 60 % either way"
     const auto& [scaled, unscaled] = alone(told.state, 1);
@@ -223,7 +238,7 @@ bool check_overflow(const Told& told) {
 bool check_scaled_alone(const Told& told) {
     const double p = median(alone(told.state, saturation_controls(told.state).d_k)[0].p);
     if (told.part.empty()) return std::isnan(p);
-    return told.part[0] == "over 99.9 %" ? p >= 0.9995 && p < 1.0 : shows(told.part[0], p);
+    return told.part[0] == "more than 99.9 %" ? p >= 0.9995 && p < 1.0 : shows(told.part[0], p);
 }
 bool check_alone_one_key(const Told& told) {
     const SaturationSettings& settings = saturation_curves(told.state).settings;

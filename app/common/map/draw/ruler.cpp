@@ -196,7 +196,7 @@ void draw_profile_captions(const MapScene& scene, const Area& line) {
     const float half = line.width() / 2 - scene.frame.px(8);
     const auto put = [&](const std::optional<view::MapProfile>& profile, Align align,
                          const std::string& where) {
-        if (!profile) return;
+        if (!profile || profile->bars.size() + profile->nans.size() == 0) return;
         const std::string figure = "up to " + profile->largest;
         const std::string whole = where + profile->caption + ", " + figure;
         const bool fits = scene.frame.text_width(font, whole) <= half;

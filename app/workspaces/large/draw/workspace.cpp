@@ -42,12 +42,9 @@ Layout lay_out(const Frame& frame, const Area& room, float widest) {
     const float foot = high.y + profile, end = high.x + across;
     const Area under{{low.x, foot + captions}, {room.high.x, foot + captions + below}};
     const Area aside{{end + frame.px(kSpace16), low.y}, {room.high.x, high.y}};
-    return {{room.low, {room.high.x, top}},
-            map,
-            {{high.x, low.y}, {end, high.y}},
-            {{low.x, high.y}, {high.x, foot}},
-            {{low.x, foot}, {room.high.x, foot + captions}},
-            beside ? aside : under};
+    return {{room.low, {room.high.x, top}},          map,
+            {{high.x, low.y}, {end, high.y}},        {{low.x, high.y}, {high.x, foot}},
+            {{low.x, foot}, {end, foot + captions}}, beside ? aside : under};
 }
 
 /// What the whole matrix takes.

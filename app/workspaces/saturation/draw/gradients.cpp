@@ -71,28 +71,6 @@ void draw_lost(const PlotCanvas& canvas, const std::string& words) {
                      Align::center, frame.theme.muted, words);
 }
 
-/// The numbers of the points at the handle, those that would touch left out, the medians first.
-void draw_point_values(const PlotCanvas& canvas) {
-    const Frame& frame = canvas.frame;
-    const view::PlotView& plot = canvas.plot;
-    const Font& font = frame.fonts.digits;
-    std::array<TakenSpans, 2> taken{TakenSpans(frame.px(1)), TakenSpans(frame.px(1))};
-    for (std::size_t n = 0; n < plot.curves.size(); ++n) {
-        if (std::isnan(plot.marker_ys[n])) continue;
-        const bool left = n % 2 == 0;
-        const float y = within(canvas.y(plot.marker_ys[n]), canvas.low.y, canvas.high.y);
-        const float top = std::max(canvas.low.y, y - font.px - frame.px(6));
-        if (!taken[n % 2].take(top, top + font.px)) continue;
-        const float width = frame.text_width(font, plot.marker_texts[n]);
-        float x = canvas.x(plot.marker_x) + (left ? -frame.px(8) - width : frame.px(8));
-        x = within(x, canvas.low.x, canvas.high.x - width);
-        frame.painter.rect({x - 3, top - 1}, {x + width + 3, top + font.px + 1},
-                           view::translucent(frame.theme.background, 0.8), frame.px(3));
-        frame.painter.text(font, {x, top}, frame.theme.role(plot.curves[n].role),
-                           plot.marker_texts[n]);
-    }
-}
-
 void draw_width_grip(const PlotCanvas& canvas, float top, bool held) {
     const Frame& frame = canvas.frame;
     const view::Theme& theme = frame.theme;
@@ -184,7 +162,8 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
     draw_lost(canvas, view.lost);
     draw_curves(canvas);
     draw_marker(canvas);
-    draw_point_values(canvas);
+    draw_point_values(canvas, {0, 2}, true);   // with ÷√d_k: median, mean
+    draw_point_values(canvas, {1, 3}, false);  // without
     draw_curve_names(canvas);
     const float from = canvas.high.y + frame.px(8);
     if (has_bars) draw_dead(canvas, view, from, axis);

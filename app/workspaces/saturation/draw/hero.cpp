@@ -62,48 +62,6 @@ void draw_pin(const PlotCanvas& canvas, const HeroView& hero) {
     frame.painter.ring({x, y}, frame.px(kMarkerPoint), frame.theme.role(Role::score), frame.px(2));
 }
 
-// --- the values at the handle
-
-/// Where the texts of the two points stand: tops. The upper one above its point; the lower one above
-/// too where there is room between them, else below.
-std::array<float, 2> value_tops(const PlotCanvas& canvas, std::array<float, 2> ys) {
-    const float height = canvas.frame.fonts.digits.px;
-    const float gap = canvas.frame.px(kMarkerRing + 2);
-    const std::size_t upper = ys[0] <= ys[1] ? 0 : 1;
-    const std::size_t lower = 1 - upper;
-    std::array<float, 2> tops{};
-    tops[upper] = ys[upper] - gap - height;
-    const bool roomy = ys[lower] - ys[upper] > 2 * height + 2 * gap;
-    tops[lower] = roomy ? ys[lower] - gap - height : ys[lower] + gap;
-    if (tops[lower] + height > canvas.high.y) tops[lower] = ys[lower] - gap - height;
-    tops[upper] = std::max(tops[upper], canvas.low.y);
-    if (tops[lower] < tops[upper] + height)
-        tops[upper] = std::max(canvas.low.y, tops[lower] - height);
-    return tops;
-}
-
-void draw_values(const PlotCanvas& canvas) {
-    const Frame& frame = canvas.frame;
-    const view::PlotView& plot = canvas.plot;
-    if (plot.marker_ys.size() != 2 || std::isnan(plot.marker_ys[0] + plot.marker_ys[1])) return;
-    const auto y = [&](std::size_t n) {
-        return within(canvas.y(plot.marker_ys[n]), canvas.low.y, canvas.high.y);
-    };
-    const std::array<float, 2> tops = value_tops(canvas, {y(0), y(1)});
-    const Font& font = frame.fonts.digits;
-    const float pad = frame.px(8);
-    for (std::size_t n = 0; n < 2; ++n) {
-        const float width = frame.text_width(font, plot.marker_texts[n]);
-        float x = canvas.x(plot.marker_x) + pad;
-        if (x + width > canvas.high.x) x = canvas.x(plot.marker_x) - pad - width;
-        const view::Color plate = view::translucent(frame.theme.background, 0.75);
-        frame.painter.rect({x - 3, tops[n] - 1}, {x + width + 3, tops[n] + font.px + 1}, plate,
-                           frame.px(3));
-        frame.painter.text(font, {x, tops[n]}, frame.theme.role(plot.curves[n].role),
-                           plot.marker_texts[n]);
-    }
-}
-
 // --- the handle
 
 /// "d_k = 64" on a grip above the area.
@@ -246,7 +204,7 @@ void draw_hero(const HeroView& hero, const Box& box, bool faded, const Frame& fr
     draw_curves(canvas);
     draw_curve_points(canvas);
     draw_marker(canvas);
-    draw_values(canvas);
+    if (hero.plot.marker_ys.size() == 2) draw_point_values(canvas, {0, 1}, false);
     draw_curve_names(canvas);
     const bool held = read_handle(canvas, hero, out);
     draw_grip(canvas, held);

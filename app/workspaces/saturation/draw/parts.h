@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+
 #include "app/common/draw/parts.h"
+#include "app/common/draw/plot_parts.h"
 #include "app/workspaces/saturation/gradients.h"
 #include "app/workspaces/saturation/view.h"
 
@@ -16,6 +19,10 @@ void add_gradients(const view::GradientsOverWidth& view, Parts& parts, const Fra
 /// unscaled gradient changes from the pinned d_k. The handle and the pin are dragged; they stop at powers of two.
 void draw_hero(const view::HeroView& hero, const Box& box, bool faded, const Frame& frame,
                view::Actions& out);
+
+/// The numbers of two points at the handle, left or right of it: the upper above its point, the lower below where both would
+/// touch, so that each stands nearest to its own. Of two that lie as one the first alone.
+void draw_point_values(const PlotCanvas& canvas, std::array<std::size_t, 2> points, bool left);
 
 /// The weights of one side as bars, with its formula above and its numbers below.
 void draw_side_bars(const view::SaturationSideView& side, const Box& box, const Frame& frame);

@@ -131,9 +131,13 @@ void draw_side_title(const Cross& cross, const Placed& one) {
     float foot = place.origin.y;
     if (numbered) draw_column_labels(cross.canvas(one), foot);
     if (numbered) foot -= frame.px(kLabelHeight);
-    const ImVec2 low{place.origin.x, foot - frame.px(kTextRow)};
-    const float room = end_of_title(cross, place) - low.x - frame.px(kSpace8);
-    const std::string title = fit_text(frame, frame.fonts.strong, grid.title, room);
+    const float end = end_of_title(cross, place) - frame.px(kSpace8);
+    float left = place.origin.x;
+    if (grid.slot == Slot::left)  // what is longer than the arm begins over the labels
+        left = std::max(cross.origin.x,
+                        std::min(left, end - frame.text_width(frame.fonts.strong, grid.title)));
+    const ImVec2 low{left, foot - frame.px(kTextRow)};
+    const std::string title = fit_text(frame, frame.fonts.strong, grid.title, end - left + 1.0F);
     frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), title);
     const float after = frame.text_width(frame.fonts.strong, title) + frame.px(6);
     const float width = place.cell.x * static_cast<float>(grid.columns);

@@ -19,6 +19,7 @@ constexpr float kStrip = 96.0F;
 constexpr float kLargest = 72.0F;     // side of a picture
 constexpr float kLeastAlone = 48.0F;  // smaller ones stand in two columns
 constexpr float kPair = 38.0F;
+constexpr int kMostColumns = 4;    // of as small pictures as 16 heads ask for in a low window
 constexpr float kLine = 15.0F;     // of a title
 constexpr float kUnder = 5.0F;     // a picture, for its ring
 constexpr float kFlattest = 0.4F;  // of a picture, its height over its width
@@ -39,11 +40,19 @@ Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
     const float around = frame.px(kLine) * setting.lines + frame.px(kSpace12);
     setting.side = std::min(frame.px(kLargest), std::floor(height / count - around));
     if (setting.side < frame.px(kLeastAlone)) {
-        setting.columns = 2;
-        setting.side = frame.px(kPair);
+        setting.columns = 1;
         setting.lines = 1.0F;
     }
-    setting.pitch = setting.side + frame.px(kLine) * setting.lines + frame.px(kSpace12);
+    const auto pitch = [&] {
+        return setting.side + frame.px(kLine) * setting.lines + frame.px(kSpace12);
+    };
+    const auto fits = [&] {
+        return std::ceil(count / static_cast<float>(setting.columns)) * pitch() <= height;
+    };
+    while (setting.side < frame.px(kLeastAlone) && setting.columns < kMostColumns &&
+           (setting.columns == 1 || !fits()))
+        setting.side = frame.px(2.0F * kPair) / static_cast<float>(++setting.columns);
+    setting.pitch = pitch();
     return setting;
 }
 

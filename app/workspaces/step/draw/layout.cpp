@@ -27,6 +27,8 @@ constexpr float kLabelAir = 6.0F;  // a figure's words are a little wider than t
 
 constexpr float kLeastArm = 0.12F;    // of the canvas
 constexpr float kLeastAbove = 28.0F;  // two rows with their names
+constexpr float kRowAbove = 0.7F;     // of the hero's, of so few
+constexpr Index kFewRows = 8;
 constexpr float kMostArm = 0.2F;
 constexpr float kMostAspect = 1.6F;  // of a cell: width to height
 constexpr float kLowAspect = 2.5F;   // of one that is low, while its number asks for the width
@@ -138,15 +140,24 @@ CanvasLayout alone_box(const StepView& view, const Frame& frame, ImVec2 availabl
     return layout;
 }
 
+/// The height of an arm above whose few rows, of K and V, are not much lower than the hero's; the same at every stage, so
+/// that the hero stays where it is.
+float least_above(const StepView& view, const Frame& frame, ImVec2 available) {
+    const float most = available.y * kMostArm;
+    const float least = std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), most));
+    if (view.controls.d_k > kFewRows) return least;
+    const Box hero = fit(view, frame, available, {available.x * kLeastArm, least}).hero;
+    const float pitch = hero.size().y / some(view.queries.size());
+    return within(kRowAbove * pitch * some(view.controls.d_k), least, most);
+}
+
 /// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
 CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
     if (is_of_words(view)) return words_box(view, frame, available);
     // Words and positions stand at its left.
     const bool first = view.result.id == OperandId(Stage::x);
     if (view.operands.empty() || first) return alone_box(view, frame, available);
-    const ImVec2 least{
-        available.x * kLeastArm,
-        std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), available.y * kMostArm))};
+    const ImVec2 least{available.x * kLeastArm, least_above(view, frame, available)};
     const auto spare_of = [&](const CanvasLayout& layout) {
         return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap),
                       available.y - layout.hero.high.y - layout.legend};

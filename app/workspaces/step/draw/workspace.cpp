@@ -18,7 +18,7 @@ namespace {
 
 // Design units.
 constexpr float kBeforeControls = 16.0F;
-constexpr float kWordsAndHeads = 800.0F;
+constexpr float kWordsAndHeads = 800.0F, kAndHeads = 560.0F;
 constexpr float kUnderHeadline = 72.0F;  // under the headline
 constexpr float kLeastControls = 96.0F;  // "Model" alone
 
@@ -76,7 +76,9 @@ Pointed draw_middle(const view::AppState& state, const view::StepView& view, con
     const view::HeadsView heads = build_heads_view(state);
     // Under the words the columns have that room, unless there is room for both; the bar switches heads too.
     const bool words = !view.sentence.empty() && box.size().x < frame.px(kWordsAndHeads);
-    const float strip = words || frame.is_canvas_alone() ? 0.0F : heads_width(heads, frame);
+    const bool narrow = box.size().x < frame.px(kAndHeads);  // beside a drawer
+    const bool alone = words || narrow || frame.is_canvas_alone();
+    const float strip = alone ? 0.0F : heads_width(heads, frame);
     const auto prediction = build_predict_view(state);
     Pointed pointed;
     if (strip > 0.0F)
@@ -106,7 +108,8 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     const Box& work = r.work;
     ModelButton model;
     const float top = r.chrome ? draw_top(view, r, around(frame), model, out) : work.low.y;
-    const float split = work.high.x - r.inspector;
+    const float edge = work.high.x - r.inspector;
+    const float split = edge - pushed_by(r, edge - work.low.x - 2.0F * r.margin, frame);
     const bool low = is_lower_than(kLowestWindow, frame);
     const float above = std::min(r.margin, frame.px(low ? 4.0F : 16.0F));
     Pointed pointed = draw_middle(

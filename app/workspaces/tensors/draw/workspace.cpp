@@ -210,7 +210,7 @@ void draw_bins(const TensorDetail& detail, const Box& box, const Frame& frame) {
         if (height > 0.0F)
             frame.painter.rect({x, box.high.y - std::max(height, frame.px(1))},
                                {x + std::max(step - frame.px(1), 1.0F), box.high.y},
-                               frame.theme.accent);
+                               frame.theme.muted);
     }
     frame.painter.line({box.low.x, box.high.y}, {box.high.x, box.high.y}, frame.theme.line,
                        frame.px(1));
