@@ -344,7 +344,11 @@ TEST_CASE(
         CHECK(view.tabs[view.tab].plot.marker_ys[1] == view.plot.marker_ys[1]);
         CHECK(view.strips[1].ticks.size() == 99);
         CHECK(view.strips[1].median == spread_in(here.unscaled, of).median());
-        for (const GradientTab& tab : view.tabs) CHECK(tab.plot.y_high == view.tabs[0].plot.y_high);
+        for (const GradientTab& tab : view.tabs) {
+            CHECK(tab.plot.y_high == view.tabs[0].plot.y_high);
+            for (const CurveView& curve : tab.plot.curves)
+                for (const double y : curve.y) CHECK_FALSE(y > tab.plot.y_high);
+        }
     }
     const GradientsOverWidth view = *build_saturation_view(state).gradients;
     REQUIRE(view.dead.size() == sweep_widths().size());
