@@ -238,7 +238,7 @@ TEST_CASE("gradients: competition: the raised key gains what all others lose") {
         sum += token.slope;
     }
     CHECK(std::abs(sum) < 1e-12);
-    CHECK(has(view.sum, "= 0: cat gains 0.24"));
+    CHECK(has(view.sum, "= 0: “cat” gains 0.24"));
     CHECK(view.why.empty());
 }
 

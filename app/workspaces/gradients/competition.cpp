@@ -73,11 +73,12 @@ std::string slope_sum_words(const AppState& state, const CompetitionView& view) 
         if (&token != &raised) others += token.slope;
     const std::optional<double> rest = lost_by_sink(state, view);
     if (!rest)
-        return fmt::format("Σ_k ∂a_k/∂s_j = 0: {} gains {}, the others together lose {}.",
+        return fmt::format("Σ_k ∂a_k/∂s_j = 0: “{}” gains {}, the others together lose {}.",
                            raised.label, significant(raised.slope, 3),
                            significant(std::abs(others), 3));
     return fmt::format(
-        "Σ_k ∂a_k/∂s_j = a_j (1 − Σ_k a_k) = {}: {} gains {}, the other keys together lose {}, the "
+        "Σ_k ∂a_k/∂s_j = a_j (1 − Σ_k a_k) = {}: “{}” gains {}, the other keys together lose {}, "
+        "the "
         "sink {}.",
         significant(*rest, 3), raised.label, significant(raised.slope, 3),
         significant(std::abs(others), 3), significant(*rest, 3));
@@ -87,7 +88,7 @@ std::string no_arrow_words(const CompetitionView& view, Index open) {
     const CompetitionToken& raised = view.at(view.raised);
     if (open == 0) return "Every key of this row is masked: there is nothing to compete for.";
     if (raised.look == CellLook::masked)
-        return fmt::format("{} is masked: its score is −∞, so raising it changes no weight.",
+        return fmt::format("“{}” is masked: its score is −∞, so raising it changes no weight.",
                            raised.label);
     if (raised.slope >= kSeen) return {};
     if (open == 1 && raised.p == 1.0)
@@ -95,11 +96,12 @@ std::string no_arrow_words(const CompetitionView& view, Index open) {
                "a (1 − a) = 0.";
     if (raised.p > kOneTakesAll)
         return fmt::format(
-            "Saturated: {} has a_j = {} already, so a_j (1 − a_j) = {}: under {} arrows have width "
+            "Saturated: “{}” has a_j = {} already, so a_j (1 − a_j) = {}: under {} arrows have "
+            "width "
             "0.",
             raised.label, significant(raised.p, 6), significant(raised.slope, 3), kSeen);
     return fmt::format(
-        "{} has a_j = {}, and no slope is larger than a_j (1 − a_j) = {}: under {} arrows have "
+        "“{}” has a_j = {}, and no slope is larger than a_j (1 − a_j) = {}: under {} arrows have "
         "width 0.",
         raised.label, significant(raised.p, 3), significant(raised.slope, 3), kSeen);
 }

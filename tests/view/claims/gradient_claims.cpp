@@ -236,7 +236,7 @@ bool check_flat(const Told& told) {
 
 double raised(const Row& row) { return row.all[static_cast<std::size_t>(row.raised)]; }
 bool is_open(const Told& told, const Row& row) { return allows(told.state, row.query, row.raised); }
-bool check_gain(const Told& told) {  // "= 0: cat gains 0.2, the others together lose 0.2"
+bool check_gain(const Told& told) {  // "= 0: “cat” gains 0.2, the others together lose 0.2"
     const Row row = row_of(told.state);
     const double p = raised(row), rest = p * (1.0 - row.sum());
     const bool sink = told.part.size() > 3;
@@ -304,17 +304,17 @@ constexpr Claim kClaims[] = {
     {"J kills one direction, {}, and along {} of the other {} it passes under 1 % of what an even "
      "row passes",
      check_flat},
-    {"Σ_k ∂a_k/∂s_j = 0: {} gains {}, the others together lose {}", check_gain},
-    {"Σ_k ∂a_k/∂s_j = a_j (1 − Σ_k a_k) = {}: {} gains {}, the other keys together lose {}, the "
+    {"Σ_k ∂a_k/∂s_j = 0: “{}” gains {}, the others together lose {}", check_gain},
+    {"Σ_k ∂a_k/∂s_j = a_j (1 − Σ_k a_k) = {}: “{}” gains {}, the other keys together lose {}, the "
      "sink {}",
      check_gain},
     {"Every key of this row is masked: there is nothing to compete for", check_no_arrow},
-    {"{} is masked: its score is −∞, so raising it changes no weight", check_no_arrow},
+    {"“{}” is masked: its score is −∞, so raising it changes no weight", check_no_arrow},
     {"This row may attend to one key alone: its weight is 1 whatever the score, a (1 − a) = 0",
      check_no_arrow},
-    {"Saturated: {} has a_j = {} already, so a_j (1 − a_j) = {}: under 0.01 arrows have width 0",
+    {"Saturated: “{}” has a_j = {} already, so a_j (1 − a_j) = {}: under 0.01 arrows have width 0",
      check_no_arrow},
-    {"{} has a_j = {}, and no slope is larger than a_j (1 − a_j) = {}: under 0.01 arrows have "
+    {"“{}” has a_j = {}, and no slope is larger than a_j (1 − a_j) = {}: under 0.01 arrows have "
      "width 0",
      check_no_arrow},
     {"The row has NaN among its weights: where a weight is NaN no slope is known", check_no_arrow},
