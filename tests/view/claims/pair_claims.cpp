@@ -29,7 +29,7 @@ Sides pinned_sides(const AppState& state) {
     return {tensor.matrix(pin.batch, head_in(pin.document->size, info(look.stage).heads, pin.head)),
             rows_of(state, look.stage)};
 }
-std::vector<double> distances(const Sides& sides) { return distances(sides.a, sides.b); }
+std::vector<double> distances(const Sides& sides) { return view::distances(sides.a, sides.b); }
 bool check_differing(const Told& told) {
     const Sides sides = pinned_sides(told.state);
     const auto all = distances(sides);
