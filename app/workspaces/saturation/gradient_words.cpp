@@ -6,6 +6,7 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/saturation/gradients.h"
+#include "app/workspaces/saturation/words.h"
 
 namespace attn::view {
 namespace {
