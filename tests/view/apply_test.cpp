@@ -193,6 +193,27 @@ TEST_CASE("limits are named and change nothing, in journals and sessions neither
     CHECK_FALSE(session_from_json(text, "session"));
 }
 
+TEST_CASE("a place of a session that is no cell is refused") {
+    std::string text = session_to_json(after(initial_state(), {SetScaling{false}}));
+    const std::string column = R"("places":[{"column":)";
+    const std::size_t at = text.find(column);
+    REQUIRE(at != text.npos);
+    CHECK(session_from_json(text, "session"));
+    text.insert(at + column.size(), "-1");
+    const auto opened = session_from_json(text, "session");
+    REQUIRE_FALSE(opened);
+    CHECK(has(opened.error().message, "'places' that are no cell of a stage"));
+}
+
+TEST_CASE("undo is offered once something was done") {
+    const auto offers_undo = [](const AppState& state) {
+        const auto found = find_commands(state, "undo");
+        return std::ranges::count(found, "Undo", &Command::words) == 1;
+    };
+    CHECK_FALSE(offers_undo(initial_state()));
+    CHECK(offers_undo(after(initial_state(), {SetScaling{false}})));
+}
+
 TEST_CASE("play steps to the last stage; the selection follows the result to the same place") {
     AppState state = after(initial_state(), {TogglePlay{}});
     int steps = 0;

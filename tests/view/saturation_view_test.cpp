@@ -160,6 +160,7 @@ TEST_CASE("every plot has its curves, and its points are the curves at the handl
         for (std::size_t n = 0; n < plot->curves.size(); ++n) {
             CHECK(plot->curves[n].x.size() == sweep_widths().size());
             CHECK(plot->marker_ys[n] == at(plot->curves[n], 64.0));
+            for (const double y : plot->curves[n].y) CHECK_FALSE(y > plot->y_high);
         }
     }
     CHECK(view.plots[0].marker_texts[1] == number_of(view.table.rows, "p_max").unscaled);

@@ -138,6 +138,14 @@ TEST_CASE("what is typed is read without the heads that are off, those asked for
     CHECK(heads_off(state) == Off{{1, 0}});
 }
 
+TEST_CASE("a row's own weights stay with their text while another is typed and left again") {
+    AppState state = run_with(two_by_two(), {ReplaceRow{0, 1, 0, {1.0, 0.0, 0.0, 0.0}}, kRunDone});
+    REQUIRE(model_of(state.document())->changes.rows.size() == 1);
+    state = after(state, {TypeText{"a dog"}});
+    REQUIRE(requested_document(state));
+    CHECK_FALSE(requested_document(after(state, {TypeText{"the cat sat down"}})));
+}
+
 TEST_CASE("what cannot be switched says why, and nothing is asked for") {
     const auto refused = [](const AppState& state, const Action& action) {
         const AppState tried = after(state, {action});
