@@ -202,7 +202,7 @@ TEST_CASE("a place of a session that is no cell is refused") {
     text.insert(at + column.size(), "-1");
     const auto opened = session_from_json(text, "session");
     REQUIRE_FALSE(opened);
-    CHECK(has(opened.error().message, "'places' that are no cell of a stage"));
+    CHECK(has(opened.error().sentence, "'places' that are no cell of a stage"));
 }
 
 TEST_CASE("undo is offered once something was done") {
