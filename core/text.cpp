@@ -77,8 +77,4 @@ std::string shortened(std::string_view text, std::size_t most) {
     return part;
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 }  // namespace attn

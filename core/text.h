@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -28,6 +28,9 @@ inline constexpr std::size_t kMostQuoted = 40;
 /// characters become spaces. Reads no more of the text than it gives back.
 std::string shortened(std::string_view text, std::size_t most = kMostQuoted);
 /// "1 key", "3 keys".
-std::string counted(std::int64_t count, std::string_view noun);
+template <std::integral Count>
+std::string counted(Count count, std::string_view noun) {
+    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
 
 }  // namespace attn

@@ -85,7 +85,7 @@ TEST_CASE("a memory that cannot be read names why") {
     const std::vector<double> query{1.0, 0.0};
     CHECK(read_memory({2, 2, {}, {}}, query, 1.0).error().sentence == "the memory has no pair");
     CHECK(read_memory(three_pairs(), std::vector<double>{1.0}, 1.0).error().sentence ==
-          "the query has 1 numbers and each key 2");
+          "the query has 1 number and each key 2");
     CHECK(says(read_memory(three_pairs(), query, 0.0).error().sentence, "temperature is 0"));
     Memory broken = three_pairs();
     broken.keys[0] = std::numeric_limits<double>::quiet_NaN();

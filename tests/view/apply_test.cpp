@@ -194,7 +194,8 @@ TEST_CASE("limits are named and change nothing, in journals and sessions neither
 }
 
 TEST_CASE("a place of a session that is no cell is refused") {
-    std::string text = session_to_json(after(initial_state(), {SetScaling{false}}));
+    std::string text = session_to_json(
+        after(initial_state(), {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}}));
     const std::string column = R"("places":[{"column":)";
     const std::size_t at = text.find(column);
     REQUIRE(at != text.npos);

@@ -252,7 +252,7 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
     const AppState causal_state = gradients_state(causal);
     const CompetitionView masked =
         build_gradients_view(after(causal_state, {SelectJacobianRow{1, 3}})).competition;
-    CHECK(has(masked.why, "down is masked"));
+    CHECK(has(masked.why, "“down” is masked"));
     for (const CompetitionToken& token : masked.tokens) CHECK(token.width == 0.0);
     const CompetitionView alone =
         build_gradients_view(after(causal_state, {SelectJacobianRow{0, 0}})).competition;

@@ -155,6 +155,20 @@ TEST_CASE("learn: after a switch the names say what holds, and means are of the 
     CHECK(learn_name(learn_look(state).series->request.plan, 0) == "÷√d_k on");
 }
 
+TEST_CASE("learn: three measures are drawn, each once, and shares are percentages") {
+    AppState state = small_learn_state({TrainTo{3}});
+    for (const LearnMeasure measure :
+         {LearnMeasure::accuracy, LearnMeasure::saturated, LearnMeasure::w_q}) {
+        learn_look(state).measure = measure;
+        const std::vector<PlotView> plots = build_learn_view(state).plots;
+        REQUIRE(plots.size() == 3);
+        CHECK(plots[0].title != plots[1].title);
+        CHECK(plots[0].title != plots[2].title);
+        CHECK(plots[1].title != plots[2].title);
+        CHECK(plots[0].marker_texts[0].ends_with("%") == (measure != LearnMeasure::w_q));
+    }
+}
+
 TEST_CASE("learn: how wide first logits are is measured, whatever norm, spread and temperature") {
     for (const char* norm : {"\"pre\"", "\"none\""})
         for (const char* spread : {"1", "0.5"}) {
