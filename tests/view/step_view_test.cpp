@@ -49,6 +49,24 @@ TEST_CASE("every stage of every model has whole grids, one of them in the hero's
             }
 }
 
+TEST_CASE("the ribbon says by what scores are divided") {
+    const auto label = [](const AppState& state) {
+        const std::vector<RibbonItem> ribbon = build_step_view(state).ribbon;
+        return one_of(ribbon, Stage::scaled, &RibbonItem::stage).label;
+    };
+    CHECK(label(initial_state()) == "÷√d_k");
+    CHECK(label(after(initial_state(), {SetScaling{false}})) == "÷1");
+    CHECK(label(after(initial_state(), {SetTemperature{2.0}})) == "÷√d_k÷2");
+    CHECK(label(after(initial_state(), {SetScaling{false}, SetTemperature{2.0}})) == "÷2");
+}
+
+TEST_CASE("step has settled when nothing fades and nothing moves") {
+    AppState state = initial_state();
+    CHECK(shown_workspace(state).has_settled(state));
+    step_look(state).fade = 0.5;
+    CHECK_FALSE(shown_workspace(state).has_settled(state));
+}
+
 TEST_CASE("first launch is at X, and says what to press; X is word + position if made so") {
     CHECK(build_step_view(initial_state()).formula == "X[i] = the numbers of token i");
     const StepView typed = build_step_view(after(initial_state(), {SetSentence{"so it is"}}));
