@@ -195,12 +195,12 @@ TEST_CASE("limits are named and change nothing, in journals and sessions neither
 
 TEST_CASE("a place of a session that is no cell is refused") {
     std::string text = session_to_json(
-        after(initial_state(), {GoToStage{Stage::scores}, SelectCell{{Stage::scores, 2, 1}}}));
-    const std::string place = R"({"tensor":"scores","row":2,"column":)";
+        after(initial_state(), {GoToStage{Stage::context}, SelectCell{{Stage::context, 2, 1}}}));
+    const std::string place = R"({"tensor":"context","row":2,"column":)";
     const std::size_t at = text.find(place, text.find("\"places\":["));
     REQUIRE(at != text.npos);
     CHECK(session_from_json(text, "session"));
-    text.insert(at + place.size(), "-");
+    text.insert(at + place.size(), "-");  // a column of another head: no place
     const auto opened = session_from_json(text, "session");
     REQUIRE_FALSE(opened);
     CHECK(has(opened.error().sentence, "'places' that are no cell of a stage"));
