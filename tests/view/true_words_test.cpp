@@ -1,6 +1,7 @@
 // Sentences that were false for some state, each over the states that showed it: ties, zeros, rounding, given numbers.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/common/glossary.h"
 #include "app/window/tour.h"

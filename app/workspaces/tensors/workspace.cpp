@@ -2,6 +2,7 @@
 #include <new>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
