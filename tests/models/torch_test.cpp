@@ -54,6 +54,9 @@ Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const
     return model.run_image(pixels, backend, keep);
 }
 
+/// Of the largest: sums of float32 in another order. GCC 16 makes 1.3e-5 of them in T5.
+constexpr double kOtherOrder = 2e-5;
+
 /// Layers "l0", "l1", … of `what` = 'l'.
 void check_layers(const std::vector<ModelLayer>& layers, char what, StageSet keep,
                   const ArrayFile& expected) {
@@ -62,7 +65,7 @@ void check_layers(const std::vector<ModelLayer>& layers, char what, StageSet kee
         const auto check = [&](const char* key, const Tensor& values) {
             const std::string array = fmt::format("{}{}.{}", what, n, key);
             CAPTURE(array);
-            CHECK(error_of(values.values(), numbers(expected, array)) < 1e-5);
+            CHECK(error_of(values.values(), numbers(expected, array)) < kOtherOrder);
         };
         const auto stage_or_input = [&](Stage stage, const Tensor& given) -> const Tensor& {
             return layer.trace[stage].empty() ? given : layer.trace[stage];
