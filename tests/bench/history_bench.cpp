@@ -21,7 +21,7 @@ void edit(AppState& state, int n) {
 }
 
 double seconds_of_edit(AppState state, int n) {
-    const Stopwatch watch;
+    const attn::Stopwatch watch;
     edit(state, n);
     return watch.seconds();
 }
