@@ -54,18 +54,18 @@ Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const
     return model.run_image(pixels, backend, keep);
 }
 
-/// Of the largest: sums of float32 in another order. GCC 16 makes 1.3e-5 of them in T5.
-constexpr double kOtherOrder = 2e-5;
+// How far float32 sums in another order are apart, of the largest; GCC 16 makes 1.3e-5 of T5's decoder.
+constexpr double kOtherOrder = 1e-5, kOtherOrderInDecoder = 2e-5;
 
 /// Layers "l0", "l1", … of `what` = 'l'.
 void check_layers(const std::vector<ModelLayer>& layers, char what, StageSet keep,
-                  const ArrayFile& expected) {
+                  const ArrayFile& expected, double bound = kOtherOrder) {
     for (std::size_t n = 0; n < layers.size(); ++n) {
         const ModelLayer& layer = layers[n];
         const auto check = [&](const char* key, const Tensor& values) {
             const std::string array = fmt::format("{}{}.{}", what, n, key);
             CAPTURE(array);
-            CHECK(error_of(values.values(), numbers(expected, array)) < kOtherOrder);
+            CHECK(error_of(values.values(), numbers(expected, array)) < bound);
         };
         const auto stage_or_input = [&](Stage stage, const Tensor& given) -> const Tensor& {
             return layer.trace[stage].empty() ? given : layer.trace[stage];
@@ -144,9 +144,9 @@ TEST_CASE(
             const auto encoder = read("encoder"), decoder = read("decoder"), cross = read("cross");
             check_layers(encoder.layers, 'l', keep, *expected);
             REQUIRE(decoder.layers.size() == 3);
-            check_layers(decoder.layers, 'd', keep, *expected);
+            check_layers(decoder.layers, 'd', keep, *expected, kOtherOrderInDecoder);
             REQUIRE(cross.layers.size() == 3);
-            check_layers(cross.layers, 'c', keep, *expected);
+            check_layers(cross.layers, 'c', keep, *expected, kOtherOrderInDecoder);
             CHECK(cross.tokens == decoder.tokens);
             CHECK(cross.tokens_kv == encoder.tokens);
             CHECK(decoder.tokens.front().id == 0);

@@ -78,8 +78,7 @@ std::string slope_sum_words(const AppState& state, const CompetitionView& view) 
                            significant(std::abs(others), 3));
     return fmt::format(
         "Σ_k ∂a_k/∂s_j = a_j (1 − Σ_k a_k) = {}: “{}” gains {}, the other keys together lose {}, "
-        "the "
-        "sink {}.",
+        "the sink {}.",
         significant(*rest, 3), raised.label, significant(raised.slope, 3),
         significant(std::abs(others), 3), significant(*rest, 3));
 }
@@ -97,8 +96,7 @@ std::string no_arrow_words(const CompetitionView& view, Index open) {
     if (raised.p > kOneTakesAll)
         return fmt::format(
             "Saturated: “{}” has a_j = {} already, so a_j (1 − a_j) = {}: under {} arrows have "
-            "width "
-            "0.",
+            "width 0.",
             raised.label, significant(raised.p, 6), significant(raised.slope, 3), kSeen);
     return fmt::format(
         "“{}” has a_j = {}, and no slope is larger than a_j (1 − a_j) = {}: under {} arrows have "
