@@ -38,7 +38,7 @@ std::optional<std::string> first_line(const std::filesystem::path& path) {
     const ssize_t got = ::pread(fd, line.data(), line.size(), 0);
     ::close(fd);
     if (got < 0) return std::nullopt;
-    line.resize(static_cast<std::size_t>(got));
+    line.resize(got);
     return line.substr(0, line.find('\n'));
 }
 

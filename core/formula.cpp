@@ -39,9 +39,9 @@ template <class F>
 SmallMatrix each_row(const SmallMatrix& of, F f) {
     SmallMatrix result{of.rows, 1, {}};
     for (Index i = 0; i < of.rows; ++i)
-        result.entries.push_back(f(std::span<const double>(of.entries)
-                                       .subspan(static_cast<std::size_t>(i * of.columns),
-                                                static_cast<std::size_t>(of.columns))));
+        result.entries.push_back(
+            f(std::span<const double>(of.entries)
+                  .subspan(i * of.columns, static_cast<std::size_t>(of.columns))));
     return result;
 }
 

@@ -15,9 +15,7 @@ struct SmallMatrix {
     Index rows = 1, columns = 1;
     std::vector<double> entries{0.0};
 
-    double operator()(Index i, Index j) const {
-        return entries[static_cast<std::size_t>(i * columns + j)];
-    }
+    double operator()(Index i, Index j) const { return entries[i * columns + j]; }
     bool is_number() const { return entries.size() == 1; }
     bool operator==(const SmallMatrix&) const = default;
 };

@@ -115,7 +115,7 @@ void fill_targets(const HeadRows& head, HeadMeasure pattern, Index i, std::vecto
     if (pattern == diagonal) add_at(head.position(i));
     if (pattern == next) add_at(head.position(i) + 1);
     if ((pattern != duplicate && pattern != induction) || !knows_tokens(head)) return;
-    const auto token = [&](Index j) { return head.tokens[static_cast<std::size_t>(j)]; };
+    const auto token = [&](Index j) { return head.tokens[j]; };
     const Index end = pattern == duplicate ? last : i - 1;
     for (Index j = 0; j <= end; ++j)
         if (j != i && token(j) == token(i)) keys.push_back(pattern == duplicate ? j : j + 1);
@@ -288,7 +288,7 @@ double head_output_norm(MatrixView<const float> context, MatrixView<const float>
             for (const float value : context.row(i)) squares += double{value} * value;
             continue;
         }
-        row.assign(static_cast<std::size_t>(w_o.columns), 0.0);
+        row.assign(w_o.columns, 0.0);
         for (Index c = 0; c < context.columns; ++c) {
             const double by = context(i, c);
             const auto weights = w_o.row(c);

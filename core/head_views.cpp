@@ -34,9 +34,7 @@ constexpr std::array<HeadShowInfo, kHeadShowCount> kShows{{
      false, true},
 }};
 
-bool may(AllowedPairs allowed, Index at) {
-    return allowed.empty() || allowed[static_cast<std::size_t>(at)] != 0;
-}
+bool may(AllowedPairs allowed, Index at) { return allowed.empty() || allowed[at] != 0; }
 
 double squares_of(std::span<const float> row) {
     double sum = 0.0;
@@ -46,9 +44,9 @@ double squares_of(std::span<const float> row) {
 
 /// Σ over columns of (row W)², W row by row, as it lies in memory.
 double mapped_squares(std::span<const float> row, MatrixView<const float> w) {
-    std::vector<double> mapped(static_cast<std::size_t>(w.columns), 0.0);
+    std::vector<double> mapped(w.columns, 0.0);
     for (Index d = 0; d < w.rows; ++d) {
-        const double value = row[static_cast<std::size_t>(d)];
+        const double value = row[d];
         const std::span<const float> weights = w.row(d);
         for (std::size_t column = 0; column < mapped.size(); ++column)
             mapped[column] += value * weights[column];
@@ -62,12 +60,11 @@ double mapped_squares(std::span<const float> row, MatrixView<const float> w) {
 template <class Factor>
 std::vector<float> times(MatrixView<const float> weights, AllowedPairs allowed,
                          const Factor& factor) {
-    std::vector<float> values(static_cast<std::size_t>(weights.rows * weights.columns), 0.0F);
+    std::vector<float> values(weights.rows * weights.columns, 0.0F);
     for (Index i = 0; i < weights.rows; ++i)
         for (Index j = 0; j < weights.columns; ++j)
             if (const Index at = i * weights.columns + j; may(allowed, at))
-                values[static_cast<std::size_t>(at)] =
-                    static_cast<float>(double{weights(i, j)} * factor(i, j));
+                values[at] = static_cast<float>(double{weights(i, j)} * factor(i, j));
     return values;
 }
 
@@ -94,7 +91,7 @@ std::optional<HeadShow> find_head_show(std::string_view key) {
 
 std::vector<double> row_norms(MatrixView<const float> v, MatrixView<const float> w) {
     std::vector<double> norms;
-    norms.reserve(static_cast<std::size_t>(v.rows));
+    norms.reserve(v.rows);
     for (Index j = 0; j < v.rows; ++j)
         norms.push_back(
             std::sqrt(w.rows == 0 ? squares_of(v.row(j)) : mapped_squares(v.row(j), w)));
@@ -103,8 +100,7 @@ std::vector<double> row_norms(MatrixView<const float> v, MatrixView<const float>
 
 std::vector<float> times_norms(MatrixView<const float> weights, std::span<const double> norms,
                                AllowedPairs allowed) {
-    return times(weights, allowed,
-                 [&](Index, Index j) { return norms[static_cast<std::size_t>(j)]; });
+    return times(weights, allowed, [&](Index, Index j) { return norms[j]; });
 }
 
 std::vector<float> times_gradient(MatrixView<const float> weights, MatrixView<const float> gradient,
@@ -114,12 +110,11 @@ std::vector<float> times_gradient(MatrixView<const float> weights, MatrixView<co
 
 std::vector<double> mean_weights(const Tensor& weights, Index batch) {
     const Index heads = weights.shape().h;
-    std::vector<double> mean(static_cast<std::size_t>(weights.shape().t * weights.shape().d), 0.0);
+    std::vector<double> mean(weights.shape().t * weights.shape().d, 0.0);
     for (Index head = 0; head < heads; ++head) {
         const MatrixView<const float> one = weights.matrix(batch, head);
         for (Index i = 0; i < one.rows; ++i)
-            for (Index j = 0; j < one.columns; ++j)
-                mean[static_cast<std::size_t>(i * one.columns + j)] += one(i, j);
+            for (Index j = 0; j < one.columns; ++j) mean[i * one.columns + j] += one(i, j);
     }
     for (double& value : mean) value /= static_cast<double>(heads);
     return mean;
@@ -151,11 +146,10 @@ std::vector<double> rollout_after(const std::vector<double>& before,
 
 std::vector<float> products_by_dimension(std::span<const float> q, MatrixView<const float> k) {
     std::vector<float> products;
-    products.reserve(static_cast<std::size_t>(k.rows * k.columns));
+    products.reserve(k.rows * k.columns);
     for (Index j = 0; j < k.rows; ++j)
         for (Index d = 0; d < k.columns; ++d)
-            products.push_back(
-                static_cast<float>(double{q[static_cast<std::size_t>(d)]} * k(j, d)));
+            products.push_back(static_cast<float>(double{q[d]} * k(j, d)));
     return products;
 }
 

@@ -27,10 +27,10 @@ std::vector<double> jacobian_singular_values(std::span<const double> a,
 
 Raised raise_score(std::span<const double> a, Index key, double delta) {
     Raised raised;
-    const double own = a[static_cast<std::size_t>(key)];
+    const double own = a[key];
     const double whole = 1.0 + own * std::expm1(delta);
     for (Index k = 0; k < static_cast<Index>(a.size()); ++k) {
-        const double weight = a[static_cast<std::size_t>(k)];
+        const double weight = a[k];
         raised.exact.push_back((k == key ? weight * std::exp(delta) : weight) / whole);
         raised.first_order.push_back(weight + delta * weight * ((k == key ? 1.0 : 0.0) - own));
     }

@@ -116,7 +116,7 @@ void set_call(const KindsCall& call, KindComputed& side) {
 
 void count_allowed(KindComputed& side, const Dimensions& size) {
     const auto weights = side.weights();
-    side.allowed.assign(static_cast<std::size_t>(weights.rows * weights.columns), 0);
+    side.allowed.assign(weights.rows * weights.columns, 0);
     for (Index i = 0; i < weights.rows; ++i) {
         const std::span<std::uint8_t> row(side.allowed.data() + i * weights.columns,
                                           static_cast<std::size_t>(weights.columns));
@@ -131,8 +131,7 @@ void measure_rows(KindComputed& side) {
     if (!side.has_shares) return;
     const auto weights = side.weights();
     for (Index i = 0; i < weights.rows; ++i) {
-        const RowMetrics metrics =
-            row_metrics(weights.row(i), side.allowed_of_row[static_cast<std::size_t>(i)]);
+        const RowMetrics metrics = row_metrics(weights.row(i), side.allowed_of_row[i]);
         side.entropy.push_back(metrics.entropy);
         side.evenness.push_back(metrics.evenness);
     }
@@ -262,7 +261,7 @@ TensorD kind_input(const Tensor& tensor, Index batch, Index head) {
 }
 
 MaskSpec mask_of_head(MaskSpec mask, Index batch, Index head) {
-    if (!mask.padding.empty()) mask.padding = {mask.padding[static_cast<std::size_t>(batch)]};
+    if (!mask.padding.empty()) mask.padding = {mask.padding[batch]};
     if (mask.custom) mask.custom = sliced(*mask.custom, batch, head);
     return mask;
 }

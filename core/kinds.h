@@ -89,9 +89,7 @@ struct KindComputed {
     bool is_softmax() const { return kind.operation == KindOperation::softmax; }
     /// Softmax over scores of pairs, in one go or in chunks.
     bool has_scores() const { return is_softmax() || kind.operation == KindOperation::chunked; }
-    bool may(Index i, Index j) const {
-        return allowed[static_cast<std::size_t>(i * weights().columns + j)] != 0;
-    }
+    bool may(Index i, Index j) const { return allowed[i * weights().columns + j] != 0; }
 };
 
 /// B − A of the weights: where it is largest, among the pairs that are numbers on both sides.

@@ -47,7 +47,7 @@ double distance(std::span<const double> a, std::span<const double> b) {
 }
 
 std::vector<double> mean_of(const Memory& memory, const std::vector<Index>& pairs) {
-    std::vector<double> mean(static_cast<std::size_t>(memory.d_v), 0.0);
+    std::vector<double> mean(memory.d_v, 0.0);
     for (const Index j : pairs)
         for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += memory.value(j)[c];
     for (double& each : mean) each /= static_cast<double>(pairs.size());
@@ -73,7 +73,7 @@ void find_cosines(MemoryRead& read, const Memory& memory, std::span<const double
     const double length = norm_of(query);
     for (Index j = 0; j < memory.size(); ++j) {
         const double both = length * norm_of(memory.key(j));
-        const double score = read.scores[static_cast<std::size_t>(j)];
+        const double score = read.scores[j];
         read.cosines.push_back(both > 0.0 ? score / both
                                           : std::numeric_limits<double>::quiet_NaN());
     }
@@ -102,9 +102,8 @@ Result<MemoryRead> read_memory(const Memory& memory, std::span<const double> que
     read.output = values_of((*trace)[Stage::context]);
     find_cosines(read, memory, query);
     for (Index j = 0; j < memory.size(); ++j)
-        read.contributions.push_back(read.weights[static_cast<std::size_t>(j)] *
-                                     norm_of(memory.value(j)));
-    std::vector<Index> all(static_cast<std::size_t>(memory.size()));
+        read.contributions.push_back(read.weights[j] * norm_of(memory.value(j)));
+    std::vector<Index> all(memory.size());
     std::iota(all.begin(), all.end(), Index{0});
     read.best = largest_places(std::span<const double>(read.scores), kRounding);
     read.hard = mean_of(memory, read.best);
@@ -118,9 +117,7 @@ Result<MemoryRead> read_memory(const Memory& memory, std::span<const double> que
 std::vector<Index> convex_hull(std::span<const PlanePoint> points) {
     std::vector<Index> order(points.size());
     std::iota(order.begin(), order.end(), Index{0});
-    const auto at = [&](Index n) -> const PlanePoint& {
-        return points[static_cast<std::size_t>(n)];
-    };
+    const auto at = [&](Index n) -> const PlanePoint& { return points[n]; };
     std::ranges::stable_sort(order, [&](Index a, Index b) { return at(a) < at(b); });
     const auto same = std::ranges::unique(order, [&](Index a, Index b) { return at(a) == at(b); });
     order.erase(same.begin(), same.end());

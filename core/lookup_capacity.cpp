@@ -14,7 +14,7 @@ namespace {
 
 /// Rows of N(0, 1) numbers, each divided by its length: uniform on the sphere.
 std::vector<double> unit_rows(std::uint64_t seed, Index rows, Index width) {
-    std::vector<double> values(static_cast<std::size_t>(rows * width));
+    std::vector<double> values(rows * width);
     NormalBlock block{};
     for (std::size_t n = 0; n < values.size(); ++n) {
         if (n % kNormalBlock == 0) fill_normal_block(seed, n / kNormalBlock, block);
@@ -40,8 +40,7 @@ double recall_error(const Memory& memory, std::span<const double> weights, Index
     std::vector<double> off(memory.value(i).begin(), memory.value(i).end());
     for (double& each : off) each = -each;
     for (Index j = 0; j < memory.size(); ++j)
-        for (std::size_t c = 0; c < off.size(); ++c)
-            off[c] += weights[static_cast<std::size_t>(j)] * memory.value(j)[c];
+        for (std::size_t c = 0; c < off.size(); ++c) off[c] += weights[j] * memory.value(j)[c];
     return std::sqrt(dot(off, off));
 }
 
@@ -49,7 +48,7 @@ double recall_error(const Memory& memory, std::span<const double> weights, Index
 double others(std::span<const double> weights, Index i) {
     double sum = 0.0;
     for (Index j = 0; j < std::ssize(weights); ++j)
-        if (j != i) sum += weights[static_cast<std::size_t>(j)];
+        if (j != i) sum += weights[j];
     return sum;
 }
 
@@ -57,12 +56,12 @@ std::optional<Draw> measured_draw(const Memory& memory, double temperature,
                                   const std::stop_token& stop) {
     const Index n = memory.size();
     Draw draw;
-    std::vector<double> row(static_cast<std::size_t>(n));
+    std::vector<double> row(n);
     for (Index i = 0; i < n; ++i) {
         if (stop.stop_requested()) return std::nullopt;
         for (Index j = 0; j < n; ++j) {
             const double cosine = dot(memory.key(i), memory.key(j));
-            row[static_cast<std::size_t>(j)] = cosine / temperature;
+            row[j] = cosine / temperature;
             if (j == i) continue;
             draw.near_cosine = std::max(draw.near_cosine, cosine);
             draw.squares += cosine * cosine;

@@ -112,10 +112,8 @@ ConventionResult apply_convention(const MaskConvention& convention, const Conven
     ConventionResult result;
     result.masked = result.weights = Tensor(Shape{1, 1, input.scores.rows, keys});
     for (Index i = 0; i < input.scores.rows; ++i) {
-        Row row{
-            input.scores.row(i),
-            input.mask.subspan(static_cast<std::size_t>(i * keys), static_cast<std::size_t>(keys)),
-            result.masked.matrix(0, 0).row(i), result.weights.matrix(0, 0).row(i)};
+        Row row{input.scores.row(i), input.mask.subspan(i * keys, static_cast<std::size_t>(keys)),
+                result.masked.matrix(0, 0).row(i), result.weights.matrix(0, 0).row(i)};
         fill_row(convention, row, input.sink);
         result.max.push_back(row.max);
         result.sums.push_back(row.sum);
@@ -132,7 +130,7 @@ std::vector<RowComparison> compare_rows(std::span<const std::uint8_t> mask, cons
         row.weight = {a(0, 0, i, 0), b(0, 0, i, 0)};
         for (Index j = 0; j < keys; ++j) {
             const std::array<double, 2> weight{a(0, 0, i, j), b(0, 0, i, j)};
-            const bool allowed = mask[static_cast<std::size_t>(i * keys + j)] != 0;
+            const bool allowed = mask[i * keys + j] != 0;
             if (allowed) row.empty = false;
             look_at(row, j, weight);
             for (std::size_t side = 0; side < 2; ++side) {

@@ -48,7 +48,7 @@ KeyRange keys_without_window(const MaskSpec& mask, const Dimensions& size, Index
         const Index length = std::min(*mask.block, std::max(size.tq, size.tk));
         keys = common(keys, {i / length * length, i / length * length + length});
     }
-    if (!mask.padding.empty()) keys = common(keys, {0, mask.padding[static_cast<std::size_t>(b)]});
+    if (!mask.padding.empty()) keys = common(keys, {0, mask.padding[b]});
     return keys;
 }
 

@@ -13,11 +13,9 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 /// NaN stays.
 double larger(double a, double b) { return std::isnan(b) || b > a ? b : a; }
 
-bool takes_part(const OnlineRow& row, Index j) {
-    return row.allowed[static_cast<std::size_t>(j)] != 0;
-}
+bool takes_part(const OnlineRow& row, Index j) { return row.allowed[j] != 0; }
 
-double score(const OnlineRow& row, Index j) { return row.scores[static_cast<std::size_t>(j)]; }
+double score(const OnlineRow& row, Index j) { return row.scores[j]; }
 
 /// The chunk's keys: how many take part, and the largest score.
 void look_at(const OnlineRow& row, OnlineStep& step) {
@@ -31,14 +29,14 @@ void look_at(const OnlineRow& row, OnlineStep& step) {
 
 /// exp(M_j − m′) and what these add. −∞ − (−∞) is no number, but such a key weighs nothing yet.
 void add_terms(const OnlineRow& row, double largest, OnlineStep& step) {
-    step.added_output.assign(static_cast<std::size_t>(row.values.columns), 0.0);
+    step.added_output.assign(row.values.columns, 0.0);
     for (Index j = step.first; j < step.last; ++j) {
         step.terms.push_back(0.0);
         if (!takes_part(row, j) || largest == -kInf) continue;
         const double term = step.terms.back() = std::exp(score(row, j) - largest);
         step.added_sum += term;
         for (Index c = 0; c < row.values.columns; ++c)
-            step.added_output[static_cast<std::size_t>(c)] += term * row.values(j, c);
+            step.added_output[c] += term * row.values(j, c);
     }
 }
 
@@ -76,11 +74,11 @@ std::vector<double> divided(const OnlineRow& row, const OnlineState& last) {
 OnlineSoftmax online_softmax(const OnlineRow& row, Index chunk) {
     ATTN_CHECK(chunk >= 1, "a chunk has a key at least");
     OnlineSoftmax online;
-    online.start.output.assign(static_cast<std::size_t>(row.values.columns), 0.0);
+    online.start.output.assign(row.values.columns, 0.0);
     if (row.sink) online.start.largest = *row.sink, online.start.sum = 1.0;
     const auto keys = static_cast<Index>(row.scores.size());
     const OnlineState* before = &online.start;
-    online.steps.reserve(static_cast<std::size_t>(divide_up(keys, chunk)));
+    online.steps.reserve(divide_up(keys, chunk));
     for (Index first = 0; first < keys; first += std::min(chunk, keys)) {
         online.steps.push_back(
             step_from(row, *before, first, first + std::min(chunk, keys - first)));

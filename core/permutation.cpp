@@ -14,7 +14,7 @@ namespace {
 TokenPlaces inverse(const TokenPlaces& order) {
     TokenPlaces places(order.size());
     for (std::size_t place = 0; place < order.size(); ++place)
-        places[static_cast<std::size_t>(order[place])] = static_cast<Index>(place);
+        places[order[place]] = static_cast<Index>(place);
     return places;
 }
 
@@ -41,9 +41,7 @@ TensorOf<Scalar> put_back(const TensorOf<Scalar>& from, const TokenPlaces& rows,
                           const TokenPlaces& columns) {
     TensorOf<Scalar> to(from.shape());
     for (Index i = 0; i < from.shape().t; ++i)
-        for (Index j = 0; j < from.shape().d; ++j)
-            to(0, 0, i, j) =
-                from(0, 0, rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]);
+        for (Index j = 0; j < from.shape().d; ++j) to(0, 0, i, j) = from(0, 0, rows[i], columns[j]);
     return to;
 }
 
@@ -119,8 +117,7 @@ Tensor reordered(const Tensor& from, Index batch, const TokenPlaces& order) {
     Tensor to({1, shape.h, shape.t, shape.d});
     for (Index h = 0; h < shape.h; ++h)
         for (Index place = 0; place < shape.t; ++place)
-            std::ranges::copy(from.matrix(std::min(batch, shape.b - 1), h)
-                                  .row(order[static_cast<std::size_t>(place)]),
+            std::ranges::copy(from.matrix(std::min(batch, shape.b - 1), h).row(order[place]),
                               to.matrix(0, h).row(place).begin());
     return to;
 }

@@ -67,9 +67,8 @@ DistanceScores scores_of(const TensorD& rows, Index farthest) {
 
 DistanceScores added(const PositionSettings& settings, const std::vector<double>& x,
                      const TensorD& vectors) {
-    const TensorD sums = rows_of(settings, [&](Index p, Index c) {
-        return x[static_cast<std::size_t>(c)] + vectors(0, 0, p, c);
-    });
+    const TensorD sums =
+        rows_of(settings, [&](Index p, Index c) { return x[c] + vectors(0, 0, p, c); });
     DistanceScores scores = scores_of(sums, settings.farthest);
     scores.vectors = means(vectors, settings.farthest, [](Index, double) {});
     return scores;
@@ -111,8 +110,7 @@ PositionScores position_scores(const PositionSettings& settings) {
         const Index n = (p + 1) * settings.d_k + c;  // after those of x
         return std::sqrt(0.5) * normal(settings.seed, static_cast<std::uint64_t>(n));
     });
-    const TensorD still =
-        rows_of(settings, [&](Index, Index c) { return scores.x[static_cast<std::size_t>(c)]; });
+    const TensorD still = rows_of(settings, [&](Index, Index c) { return scores.x[c]; });
     const TensorD turned = rotate(rope_of(settings), still, 0);
     scores.kinds = {added(settings, scores.x, waves), added(settings, scores.x, drawn),
                     scores_of(turned, settings.farthest), biased(settings, scores.content)};

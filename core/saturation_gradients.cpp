@@ -152,7 +152,7 @@ bool draw_samples(const GradientSampling& sampling, Index d_k, const RunControl&
     const double factors[] = {1.0 / std::sqrt(static_cast<double>(d_k)), 1.0};
     return parallel_for(sampling.rows / kGradientBatch, control, [&](Index batch, int) {
         Row row;
-        std::vector<double> a(static_cast<std::size_t>(sampling.keys));
+        std::vector<double> a(sampling.keys);
         for (Index n = batch * kGradientBatch; n < (batch + 1) * kGradientBatch; ++n) {
             row.draw(sampling, n, d_k);
             for (std::size_t side = 0; side < 2; ++side)
@@ -166,7 +166,7 @@ GradientPoint point_of(Index d_k, std::array<Samples, 2>& sides) {
     GradientPoint point{d_k, {}, {}};
     const double root = 1.0 / std::sqrt(static_cast<double>(d_k));
     const auto tell = [&](Index n, int) {
-        Samples& from = sides[static_cast<std::size_t>(n % 2)];
+        Samples& from = sides[n % 2];
         GradientSide& to = n % 2 == 0 ? point.scaled : point.unscaled;
         switch (n / 2) {
             case 0:

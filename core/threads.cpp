@@ -69,7 +69,7 @@ bool parallel_for(Index count, const RunControl& control,
 
 int run_at_once(int count, const std::function<void(int n)>& body) {
     std::vector<std::jthread> running;
-    running.reserve(static_cast<std::size_t>(std::max(count, 0)));
+    running.reserve(std::max(count, 0));
     try {
         for (int n = 0; n < count; ++n) running.emplace_back([&body, n] { body(n); });
     } catch (const std::system_error&) {  // no thread to be had: what runs is enough

@@ -9,6 +9,7 @@
 #include "core/check_mask.h"
 #include "core/engine.h"
 #include "core/scores/score.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -19,6 +20,11 @@ struct Differing {
     Shape shape;
     std::string_view other_name;
     Shape other;
+};
+/// "1 head", "4 heads".
+struct Counted {
+    Index count;
+    std::string_view noun;
 };
 
 }  // namespace
@@ -36,6 +42,12 @@ struct fmt::formatter<attn::Differing> : fmt::formatter<std::string> {
     auto format(const attn::Differing& two, fmt::format_context& context) const {
         return fmt::format_to(context.out(), "({} {}, {} {})", two.name, two.shape, two.other_name,
                               two.other);
+    }
+};
+template <>
+struct fmt::formatter<attn::Counted> : fmt::formatter<std::string> {
+    auto format(const attn::Counted& some, fmt::format_context& context) const {
+        return fmt::formatter<std::string>::format(attn::counted(some.count, some.noun), context);
     }
 };
 
@@ -184,7 +196,7 @@ std::string check_weight(const InputsOf<Scalar>& in, Param param, std::string_vi
                shape.t, shape.d, rows),
         unless(shape.t == rows, "{} is [{}, {}]; expected [{}, …]: {} has width {}", name, shape.t,
                shape.d, rows, input, rows),
-        unless(shape.d % parts == 0, "{} has {} columns, which do not split into {} heads", name,
+        unless(shape.d % parts == 0, "{} has width {}, which does not split into {} heads", name,
                shape.d, parts),
     });
 }
@@ -237,10 +249,10 @@ std::string check_qkv(const Shape& q, const Shape& k, const Shape& v) {
     return first_of({
         unless(k.b == q.b, "K has batch {} but Q has {} {}", k.b, q.b, Differing{"Q", q, "K", k}),
         unless(v.b == q.b, "V has batch {} but Q has {} {}", v.b, q.b, Differing{"Q", q, "V", v}),
-        unless(k.h == v.h, "K has {} heads but V has {}: they share heads {}", k.h, v.h,
+        unless(k.h == v.h, "K has {} but V has {}: they share heads {}", Counted{k.h, "head"}, v.h,
                Differing{"K", k, "V", v}),
-        unless(k.t == v.t, "K has {} keys but V has {}: each key has one value {}", k.t, v.t,
-               Differing{"K", k, "V", v}),
+        unless(k.t == v.t, "K has {} but V has {}: each key has one value {}", Counted{k.t, "key"},
+               v.t, Differing{"K", k, "V", v}),
         unless(k.d == q.d, "K has width {} but Q has width {}: q·k needs the same d_k {}", k.d, q.d,
                Differing{"Q", q, "K", k}),
     });
@@ -348,9 +360,9 @@ std::string check_key_width(const InputsOf<Scalar>& in, const AttentionSpec& spe
     return unless(
         key_width == size.d_k,
         "W_K gives keys of width {} but W_Q gives queries of width {}: q·k needs the same "
-        "d_k (W_Q {}, {} heads; W_K {}, {} heads)",
-        key_width, size.d_k, in.params[Param::w_q].shape(), spec.heads,
-        in.params[Param::w_k].shape(), spec.kv_heads);
+        "d_k (W_Q {}, {}; W_K {}, {})",
+        key_width, size.d_k, in.params[Param::w_q].shape(), Counted{spec.heads, "head"},
+        in.params[Param::w_k].shape(), Counted{spec.kv_heads, "head"});
 }
 
 /// Pairs are indexed with 64 bits.

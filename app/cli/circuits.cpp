@@ -311,9 +311,8 @@ std::string row_words(const Model& model, const std::vector<std::string>& tokens
             const auto most = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
             return fmt::format("{} {} {:.4g}", most, model.shown(of.others[most]), row[most]);
         };
-        text +=
-            fmt::format("  {:>4} {:<14} {:<26} {}\n", i, tokens[static_cast<std::size_t>(i)],
-                        largest(circuit.qk), circuit.ov.others.empty() ? "-" : largest(circuit.ov));
+        text += fmt::format("  {:>4} {:<14} {:<26} {}\n", i, tokens[i], largest(circuit.qk),
+                            circuit.ov.others.empty() ? "-" : largest(circuit.ov));
     }
     return text;
 }

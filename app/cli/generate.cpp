@@ -249,8 +249,7 @@ class Writer {
         const Index vocabulary = std::ssize(steps_.front().logits());
         Tensor& logits = kept.emplace_back(Tensor::uninitialised({1, 1, steps, vocabulary}));
         for (Index n = 0; n < steps; ++n)
-            std::ranges::copy(steps_[static_cast<std::size_t>(n)].logits(),
-                              logits.matrix(0, 0).row(n).begin());
+            std::ranges::copy(steps_[n].logits(), logits.matrix(0, 0).row(n).begin());
         std::vector<std::string> words;
         std::vector<float> ids, generated;
         for (const ModelToken& token : generation_.tokens()) {

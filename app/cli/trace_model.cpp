@@ -109,7 +109,7 @@ std::string match_words(const ModelRun& run) {
                                    std::inner_product(images.row(i).begin(), images.row(i).end(),
                                                       texts.row(j).begin(), 0.0)));
         const std::vector<double> shares = probabilities(logits);
-        words += fmt::format("  {}:", run.tokens[static_cast<std::size_t>(i)].text);
+        words += fmt::format("  {}:", run.tokens[i].text);
         for (std::size_t j = 0; j < logits.size(); ++j)
             words +=
                 fmt::format("{} {} {:.3f}{}", j == 0 ? "" : ";", run.tokens_kv[j].text, logits[j],
@@ -188,7 +188,7 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
             "to the position it has in its own text",
             typed.text, source.tokens.size(),
             &read == &reading.text ? "--text" : "what the decoder has written", tokens));
-    std::vector<Index> positions(static_cast<std::size_t>(tokens));
+    std::vector<Index> positions(tokens);
     std::iota(positions.begin(), positions.end(), Index{0});
     return or_throw(patch_from(source, typed.at, typed.part, std::move(positions)));
 }

@@ -24,7 +24,7 @@ std::vector<bool> parse_keep(const OperationInfo& operation, std::string_view te
             throw bad_input(
                 fmt::format("--keep has the unknown stage '{}' of operation {}{}; expected {}", key,
                             operation.key, files::did_you_mean(key, keys), files::choices(keys)));
-        keep[static_cast<std::size_t>(found - keys.begin())] = true;
+        keep[found - keys.begin()] = true;
     }
     return keep;
 }

@@ -110,7 +110,7 @@ class Progress {
 void train_run(Run& run, const std::string& folder, Index every, Streams io) {
     auto trainer = or_throw(run.moments.empty() ? Trainer::make(run.spec)
                                                 : Trainer::from(run.spec, *run.moments.back()));
-    run.records.resize(static_cast<std::size_t>(trainer.step_count()));
+    run.records.resize(trainer.step_count());
     if (run.moments.empty()) run.moments.push_back(trainer.checkpoint());
     train::MomentFiles files;
     const auto save = [&] {

@@ -132,8 +132,7 @@ std::string power_of_ten(int exponent) {
     constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     if (exponent == 0) return "1";
     std::string text = exponent < 0 ? "10⁻" : "10";
-    for (const char digit : std::to_string(std::abs(exponent)))
-        text += kDigits[static_cast<std::size_t>(digit - '0')];
+    for (const char digit : std::to_string(std::abs(exponent))) text += kDigits[digit - '0'];
     return text;
 }
 

@@ -58,7 +58,7 @@ CellView make_cell(float value, bool masked, const ColorRange& range, int decima
 
 std::vector<float> entries_of(const MatrixView<const float>& matrix) {
     std::vector<float> values;
-    values.reserve(static_cast<std::size_t>(matrix.rows * matrix.columns));
+    values.reserve(matrix.rows * matrix.columns);
     for (Index i = 0; i < matrix.rows; ++i)
         values.insert(values.end(), matrix.row(i).begin(), matrix.row(i).end());
     return values;
@@ -159,7 +159,7 @@ void light(GridView& grid, const CellRef& cell) {
     if (grid.lit.empty()) grid.lit.assign(grid.cells.size(), false);
     const auto [row, column] = drawn_at(grid, cell);
     if (row < 0 || row >= grid.rows || column < 0 || column >= grid.columns) return;
-    grid.lit[static_cast<std::size_t>(row * grid.columns + column)] = true;
+    grid.lit[row * grid.columns + column] = true;
 }
 
 void light_row(GridView& grid, Index row) {
@@ -184,7 +184,7 @@ GridView row_grid(const GridView& grid, Index row) {
     slice(one.lit);
     one.rows = 1;
     one.first_row = grid.first_row + row;
-    one.row_labels = {grid.row_labels[static_cast<std::size_t>(row)]};
+    one.row_labels = {grid.row_labels[row]};
     one.title += "[" + one.row_labels.front() + ", ·]";
     one.shape = size(1, one.columns);
     one.sides.clear();

@@ -82,9 +82,7 @@ struct GridView {
     std::vector<SideVector> sides;    // to the right of the grid
     std::vector<ColumnGroup> groups;  // what joined matrices are made of; empty: one matrix
 
-    const CellView& at(Index row, Index column) const {
-        return cells[static_cast<std::size_t>(row * columns + column)];
-    }
+    const CellView& at(Index row, Index column) const { return cells[row * columns + column]; }
     /// The cell of the tensor that is drawn at (row, column).
     CellRef ref(Index row, Index column) const {
         return transposed ? CellRef{id, column, row}

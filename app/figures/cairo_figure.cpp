@@ -289,7 +289,7 @@ RgbImage rgb_of(cairo_surface_t* surface) {
     cairo_surface_flush(surface);
     RgbImage image{
         cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), {}};
-    image.rgb.reserve(static_cast<std::size_t>(3 * image.width * image.height));
+    image.rgb.reserve(3 * image.width * image.height);
     const unsigned char* row = cairo_image_surface_get_data(surface);
     for (Index y = 0; y < image.height; ++y, row += cairo_image_surface_get_stride(surface))
         for (Index x = 0; x < image.width; ++x) {

@@ -128,8 +128,7 @@ Tensor gather(const Placement& placement, std::vector<float> values) {
     float* to = tensor.data();
     const auto& [of_b, of_h, of_t, of_d] = placement.strides;
     for_each_entry(shape, [&](Index b, Index h, Index t, Index d) {
-        *to++ = values[static_cast<std::size_t>(placement.offset + b * of_b + h * of_h + t * of_t +
-                                                d * of_d)];
+        *to++ = values[placement.offset + b * of_b + h * of_h + t * of_t + d * of_d];
     });
     return tensor;
 }

@@ -104,7 +104,7 @@ PatchIntervention patch_of(ModelCache::Entry& entry, const view::ModelOrigin& wa
             patch.text, count, count == 1 ? "" : "s",
             &read == &reading.text ? "the text that is open" : "what the decoder has written",
             tokens));
-    std::vector<Index> positions(static_cast<std::size_t>(tokens));
+    std::vector<Index> positions(tokens);
     std::iota(positions.begin(), positions.end(), Index{0});
     return or_throw(patch_from(*source, patch.at, patch.part, std::move(positions)));
 }

@@ -268,7 +268,7 @@ Opened open_trained(const view::TrainedOrigin& origin, const RunControl& control
     document.spec = layers.spec;
     document.layers = std::move(layers.inputs);
     document.layer = std::clamp<Index>(origin.layer, 0, std::ssize(document.layers) - 1);
-    document.inputs = document.layers[static_cast<std::size_t>(document.layer)];
+    document.inputs = document.layers[document.layer];
     document.d_model = origin.spec.d_model;
     document.d_k = origin.spec.d_k;
     document.heads = origin.spec.heads;

@@ -428,7 +428,7 @@ void choose_pairs(const ArrayReader& reader, Index layer, PairsListing& listing)
         return;
     }
     const auto at = std::ranges::find(listing.layers, number) - listing.layers.begin();
-    listing.names = {listing.names[static_cast<std::size_t>(at)]};
+    listing.names = {listing.names[at]};
     listing.titles.clear();
     listing.layers = {number};
 }

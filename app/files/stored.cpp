@@ -43,7 +43,7 @@ bool is_causal(const GivenPairs& pairs, Index offset) {
             for (Index i = 0; i < shape.t; ++i) {
                 const auto row = pairs.values.matrix(b, h).row(i);
                 const Index first = std::clamp<Index>(i + offset + 1, 0, shape.d);
-                if (!std::ranges::all_of(row.subspan(static_cast<std::size_t>(first)),
+                if (!std::ranges::all_of(row.subspan(first),
                                          [&](float value) { return forbids(pairs.stage, value); }))
                     return false;
             }
@@ -98,7 +98,7 @@ std::optional<StoredStage> read_stage(ArrayReader& reader, const PairsListing& p
     for (const Index number : file.numbers) {
         const auto at = std::ranges::find(pairs.layers, number) - pairs.layers.begin();
         if (at == std::ssize(pairs.layers)) return std::nullopt;
-        const std::string& name = pairs.names[static_cast<std::size_t>(at)];
+        const std::string& name = pairs.names[at];
         if (reader.dtype_of(name) == "bool") return std::nullopt;  // a mask by another name
         auto axes = reader.axes_of(name);
         if (axes.size() < 2 || axes.size() > 4) return std::nullopt;

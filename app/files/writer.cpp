@@ -14,8 +14,7 @@ std::vector<Tensor> last_weights(const GenerationStep& step) {
     std::vector<Tensor> all;
     const Index last = std::ssize(step.rows.tokens) - 1;
     for (Index layer = 0; layer < std::ssize(step.rows.layers); ++layer) {
-        const Shape kept =
-            step.rows.layers[static_cast<std::size_t>(layer)].trace[Stage::weights].shape();
+        const Shape kept = step.rows.layers[layer].trace[Stage::weights].shape();
         Tensor& rows = all.emplace_back(Shape{1, kept.h, 1, kept.d});
         for (Index head = 0; head < kept.h; ++head)
             std::ranges::copy(step.weights(layer, head, last), rows.matrix(0, head).row(0).begin());

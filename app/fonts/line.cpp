@@ -19,8 +19,7 @@ class Reader {
         file_.seekg(static_cast<std::streamoff>(at));
         file_.read(raw.data(), bytes);
         std::uint32_t value = 0;
-        for (int n = 0; n < bytes; ++n)
-            value = value << 8U | static_cast<unsigned char>(raw[static_cast<std::size_t>(n)]);
+        for (int n = 0; n < bytes; ++n) value = value << 8U | static_cast<unsigned char>(raw[n]);
         return value;
     }
     float signed_number(std::uint64_t at) {

@@ -70,7 +70,7 @@ Buffer upload_padding(Device& device, const MaskSpec& mask, const Dimensions& si
 Buffer upload_custom_mask(Device& device, const MaskSpec& mask) {
     std::vector<std::int32_t> words(1);
     if (mask.custom) {
-        words.resize(static_cast<std::size_t>((mask.custom->count() + 3) / 4));
+        words.resize((mask.custom->count() + 3) / 4);
         std::size_t at = 0;
         for (const std::uint8_t allowed : mask.custom->values()) {
             if (allowed != 0) words[at / 4] |= 1 << (at % 4 * 8);
@@ -84,7 +84,7 @@ Buffer upload_rows(Device& device, std::string_view what, const Tensor& tensor) 
     const Index width = tensor.shape().d;
     const Index stride = padded_width(width);
     if (stride == width) return device.upload(what, tensor.values());
-    std::vector<float> rows(static_cast<std::size_t>(tensor.count() / width * stride), 0.0F);
+    std::vector<float> rows(tensor.count() / width * stride, 0.0F);
     for (Index row = 0; row * width < tensor.count(); ++row)
         std::copy_n(tensor.data() + row * width, width, rows.data() + row * stride);
     return device.upload(what, rows);
@@ -97,7 +97,7 @@ Tensor read_rows(const Buffer& buffer, const Shape& shape) {
         buffer.read(tensor.values());
         return tensor;
     }
-    std::vector<float> rows(static_cast<std::size_t>(shape.count() / shape.d * stride));
+    std::vector<float> rows(shape.count() / shape.d * stride);
     buffer.read(rows);
     for (Index row = 0; row * shape.d < shape.count(); ++row)
         std::copy_n(rows.data() + row * stride, shape.d, tensor.data() + row * shape.d);

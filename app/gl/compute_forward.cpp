@@ -223,7 +223,7 @@ class Forward {
 
     /// A row that the mask left empty follows the policy; allowed scores that are all −inf are 0/0.
     void fill_weightless(Index row) {
-        std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size_.tk));
+        std::vector<std::uint8_t> allowed(size_.tk);
         const Index head = row / size_.tq;
         const bool empty = fill_allowed(spec_.mask, size_, head / size_.heads, head % size_.heads,
                                         row % size_.tq, allowed) == 0;

@@ -22,7 +22,7 @@ std::vector<EGLDeviceEXT> devices() {
     std::vector<EGLDeviceEXT> found(16);
     EGLint count = 0;
     if (!eglQueryDevicesEXT(static_cast<EGLint>(found.size()), found.data(), &count)) count = 0;
-    found.resize(static_cast<std::size_t>(count));
+    found.resize(count);
     std::stable_partition(found.begin(), found.end(), [](EGLDeviceEXT device) {
         const char* const extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
         return extensions == nullptr ||

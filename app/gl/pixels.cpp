@@ -8,7 +8,7 @@ namespace attn::gl {
 
 Pixels read_pixels(Size size) {
     const auto stride = static_cast<std::ptrdiff_t>(size.width) * 4;
-    std::vector<std::uint8_t> upside_down(static_cast<std::size_t>(stride * size.height));
+    std::vector<std::uint8_t> upside_down(stride * size.height);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glReadPixels(0, 0, size.width, size.height, GL_RGBA, GL_UNSIGNED_BYTE, upside_down.data());
     Pixels pixels{size, {}};

@@ -56,8 +56,7 @@ Result<std::vector<Lecture>> read_lectures() {
 // ---- carrying out
 
 Result<AppState> state_of_screen(const AppState& state, const LectureLook& look) {
-    const LectureScreen& screen =
-        find_lecture(look.name)->screens[static_cast<std::size_t>(look.screen)];
+    const LectureScreen& screen = find_lecture(look.name)->screens[look.screen];
     return parse_json(screen.state, "the screen").and_then([&](const json& patch) {
         return state_from_patch(patch, fmt::format("screen {} of {}", look.screen, look.name),
                                 {state.backends, state.workspaces});
@@ -114,8 +113,7 @@ const Lecture* find_lecture(std::string_view key) {
 
 const LectureScreen* shown_screen(const AppState& state) {
     const LectureLook& look = lecture_look(state);
-    return look.on ? &find_lecture(look.name)->screens[static_cast<std::size_t>(look.screen)]
-                   : nullptr;
+    return look.on ? &find_lecture(look.name)->screens[look.screen] : nullptr;
 }
 
 std::string screen_place(const AppState& state) {

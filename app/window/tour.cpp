@@ -109,7 +109,7 @@ bool is_finished(const TourLook& look) {
 
 std::string verdict_of(const TourLook& look, const TourPage& page) {
     if (!look.chosen || !is_finished(look)) return "";
-    const auto choice = [&](Index n) { return page.choices[static_cast<std::size_t>(n)]; };
+    const auto choice = [&](Index n) { return page.choices[n]; };
     if (*look.chosen == page.answer)
         return fmt::format("As you predicted: {}.", choice(page.answer));
     return fmt::format("You predicted \"{}\"; it is \"{}\".", choice(*look.chosen),

@@ -40,8 +40,7 @@ ExactSum::ExactSum(double number) {
 
 std::uint64_t ExactSum::digit(int at) const {
     const int n = at - low_;
-    return n >= 0 && n < static_cast<int>(digits_.size()) ? digits_[static_cast<std::size_t>(n)]
-                                                          : 0;
+    return n >= 0 && n < static_cast<int>(digits_.size()) ? digits_[n] : 0;
 }
 
 void ExactSum::trim() {

@@ -15,7 +15,7 @@ std::vector<std::uint8_t> allowed_pairs(const MaskSpec& mask, Index tokens) {
     Dimensions size;
     size.batch = size.heads = size.kv_heads = 1;
     size.tq = size.tk = tokens;
-    std::vector<std::uint8_t> pairs(static_cast<std::size_t>(tokens * tokens));
+    std::vector<std::uint8_t> pairs(tokens * tokens);
     for (Index i = 0; i < tokens; ++i)
         fill_allowed(mask, size, 0, 0, i,
                      {pairs.data() + i * tokens, static_cast<std::size_t>(tokens)});
@@ -66,7 +66,7 @@ Result<std::vector<std::vector<HeadFacts>>> measure_texts(
             for (Index head = 0; head < weights.shape().h; ++head) {
                 const HeadRows rows{weights.matrix(0, head), allowed, numbers[n]};
                 HeadFacts made{{layer.layer, head}, measure_head(rows), {}};
-                made.measures[HeadMeasure::norm_share] = shares[static_cast<std::size_t>(head)];
+                made.measures[HeadMeasure::norm_share] = shares[head];
                 if (labels) made.label = propose_label(rows);
                 facts[n].push_back(std::move(made));
             }

@@ -106,7 +106,7 @@ class CorpusResult {
     bool contains(const CorpusResult& other) const;
 
     const CorpusHead& head(HeadPlace place) const {
-        return heads[static_cast<std::size_t>(place.layer * model.heads + place.head)];
+        return heads[place.layer * model.heads + place.head];
     }
 };
 

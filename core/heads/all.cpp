@@ -46,8 +46,8 @@ std::optional<double> change_of(const HeadsInput& input, HeadPlace place) {
 }
 
 void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsResult& result) {
-    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
-    const Inputs& inputs = *input.layers[static_cast<std::size_t>(n)];
+    const HeadsLayer& layer = result.layers[n];
+    const Inputs& inputs = *input.layers[n];
     const std::vector<Index> tokens = tokens_of(input, layer, inputs);
     const auto shares = norm_shares(norms_of(trace, inputs, result.batch));
     for (Index head = 0; head < layer.heads; ++head) {
@@ -55,8 +55,7 @@ void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsRe
         const HeadRows rows{layer.weights.matrix(result.batch, head), layer.allowed_of(head),
                             tokens, layer.offset};
         facts.measures = measure_head(rows);
-        if (head < std::ssize(shares))
-            facts.measures[HeadMeasure::norm_share] = shares[static_cast<std::size_t>(head)];
+        if (head < std::ssize(shares)) facts.measures[HeadMeasure::norm_share] = shares[head];
         facts.measures[HeadMeasure::change] = change_of(input, facts.place);
         facts.label = propose_label(rows);
         result.heads.push_back(std::move(facts));
@@ -93,8 +92,7 @@ std::uint64_t content_of(const HeadsResult& result) {
 /// nullopt: it cannot be computed.
 std::optional<Dimensions> size_of(const HeadsInput& input, Index layer) {
     Inputs room;
-    const auto call = validate(with_values(*input.layers[static_cast<std::size_t>(layer)], room),
-                               input.spec_of(layer));
+    const auto call = validate(with_values(*input.layers[layer], room), input.spec_of(layer));
     return call ? std::optional(call->size()) : std::nullopt;
 }
 
@@ -110,9 +108,9 @@ HeadsResult compute_heads(const HeadsInput& input, const HeadsOptions& options,
     HeadsResult result{
         options.batch, options.gradients, measures_of_heads(input.effects != nullptr), {}, {}, 0};
     const Index layers = std::ssize(input.layers);
-    result.layers.resize(static_cast<std::size_t>(layers));
+    result.layers.resize(layers);
     for (Index n = 0; n < layers && !control.stop.stop_requested(); ++n) {
-        HeadsLayer& layer = result.layers[static_cast<std::size_t>(n)];
+        HeadsLayer& layer = result.layers[n];
         if (auto done = compute_layer(input, options, n, control)) {
             layer = std::move(done->layer);
             measure_layer(input, n, done->trace, result);
@@ -137,7 +135,7 @@ std::span<const HeadMeasureInfo> measures_of_heads(bool changed) {
 
 Index heads_in_layer(const HeadsInput& input, Index layer) {
     if (layer < 0 || layer >= std::ssize(input.layers)) return 0;
-    if (!input.given.empty()) return input.given[static_cast<std::size_t>(layer)]->values.shape().h;
+    if (!input.given.empty()) return input.given[layer]->values.shape().h;
     const auto size = size_of(input, layer);
     return size ? size->heads : 0;
 }

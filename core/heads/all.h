@@ -32,9 +32,7 @@ struct HeadsInput {
     bool own_heads = true;                  // false: W is split into other heads than the run's
     std::vector<AttentionSpec> specs = {};  // of each layer where they differ; empty: spec
 
-    const AttentionSpec& spec_of(Index layer) const {
-        return specs.empty() ? spec : specs[static_cast<std::size_t>(layer)];
-    }
+    const AttentionSpec& spec_of(Index layer) const { return specs.empty() ? spec : specs[layer]; }
 };
 struct HeadsOptions {
     BackendList backends;  // who may compute
@@ -93,10 +91,10 @@ struct HeadsResult {
     std::uint64_t content = 0;     // a hash of all weights
 
     MatrixView<const float> weights(HeadPlace place) const {
-        return layers[static_cast<std::size_t>(place.layer)].weights.matrix(batch, place.head);
+        return layers[place.layer].weights.matrix(batch, place.head);
     }
     const std::vector<std::uint8_t>& allowed(HeadPlace place) const {
-        return layers[static_cast<std::size_t>(place.layer)].allowed_of(place.head);
+        return layers[place.layer].allowed_of(place.head);
     }
     /// nullptr where there is no such head.
     const HeadFacts* find(HeadPlace place) const;

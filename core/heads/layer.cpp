@@ -42,7 +42,7 @@ void find_allowed(HeadsLayer& layer, const MaskSpec& mask, const Dimensions& siz
     for (Index head = 0; head < (by_head ? size.heads : 1); ++head) {
         auto& pairs = layer.allowed.emplace_back();
         if (!mask.any()) continue;
-        pairs.resize(static_cast<std::size_t>(size.tq * size.tk));
+        pairs.resize(size.tq * size.tk);
         for (Index i = 0; i < size.tq; ++i)
             fill_allowed(mask, size, batch, head, i,
                          {pairs.data() + i * size.tk, static_cast<std::size_t>(size.tk)});
@@ -68,16 +68,15 @@ void replace_context(const RowIntervention& row, MatrixView<const float> v,
     for (Index c = 0; c < v.columns; ++c) {
         double sum = 0.0;
         for (Index j = 0; j < v.rows; ++j)
-            if (const double weight = row.weights[static_cast<std::size_t>(j)]; weight != 0.0)
-                sum += weight * v(j, c);
-        context[static_cast<std::size_t>(c)] = static_cast<float>(sum);
+            if (const double weight = row.weights[j]; weight != 0.0) sum += weight * v(j, c);
+        context[c] = static_cast<float>(sum);
     }
 }
 
 /// As the model's run has them: given weights in place of softmax's, and what follows from them.
 void replace_rows(const HeadsInput& input, Index n, Index batch, ComputedLayer& computed) {
     auto& [layer, trace] = computed;
-    const Tensor& given = input.layers[static_cast<std::size_t>(n)]->v;
+    const Tensor& given = input.layers[n]->v;
     const Tensor& v = trace[Stage::v].empty() ? given : trace[Stage::v];
     Tensor& context = trace[Stage::context];
     for (const RowIntervention& row : input.rows) {
@@ -167,8 +166,8 @@ Result<Inputs> take_beside(const Inputs& inputs, const AttentionSpec& spec, Head
 /// Of weights or scores that the file gives, with V beside them or without.
 Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
                                  const RunControl& control) {
-    const GivenPairs& given = *input.given[static_cast<std::size_t>(n)];
-    const Inputs& own = *input.layers[static_cast<std::size_t>(n)];
+    const GivenPairs& given = *input.given[n];
+    const Inputs& own = *input.layers[n];
     const AttentionSpec& spec = input.spec_of(n);
     const Shape shape = given.values.shape();
     if (batch >= shape.b) return bad_input(fmt::format("it has {} sequences", shape.b));
@@ -234,7 +233,7 @@ Result<ComputedLayer> compute_layer(const HeadsInput& input, const HeadsOptions&
                                     const RunControl& control) {
     if (!input.given.empty()) return from_given(input, n, options.batch, control);
     Inputs room;
-    const Inputs& inputs = with_values(*input.layers[static_cast<std::size_t>(n)], room);
+    const Inputs& inputs = with_values(*input.layers[n], room);
     const bool valueless = &inputs == &room;
     const AttentionSpec& spec = input.spec_of(n);
     const auto call = validate(inputs, spec);

@@ -18,9 +18,8 @@ HeadMatrix owning(std::vector<float> values, Index rows, Index columns) {
 HeadMatrix by_norms(const HeadsResult& result, HeadPlace place,
                     const std::vector<std::vector<double>>& norms) {
     const auto weights = result.weights(place);
-    return owning(
-        times_norms(weights, norms[static_cast<std::size_t>(place.head)], result.allowed(place)),
-        weights.rows, weights.columns);
+    return owning(times_norms(weights, norms[place.head], result.allowed(place)), weights.rows,
+                  weights.columns);
 }
 
 HeadMatrix by_gradient(const HeadsResult& result, const HeadsLayer& layer, HeadPlace place) {
@@ -31,7 +30,7 @@ HeadMatrix by_gradient(const HeadsResult& result, const HeadsLayer& layer, HeadP
 }
 
 HeadMatrix matrix_of(const HeadsResult& result, HeadShow show, HeadPlace place) {
-    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+    const HeadsLayer& layer = result.layers[place.layer];
     switch (show) {
         case HeadShow::value_norm:
             return by_norms(result, place, layer.value_norms);
@@ -55,7 +54,7 @@ HeadMatrix matrix_of(const HeadsResult& result, HeadShow show, HeadPlace place) 
 }  // namespace
 
 std::string head_lacks(const HeadsResult& result, HeadShow show, HeadPlace place) {
-    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+    const HeadsLayer& layer = result.layers[place.layer];
     switch (show) {
         case HeadShow::value_norm:
             return layer.value_fault;
@@ -85,7 +84,7 @@ HeadMatrix head_matrix(const HeadsResult& result, HeadShow show, HeadPlace place
 }
 
 std::vector<double> key_means(MatrixView<const float> weights) {
-    std::vector<double> means(static_cast<std::size_t>(weights.columns), 0.0);
+    std::vector<double> means(weights.columns, 0.0);
     for (Index i = 0; i < weights.rows; ++i)
         std::ranges::transform(means, weights.row(i), means.begin(), std::plus<>());
     for (double& mean : means) mean /= static_cast<double>(weights.rows);
@@ -93,7 +92,7 @@ std::vector<double> key_means(MatrixView<const float> weights) {
 }
 
 std::vector<double> key_largest(MatrixView<const float> values) {
-    std::vector<double> largest(static_cast<std::size_t>(values.columns), 0.0);
+    std::vector<double> largest(values.columns, 0.0);
     for (Index i = 0; i < values.rows; ++i)
         std::ranges::transform(
             largest, values.row(i), largest.begin(), [](double most, float value) {
@@ -122,7 +121,7 @@ HeadBlock block_of(const HeadMatrix& matrix, const ClippedKeys& clipped, const B
             const float value = matrix.values(i, j);
             block.nan = block.nan || std::isnan(value);
             block.any = block.any || matrix.may(i, j);
-            if (!clipped.empty() && clipped[static_cast<std::size_t>(j)] != 0) continue;
+            if (!clipped.empty() && clipped[j] != 0) continue;
             block.clipped = false;
             if (std::abs(value) > std::abs(block.largest)) block.largest = value;
         }

@@ -27,7 +27,7 @@ struct HeadMatrix {
     std::string lacks;
 
     bool may(Index query, Index key) const {
-        return allowed.empty() || allowed[static_cast<std::size_t>(query * values.columns + key)];
+        return allowed.empty() || allowed[query * values.columns + key];
     }
 };
 HeadMatrix head_matrix(const HeadsResult& result, HeadShow show, HeadPlace place);

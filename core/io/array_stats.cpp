@@ -86,8 +86,7 @@ void add_rows(ArrayStats& stats, const std::vector<Index>& extents,
     for (Index row = 0; row * columns < count; ++row) {
         double sum = 0.0;
         for (Index j = 0; j < columns; ++j) {
-            const auto value =
-                static_cast<double>(values[static_cast<std::size_t>(row * columns + j)]);
+            const auto value = static_cast<double>(values[row * columns + j]);
             sum += value;
             if (!square || j <= row % rows) continue;
             stats.lower = stats.lower && value == 0.0;
@@ -109,15 +108,13 @@ void add_preview(ArrayStats& stats, const std::vector<Index>& extents,
     const Index rows = extents.size() > 1 ? extents[extents.size() - 2] : 1;
     stats.preview_rows = std::min(rows, kMostPreview);
     stats.preview_columns = std::min(columns, kMostPreview);
-    stats.preview.assign(static_cast<std::size_t>(stats.preview_rows * stats.preview_columns),
-                         0.0F);
+    stats.preview.assign(stats.preview_rows * stats.preview_columns, 0.0F);
     for (Index i = 0; i < rows; ++i)
         for (Index j = 0; j < columns; ++j) {
-            const auto value =
-                static_cast<float>(values[static_cast<std::size_t>(i * columns + j)]);
+            const auto value = static_cast<float>(values[i * columns + j]);
             const Index at = i * stats.preview_rows / rows * stats.preview_columns +
                              j * stats.preview_columns / columns;
-            float& kept = stats.preview[static_cast<std::size_t>(at)];
+            float& kept = stats.preview[at];
             if (std::isnan(value) || std::abs(value) > std::abs(kept)) kept = value;
         }
 }

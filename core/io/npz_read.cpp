@@ -218,7 +218,7 @@ Result<NpzFile> NpzFile::list(std::unique_ptr<Zip> zip, std::string what) {
     NpzFile file(std::move(zip), std::move(what));
     const zip_int64_t count = zip_get_num_entries(file.zip_->zip, 0);
     std::set<std::string_view> seen;
-    file.names_.reserve(static_cast<std::size_t>(count));
+    file.names_.reserve(count);
     for (zip_int64_t i = 0; i < count; ++i) {
         const char* const name =
             zip_get_name(file.zip_->zip, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_GUESS);

@@ -96,7 +96,7 @@ Result<RgbImage> decoded_png(std::string_view bytes, std::string_view where) {
     image.height = static_cast<Index>(reader.image.height);
     reader.image.format = PNG_FORMAT_RGBA;
     reader.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else 16 bits without gAMA count as linear
-    std::vector<std::uint8_t> pixels(static_cast<std::size_t>(4 * image.width * image.height));
+    std::vector<std::uint8_t> pixels(4 * image.width * image.height);
     if (png_image_finish_read(&reader.image, nullptr, pixels.data(), 0, nullptr) == 0)
         return damaged();
     lay_over_white(pixels, image);
@@ -124,7 +124,7 @@ std::vector<ResampleTaps> resample_taps(Index from, Index to, Resampling how) {
     const double scale = static_cast<double>(from) / static_cast<double>(to);
     const double inverse = 1.0 / std::max(scale, 1.0);
     const double support = (how == Resampling::bicubic ? 2.0 : 1.0) * std::max(scale, 1.0);
-    std::vector<ResampleTaps> line(static_cast<std::size_t>(to));
+    std::vector<ResampleTaps> line(to);
     std::vector<double> shares;
     for (std::size_t n = 0; n < line.size(); ++n) {
         const double centre = (static_cast<double>(n) + 0.5) * scale;
@@ -158,7 +158,7 @@ std::uint8_t resampled(const std::uint8_t* pixels, std::size_t step, const Resam
 
 RgbImage resampled_rows(const RgbImage& image, Index width, Resampling how) {
     RgbImage out{width, image.height, {}, image.over_white};
-    out.rgb.reserve(static_cast<std::size_t>(3 * width * image.height));
+    out.rgb.reserve(3 * width * image.height);
     const auto taps = resample_taps(image.width, width, how);
     for (Index y = 0; y < image.height; ++y) {
         const std::uint8_t* const row = image.rgb.data() + 3 * y * image.width;

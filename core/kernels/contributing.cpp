@@ -11,7 +11,7 @@ void ContributingPairs::for_each_pair(Pair pair) {
     for (Index i = 0; i < size_.tq; ++i) {
         fill_contributing(spec_, size_, b_, h_, i, row_);
         for (Index j = 0; j < size_.tk; ++j)
-            if (row_[static_cast<std::size_t>(j)] != 0) pair(i, j);
+            if (row_[j] != 0) pair(i, j);
     }
 }
 

@@ -114,7 +114,7 @@ class BackwardRun {
     std::optional<HeadGradients> run() {
         const Index heads = size_.batch * size_.kv_heads;
         const bool finished = parallel_for(heads * parts_, control_, [&](Index n, int slot) {
-            auto& worker = workers_[static_cast<std::size_t>(slot)];
+            auto& worker = workers_[slot];
             if (!worker) worker = std::make_unique<HeadGradient>(in_, pairwise_);
             const Index head = n / parts_;
             part_task(head / size_.kv_heads, head % size_.kv_heads, n % parts_, *worker);
@@ -137,7 +137,7 @@ class BackwardRun {
                 worker.add_block({begin, end}, d_k_.matrix(b, g).row_block(begin, end - begin),
                                  d_v_.matrix(b, g).row_block(begin, end - begin));
             }
-            worker.write_d_q(d_q_parts_[static_cast<std::size_t>(part)].matrix(b, h));
+            worker.write_d_q(d_q_parts_[part].matrix(b, h));
         }
     }
 

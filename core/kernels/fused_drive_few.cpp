@@ -89,7 +89,7 @@ class FewRun : private FusedRun {
         const Index length = round_up(divide_up(any.end - any.begin, parts_), kFewKeys);
         part.keys = {std::min(any.begin + n * length, any.end),
                      std::min(any.begin + (n + 1) * length, any.end)};
-        part.rows = states_[static_cast<std::size_t>(head * parts_ + n)];
+        part.rows = states_[head * parts_ + n];
         KeptFloats floats;
         lay_out(floats, part);
         start(part, n == 0);

@@ -229,7 +229,7 @@ void HeadGradient::contract(KeyRange block, Index first_query, Index queries) {
 }
 
 void HeadGradient::write_d_q(MatrixView<float> d_q) const {
-    const std::vector<float> factors(static_cast<std::size_t>(lanes_), factor_);
+    const std::vector<float> factors(lanes_, factor_);
     for (std::size_t n = 0; n < groups_.size(); ++n)
         transpose({gradients_[n].d_qt, size_.d_k, groups_[n].count, lanes_}, factors.data(),
                   d_q.row_block(groups_[n].first, groups_[n].count));

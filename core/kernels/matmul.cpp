@@ -67,7 +67,7 @@ void add_rows(std::span<const float> a, MatrixView<const float> b, MatrixView<fl
         sum += by[0] * rows.row(k) + by[1] * rows.row(k + 1) + by[2] * rows.row(k + 2) +
                by[3] * rows.row(k + 3);
     }
-    for (; k < b.rows; ++k) sum += a[static_cast<std::size_t>(k)] * rows.row(k);
+    for (; k < b.rows; ++k) sum += a[k] * rows.row(k);
 }
 
 /// A part of B in float32.
@@ -91,7 +91,7 @@ void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into)
     const Index width =
         few ? kLeastRowColumns
             : round_up(std::max(kRowColumns, divide_up(out.columns, kRowPieces)), kRowColumns);
-    std::vector<AlignedFloats> wide(static_cast<std::size_t>(thread_slots()));
+    std::vector<AlignedFloats> wide(thread_slots());
     parallel_for(divide_up(out.columns, width), {}, [&](Index n, int slot) {
         const Index first = n * width;
         const Index count = std::min(width, out.columns - first);
@@ -134,7 +134,7 @@ class Product {
         parallel_for(pieces, {}, [&](Index n, int number) {
             const Index first = n * width;
             const Index count = std::min(width, out_.columns - first);
-            Slot& slot = slots_[static_cast<std::size_t>(number)];
+            Slot& slot = slots_[number];
             float* const panels =
                 by_columns ? slot.panels.at_least(width * depth_) : all + first * depth_;
             pack(first, count, panels, slot);

@@ -42,7 +42,7 @@ QueryGroup PairMask::group(std::span<const Index> queries) const {
 
 void PairMask::set_ranges(QueryGroup& group) const {
     group.all = {0, size_.tk};
-    group.rows.reserve(static_cast<std::size_t>(group.count));
+    group.rows.reserve(group.count);
     KeyRange low;  // the first runs of rows that have two, and all else
     KeyRange high;
     for (Index lane = 0; lane < group.count; ++lane) {
@@ -60,7 +60,7 @@ void PairMask::set_ranges(QueryGroup& group) const {
 }
 
 Index PairMask::allowed_keys(Index i) const {
-    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size_.tk));
+    std::vector<std::uint8_t> allowed(size_.tk);
     return fill_allowed(spec_.mask, size_, b_, h_, i, allowed);
 }
 
@@ -95,7 +95,7 @@ void PairMask::forbid_custom(const QueryGroup& group, KeyRange keys, Index lanes
 }
 
 void PairMask::fill_row(const QueryGroup& group, Index lane, KeyRange keys, float* allow) const {
-    const KeyRuns& runs = group.rows[static_cast<std::size_t>(lane)];
+    const KeyRuns& runs = group.rows[lane];
     for (Index j = keys.begin; j < keys.end; ++j)
         allow[j - keys.begin] = runs.contains(j) ? 1.0F : 0.0F;
     if (!spec_.mask.custom) return;

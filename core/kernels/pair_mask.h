@@ -24,9 +24,7 @@ struct QueryGroup {
         return keys.begin < keys.end && keys.begin < any.end && keys.end > any.begin && !in_gap;
     }
 
-    Index query(Index lane) const {
-        return listed.empty() ? first + lane : listed[static_cast<std::size_t>(lane)];
-    }
+    Index query(Index lane) const { return listed.empty() ? first + lane : listed[lane]; }
 };
 
 /// Which pairs of one head attend, by group and key tile. Causal, window, block and padding cost a tile

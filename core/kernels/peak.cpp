@@ -106,10 +106,8 @@ double one_thread_gflops(double seconds) {
 }  // namespace
 
 double fma_peak_gflops(int threads, double milliseconds) {
-    std::vector<double> gflops(static_cast<std::size_t>(threads));
-    run_at_once(threads, [&](int n) {
-        gflops[static_cast<std::size_t>(n)] = one_thread_gflops(milliseconds * 1e-3);
-    });
+    std::vector<double> gflops(threads);
+    run_at_once(threads, [&](int n) { gflops[n] = one_thread_gflops(milliseconds * 1e-3); });
     double sum = 0.0;
     for (const double mine : gflops) sum += mine;
     return sum;

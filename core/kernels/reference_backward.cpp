@@ -65,7 +65,7 @@ class RowBackward {
     }
 
   private:
-    bool contributes(Index j) const { return contributes_[static_cast<std::size_t>(j)] != 0; }
+    bool contributes(Index j) const { return contributes_[j] != 0; }
     Index group(Index h) const { return h / (size_.heads / size_.kv_heads); }
 
     // forward:  context = Ã V,  Ã = A · keep / (1 − p)
@@ -166,11 +166,11 @@ class ScoresBackward {
         if (!is_dot(call_.spec().score))
             return pair_products_backward(call_, {h, 0, q.rows}, q, k, d_scores, d_q, d_k,
                                           d_.params);
-        std::vector<std::uint8_t> contributes(static_cast<std::size_t>(k.rows));
+        std::vector<std::uint8_t> contributes(k.rows);
         for (Index i = 0; i < q.rows; ++i) {
             fill_contributing(call_.spec(), call_.size(), b, h, i, contributes);
             for (Index j = 0; j < k.rows; ++j)
-                if (contributes[static_cast<std::size_t>(j)] != 0)
+                if (contributes[j] != 0)
                     for (Index c = 0; c < q.columns; ++c) {
                         d_q(i, c) += d_scores(i, j) * k(j, c);
                         d_k(j, c) += d_scores(i, j) * q(i, c);

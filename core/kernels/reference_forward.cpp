@@ -233,15 +233,14 @@ void continue_row(const CallD& call, Stage from, TraceD& trace, Index b, Index h
     const Dimensions& size = call.size();
     const double factor = score_factor(spec, size.d_k);
     const PairRule rule = pair_rule(spec, size, h);
-    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size.tk));
+    std::vector<std::uint8_t> allowed(size.tk);
     fill_allowed(spec.mask, size, b, h, i, allowed);
     for (Index j = 0; j < size.tk; ++j) {
         double value = trace[from](b, h, i, j);
         if (from < Stage::scaled) trace[Stage::scaled](b, h, i, j) = value *= factor;
         if (from < Stage::biased && spec.biases())
             trace[Stage::biased](b, h, i, j) = value = rule.biased(value, i + size.query_offset, j);
-        trace[Stage::masked](b, h, i, j) =
-            allowed[static_cast<std::size_t>(j)] != 0 ? value : kMinusInfinity;
+        trace[Stage::masked](b, h, i, j) = allowed[j] != 0 ? value : kMinusInfinity;
     }
 }
 

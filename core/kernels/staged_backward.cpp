@@ -153,12 +153,12 @@ Result<Trace> staged_backward(const Call& call, const Trace& forward, const Upst
     // Heads that share a key/value head add to the same d_K and d_V: one thread takes them all. The parameters' sums are
     // taken in the order of the heads, so that every run gives the same numbers.
     const Index sharing = size.heads / size.kv_heads;
-    std::vector<Params> params(static_cast<std::size_t>(size.batch * size.kv_heads));
+    std::vector<Params> params(size.batch * size.kv_heads);
     const bool finished = parallel_for(size.batch * size.kv_heads, control, [&](Index n, int) {
         HeadBackward head(call, forward, operands, d, d_operands);
         const Index first = n % size.kv_heads * sharing;
         for (Index h = first; h < first + sharing; ++h) head.run(n / size.kv_heads, h);
-        params[static_cast<std::size_t>(n)] = head.params();
+        params[n] = head.params();
     });
     if (!finished) return failed("the attention call was stopped");
     for (const Params& part : params) add_to(part, d.params);

@@ -84,7 +84,7 @@ class StagedRun {
             const Index head = n / blocks;
             const Index first = n % blocks * kBlockRows;
             block(head / size_.heads, head % size_.heads, first,
-                  std::min(kBlockRows, size_.tq - first), scratch_[static_cast<std::size_t>(slot)]);
+                  std::min(kBlockRows, size_.tq - first), scratch_[slot]);
         });
     }
 
@@ -102,8 +102,7 @@ class StagedRun {
         if (is_dot_) pack_rows(in_.k.matrix(b, g), packed_k_.matrix(b, g).data);
         pack_columns(in_.v.matrix(b, g), packed_v_.matrix(b, g).data);
         const auto v = in_.v.matrix(b, g);
-        v_finite_[static_cast<std::size_t>(head)] =
-            all_finite({v.data, static_cast<std::size_t>(v.rows * v.columns)});
+        v_finite_[head] = all_finite({v.data, static_cast<std::size_t>(v.rows * v.columns)});
     }
 
     /// Lays the buffers out once a thread.
@@ -116,7 +115,7 @@ class StagedRun {
         scratch.context = carve.next(context);
         scratch.allow = carve.next(stride_);
         std::fill_n(scratch.allow, stride_, 0.0F);  // past the last key it stays so
-        scratch.allowed.resize(static_cast<std::size_t>(size_.tk));
+        scratch.allowed.resize(size_.tk);
     }
 
     void block(Index b, Index h, Index first, Index count, Scratch& scratch) {
@@ -135,7 +134,7 @@ class StagedRun {
         }
         const MatrixView<float> context =
             trace_[Stage::context].matrix(b, h).row_block(first, count);
-        if (spec_.mask.any() && !v_finite_[static_cast<std::size_t>(b * size_.kv_heads + g)])
+        if (spec_.mask.any() && !v_finite_[b * size_.kv_heads + g])
             add_pairwise(b, h, first, rows, context, scratch);
         else
             multiply_v(packed_v_.matrix(b, g).data, rows, context, scratch);
@@ -207,8 +206,7 @@ class StagedRun {
             finish(1.0F);
             return kNaN;
         }
-        for (const TailWeight& weight : tail)
-            row[static_cast<std::size_t>(weight.j)] = weight.value;
+        for (const TailWeight& weight : tail) row[weight.j] = weight.value;
         finish(1.0F / sum);
         // sink + far is rounded: where the sink is the largest, it is taken as it is
         const double level =
@@ -222,7 +220,7 @@ class StagedRun {
         if (!spec_.mask.custom && !runs.split()) return nullptr;
         fill_allowed(spec_.mask, size_, b, h, i, scratch.allowed);
         for (Index j = 0; j < size_.tk; ++j)
-            scratch.allow[j] = scratch.allowed[static_cast<std::size_t>(j)] != 0 ? 1.0F : 0.0F;
+            scratch.allow[j] = scratch.allowed[j] != 0 ? 1.0F : 0.0F;
         return scratch.allow;
     }
 
@@ -274,9 +272,8 @@ class StagedRun {
             std::ranges::fill(sum, 0.0F);
             fill_contributing(spec_, size_, b, h, first + i, scratch.allowed);
             for (Index j = 0; j < size_.tk; ++j)
-                if (scratch.allowed[static_cast<std::size_t>(j)] != 0)
-                    for (Index c = 0; c < size_.d_v; ++c)
-                        sum[static_cast<std::size_t>(c)] += rows(i, j) * v(j, c);
+                if (scratch.allowed[j] != 0)
+                    for (Index c = 0; c < size_.d_v; ++c) sum[c] += rows(i, j) * v(j, c);
         }
     }
 

@@ -318,7 +318,7 @@ void pack_columns(MatrixView<const float> from, float* to) {
 
 void pack_rows(MatrixView<const float> from, float* to) {
     const Index width = panel_width();
-    const std::vector<float> ones(static_cast<std::size_t>(from.columns), 1.0F);
+    const std::vector<float> ones(from.columns, 1.0F);
     for (Index first = 0; first < from.rows; first += width, to += width * from.columns) {
         const Index rows = std::min(width, from.rows - first);
         if (rows < width) std::fill_n(to, width * from.columns, 0.0F);

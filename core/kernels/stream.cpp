@@ -47,7 +47,7 @@ double one_thread_gbytes(Triad& triad, std::size_t begin, std::size_t end, doubl
 double stream_gbytes(int threads, double milliseconds) {
     const Shape shape{1, 1, 1, kArrayFloats};
     Triad triad{Tensor(shape), Tensor(shape, 1.0F), Tensor(shape, 2.0F)};
-    std::vector<double> gbytes(static_cast<std::size_t>(threads));
+    std::vector<double> gbytes(threads);
     const auto bound = [&](std::size_t n) { return n * kArrayFloats / gbytes.size(); };
     run_at_once(threads, [&](int thread) {
         const auto n = static_cast<std::size_t>(thread);

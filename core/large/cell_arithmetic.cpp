@@ -38,12 +38,12 @@ CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell)
     const std::span<const float> q = source.q->matrix(head.b, head.h).row(cell.row);
     const std::span<const float> k = keys.row(cell.column);
     const Finish finish = finish_of(source, head);
-    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size.tk));
+    std::vector<std::uint8_t> allowed(size.tk);
     fill_allowed(source.spec.mask, size, head.b, head.h, cell.row, allowed);
     CellArithmetic result;
     std::vector<double> biased;
     for (Index j = 0; j < size.tk; ++j) {
-        if (allowed[static_cast<std::size_t>(j)] == 0) continue;
+        if (allowed[j] == 0) continue;
         biased.push_back(finish(dot(q, keys.row(j)), cell.row, j));
         if (!result.spoiling_key && spoils(biased.back())) {
             result.spoiling_key = j;
@@ -59,7 +59,7 @@ CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell)
     result.biased = finish(result.score, cell.row, cell.column);
     result.sink = sink_of(source, head);
     result.logsumexp = logsumexp_of(biased, result.sink);
-    result.allowed = allowed[static_cast<std::size_t>(cell.column)] != 0;
+    result.allowed = allowed[cell.column] != 0;
     result.weight = weight_of(result, biased.empty(), source.spec.empty_rows);
     return result;
 }

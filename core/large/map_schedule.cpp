@@ -188,8 +188,7 @@ bool is_affordable(const MapState& state, double now) {
         strips = {std::min(strips.begin, range.begin), std::max(strips.end, range.end)};
     }
     for (Index s = strips.begin; s < strips.end; ++s)
-        if (head.strips[static_cast<std::size_t>(s)] != Strip::done)
-            lacking += head.strip_pairs[static_cast<std::size_t>(s)];
+        if (head.strips[s] != Strip::done) lacking += head.strip_pairs[s];
     return state.gflop(lacking) <= kAffordableSeconds * state.speed(now);
 }
 

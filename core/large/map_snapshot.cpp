@@ -114,8 +114,7 @@ void count_nans_in_view(MapState& state) {
     if (head.nan.rows == 0) return;
     const CellBox box = cells_of(state.nan_view, state.size());
     for (Index i = box.rows.begin; i < box.rows.end; ++i)
-        add_nan_row(state.input->source, head.head, i,
-                    head.census->rows[static_cast<std::size_t>(i)], box.columns.begin,
+        add_nan_row(state.input->source, head.head, i, head.census->rows[i], box.columns.begin,
                     box.columns.end, state.nan_in_view);
 }
 

@@ -50,7 +50,7 @@ KeyRange HeadState::strips_of(const TileId& id, const Dimensions& size) const {
 std::vector<KeyRange> HeadState::known_rows() const {
     std::vector<KeyRange> runs;
     for (Index s = 0; s < pyramid.strip_count(); ++s) {
-        if (strips[static_cast<std::size_t>(s)] != Strip::done) continue;
+        if (strips[s] != Strip::done) continue;
         const KeyRange rows = pyramid.strip_rows(s);
         if (!runs.empty() && runs.back().end == rows.begin)
             runs.back().end = rows.end;
@@ -70,13 +70,12 @@ void HeadState::keep_census(const WeightSource& source, Census&& found) {
     nan = {};
     rows_unknown = std::ranges::count(census->rows, RowFate::unknown);
     for (Index s = 0; s < pyramid.strip_count(); ++s)
-        if (strips[static_cast<std::size_t>(s)] == Strip::done) {
+        if (strips[s] == Strip::done) {
             const KeyRange rows = pyramid.strip_rows(s);
             for (Index i = rows.begin; i < rows.end; ++i) settle_fate(source, i);
         }
     for (Index i = 0; i < source.size.tq; ++i)
-        add_nan_row(source, head, i, census->rows[static_cast<std::size_t>(i)], 0, source.size.tk,
-                    nan);
+        add_nan_row(source, head, i, census->rows[i], 0, source.size.tk, nan);
     ++nan_version;
 }
 
@@ -97,13 +96,12 @@ void HeadState::settle_fates(const WeightSource& source, KeyRange rows) {
     for (Index i = rows.begin; i < rows.end; ++i) {
         if (!settle_fate(source, i)) continue;
         ++nan_version;
-        add_nan_row(source, head, i, census->rows[static_cast<std::size_t>(i)], 0, source.size.tk,
-                    nan);
+        add_nan_row(source, head, i, census->rows[i], 0, source.size.tk, nan);
     }
 }
 
 bool HeadState::settle_fate(const WeightSource& source, Index row) {
-    RowFate& fate = census->rows[static_cast<std::size_t>(row)];
+    RowFate& fate = census->rows[row];
     if (fate == RowFate::nan || fate == RowFate::nan_everywhere) return false;
     const float logsumexp = pyramid.logsumexp({row, row + 1})[0];
     if (fate == RowFate::fine && std::isfinite(logsumexp)) return false;

@@ -83,8 +83,7 @@ AllowedKeys allowed_in_run(const WeightSource& source, Head head, Index i, Index
     if (!source.spec.mask.custom) return {end - begin, begin};
     const auto row = broadcast_row(*source.spec.mask.custom, head.b, head.h, i);
     if (row.size() == 1) return row[0] != 0 ? AllowedKeys{end - begin, begin} : AllowedKeys{};
-    const auto part =
-        row.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    const auto part = row.subspan(begin, static_cast<std::size_t>(end - begin));
     const Index count = std::ranges::count_if(part, [](std::uint8_t each) { return each != 0; });
     if (count == 0) return {};
     return {count,
@@ -184,15 +183,14 @@ std::optional<Census> take_census(const WeightSource& source, Head head,
     Looked q, k;
     if (!look_through(source.q->matrix(head.b, head.h), stop, q)) return std::nullopt;
     if (!look_through(source.k->matrix(head.b, kv_head), stop, k)) return std::nullopt;
-    Census census{q.faults, k.faults,
-                  std::vector<RowFate>(static_cast<std::size_t>(source.size.tq))};
+    Census census{q.faults, k.faults, std::vector<RowFate>(source.size.tq)};
     Fates fates(source, head, q, k);
     auto next = q.not_finite.begin();
     for (Index i = 0; i < source.size.tq; ++i) {
         if (i % kRowsAtOnce == 0 && stop.stop_requested()) return std::nullopt;
         const bool finite = next == q.not_finite.end() || *next != i;
         if (!finite) ++next;
-        census.rows[static_cast<std::size_t>(i)] = fates.of(i, finite);
+        census.rows[i] = fates.of(i, finite);
     }
     return census;
 }

@@ -77,7 +77,7 @@ Code unit_code(std::uint64_t stream, std::uint64_t number, Index width) {
         const auto at = static_cast<std::size_t>(c % kBlock);
         if (at == 0)
             fill_normal_block(mix(stream, number), static_cast<std::uint64_t>(c / kBlock), block);
-        code[static_cast<std::size_t>(c)] = block[at];
+        code[c] = block[at];
         squares += block[at] * block[at];
     }
     const float inverse = 1.0F / std::sqrt(squares);
@@ -141,9 +141,7 @@ class Planter {
 
     void add(Tensor& tensor, Index token, Subspace space, const Code& code, float length) {
         const std::span<float> row = tensor.matrix(0, 0).row(token);
-        for (Index c = 0; c < space.width; ++c)
-            row[static_cast<std::size_t>(space.first + c)] +=
-                length * code[static_cast<std::size_t>(c)];
+        for (Index c = 0; c < space.width; ++c) row[space.first + c] += length * code[c];
     }
 
     /// Noise, band and documents of some tokens.
@@ -161,9 +159,7 @@ class Planter {
             const Index lane = at % kBlock;
             if (lane == 0 || at == first * spec_.d_k)
                 fill_normal_block(seed, static_cast<std::uint64_t>(at / kBlock), block);
-            tensor.data()[at] = at % spec_.d_k == spaces_.needle
-                                    ? 0.0F
-                                    : kNoise * block[static_cast<std::size_t>(lane)];
+            tensor.data()[at] = at % spec_.d_k == spaces_.needle ? 0.0F : kNoise * block[lane];
         }
     }
 
@@ -218,9 +214,8 @@ class Planter {
     /// ln Σ e^S of a row so far.
     double logsumexp(Index i) const {
         const std::span<const float> q = q_.matrix(0, 0).row(i);
-        std::vector<double> scores(static_cast<std::size_t>(spec_.tokens));
-        for (Index j = 0; j < spec_.tokens; ++j)
-            scores[static_cast<std::size_t>(j)] = score(q, k_.matrix(0, 0).row(j));
+        std::vector<double> scores(spec_.tokens);
+        for (Index j = 0; j < spec_.tokens; ++j) scores[j] = score(q, k_.matrix(0, 0).row(j));
         const double most = std::ranges::max(scores);
         double sum = 0.0;
         for (const double s : scores) sum += std::exp(s - most);
@@ -244,7 +239,7 @@ class Planter {
         std::array<double, 5> rows{};
         parallel_for(static_cast<Index>(rows.size()), control_, [&](Index n, int) {
             const Index i = (2 * n + 1) * spec_.tokens / 10;
-            rows[static_cast<std::size_t>(n)] = rounded(logsumexp(i));
+            rows[n] = rounded(logsumexp(i));
         });
         std::ranges::sort(rows);
         return rows[rows.size() / 2];
@@ -258,7 +253,7 @@ class Planter {
     }
 
     Code pair_code(Index token) const {
-        const auto id = [&](Index i) { return layout_.token_ids[static_cast<std::size_t>(i)]; };
+        const auto id = [&](Index i) { return layout_.token_ids[i]; };
         const std::uint64_t pair = std::uint64_t{id(token - 1)} << 32 | id(token);
         return unit_code(stream("token codes"), pair, spaces_.tokens.width);
     }
@@ -272,7 +267,7 @@ class Planter {
             for (Index step = 2; step < repeat.length; ++step) {
                 const Code code = pair_code(repeat.source + step - 1);
                 const Index key = repeat.source + step;
-                if (!std::exchange(written[static_cast<std::size_t>(key)], char{1}))
+                if (!std::exchange(written[key], char{1}))
                     add(k_, key, spaces_.tokens, code, length);
                 add(q_, repeat.target + step - 1, spaces_.tokens, code, length);
             }

@@ -40,8 +40,7 @@ std::vector<Index> document_starts(Index tokens, Draw draw) {
     }
     std::vector<Index> starts{0};
     for (Index d = 0; d + 1 < kDocuments; ++d)
-        starts.push_back(static_cast<Index>(ends[static_cast<std::size_t>(d)] / total *
-                                            static_cast<double>(tokens)));
+        starts.push_back(static_cast<Index>(ends[d] / total * static_cast<double>(tokens)));
     return starts;
 }
 
@@ -63,7 +62,7 @@ std::vector<Repeat> repeats(Index tokens, Draw draw) {
 
 std::vector<std::uint32_t> token_ids(const PlantedSpec& spec, const std::vector<Repeat>& repeats) {
     const std::uint64_t seed = mix(spec.seed, hash_text("tokens"));
-    std::vector<std::uint32_t> ids(static_cast<std::size_t>(spec.tokens));
+    std::vector<std::uint32_t> ids(spec.tokens);
     for (std::size_t i = 0; i < ids.size(); ++i)
         ids[i] = static_cast<std::uint32_t>(mix(seed, i) % kVocabulary);
     for (const Repeat& repeat : repeats)

@@ -29,8 +29,7 @@ double standard_error(std::span<const RowPart> parts, Index column, double mean)
     double squares = 0.0;
     double rows = 0.0;
     for (const RowPart& part : parts) {
-        const double value =
-            static_cast<double>(part.texels->mean[static_cast<std::size_t>(column)]);
+        const double value = static_cast<double>(part.texels->mean[column]);
         squares += (value - mean) * (value - mean);
         rows += static_cast<double>(part.height);
     }
@@ -40,7 +39,7 @@ double standard_error(std::span<const RowPart> parts, Index column, double mean)
 std::vector<RowPart> parts_of_band(const PreviewPlan& plan, const std::vector<TexelRow>& sampled,
                                    Index band) {
     std::vector<RowPart> parts;
-    const auto begin = static_cast<std::size_t>(plan.band_starts[static_cast<std::size_t>(band)]);
+    const auto begin = static_cast<std::size_t>(plan.band_starts[band]);
     const auto end = static_cast<std::size_t>(plan.band_starts[static_cast<std::size_t>(band) + 1]);
     for (std::size_t n = begin; n < end; ++n)
         parts.push_back({sampled[n].get(), 0, plan.heights[n]});
@@ -63,7 +62,7 @@ std::vector<TexelRow> folded(const std::vector<TexelRow>& below, const TexelAxis
 void add_relative_errors(std::span<const RowPart> parts, const Texels& band,
                          std::vector<float>& errors) {
     for (Index c = 0; c < band.columns; ++c) {
-        const auto mean = static_cast<double>(band.mean[static_cast<std::size_t>(c)]);
+        const auto mean = static_cast<double>(band.mean[c]);
         if (mean > 0.0) errors.push_back(static_cast<float>(standard_error(parts, c, mean) / mean));
     }
 }

@@ -33,9 +33,7 @@ struct Preview {
     double relative_error_median = 0.0;
     double relative_error_95 = 0.0;
 
-    const TexelRow& row(int at_level, Index row) const {
-        return levels[static_cast<std::size_t>(at_level - level)][static_cast<std::size_t>(row)];
-    }
+    const TexelRow& row(int at_level, Index row) const { return levels[at_level - level][row]; }
 };
 
 /// `sampled`: one row of texels for each of plan.rows, keys pooled by 2^level.

@@ -72,12 +72,12 @@ void Pyramid::add_row(int level, Index row, Texels&& texels) {
     auto shared = std::make_shared<const Texels>(std::move(texels));
     const std::lock_guard lock(mutex_);
     bytes_ += more;
-    at(level).rows[static_cast<std::size_t>(row)] = std::move(shared);
+    at(level).rows[row] = std::move(shared);
 }
 
 bool Pyramid::take(int level, Index row) {
     const std::lock_guard lock(mutex_);
-    char& taken = at(level).taken[static_cast<std::size_t>(row)];
+    char& taken = at(level).taken[row];
     const std::vector<TexelRow>& below = at(level - 1).rows;
     const auto child = static_cast<std::size_t>(2 * row);
     if (taken != 0 || !below[child]) return false;
@@ -99,7 +99,7 @@ Texels Pyramid::fold(int level, Index row) const {
 
 TexelRow Pyramid::row(int level, Index row) const {
     const std::lock_guard lock(mutex_);
-    return at(level).rows[static_cast<std::size_t>(row)];
+    return at(level).rows[row];
 }
 
 std::span<const float> Pyramid::logsumexp(KeyRange rows) const {

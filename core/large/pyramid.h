@@ -49,10 +49,8 @@ class Pyramid {
     /// Whether it falls to the caller to make this row: both rows below are there and nobody has begun.
     bool take(int level, Index row);
     Texels fold(int level, Index row) const;
-    Level& at(int level) { return levels_[static_cast<std::size_t>(level - base_level_)]; }
-    const Level& at(int level) const {
-        return levels_[static_cast<std::size_t>(level - base_level_)];
-    }
+    Level& at(int level) { return levels_[level - base_level_]; }
+    const Level& at(int level) const { return levels_[level - base_level_]; }
 
     Index tq_;
     Index tk_;

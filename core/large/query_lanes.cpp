@@ -48,7 +48,7 @@ void QueryLanes::set(Index g, std::span<const Index> queries) {
     }
     transpose({rows_.data(), lanes_, size_.d_k, size_.d_k}, factors_.data(),
               {qt(g), size_.d_k, lanes_, lanes_});
-    groups_[static_cast<std::size_t>(g)] = mask_.group(queries);
+    groups_[g] = mask_.group(queries);
 }
 
 double QueryLanes::far(Index query) const {

@@ -25,7 +25,7 @@ class QueryLanes {
 
     /// Group `g` holds G queries; −1: none, which attends to nothing.
     void set(Index g, std::span<const Index> queries);
-    const QueryGroup& group(Index g) const { return groups_[static_cast<std::size_t>(g)]; }
+    const QueryGroup& group(Index g) const { return groups_[g]; }
     /// What B of a query is larger by here, in units of log2: near_position(). −1: nothing.
     double far(Index query) const;
     /// The keys that any of the first `count` groups attends to; an empty range when none does.

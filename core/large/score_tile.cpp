@@ -59,7 +59,7 @@ class ScoreTile {
         Texels& texels = tile_.texels;
         texels.rows = (count(cells_.rows) + side_ - 1) / side_;
         texels.columns = (count(cells_.columns) + side_ - 1) / side_;
-        texels.mean.resize(static_cast<std::size_t>(texels.rows * texels.columns));
+        texels.mean.resize(texels.rows * texels.columns);
         if (source.spec.mask.any()) texels.allowed.resize(texels.mean.size());
     }
 
@@ -109,7 +109,7 @@ class ScoreTile {
     PairSum texel(Index c) const {
         const KeyRange keys = keys_of(c);
         if (keys.begin >= any_.end || keys.end <= any_.begin) return {};
-        const Sums& key_sum = key_sums_[static_cast<std::size_t>(c)];
+        const Sums& key_sum = key_sums_[c];
         if (source_.spec.mask.custom || !is_finite(key_sum) || !is_finite(query_sum_))
             return pair_by_pair(keys);
         const bool every_pair = keys.begin >= all_.begin && keys.end <= all_.end;
@@ -124,7 +124,7 @@ class ScoreTile {
     template <class Function>
     void for_runs(KeyRange keys, const Function& f) const {
         for (Index i = queries_.begin; i < queries_.end; ++i) {
-            const KeyRuns& runs = runs_[static_cast<std::size_t>(i - queries_.begin)];
+            const KeyRuns& runs = runs_[i - queries_.begin];
             for (const KeyRange each : {runs.first, runs.second})
                 if (const KeyRange run = common(each, keys); count(run) > 0) f(i, run);
         }

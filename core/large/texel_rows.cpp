@@ -78,7 +78,7 @@ Texels slice_rows(std::span<const TexelRow> rows, const SliceOf& slice) {
         std::ranges::any_of(rows, [](const TexelRow& row) { return !row->allowed.empty(); });
     Texels out = empty_texels(static_cast<Index>(rows.size()), count, masked);
     for (Index r = 0; r < out.rows; ++r) {
-        const Texels& row = *rows[static_cast<std::size_t>(r)];
+        const Texels& row = *rows[r];
         const std::size_t at = out.at(r, 0);
         copy_part(row.mean, slice.first, count, out.mean, at);
         copy_part(row.max, slice.first, count, out.max, at);

@@ -101,7 +101,7 @@ class TopSearch {
             const TexelRow row = exact_.pyramid.row(level, r);
             for (Index c = 2 * parent.column; c < std::min(2 * parent.column + 2, row->columns);
                  ++c)
-                push({row->max[static_cast<std::size_t>(c)], level, r, c});
+                push({row->max[c], level, r, c});
         }
     }
 
@@ -157,7 +157,7 @@ bool search_query(const ExactParts& exact, Index row, const std::stop_token& sto
     PooledRows weights;
     if (!pool_rows(exact.source, exact.head, {&row, 1}, 1, 1, stop, weights)) return false;
     for (Index j = 0; j < weights.texels.columns; ++j)
-        note({row, j}, weights.texels.mean[static_cast<std::size_t>(j)], result);
+        note({row, j}, weights.texels.mean[j], result);
     return true;
 }
 
@@ -170,7 +170,7 @@ bool search_key(const ExactParts& exact, Index column, std::span<const KeyRange>
                         rows.end - rows.begin, 1, 1, stop, weights))
             return false;
         for (Index r = 0; r < weights.rows; ++r)
-            note({rows.begin + r, column}, weights.mean[static_cast<std::size_t>(r)], result);
+            note({rows.begin + r, column}, weights.mean[r], result);
         result.rows_missing -= rows.end - rows.begin;
     }
     return true;

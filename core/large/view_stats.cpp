@@ -97,9 +97,7 @@ double sum_of_keys(const Tile& tile, const ProfilePlace& place, Index r, Index c
 void add_rows(const Tile& tile, const TexelBox& box, const ProfilePlace& place,
               Profiles& profiles) {
     for (Index r = box.rows.begin; r < box.rows.end; ++r) {
-        double& row =
-            profiles
-                .rows[static_cast<std::size_t>(tile.id.row * kTileTexels + r - place.first_row)];
+        double& row = profiles.rows[tile.id.row * kTileTexels + r - place.first_row];
         for (Index c = box.columns.begin; c < box.columns.end; ++c)
             row += sum_of_keys(tile, place, r, c);
     }
@@ -111,10 +109,10 @@ void add_columns(const Tile& tile, const TexelBox& box, const ProfilePlace& plac
     const Index across = tile.id.column * kTileTexels;
     for (Index r = box.rows.begin; r < box.rows.end; ++r) {
         const Index row = tile.id.row * kTileTexels + r;
-        if (std::isnan(profiles.rows[static_cast<std::size_t>(row - place.first_row)])) continue;
+        if (std::isnan(profiles.rows[row - place.first_row])) continue;
         const auto height = static_cast<double>(place.queries.extent(row));
         for (Index c = box.columns.begin; c < box.columns.end; ++c)
-            profiles.columns[static_cast<std::size_t>(across + c - place.first_column)] +=
+            profiles.columns[across + c - place.first_column] +=
                 height * static_cast<double>(tile.texels.mean[tile.texels.at(r, c)]);
     }
 }
@@ -143,8 +141,8 @@ Profiles profiles_of(std::span<const std::shared_ptr<const Tile>> tiles, const M
     profiles.first_column = place.first_column * side;
     const Index end_row = divide_up(cells.rows.end, side);
     const Index end_column = divide_up(cells.columns.end, side);
-    profiles.rows.resize(static_cast<std::size_t>(end_row - place.first_row));
-    profiles.columns.resize(static_cast<std::size_t>(end_column - place.first_column));
+    profiles.rows.resize(end_row - place.first_row);
+    profiles.columns.resize(end_column - place.first_column);
     profiles.keys = std::min(end_column * side, size.tk) - profiles.first_column;
     for (const auto& tile : tiles) add_rows(*tile, shown(*tile, cells), place, profiles);
     for (const auto& tile : tiles) add_columns(*tile, shown(*tile, cells), place, profiles);

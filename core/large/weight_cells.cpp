@@ -128,7 +128,7 @@ class CellTile {
             const Index v = std::min(vector + lane / map_.lanes(), map_.vectors() - 1);
             const Index row = map_.row(v, lane % map_.lanes());
             const auto at = static_cast<std::size_t>(lane);
-            listed_[at] = row < 0 ? -1 : cells_.rows[static_cast<std::size_t>(row)];
+            listed_[at] = row < 0 ? -1 : cells_.rows[row];
             logsumexp_[g * lanes_ + lane] = row < 0 ? 0.0F : log2_sum(row);
         }
         queries_.set(g, listed_);
@@ -136,7 +136,7 @@ class CellTile {
 
     /// A row that has no finite logsumexp weighs NaN wherever it may attend.
     float log2_sum(Index row) const {
-        const auto natural = static_cast<double>(cells_.logsumexp[static_cast<std::size_t>(row)]);
+        const auto natural = static_cast<double>(cells_.logsumexp[row]);
         if (!std::isfinite(natural)) return std::numeric_limits<float>::quiet_NaN();
         return static_cast<float>(natural * std::numbers::log2e);
     }
@@ -148,8 +148,7 @@ class CellTile {
         std::array<float*, kVectors> pools;
         for (Index v = 0; v < kVectors; ++v) {
             const bool past = vector + v >= map_.vectors();
-            pools[static_cast<std::size_t>(v)] =
-                pools_ + (past ? map_.pools() : map_.pool(vector + v)) * pool_floats_;
+            pools[v] = pools_ + (past ? map_.pools() : map_.pool(vector + v)) * pool_floats_;
         }
         add_to_pools(queries_.block(g, part, cells_.keys.begin, cells_.pool_keys),
                      logsumexp_ + g * lanes_, pools.data(), scratch_);
@@ -163,7 +162,7 @@ class CellTile {
         const float* from = pools_ + pool * pool_floats_;
         for (Index c = 0; c < columns_; ++c, from += kPoolFields * lanes)
             for (Index lane = 0; lane < lanes; ++lane) {
-                const Index row = rows[static_cast<std::size_t>(lane)];
+                const Index row = rows[lane];
                 if (row < 0) break;
                 const std::size_t at = out_.at(row_ + row, column_ + c);
                 out_.mean[at] += from[lane];
@@ -233,7 +232,7 @@ bool pool_listed(const WeightSource& source, Head head, const ListedCells& cells
 
 bool sum_scores(const WeightSource& source, Head head, KeyRange rows, KeyRange keys, Index side,
                 const std::stop_token& stop, Texels& out) {
-    std::vector<Index> listed(static_cast<std::size_t>(rows.end - rows.begin));
+    std::vector<Index> listed(rows.end - rows.begin);
     std::iota(listed.begin(), listed.end(), rows.begin);
     std::vector<float> level;  // in place of L, so that B − L is B itself
     const QueryLanes queries(source, head, 1);
@@ -248,7 +247,7 @@ bool sum_scores(const WeightSource& source, Head head, KeyRange rows, KeyRange k
 bool pool_cells(const WeightSource& source, Head head, std::span<const float> logsumexp, Index row,
                 Index column, Index rows, Index columns, Index side, const std::stop_token& stop,
                 Texels& out) {
-    std::vector<Index> listed(static_cast<std::size_t>(rows));
+    std::vector<Index> listed(rows);
     std::iota(listed.begin(), listed.end(), row);
     return pool_listed(source, head, {listed, logsumexp, {column, column + columns}, side, side},
                        stop, out);

@@ -48,7 +48,7 @@ struct WeightMap::Work {
         : state_(std::move(input), limits), wake_(std::move(wake)), folder_(std::move(folder)) {
         const int count = std::max(thread_count(), 1);
         const std::lock_guard lock(mutex_);  // a thread that runs reads threads_ (rest())
-        threads_.reserve(static_cast<std::size_t>(count));
+        threads_.reserve(count);
         try {
             for (int n = 0; n < count; ++n) threads_.emplace_back([this, n] { serve(n); });
         } catch (const std::system_error&) {  // fewer than wanted are enough; for none see work()
@@ -321,7 +321,7 @@ struct WeightMap::Work {
         const TexelAxis keys{side, source().size.tk};
         for (Index r = 0; r < pooled.texels.rows; ++r) {
             const RowPart part{&pooled.texels, r, 1};
-            head.sampled[static_cast<std::size_t>(chunk.begin + r)] =
+            head.sampled[chunk.begin + r] =
                 std::make_shared<const Texels>(join_rows({&part, 1}, keys, 1));
         }
         if (is_last_chunk(head)) finish(head);

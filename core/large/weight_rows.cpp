@@ -93,15 +93,13 @@ class RowPass {
     void start_group(Index g, Index first) {
         const auto last = static_cast<Index>(rows_.size()) - 1;
         for (Index lane = 0; lane < lanes_; ++lane)
-            listed_[static_cast<std::size_t>(lane)] =
-                rows_[static_cast<std::size_t>(std::min(first + lane, last))];
+            listed_[lane] = rows_[std::min(first + lane, last)];
         queries_.set(g, listed_);
         // A sink is what a key before the first would have left.
         const bool sink = sink_ != -std::numeric_limits<double>::infinity();
         for (Index lane = 0; lane < lanes_; ++lane)
             max_[g * lanes_ + lane] =
-                sink ? static_cast<float>(sink_ * std::numbers::log2e +
-                                          queries_.far(listed_[static_cast<std::size_t>(lane)]))
+                sink ? static_cast<float>(sink_ * std::numbers::log2e + queries_.far(listed_[lane]))
                      : std::numeric_limits<float>::lowest();
         std::fill_n(sum_ + g * lanes_, lanes_, sink ? 1.0F : 0.0F);
         const KeyRange gap = queries_.group(g).none;
@@ -134,10 +132,8 @@ class RowPass {
                              std::log2(static_cast<double>(sum_[g * lanes_ + lane]));
             logsumexp_[lane] =
                 std::isfinite(l) ? static_cast<float>(l) : std::numeric_limits<float>::quiet_NaN();
-            texel_rows_[static_cast<std::size_t>(lane)] = n < count ? n / pool_rows_ : -1;
-            if (n < count)
-                out_.logsumexp[static_cast<std::size_t>(n)] =
-                    static_cast<float>(l * std::numbers::ln2);
+            texel_rows_[lane] = n < count ? n / pool_rows_ : -1;
+            if (n < count) out_.logsumexp[n] = static_cast<float>(l * std::numbers::ln2);
         }
         const KeyRange any = queries_.group(g).any;
         Texels& texels = out_.texels;

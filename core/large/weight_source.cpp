@@ -119,8 +119,7 @@ Finish finish_of(const WeightSource& source, Head head) {
 }
 
 double sink_of(const WeightSource& source, Head head) {
-    return source.sinks.empty() ? -std::numeric_limits<double>::infinity()
-                                : source.sinks[static_cast<std::size_t>(head.h)];
+    return source.sinks.empty() ? -std::numeric_limits<double>::infinity() : source.sinks[head.h];
 }
 
 Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& spec) try {

@@ -38,17 +38,15 @@ Result<Index> position_in(std::string_view words, std::string_view pair) {
 
 Alignment common_ends(const std::vector<ModelToken>& text, const std::vector<ModelToken>& other) {
     const Index tokens = std::ssize(text), others = std::ssize(other);
-    const auto same = [&](Index n, Index m) {
-        return text[static_cast<std::size_t>(n)].id == other[static_cast<std::size_t>(m)].id;
-    };
+    const auto same = [&](Index n, Index m) { return text[n].id == other[m].id; };
     Alignment made(text.size(), -1);
     Index first = 0, last = 0;
     const Index most = std::min(tokens, others);
     while (first < most && (tokens == others || same(first, first))) ++first;
     while (last < most - first && same(tokens - 1 - last, others - 1 - last)) ++last;
     for (Index n = 0; n < tokens; ++n) {
-        if (n < first) made[static_cast<std::size_t>(n)] = n;
-        if (n >= tokens - last) made[static_cast<std::size_t>(n)] = n + others - tokens;
+        if (n < first) made[n] = n;
+        if (n >= tokens - last) made[n] = n + others - tokens;
     }
     return made;
 }
@@ -61,7 +59,7 @@ Result<Alignment> aligned(const PairedTokens& pairs, Index tokens, Index others)
         auto fine = check_position(here, tokens, "the text", seen);
         if (fine) fine = check_position(there, others, "the text to patch from", seen_there);
         if (!fine) return tl::unexpected(fine.error());
-        made[static_cast<std::size_t>(here)] = there;
+        made[here] = there;
     }
     return made;
 }
@@ -69,8 +67,7 @@ Result<Alignment> aligned(const PairedTokens& pairs, Index tokens, Index others)
 PairedTokens pairs_of(const Alignment& alignment) {
     PairedTokens pairs;
     for (Index n = 0; n < std::ssize(alignment); ++n)
-        if (const Index there = alignment[static_cast<std::size_t>(n)]; there >= 0)
-            pairs.emplace_back(n, there);
+        if (const Index there = alignment[n]; there >= 0) pairs.emplace_back(n, there);
     return pairs;
 }
 

@@ -40,7 +40,7 @@ Index KvCache::bytes() const {
 
 void KvCache::forget_after(Index count) {
     ATTN_CHECK(count >= 0 && count <= size(), "a cache forgets tokens that it has");
-    tokens.resize(static_cast<std::size_t>(count));
+    tokens.resize(count);
     if (count == 0) layers.clear();
     for (Layer& layer : layers)
         for (Tensor* each : {&layer.k, &layer.v}) {

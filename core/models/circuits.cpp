@@ -39,15 +39,13 @@ Matrix head_columns_of(const Tensor& whole, Index head, Index heads) {
 void fold_after(Matrix& y, const Tensor& scale, Index first) {
     if (scale.empty()) return;
     if (scale.count() == y.cols()) first = 0;
-    for (Index c = 0; c < y.cols(); ++c)
-        y.col(c) *= double{scale.values()[static_cast<std::size_t>(first + c)]};
+    for (Index c = 0; c < y.cols(); ++c) y.col(c) *= double{scale.values()[first + c]};
 }
 
 /// Into the rows of a matrix that reads what a norm gives; a LayerNorm takes the mean off what goes in.
 void fold_before(Matrix& w, const NormWeights& norm, Norm kind) {
     if (!norm.there()) return;
-    for (Index r = 0; r < w.rows(); ++r)
-        w.row(r) *= double{norm.scale.values()[static_cast<std::size_t>(r)]};
+    for (Index r = 0; r < w.rows(); ++r) w.row(r) *= double{norm.scale.values()[r]};
     if (kind == Norm::layer) w.rowwise() -= w.colwise().mean().eval();
 }
 
@@ -67,7 +65,7 @@ Result<Factors> factors_of(const Model& model, HeadPlace at) {
                         config.family->words));
     if (auto fine = check_interventions({{at}, {}, {}}, model, 1); !fine)
         return tl::unexpected(fine.error());
-    const BlockWeights& block = model.weights().blocks[static_cast<std::size_t>(at.layer)];
+    const BlockWeights& block = model.weights().blocks[at.layer];
     const Params& params = block.attention;
     const Index key_head = at.head * config.kv_heads / config.heads;
     Factors of{head_columns_of(params[Param::w_q], at.head, config.heads),
@@ -146,7 +144,7 @@ Tensor token_rows(const Model& model, std::span<const Index> ids) {
     const ModelConfig& config = model.config();
     auto x = Tensor::uninitialised({1, 1, std::ssize(ids), config.width});
     for (Index t = 0; t < x.shape().t; ++t)
-        model.weights().embedding.copy_row(ids[static_cast<std::size_t>(t)], x.matrix(0, 0).row(t));
+        model.weights().embedding.copy_row(ids[t], x.matrix(0, 0).row(t));
     for (float& value : x.values()) value *= static_cast<float>(config.embedding_factor);
     const NormWeights& norm = model.weights().embedding_norm;
     return norm.there() ? normalised(x, norm, config.family->norm, config.epsilon) : x;
@@ -161,7 +159,7 @@ Result<void> check_tokens(const Model& model, HeadPlace at, const std::vector<Mo
         if (token.id < 0 || token.id >= embedding.shape().t)
             return bad_input(
                 fmt::format("token {} is not one of {}", token.id, embedding.shape().t));
-    const Params& params = model.weights().blocks[static_cast<std::size_t>(at.layer)].attention;
+    const Params& params = model.weights().blocks[at.layer].attention;
     if (const Index width = params[Param::w_q].shape().t; width != embedding.shape().d)
         return bad_input(
             fmt::format("layer {} reads vectors of {}; expected {}, as the embedding has", at.layer,
@@ -175,7 +173,7 @@ struct TokenHeads {
 };
 TokenHeads heads_of(const Model& model, HeadPlace at, const Tensor& rows) {
     const ModelConfig& config = model.config();
-    const BlockWeights& block = model.weights().blocks[static_cast<std::size_t>(at.layer)];
+    const BlockWeights& block = model.weights().blocks[at.layer];
     const Index key_head = at.head * config.kv_heads / config.heads;
     const Index count = rows.shape().t;
     const bool turns =
@@ -201,10 +199,10 @@ TokenHeads heads_of(const Model& model, HeadPlace at, const Tensor& rows) {
 /// The rows of a table that are the tokens'.
 Matrix rows_of(const WeightMatrix& table, std::span<const Index> ids) {
     Matrix made(std::ssize(ids), table.shape().d);
-    std::vector<float> row(static_cast<std::size_t>(table.shape().d));
+    std::vector<float> row(table.shape().d);
     for (Index t = 0; t < made.rows(); ++t) {
-        table.copy_row(ids[static_cast<std::size_t>(t)], row);
-        for (Index c = 0; c < made.cols(); ++c) made(t, c) = row[static_cast<std::size_t>(c)];
+        table.copy_row(ids[t], row);
+        for (Index c = 0; c < made.cols(); ++c) made(t, c) = row[c];
     }
     return made;
 }
@@ -265,7 +263,7 @@ class Nearest {
     /// values: a column for each of the vocabulary's tokens from `first` on.
     void take(const Matrix& values, Index first) {
         for (Index i = 0; i < values.rows(); ++i) {
-            auto& row = best_[static_cast<std::size_t>(i)];
+            auto& row = best_[i];
             for (Index n = 0; n < values.cols(); ++n) row.push_back({values(i, n), first + n});
             const auto order = [](const Each& a, const Each& b) {
                 return a.value != b.value ? a.value > b.value : a.id < b.id;
@@ -330,7 +328,7 @@ Result<TokenCircuit> vocabulary_circuit(const Model& model, HeadPlace at,
     const Matrix by_output = over->heads.v * over->out;
     for (Index first = 0; first < words; first += kTogether) {
         if (control.stop.stop_requested()) return failed("the circuit was stopped");
-        std::vector<Index> some(static_cast<std::size_t>(std::min(kTogether, words - first)));
+        std::vector<Index> some(std::min(kTogether, words - first));
         std::iota(some.begin(), some.end(), first);
         const Matrix k = heads_of(model, at, token_rows(model, some)).k;
         keys.take(over->score_factor * over->heads.q * k.transpose(), first);

@@ -223,9 +223,7 @@ struct ModelConfig {
     std::vector<std::string> unknown;  // keys of which nothing is known
 
     Index columns_of_head() const { return head_width.value_or(width / std::max<Index>(heads, 1)); }
-    bool has_window(Index layer) const {
-        return window && (windowed.empty() || windowed[static_cast<std::size_t>(layer)]);
-    }
+    bool has_window(Index layer) const { return window && (windowed.empty() || windowed[layer]); }
     const RopeRules& rope_of(Index layer) const {
         return window_rope && has_window(layer) ? *window_rope : rope;
     }

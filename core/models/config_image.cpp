@@ -99,7 +99,7 @@ void read_image(ConfigReader& reader, ModelConfig& config) {
         reader.complain(fmt::format("has 'num_channels' = {}; expected 1 or 3", image.channels));
         image.channels = 3;
     }
-    image.mean.assign(static_cast<std::size_t>(image.channels), 0.5);
+    image.mean.assign(image.channels, 0.5);
     image.deviation = image.mean;
     if (config.family->read_out == ReadOut::projected) {
         image.resampling = Resampling::bicubic;  // as CLIPImageProcessor has them

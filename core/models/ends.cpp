@@ -97,7 +97,7 @@ Tensor embedded_image(const Model& model, const Tensor& pixels) {
         const auto from = t >= leading ? patches.matrix(0, 0).row(t - leading)
                           : t == 0     ? weights.class_token.matrix(0, 0).row(0)
                                        : weights.distillation_token.matrix(0, 0).row(0);
-        for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[static_cast<std::size_t>(c)];
+        for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[c];
     }
     if (weights.embedding_norm.there())
         x = normalised(x, weights.embedding_norm, model.config().family->norm,

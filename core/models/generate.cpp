@@ -29,8 +29,7 @@ Result<void> check_generates(const Model& model) {
 }  // namespace
 
 std::span<const float> GenerationStep::weights(Index layer, Index head, Index n) const {
-    return rows.layers[static_cast<std::size_t>(layer)].trace[Stage::weights].matrix(0, head).row(
-        n);
+    return rows.layers[layer].trace[Stage::weights].matrix(0, head).row(n);
 }
 
 Result<Generation> Generation::of(std::shared_ptr<const Model> model, const Backend& backend,

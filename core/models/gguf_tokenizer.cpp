@@ -135,8 +135,7 @@ class GgufVocabulary {
         pieces_.unknown = 0;
         json root = root_of(pieces_);  // but for the model
         json vocabulary = json::object();
-        for (Index id = 0; id < pieces_.size(); ++id)
-            vocabulary[pieces_.pieces[static_cast<std::size_t>(id)].text] = id;
+        for (Index id = 0; id < pieces_.size(); ++id) vocabulary[pieces_.pieces[id].text] = id;
         root["model"] = {{"type", "BPE"},
                          {"ignore_merges", row->whole_words},
                          {"vocab", std::move(vocabulary)},

@@ -44,7 +44,7 @@ Result<void> check_row(const RowIntervention& row, const AttentionSpec& spec, In
     size.heads = spec.heads;
     size.kv_heads = spec.kv_heads;
     size.tq = size.tk = tokens;
-    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(tokens));
+    std::vector<std::uint8_t> allowed(tokens);
     fill_allowed(spec.mask, size, 0, row.at.head, row.query, allowed);
     double sum = 0.0;
     for (std::size_t j = 0; j < row.weights.size(); ++j) {
@@ -65,7 +65,7 @@ Result<void> check_row(const RowIntervention& row, const AttentionSpec& spec, In
 
 /// Columns of one head of q, k or v.
 Index head_width(const Model& model, Stage part, Index layer) {
-    const Params& params = model.blocks()[static_cast<std::size_t>(layer)].attention;
+    const Params& params = model.blocks()[layer].attention;
     const ModelConfig& config = model.config();
     if (part == Stage::q) return params[Param::w_q].shape().d / config.heads;
     return params[part == Stage::k ? Param::w_k : Param::w_v].shape().d / config.kv_heads;
@@ -115,9 +115,7 @@ std::optional<NextTokenEffect> next_effect(const Tensor& before, const Tensor& a
     NextTokenEffect effect;
     effect.before = likeliest(last(before), 1).front().id;
     effect.after = likeliest(last(after), 1).front().id;
-    const auto of = [](const std::vector<double>& shares, Index id) {
-        return shares[static_cast<std::size_t>(id)];
-    };
+    const auto of = [](const std::vector<double>& shares, Index id) { return shares[id]; };
     effect.p_before = of(p, effect.before), effect.q_before = of(q, effect.before);
     effect.p_after = of(p, effect.after), effect.q_after = of(q, effect.after);
     effect.kl = divergence(p, q);
@@ -163,7 +161,7 @@ Result<PatchIntervention> patch_from(const ModelRun& source, HeadPlace at, Stage
     const auto layers = std::ssize(source.layers);
     if (auto fine = check_place({at.layer, 0}, layers, 1, "head"); !fine)
         return tl::unexpected(fine.error());
-    const ModelLayer& layer = source.layers[static_cast<std::size_t>(at.layer)];
+    const ModelLayer& layer = source.layers[at.layer];
     const Tensor& given = part == Stage::q   ? layer.inputs->q
                           : part == Stage::k ? layer.inputs->k
                                              : layer.inputs->v;

@@ -116,7 +116,7 @@ void turn_heads(Tensor& x, const RopeRules& rules, Index first) {
         first + shape.t > rules.short_length ? rules.long_divisors : rules.divisors;
     for (Index t = 0; t < shape.t; ++t)
         for (Index c = 0; c < pairs; ++c) {
-            const double by = divisors.empty() ? 1.0 : divisors[static_cast<std::size_t>(c)];
+            const double by = divisors.empty() ? 1.0 : divisors[c];
             const double angle =
                 static_cast<double>(first + t) * rope_frequency(rope, c, 2 * pairs) / by;
             const double cosine = rules.magnitude * std::cos(angle);

@@ -38,8 +38,7 @@ Result<void> check_token(Index token, Index vocabulary) {
 
 /// What the residual has in a row after a layer; −1: where the tokens enter.
 Tensor residual_row(const ModelRun& run, Index layer, Index row) {
-    return row_of(layer < 0 ? run.embedded : run.layers[static_cast<std::size_t>(layer)].residual,
-                  row);
+    return row_of(layer < 0 ? run.embedded : run.layers[layer].residual, row);
 }
 
 double product(std::span<const float> a, std::span<const double> b) {
@@ -71,9 +70,8 @@ Numbers direction_of(const Model& model, Index token, std::optional<Index> again
     const WeightMatrix& table = read_out_table(model);
     Numbers direction(static_cast<std::size_t>(table.shape().d));
     for (Index c = 0; c < table.shape().d; ++c)
-        direction[static_cast<std::size_t>(c)] =
-            model.config().logit_factor *
-            (double{table(token, c)} - (against ? double{table(*against, c)} : 0.0));
+        direction[c] = model.config().logit_factor *
+                       (double{table(token, c)} - (against ? double{table(*against, c)} : 0.0));
     return direction;
 }
 
@@ -120,8 +118,8 @@ class Attribution {
     }
 
     void add_layer(Index layer) {
-        const ModelLayer& made = run_.layers[static_cast<std::size_t>(layer)];
-        const BlockWeights& block = model_.weights().blocks[static_cast<std::size_t>(layer)];
+        const ModelLayer& made = run_.layers[layer];
+        const BlockWeights& block = model_.weights().blocks[layer];
         const Tensor attended = output_of(made);
         Numbers direction = direction_;
         for (double& value : direction) value *= config_.residual_factor;
@@ -231,7 +229,7 @@ Result<double> logit_difference(const ModelRun& run, Index a, Index b) {
         if (auto fine = check_token(each, run.read_out.shape().d); !fine)
             return tl::unexpected(fine.error());
     const auto last = run.read_out.matrix(0, 0).row(run.read_out.shape().t - 1);
-    return double{last[static_cast<std::size_t>(a)]} - last[static_cast<std::size_t>(b)];
+    return double{last[a]} - last[b];
 }
 
 }  // namespace attn

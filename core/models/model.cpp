@@ -52,7 +52,7 @@ void put_behind(const KvCache& cache, const BlockWeights& block, const ModelConf
         for (Tensor* heads : {&inputs.q, &inputs.k}) *heads = rotate(*spec.rope, *heads, first);
     spec.rope.reset();
     spec.query_offset = first;
-    const KvCache::Layer& past = cache.layers[static_cast<std::size_t>(layer)];
+    const KvCache::Layer& past = cache.layers[layer];
     inputs.k = in_a_row(past.k, std::move(inputs.k));
     inputs.v = in_a_row(past.v, std::move(inputs.v));
 }
@@ -82,14 +82,13 @@ Result<void> replace_rows(const std::vector<RowIntervention>& rows, Index layer,
         for (Index c = 0; c < values.columns; ++c) {
             double sum = 0.0;
             for (Index j = 0; j < values.rows; ++j)
-                if (const double weight = row.weights[static_cast<std::size_t>(j)]; weight != 0.0)
+                if (const double weight = row.weights[j]; weight != 0.0)
                     sum += weight * values(j, c);
             context(0, row.at.head, row.query, c) = static_cast<float>(sum);
         }
         for (const Stage stage : {Stage::weights, Stage::dropped})
             for (Index j = 0; !trace[stage].empty() && j < size.tk; ++j)
-                trace[stage](0, row.at.head, row.query, j) =
-                    static_cast<float>(row.weights[static_cast<std::size_t>(j)]);
+                trace[stage](0, row.at.head, row.query, j) = static_cast<float>(row.weights[j]);
     }
     const Tensor joined = join_heads(inputs, size, context);
     for (const RowIntervention& row : rows)
@@ -119,8 +118,7 @@ Tensor last_rows(const Tensor& x, Index count) {
     const Index rows = std::min(count, x.shape().t);
     if (rows == x.shape().t) return x;
     auto last = Tensor::uninitialised({1, 1, rows, x.shape().d});
-    std::ranges::copy(x.values().last(static_cast<std::size_t>(last.count())),
-                      last.values().begin());
+    std::ranges::copy(x.values().last(last.count()), last.values().begin());
     return last;
 }
 
@@ -297,7 +295,7 @@ Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
                         "next token",
                         config_.family->words));
     const Index before = cache.size();
-    cache.layers.resize(static_cast<std::size_t>(config_.layers));
+    cache.layers.resize(config_.layers);
     if (reads_across()) cache.cross.resize(cache.layers.size());
     std::vector<ModelToken> all = cache.tokens;
     all.insert(all.end(), tokens.begin(), tokens.end());
@@ -380,8 +378,7 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
     const auto inputs = std::make_shared<Inputs>(std::move(made));
     Result<Trace> trace = attend(*inputs, spec, way.backend, needed, {way.control.stop, {}});
     if (way.cache != nullptr)
-        way.cache->layers[static_cast<std::size_t>(layer)] = {std::move(inputs->k),
-                                                              std::move(inputs->v)};
+        way.cache->layers[layer] = {std::move(inputs->k), std::move(inputs->v)};
     if (!trace) return tl::unexpected(trace.error());
     if (rows)
         if (auto done = replace_rows(with.rows, layer, *inputs, spec, *trace); !done)
@@ -407,8 +404,7 @@ Result<Tensor> Model::run_cross(const Tensor& x, const BlockWeights& block, Mode
     if (memory_.empty())
         return bad_input(fmt::format("the {} of {} reads what its other stack gave; expected that",
                                      config_.family->stack, config_.family->words));
-    KvCache::Layer* const kept =
-        way.cache == nullptr ? nullptr : &way.cache->cross[static_cast<std::size_t>(layer)];
+    KvCache::Layer* const kept = way.cache == nullptr ? nullptr : &way.cache->cross[layer];
     const auto inputs = std::make_shared<Inputs>(cross_inputs(x, memory_, block, config_, kept));
     AttentionSpec spec = layer_spec(config_, layer);
     spec.score = Score::dot;

@@ -119,11 +119,11 @@ void Model::let_blocks_go() {
 
 Result<std::shared_ptr<const BlockWeights>> Model::block(Index layer, Index in) const {
     if (keeps_blocks())
-        return std::shared_ptr<const BlockWeights>(
-            std::shared_ptr<void>(), &weights_.blocks[static_cast<std::size_t>(layer)]);
+        return std::shared_ptr<const BlockWeights>(std::shared_ptr<void>(),
+                                                   &weights_.blocks[layer]);
     give_back_free_memory();
     if (passing_) {
-        auto taken = std::exchange((*passing_)[static_cast<std::size_t>(layer)], {});
+        auto taken = std::exchange((*passing_)[layer], {});
         if (taken.attention[Param::w_q].empty())
             return failed(
                 fmt::format("the weights of layer {} are gone with an earlier run", layer));

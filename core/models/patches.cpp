@@ -47,8 +47,8 @@ Tensor pixels_of(const RgbImage& fitted, const ImageInput& input) {
     auto pixels = Tensor::uninitialised({1, input.channels, input.size, input.size});
     const auto count = static_cast<std::size_t>(input.size * input.size);
     for (Index c = 0; c < input.channels; ++c) {
-        const double mean = input.mean[static_cast<std::size_t>(c)];
-        const double deviation = input.deviation[static_cast<std::size_t>(c)];
+        const double mean = input.mean[c];
+        const double deviation = input.deviation[c];
         float* const to = pixels.matrix(0, c).data;
         for (std::size_t n = 0; n < count; ++n)
             to[n] = static_cast<float>(

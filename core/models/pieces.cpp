@@ -55,7 +55,7 @@ bool Vocabulary::add(std::string_view text, Index id) {
         slot = {hash, static_cast<std::uint32_t>(entries_.size())};
     }
     entries_[slot.entry - 1].id = static_cast<std::uint32_t>(id);
-    by_id_[static_cast<std::size_t>(id)] = slot.entry;
+    by_id_[id] = slot.entry;
     return fresh;
 }
 
@@ -67,7 +67,7 @@ std::optional<Index> Vocabulary::find(std::string_view text) const {
 }
 
 std::string_view Vocabulary::text(Index id) const {
-    const std::uint32_t entry = id < 0 || id >= size() ? 0 : by_id_[static_cast<std::size_t>(id)];
+    const std::uint32_t entry = id < 0 || id >= size() ? 0 : by_id_[id];
     return entry == 0 ? std::string_view{} : text_of(entries_[entry - 1]);
 }
 
@@ -278,7 +278,7 @@ class UnigramModel : public PieceModel {
                 const auto id = vocabulary_->find(word.substr(at, end - at));
                 if (!id) continue;
                 known |= end - at == one;
-                arrive(best, at, end, scores_[static_cast<std::size_t>(*id)], id);
+                arrive(best, at, end, scores_[*id], id);
             }
             if (!known) arrive(best, at, at + one, unknown_score_, std::nullopt);
         }

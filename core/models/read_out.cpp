@@ -37,7 +37,7 @@ std::vector<TokenShare> likeliest(std::span<const float> logits, std::size_t cou
     std::vector<TokenShare> best(std::min(count, shares.size()));
     const auto all =
         std::views::iota(Index{0}, std::ssize(shares)) | std::views::transform([&](Index id) {
-            return TokenShare{id, shares[static_cast<std::size_t>(id)]};
+            return TokenShare{id, shares[id]};
         });
     std::ranges::partial_sort_copy(all, best, [](const TokenShare& a, const TokenShare& b) {
         if (a.probability != b.probability) return a.probability > b.probability;

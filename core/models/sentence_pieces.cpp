@@ -122,7 +122,7 @@ bool is_joined(const ScoredPieces::Piece& piece) { return piece.kind == PieceKin
 /// One of a code point, or one that others are joined to.
 bool is_part(const ScoredPieces& from, const Vocabulary& vocabulary, std::string_view text) {
     const auto id = vocabulary.find(text);
-    return id && is_joined(from.pieces[static_cast<std::size_t>(*id)]);
+    return id && is_joined(from.pieces[*id]);
 }
 
 /// Every cut of the piece in two others.
@@ -235,14 +235,12 @@ json root_of(const ScoredPieces& from) {
     if (!from.is_text(from.unknown))
         TokenizerStep::fault(fmt::format("has {} pieces, and {} stands for unknown text",
                                          from.size(), from.unknown));
-    json model = from.unigram
-                     ? unigram_of(from)
-                     : json{{"type", "BPE"},
-                            {"unk_token", from.pieces[static_cast<std::size_t>(from.unknown)].text},
-                            {"fuse_unk", true},
-                            {"byte_fallback", from.by_bytes},
-                            {"vocab", json::object()},
-                            {"merges", json::array()}};
+    json model =
+        from.unigram
+            ? unigram_of(from)
+            : json{{"type", "BPE"},           {"unk_token", from.pieces[from.unknown].text},
+                   {"fuse_unk", true},        {"byte_fallback", from.by_bytes},
+                   {"vocab", json::object()}, {"merges", json::array()}};
     json single = json::array(), names = json::object();
     const auto stand = [&](const std::vector<Index>& ids) {
         for (const Index id : ids) {

@@ -124,7 +124,7 @@ Result<ScoredPieces> parse_sentence_pieces(std::string_view bytes, std::string_v
         TokenizerStep::fault("has no pieces; expected a model of SentencePiece");
     read.unknown = -1;
     for (Index id = 0; id < read.size() && read.unknown < 0; ++id)
-        if (read.pieces[static_cast<std::size_t>(id)].kind == PieceKind::unknown) read.unknown = id;
+        if (read.pieces[id].kind == PieceKind::unknown) read.unknown = id;
     if (read.unknown < 0) TokenizerStep::fault("has no piece for unknown text");
     return read;
 } catch (const TokenizerFault& found) {

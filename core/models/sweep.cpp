@@ -47,12 +47,8 @@ class Sweep {
     }
 
   private:
-    const BlockWeights& block(Index layer) const {
-        return model_.weights().blocks[static_cast<std::size_t>(layer)];
-    }
-    const ModelLayer& layer_of(const ModelRun& run, Index layer) const {
-        return run.layers[static_cast<std::size_t>(layer)];
-    }
+    const BlockWeights& block(Index layer) const { return model_.weights().blocks[layer]; }
+    const ModelLayer& layer_of(const ModelRun& run, Index layer) const { return run.layers[layer]; }
     /// Of each text, that are computed of a layer.
     Index rows_of(Index layer) const { return layer + 1 == made_.layers ? 1 : tokens_; }
     bool by_position() const { return options_.each_position || options_.part != SweepPart::heads; }
@@ -61,8 +57,7 @@ class Sweep {
     }
 
     double difference_of(std::span<const float> logits) const {
-        return double{logits[static_cast<std::size_t>(made_.a)]} -
-               logits[static_cast<std::size_t>(made_.b)];
+        return double{logits[made_.a]} - logits[made_.b];
     }
 
     Result<void> begin();
@@ -72,8 +67,7 @@ class Sweep {
     std::vector<Change> changes() const;
     /// What stands for a position of the text, of a patch; else the position itself.
     Index stands_for(Index position) const {
-        return options_.by == Ablation::patch ? made_.alignment[static_cast<std::size_t>(position)]
-                                              : position;
+        return options_.by == Ablation::patch ? made_.alignment[position] : position;
     }
     const Tensor& entering(const ModelRun& run, Index layer) const {
         return layer == 0 ? run.embedded : layer_of(run, layer - 1).residual;
@@ -359,7 +353,7 @@ Tensor Sweep::with_rows(const Tensor& x, const Tensor& by, Index rows,
     auto made = Tensor::uninitialised({1, 1, std::ssize(some) * rows, x.shape().d});
     for (Index n = 0; n < std::ssize(some); ++n)
         for (Index t = first; t < first + rows; ++t) {
-            const bool changed = some[static_cast<std::size_t>(n)].position == t;
+            const bool changed = some[n].position == t;
             std::ranges::copy((changed ? by : x).matrix(0, 0).row(t),
                               made.matrix(0, 0).row(n * rows + t - first).begin());
         }
@@ -376,7 +370,7 @@ Sweep::Rows Sweep::changed_rows(Index layer, const Tensor& attended, const Tenso
               Tensor::uninitialised({1, 1, texts * rows, attended.shape().d})};
     for (Index n = 0; n < texts; ++n)
         for (Index t = first; t < first + rows; ++t) {
-            const Change& change = some[static_cast<std::size_t>(n)];
+            const Change& change = some[n];
             const Index row = n * rows + t - first;
             std::ranges::copy(before.matrix(0, 0).row(t), made.x.matrix(0, 0).row(row).begin());
             const auto to = made.attended.matrix(0, 0).row(row);
@@ -393,9 +387,8 @@ Inputs Sweep::inputs_of(const Tensor& x, Index texts, Index layer) const {
     Inputs all;
     auto some = Tensor::uninitialised({1, 1, tokens_, x.shape().d});
     for (Index n = 0; n < texts; ++n) {
-        std::ranges::copy(
-            x.values().subspan(static_cast<std::size_t>(n * some.count()), some.values().size()),
-            some.values().begin());
+        std::ranges::copy(x.values().subspan(n * some.count(), some.values().size()),
+                          some.values().begin());
         Inputs one = attention_inputs(some, block(layer), model_.config(), layer);
         for (const auto part : {&Inputs::x, &Inputs::q, &Inputs::k, &Inputs::v})
             put_into(all.*part, one.*part, n, texts);
@@ -437,7 +430,7 @@ void Sweep::measure(Index layer, const Tensor& x, std::span<const Change> some,
     for (Index n = 0; n < std::ssize(some); ++n) {
         if (classes) logits = read_out_of(model_, row_of(x, n));
         const auto row = logits.matrix(0, 0).row(classes ? 0 : n);
-        const Change& change = some[static_cast<std::size_t>(n)];
+        const Change& change = some[n];
         SweptHead made{{layer, change.head}, change.position, difference_of(row), 0.0};
         made.kl = divergence(before_, probabilities(row));
         if (std::abs(made_.change(made)) <= rounding_) made.difference = made_.difference;

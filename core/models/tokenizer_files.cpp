@@ -321,8 +321,7 @@ Result<Tokenizer> Tokenizer::parse_sentence_pieces(std::string_view tokenizer_mo
     auto pieces = attn::parse_sentence_pieces(tokenizer_model, where);
     if (!pieces) return tl::unexpected(pieces.error());
     json vocab = json::object();
-    for (Index id = pieces->size(); id-- > 0;)
-        vocab[pieces->pieces[static_cast<std::size_t>(id)].text] = id;
+    for (Index id = pieces->size(); id-- > 0;) vocab[pieces->pieces[id].text] = id;
     auto made = with_settings(settings, [&](const TokenizerStep& step) {
         const TokenizerClass& of =
             class_of(step, settings.model_type, VocabularyFile::sentence_pieces);

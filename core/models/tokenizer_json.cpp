@@ -432,7 +432,7 @@ Result<Tokenizer> Tokenizer::of_pieces(const ScoredPieces& from, std::string_vie
     return caught(where, [&] {
         ReadPieces pieces;
         for (Index id = 0; id < from.size() && !from.unigram; ++id)
-            pieces.vocabulary->add(from.pieces[static_cast<std::size_t>(id)].text, id);
+            pieces.vocabulary->add(from.pieces[id].text, id);
         if (!from.unigram) pieces.merges = merges_of(from, *pieces.vocabulary);
         auto parts = std::make_unique<Parts>();
         parts->rewrites = rewrites_of(from);

@@ -37,8 +37,7 @@ auto turned_numbers(const auto& from, Index rows) {
         for (Index left = 0; left < columns; left += kTile)
             for (Index j = left; j < std::min(columns, left + kTile); ++j)
                 for (Index i = top; i < std::min(rows, top + kTile); ++i)
-                    to[static_cast<std::size_t>(j * rows + i)] =
-                        from[static_cast<std::size_t>(i * columns + j)];
+                    to[j * rows + i] = from[i * columns + j];
     return to;
 }
 

@@ -21,7 +21,7 @@ Tensor columns_of(const Tensor& from, std::span<const Index> firsts, Index count
     const Shape shape{1, 1, rows, std::ssize(firsts) * count};
     const auto taken = [&]<class Scalar>(const Scalar* data) {
         std::vector<Scalar> to;
-        to.reserve(static_cast<std::size_t>(shape.count()));
+        to.reserve(shape.count());
         for (Index row = 0; row < rows; ++row)
             for (const Index first : firsts) {
                 const Scalar* const begin = data + row * columns + first;
@@ -193,7 +193,7 @@ void read_experts(WeightReader& reader, const ModelConfig& config, Index layer, 
     const TensorNames& names = config.family->names;
     steps.take(reader.linear(names.router, layer, width, config.experts), block.router);
     if (!steps.fine()) return;
-    block.experts.resize(static_cast<std::size_t>(config.experts));
+    block.experts.resize(config.experts);
     if (names.up.find("[]") != std::string_view::npos) {
         for (std::size_t n = 0; n < block.experts.size() && steps.fine(); ++n)
             read_mlp(reader, config, layer, static_cast<Index>(n), width, block.experts[n], steps);

@@ -60,7 +60,7 @@ class Chunks {
     std::vector<double> drop(Index b, Index h, Index i) const {
         std::vector<double> factors(open_.size());
         for (Index j = 0; j < size_.tk; ++j)
-            factors[static_cast<std::size_t>(j)] = dropout_factor(call_.spec(), size_, b, h, i, j);
+            factors[j] = dropout_factor(call_.spec(), size_, b, h, i, j);
         return factors;
     }
     double sink(Index h) const { return sinks_.empty() ? kMinusInfinity : sinks_(0, 0, 0, h); }
@@ -96,8 +96,7 @@ void take_chunk(const Chunks& chunks, Index c, ConstViewD v, ChunkRow& row, doub
     const auto at = static_cast<std::size_t>(c);
     double largest = kMinusInfinity;
     for (Index j = chunks.begin(c); j < chunks.end(c); ++j)
-        if (row.open[static_cast<std::size_t>(j)] != 0)
-            largest = larger(row.masked[static_cast<std::size_t>(j)], largest);
+        if (row.open[j] != 0) largest = larger(row.masked[j], largest);
     const double before = m;
     m = larger(before, largest);
     const double rescale = m == kMinusInfinity ? 1.0 : std::exp(before - m);
@@ -127,7 +126,7 @@ void fill_implied(const Chunks& chunks, ChunkRow& row, double sum) {
             const auto n = static_cast<std::size_t>(j);
             if (row.open[n] != 0) row.implied[n] = row.shares[n] * factor * row.drop[n];
         }
-        factor *= row.rescale[static_cast<std::size_t>(c)];
+        factor *= row.rescale[c];
     }
 }
 
@@ -194,9 +193,8 @@ class RowGradient {
         for (Index c = chunks_.count() - 1; c >= 0; --c) {
             keep(b, h, i, c, d_o, d_sum);
             for (Index j = chunks_.begin(c); j < chunks_.end(c); ++j)
-                if (chunks_.open()[static_cast<std::size_t>(j)] != 0)
-                    pair({b, h, i, j}, drop[static_cast<std::size_t>(j)], d_o, d_sum, v, d_masked,
-                         d_v);
+                if (chunks_.open()[j] != 0)
+                    pair({b, h, i, j}, drop[j], d_o, d_sum, v, d_masked, d_v);
             back(b, h, i, c, d_o, d_sum, sum_before);
         }
         return d_sum;
@@ -224,7 +222,7 @@ class RowGradient {
             d_v(at.j, static_cast<Index>(k)) += p * drop * d_o[k];
         }
         made_["shares"](at.b, at.h, at.i, at.j) = d_p;
-        d_masked[static_cast<std::size_t>(at.j)] = p * d_p;
+        d_masked[at.j] = p * d_p;
     }
 
     // forward:  ℓ' = r ℓ + …,  O' = r O + …  so  d_r = d_ℓ' ℓ + d_O' · O,  d_ℓ = r d_ℓ',  d_O = r d_O'
@@ -234,7 +232,7 @@ class RowGradient {
         const double r = f_["rescale"](b, h, i, c);
         const auto width = static_cast<Index>(d_o.size());
         for (Index k = 0; k < width; ++k) {
-            double& value = d_o[static_cast<std::size_t>(k)];
+            double& value = d_o[k];
             if (c > 0) d_r += value * f_["accumulator"](b, h, i, (c - 1) * width + k);
             value *= r;
         }

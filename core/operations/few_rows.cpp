@@ -34,7 +34,7 @@ void softmax_rows(ViewD scores, const std::vector<std::uint8_t>& open, EmptyRows
 
 void add_open_product(ConstViewD a, ConstViewD b, const std::vector<std::uint8_t>& takes, ViewD c) {
     for (Index n = 0; n < b.rows; ++n)
-        if (takes[static_cast<std::size_t>(n)] != 0)
+        if (takes[n] != 0)
             for (Index i = 0; i < c.rows; ++i)
                 for (Index k = 0; k < c.columns; ++k) c(i, k) += a(i, n) * b(n, k);
 }
@@ -50,9 +50,9 @@ void softmax_backward(ConstViewD a, ConstViewD d_a, const std::vector<std::uint8
     for (Index i = 0; i < a.rows; ++i) {
         double sum = 0.0;
         for (Index j = 0; j < a.columns; ++j)
-            if (takes[static_cast<std::size_t>(j)] != 0) sum += a(i, j) * d_a(i, j);
+            if (takes[j] != 0) sum += a(i, j) * d_a(i, j);
         for (Index j = 0; j < a.columns; ++j)
-            if (takes[static_cast<std::size_t>(j)] != 0) d_s(i, j) = a(i, j) * (d_a(i, j) - sum);
+            if (takes[j] != 0) d_s(i, j) = a(i, j) * (d_a(i, j) - sum);
     }
 }
 
@@ -60,7 +60,7 @@ void scores_backward(ConstViewD d_s, ConstViewD a, ConstViewD b, double factor,
                      const std::vector<std::uint8_t>& takes, ViewD d_a, ViewD d_b) {
     for (Index i = 0; i < a.rows; ++i)
         for (Index j = 0; j < b.rows; ++j)
-            if (takes[static_cast<std::size_t>(j)] != 0)
+            if (takes[j] != 0)
                 for (Index k = 0; k < a.columns; ++k) {
                     d_a(i, k) += factor * d_s(i, j) * b(j, k);
                     d_b(j, k) += factor * d_s(i, j) * a(i, k);

@@ -88,7 +88,7 @@ class HeadGradient {
         add_product_transposed(d_z, f_["v"].matrix(b, g), made_["weights_in"].matrix(b, h));
         for (Index m = 0; m < a.rows; ++m)
             for (Index j = 0; j < a.columns; ++j)
-                if (takes[static_cast<std::size_t>(j)] != 0)
+                if (takes[j] != 0)
                     for (Index c = 0; c < d_v.columns; ++c) d_v(j, c) += a(m, j) * d_z(m, c);
         softmax_backward(a, made_["weights_in"].matrix(b, h), takes,
                          made_["scores_in"].matrix(b, h));

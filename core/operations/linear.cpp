@@ -144,7 +144,7 @@ void fill_states(const TraceD& shared, States& states, Index b, Index g,
             copy(now, states.after(b, g, j - 1));
             std::ranges::copy(states.after(b, g, j - 1).scale, now.scale.begin());
         }
-        if (open[static_cast<std::size_t>(j)] != 0) add_key(now, k.row(j), v.row(j));
+        if (open[j] != 0) add_key(now, k.row(j), v.row(j));
     }
     if (states.causal()) copy(states.last(b, g), states.after(b, g, v.rows - 1));
 }
@@ -214,8 +214,8 @@ Result<OperationTraceD> scaled_forward(const CallD& call, const OperationSpec& s
         trace["denominator"](b, h, i, 0) = denominator * std::exp(query.log_top);
         read_state(state, query.phi, denominator, pass.context.matrix(b, h).row(i));
         for (Index j = 0; j < keys; ++j)
-            if (open[static_cast<std::size_t>(j)] != 0)
-                implied[static_cast<std::size_t>(j)] =
+            if (open[j] != 0)
+                implied[j] =
                     product(query, shared[Stage::k].matrix(b, g).row(j), state) / denominator;
     };
     const auto run = [&](Index b, Index h, Index g) {
@@ -288,7 +288,7 @@ class Gradient {
     void keys(Index b, Index g, const std::vector<std::uint8_t>& open) {
         for (Index j = call_.size().tk - 1; j >= 0; --j) {
             const State d_state = d_states_.after(b, g, j);
-            if (open[static_cast<std::size_t>(j)] != 0) key(b, g, j, d_state);
+            if (open[j] != 0) key(b, g, j, d_state);
             if (d_states_.causal() && j > 0) add_later(d_states_.after(b, g, j - 1), d_state);
         }
         if (d_states_.causal())

@@ -34,7 +34,7 @@ void apply_policy(const std::vector<std::uint8_t>& open, EmptyRows policy, ViewD
 void add_implied(ConstViewD weights, ConstViewD f, const std::vector<std::uint8_t>& takes,
                  ViewD implied) {
     for (Index j = 0; j < implied.columns; ++j)
-        if (takes[static_cast<std::size_t>(j)] != 0)
+        if (takes[j] != 0)
             for (Index i = 0; i < implied.rows; ++i)
                 for (Index m = 0; m < f.rows; ++m) implied(i, j) += weights(i, m) * f(m, j);
 }
@@ -67,7 +67,7 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
 void rows_backward(ConstViewD d_c, ConstViewD w, ConstViewD x,
                    const std::vector<std::uint8_t>& takes, ViewD d_x, ViewD d_w) {
     for (Index j = 0; j < x.rows; ++j)
-        if (takes[static_cast<std::size_t>(j)] != 0)
+        if (takes[j] != 0)
             for (Index m = 0; m < w.rows; ++m)
                 for (Index c = 0; c < x.columns; ++c) {
                     d_x(j, c) += w(m, j) * d_c(m, c);

@@ -81,7 +81,7 @@ OperationTraceD BackwardPass::finish() {
 std::vector<std::uint8_t> open_keys(const CallD& call, Index b) {
     MaskSpec mask = call.spec().mask;
     mask.causal.reset();
-    std::vector<std::uint8_t> open(static_cast<std::size_t>(call.size().tk));
+    std::vector<std::uint8_t> open(call.size().tk);
     fill_allowed(mask, call.size(), b, 0, 0, open);
     return open;
 }

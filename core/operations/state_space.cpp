@@ -150,7 +150,7 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
         add_product(u, head.w_b, f.b);
         add_product(u, head.w_c, f.c);
         for (Index i = 0; i < size.tq; ++i) {
-            const bool is_open = open[static_cast<std::size_t>(i)] != 0;
+            const bool is_open = open[i] != 0;
             take_token(head, u, i, is_open, f);
             read_states(head, u, i, is_open, f, pass.context.matrix(b, h));
         }
@@ -256,8 +256,7 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
                               stages_of(pass.made, b, h), std::move(d_params),
                               pass.d[Stage::v].matrix(b, g));
         for (Index i = size.tq - 1; i >= 0; --i)
-            gradient.token(i, open[static_cast<std::size_t>(i)] != 0,
-                           std::as_const(pass.d)[Stage::context].matrix(b, h));
+            gradient.token(i, open[i] != 0, std::as_const(pass.d)[Stage::context].matrix(b, h));
         gradient.projections();
     };
     return pass.run(control, run);

@@ -64,7 +64,7 @@ void Worker::backward_norm(const Weights& weights, std::size_t scale, const Rows
 
 // forward:  x += g W_down + b_down, g = gelu(u), u = y W_up + b_up, y = norm(x)
 void Worker::backward_mlp(const Weights& weights, Index layer, GradientRows& gradient) {
-    const LayerRows& own = layers_[static_cast<std::size_t>(layer)];
+    const LayerRows& own = layers_[layer];
     const Index d = plan_.spec.d_model;
     const auto at = [&](Part part) { return plan_.at(layer, part); };
     add_gradient(turned(own.active.view()), d_x_.view(), gradient[at(Part::w_down)]);
@@ -75,14 +75,14 @@ void Worker::backward_mlp(const Weights& weights, Index layer, GradientRows& gra
     add_gradient(turned(own.mlp_x.view()), d_up, gradient[at(Part::w_up)]);
     add_column_sums(d_up, gradient[at(Part::b_up)].view().data);
     product(d_up, weights.packed.transposed(at(Part::w_up)), d, d_y_.make(rows_, d));
-    backward_norm(weights, at(Part::mlp_norm_scale), own.mlp_normal,
-                  layers_[static_cast<std::size_t>(layer)].mlp_rstd, gradient);
+    backward_norm(weights, at(Part::mlp_norm_scale), own.mlp_normal, layers_[layer].mlp_rstd,
+                  gradient);
 }
 
 // forward:  x += C W_O;  Q = y W_Q, K = y W_K, V = y W_V, y = norm(x)
 void Worker::backward_attention(const Weights& weights, Index layer, GradientRows& gradient) {
     const Spec& spec = plan_.spec;
-    LayerRows& own = layers_[static_cast<std::size_t>(layer)];
+    LayerRows& own = layers_[layer];
     const auto at = [&](Part part) { return plan_.at(layer, part); };
     const Index key_width = spec.heads * spec.d_k, value_width = spec.heads * spec.value_width();
     add_gradient(turned(own.context.view()), d_x_.view(), gradient[at(Part::w_o)]);
@@ -115,8 +115,8 @@ void Worker::backward_embedding(GradientRows& gradient) {
         add_rows(d_x_.view().row_block(r, 1), to);
     };
     for (Index r = 0; r < rows_; ++r) {
-        const auto& tokens = examples_[static_cast<std::size_t>(r / tokens_)].tokens;
-        add(plan_.embedding, tokens[static_cast<std::size_t>(r % tokens_)], r);
+        const auto& tokens = examples_[r / tokens_].tokens;
+        add(plan_.embedding, tokens[r % tokens_], r);
         if (plan_.positions != kNoMatrix) add(plan_.positions, r % tokens_, r);
     }
 }

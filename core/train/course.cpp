@@ -26,13 +26,13 @@ std::size_t most_moments(const State& moment) {
 
 Switches switches_at(const Spec& spec, std::span<const Switch> list, Index step) {
     Switches switches{spec.scaling, {}};
-    switches.silenced.assign(static_cast<std::size_t>(spec.layers * spec.heads), false);
+    switches.silenced.assign(spec.layers * spec.heads, false);
     for (const Switch& each : list) {
         if (each.step > step) continue;
         if (each.head < 0)
             switches.scaling = each.on;
         else
-            switches.silenced[static_cast<std::size_t>(each.head)] = !each.on;
+            switches.silenced[each.head] = !each.on;
     }
     return switches;
 }
@@ -86,7 +86,7 @@ Result<Course> Course::from(const Run& run) {
     auto trainer = Trainer::from(run.spec, *run.moments.back());
     if (!trainer) return tl::unexpected(trainer.error());
     Run kept = run;
-    kept.records.resize(static_cast<std::size_t>(run.moments.back()->step));
+    kept.records.resize(run.moments.back()->step);
     std::vector<Switch> switches = recorded_switches(kept);
     Course course(*std::move(trainer), std::move(kept));
     course.switches_ = std::move(switches);
@@ -97,7 +97,7 @@ Result<Course> Course::from(const Run& run) {
 void Course::go_back(Index step) {
     while (moments_.size() > 1 && moments_.back()->step > step) moments_.pop_back();
     trainer_.restore(*moments_.back());
-    records_.resize(static_cast<std::size_t>(moments_.back()->step));
+    records_.resize(moments_.back()->step);
 }
 
 void Course::set_switches(std::vector<Switch> switches) {
@@ -122,8 +122,7 @@ bool Course::advance(Index step, std::stop_token stop) {
     const Switches wanted = switches_at(spec(), switches_, step_count());
     trainer_.set_scaling(wanted.scaling);
     for (Index h = 0; h < std::ssize(wanted.silenced); ++h)
-        trainer_.silence_head(h / spec().heads, h % spec().heads,
-                              wanted.silenced[static_cast<std::size_t>(h)]);
+        trainer_.silence_head(h / spec().heads, h % spec().heads, wanted.silenced[h]);
     auto record = trainer_.step(stop);
     if (!record) return false;
     records_.push_back(std::move(record));
@@ -165,7 +164,7 @@ Ending ending_of(std::span<const std::shared_ptr<const Record>> records, Index s
     ending.first = std::max<Index>(last - count, 0);
     ending.steps = last - ending.first;
     for (Index n = ending.first; n < last; ++n) {
-        const Record& record = *records[static_cast<std::size_t>(n)];
+        const Record& record = *records[n];
         const double share = 1.0 / static_cast<double>(ending.steps);
         ending.loss += record.loss * share;
         ending.accuracy += record.accuracy * share;

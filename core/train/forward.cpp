@@ -16,7 +16,7 @@ void Worker::forward(const Weights& weights, std::span<const Example> examples, 
     examples_ = examples;
     tokens_ = static_cast<Index>(examples.front().tokens.size());
     rows_ = tokens_ * static_cast<Index>(examples.size());
-    sums.heads.resize(static_cast<std::size_t>(plan_.spec.layers * plan_.spec.heads));
+    sums.heads.resize(plan_.spec.layers * plan_.spec.heads);
     embed(weights);
     for (Index layer = 0; layer < plan_.spec.layers; ++layer) {
         forward_heads(weights, layer, sums);
@@ -33,15 +33,15 @@ void Worker::embed(const Weights& weights) {
         return weights.values + plan_.matrices[m].offset + row * d;
     };
     for (Index r = 0; r < rows_; ++r) {
-        const auto& tokens = examples_[static_cast<std::size_t>(r / tokens_)].tokens;
+        const auto& tokens = examples_[r / tokens_].tokens;
         const Index p = r % tokens_;
-        const float* token = row_of(plan_.embedding, tokens[static_cast<std::size_t>(p)]);
+        const float* token = row_of(plan_.embedding, tokens[p]);
         float* const to = x.row(r).data();
         std::copy_n(token, d, to);
         if (plan_.positions != kNoMatrix)
             std::transform(to, to + d, row_of(plan_.positions, p), to, std::plus<>());
         else if (plan_.spec.positions == Positions::sinusoidal)
-            for (Index c = 0; c < d; ++c) to[c] += plan_.waves[static_cast<std::size_t>(p * d + c)];
+            for (Index c = 0; c < d; ++c) to[c] += plan_.waves[p * d + c];
     }
 }
 
@@ -62,7 +62,7 @@ void Worker::forward_norm(const Weights& weights, std::size_t scale, Rows& norma
 // x += joined(A V) W_O,  A = softmax(Q Kᵀ · factor)
 void Worker::forward_heads(const Weights& weights, Index layer, Sums& sums) {
     const Spec& spec = plan_.spec;
-    LayerRows& own = layers_[static_cast<std::size_t>(layer)];
+    LayerRows& own = layers_[layer];
     forward_norm(weights, plan_.at(layer, Part::norm_scale), own.normal, own.rstd, own.x);
     const auto project = [&](Part part, Rows& to, Index width) {
         product(own.x.view(), weights.packed.panels(plan_.at(layer, part)), width,
@@ -77,15 +77,14 @@ void Worker::forward_heads(const Weights& weights, Index layer, Sums& sums) {
     own.weights.resize(examples_.size() * static_cast<std::size_t>(spec.heads));
     for (Index s = 0; s < rows_ / tokens_; ++s)
         for (Index h = 0; h < spec.heads; ++h)
-            forward_head(weights, layer, s, h,
-                         sums.heads[static_cast<std::size_t>(layer * spec.heads + h)]);
+            forward_head(weights, layer, s, h, sums.heads[layer * spec.heads + h]);
     product(own.context.view(), weights.packed.panels(plan_.at(layer, Part::w_o)), spec.d_model,
             x_.view(), Into::add);
 }
 
 // x += gelu(norm(x) W_up + b_up) W_down + b_down
 void Worker::forward_mlp(const Weights& weights, Index layer) {
-    LayerRows& own = layers_[static_cast<std::size_t>(layer)];
+    LayerRows& own = layers_[layer];
     const Index d = plan_.spec.d_model;
     forward_norm(weights, plan_.at(layer, Part::mlp_norm_scale), own.mlp_normal, own.mlp_rstd,
                  own.mlp_x);
@@ -109,20 +108,18 @@ MatrixView<const float> Worker::all_logits(const Weights& weights) {
 void Worker::answer(const Weights& weights, double weight, Sums& sums) {
     answers_.clear();
     for (Index r = 0; r < rows_; ++r) {
-        const Index target = examples_[static_cast<std::size_t>(r / tokens_)]
-                                 .targets[static_cast<std::size_t>(r % tokens_)];
+        const Index target = examples_[r / tokens_].targets[r % tokens_];
         if (target != kNoTarget) answers_.emplace_back(r, target);
     }
     const auto count = static_cast<Index>(answers_.size());
     if (count == 0) return;
     const MatrixView<float> x = answer_x_.make(count, plan_.spec.d_model);
     for (Index n = 0; n < count; ++n)
-        std::copy_n(final_x_.view().row(answers_[static_cast<std::size_t>(n)].first).data(),
-                    x.stride, x.row(n).data());
+        std::copy_n(final_x_.view().row(answers_[n].first).data(), x.stride, x.row(n).data());
     const MatrixView<float> logits = logits_.make(count, plan_.vocabulary);
     product(x, weights.packed.panels(plan_.out), plan_.vocabulary, logits);
     for (Index n = 0; n < count; ++n) {
-        const Index target = answers_[static_cast<std::size_t>(n)].second;
+        const Index target = answers_[n].second;
         const AnswerRow row = answer_row(logits.row(n), target, static_cast<float>(weight));
         sums.loss += row.loss;
         sums.right += row.largest == target ? 1 : 0;

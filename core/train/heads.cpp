@@ -78,13 +78,12 @@ Index Worker::keys_of(Index first, Index count) const {
 
 void Worker::forward_head(const Weights& weights, Index layer, Index s, Index h, RowSums& sums) {
     const Index d_k = plan_.spec.d_k, d_v = plan_.spec.value_width();
-    LayerRows& own = layers_[static_cast<std::size_t>(layer)];
+    LayerRows& own = layers_[layer];
     const auto head_of = [&](const Rows& rows, Index width) {
         return rows.view().row_block(s * tokens_, tokens_).column_block(h * width, width);
     };
     const MatrixView<float> q = head_of(own.q, d_k);
-    const MatrixView<float> a =
-        own.weights[static_cast<std::size_t>(s * plan_.spec.heads + h)].make(tokens_, tokens_);
+    const MatrixView<float> a = own.weights[s * plan_.spec.heads + h].make(tokens_, tokens_);
     float* const panels =
         panels_.at_least(std::max(panel_floats(d_k, tokens_), panel_floats(tokens_, d_v)));
     pack_rows(head_of(own.k, d_k), panels);
@@ -122,7 +121,7 @@ MatrixView<float> Worker::backward_weights(MatrixView<const float> a, MatrixView
 // forward:  S = Q Kᵀ         so  d_Q = d_S K,  d_K = d_Sᵀ Q
 void Worker::backward_head(const Weights& weights, Index layer, Index s, Index h) {
     const Index d_k = plan_.spec.d_k, d_v = plan_.spec.value_width();
-    const LayerRows& own = layers_[static_cast<std::size_t>(layer)];
+    const LayerRows& own = layers_[layer];
     const auto head_of = [&](const Rows& rows, Index width) {
         return rows.view().row_block(s * tokens_, tokens_).column_block(h * width, width);
     };
@@ -133,8 +132,7 @@ void Worker::backward_head(const Weights& weights, Index layer, Index s, Index h
         return;
     }
     const MatrixView<float> d_o = head_of(d_context_, d_v);
-    const MatrixView<float> a =
-        own.weights[static_cast<std::size_t>(s * plan_.spec.heads + h)].view();
+    const MatrixView<float> a = own.weights[s * plan_.spec.heads + h].view();
     float* const panels = panels_.at_least(std::max(
         {panel_floats(d_v, tokens_), panel_floats(tokens_, d_v), panel_floats(tokens_, d_k)}));
 

@@ -51,8 +51,7 @@ void product(MatrixView<const float> a, const float* panels, Index columns, Matr
 
 void transpose_into(MatrixView<const float> from, MatrixView<float> to) {
     thread_local std::vector<float> ones;
-    if (ones.size() < static_cast<std::size_t>(from.columns))
-        ones.assign(static_cast<std::size_t>(from.columns), 1.0F);
+    if (ones.size() < static_cast<std::size_t>(from.columns)) ones.assign(from.columns, 1.0F);
     transpose(from, ones.data(), to);
 }
 

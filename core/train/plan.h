@@ -35,7 +35,7 @@ struct Plan {
     std::size_t norm_scale = kNoMatrix, norm_shift = kNoMatrix, out = kNoMatrix;
 
     std::size_t at(Index layer, Part part) const {
-        return layers[static_cast<std::size_t>(layer)][static_cast<std::size_t>(part)];
+        return layers[layer][static_cast<std::size_t>(part)];
     }
     std::size_t weight_count() const {
         return matrices.back().offset +

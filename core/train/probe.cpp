@@ -49,8 +49,7 @@ Tensor weights_of(const LayerRows& layer, Index heads, Index tokens) {
     auto to = Tensor::uninitialised({1, heads, tokens, tokens});
     for (Index h = 0; h < heads; ++h)
         for (Index i = 0; i < tokens; ++i)
-            std::ranges::copy(layer.weights[static_cast<std::size_t>(h)].view().row(i),
-                              to.matrix(0, h).row(i).begin());
+            std::ranges::copy(layer.weights[h].view().row(i), to.matrix(0, h).row(i).begin());
     return to;
 }
 
@@ -61,15 +60,13 @@ void answer(Pass& pass, Probe& probe) {
     for (Index p = 0; p < logits.rows; ++p) {
         const std::span<const float> row = logits.row(p);
         const auto largest = std::ranges::max_element(row) - row.begin();
-        const Index target = probe.example.targets[static_cast<std::size_t>(p)];
+        const Index target = probe.example.targets[p];
         probe.answers.push_back(largest);
         probe.shares.push_back(0.0F);
         if (target == kNoTarget) continue;
         double sum = 0.0;
-        for (const float logit : row)
-            sum += std::exp(static_cast<double>(logit) - row[static_cast<std::size_t>(largest)]);
-        const double below = static_cast<double>(row[static_cast<std::size_t>(target)]) -
-                             row[static_cast<std::size_t>(largest)];
+        for (const float logit : row) sum += std::exp(static_cast<double>(logit) - row[largest]);
+        const double below = static_cast<double>(row[target]) - row[largest];
         probe.shares.back() = static_cast<float>(std::exp(below) / sum);
         loss += std::log(sum) - below;
         right += largest == target ? 1.0 : 0.0;
@@ -91,8 +88,7 @@ double logit_deviation(const Pass& pass, Index layer, Index tokens) {
                 const std::span<const float> q = rows.q.view().row(i), k = rows.k.view().row(j);
                 double z = 0.0;
                 for (Index c = h * spec.d_k; c < (h + 1) * spec.d_k; ++c)
-                    z += static_cast<double>(q[static_cast<std::size_t>(c)]) *
-                         static_cast<double>(k[static_cast<std::size_t>(c)]);
+                    z += static_cast<double>(q[c]) * static_cast<double>(k[c]);
                 z *= static_cast<double>(pass.weights.factor());
                 count += 1.0;
                 sum += z;
@@ -153,8 +149,7 @@ Layers layers_of(const Spec& spec, const State& moment, const Example& example) 
     for (Index layer = 0; layer < spec.layers; ++layer)
         layers.inputs.push_back(std::make_shared<const Inputs>(inputs_of(pass, moment, layer)));
     const Sequences sequences(spec);
-    for (const Index token : example.tokens)
-        layers.tokens.push_back(sequences.vocabulary()[static_cast<std::size_t>(token)]);
+    for (const Index token : example.tokens) layers.tokens.push_back(sequences.vocabulary()[token]);
     return layers;
 }
 

@@ -54,12 +54,10 @@ class Draws {
     }
     /// So many different ones of 0 … count − 1: the head of a shuffle of Fisher and Yates.
     std::vector<Index> different(Index how_many, Index count) {
-        std::vector<Index> all(static_cast<std::size_t>(count));
+        std::vector<Index> all(count);
         std::iota(all.begin(), all.end(), Index{0});
-        for (Index n = 0; n < how_many; ++n)
-            std::swap(all[static_cast<std::size_t>(n)],
-                      all[static_cast<std::size_t>(n + below(count - n))]);
-        all.resize(static_cast<std::size_t>(how_many));
+        for (Index n = 0; n < how_many; ++n) std::swap(all[n], all[n + below(count - n)]);
+        all.resize(how_many);
         return all;
     }
 
@@ -90,8 +88,7 @@ Tokens induction_tokens(const Spec& spec, Draws draws) {
     const Index period = least + draws.below(spec.tokens / 2 - least + 1);
     const Tokens symbols = draws.different(period, spec.symbols);
     Tokens tokens;
-    for (Index p = 0; p < spec.tokens; ++p)
-        tokens.push_back(symbols[static_cast<std::size_t>(p % period)]);
+    for (Index p = 0; p < spec.tokens; ++p) tokens.push_back(symbols[p % period]);
     return tokens;
 }
 
@@ -103,8 +100,7 @@ Tokens recall_tokens(const Spec& spec, Draws draws) {
         tokens.push_back(key);
         tokens.push_back(spec.symbols + draws.below(spec.symbols));
     }
-    while (std::ssize(tokens) < spec.tokens)
-        tokens.push_back(keys[static_cast<std::size_t>(draws.below(pairs))]);
+    while (std::ssize(tokens) < spec.tokens) tokens.push_back(keys[draws.below(pairs)]);
     return tokens;
 }
 

@@ -31,7 +31,7 @@ Index answers_in(std::span<const Example> batch) {
 }
 
 Switches first_switches(const Spec& spec) {
-    return {spec.scaling, std::vector<bool>(static_cast<std::size_t>(spec.layers * spec.heads))};
+    return {spec.scaling, std::vector<bool>(spec.layers * spec.heads)};
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ bool Trainer::Parts::differentiate(std::span<const Example> batch, Record& recor
     const auto count = static_cast<Index>(batch.size());
     const Index lane_count = lanes_of(count, static_cast<Index>(plan.weight_count()));
     while (std::ssize(lanes) < lane_count) lanes.push_back(std::make_unique<Lane>(plan));
-    lanes.resize(static_cast<std::size_t>(lane_count));
+    lanes.resize(lane_count);
     const auto matrix_count = static_cast<Index>(plan.matrices.size());
     parallel_for(matrix_count, {}, [&](Index m, int) {
         packed.pack(plan, static_cast<std::size_t>(m), state.weights.data());
@@ -105,10 +105,8 @@ bool Trainer::Parts::differentiate(std::span<const Example> batch, Record& recor
     const bool whole = parallel_for(lane_count, control, [&](Index n, int slot) {
         const Index first = n * count / lane_count;
         const Index last = (n + 1) * count / lane_count;
-        run_lane(
-            static_cast<std::size_t>(n),
-            batch.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)),
-            weight, slot);
+        run_lane(static_cast<std::size_t>(n),
+                 batch.subspan(first, static_cast<std::size_t>(last - first)), weight, slot);
     });
     if (!whole) return false;
     record.gradient_norms.assign(plan.matrices.size(), 0.0F);
@@ -121,7 +119,7 @@ bool Trainer::Parts::differentiate(std::span<const Example> batch, Record& recor
 void Trainer::Parts::run_lane(std::size_t n, std::span<const Example> batch, double weight,
                               int slot) {
     Lane& lane = *lanes[n];
-    auto& worker = workers[static_cast<std::size_t>(slot)];
+    auto& worker = workers[slot];
     if (!worker) worker = std::make_unique<Worker>(plan, turns);
     lane.gradient.clear(plan);
     lane.sums = {};
@@ -150,7 +148,7 @@ void Trainer::Parts::add_lanes(std::size_t m, Record& record) {
 
 void Trainer::Parts::gather(Record& record, Index answers) {
     Sums sums;
-    sums.heads.resize(static_cast<std::size_t>(spec.layers * spec.heads));
+    sums.heads.resize(spec.layers * spec.heads);
     for (const auto& lane : lanes) {
         sums.loss += lane->sums.loss;
         sums.right += lane->sums.right;
@@ -180,7 +178,7 @@ void Trainer::Parts::advance(const Record& record) {
     const auto t = static_cast<double>(state.step + 1);
     const auto rate = static_cast<float>(record.learning_rate);
     const auto part = [&](Index n, int) {
-        const Matrix& matrix = plan.matrices[static_cast<std::size_t>(n)];
+        const Matrix& matrix = plan.matrices[n];
         const auto count = static_cast<std::size_t>(matrix.rows * matrix.columns);
         const std::span<const float> slope = std::span(gradient).subspan(matrix.offset, count);
         const Moments at{state.weights.data() + matrix.offset, state.first.data() + matrix.offset,
@@ -256,7 +254,7 @@ void Trainer::silence_head(Index layer, Index head, bool silenced) {
     const Spec& spec = parts_->spec;
     ATTN_CHECK(layer >= 0 && layer < spec.layers && head >= 0 && head < spec.heads,
                "the head is one of the model's");
-    parts_->state.switches.silenced[static_cast<std::size_t>(layer * spec.heads + head)] = silenced;
+    parts_->state.switches.silenced[layer * spec.heads + head] = silenced;
 }
 
 Moment Trainer::checkpoint() const { return std::make_shared<const State>(parts_->state); }

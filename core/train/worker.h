@@ -14,7 +14,7 @@ struct Weights {
     const float* values;  // by Plan::matrices
     const Switches& switches;
     bool silenced(Index layer, Index head) const {
-        return switches.silenced[static_cast<std::size_t>(layer * plan.spec.heads + head)];
+        return switches.silenced[layer * plan.spec.heads + head];
     }
     /// What scores are multiplied by.
     float factor() const;
@@ -70,7 +70,7 @@ class Worker {
     void answer(const Weights& weights, double weight, Sums& sums);
     void backward(const Weights& weights, GradientRows& gradient);
 
-    const LayerRows& layer(Index n) const { return layers_[static_cast<std::size_t>(n)]; }
+    const LayerRows& layer(Index n) const { return layers_[n]; }
     /// Logits of every row, [R, V]; after forward().
     MatrixView<const float> all_logits(const Weights& weights);
 

@@ -112,10 +112,10 @@ class Extent {
         : actual_(actual), expected_(expected), tolerance_(tolerance) {
         const Shape shape = actual.shape();
         batches_.of = shape.b, heads_.of = shape.h, rows_.of = shape.t, columns_.of = shape.d;
-        std::vector<bool> columns(static_cast<std::size_t>(shape.d));
+        std::vector<bool> columns(shape.d);
         for_each_row(shape, [&](Index b, Index h, Index t) { see_row({b, h, t}, columns); });
         for (Index d = 0; d < shape.d; ++d)
-            if (columns[static_cast<std::size_t>(d)]) columns_.add(d);
+            if (columns[d]) columns_.add(d);
         for (Some* const some : {&batches_, &heads_, &rows_}) some->sort();
     }
 

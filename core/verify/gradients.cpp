@@ -72,8 +72,8 @@ std::optional<double> scale_in(const TraceD& trace) {
     const auto scores = trace[Stage::scores].values(), scaled = trace[Stage::scaled].values();
     const auto less = [](double a, double b) { return std::abs(a) < std::abs(b); };
     const auto at = std::ranges::max_element(scores, less) - scores.begin();
-    if (scores.empty() || scores[static_cast<std::size_t>(at)] == 0.0) return std::nullopt;
-    return scaled[static_cast<std::size_t>(at)] / scores[static_cast<std::size_t>(at)];
+    if (scores.empty() || scores[at] == 0.0) return std::nullopt;
+    return scaled[at] / scores[at];
 }
 
 }  // namespace

@@ -139,8 +139,7 @@ TraceD with_groups(const Subject& subject, const std::function<Place(Index b, In
                                   expanded(operand(subject, Stage::k_rot), subject.size, source));
     if (taken != Taken::keys) {
         replay.v = expanded(subject.reference[Stage::v], subject.size, source);
-        for (Index h = 0; h < subject.size.heads; ++h)
-            replay.value_head[static_cast<std::size_t>(h)] = h;
+        for (Index h = 0; h < subject.size.heads; ++h) replay.value_head[h] = h;
     }
     return run(subject, replay);
 }
@@ -167,9 +166,7 @@ Reason permuted_heads(const Trial& trial, const Take& take) {
     if (results[shown].empty()) return "neither context nor weights are among the results";
     if (size.heads * size.batch > 1024) return "more than 1024 heads are not compared in pairs";
     const std::vector<Place> places = nearest(results[shown], trial.subject.reference[shown]);
-    const auto source = [&](Index b, Index h) {
-        return places[static_cast<std::size_t>(b * size.heads + h)];
-    };
+    const auto source = [&](Index b, Index h) { return places[b * size.heads + h]; };
     bool own = true;
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h) own = own && source(b, h) == Place{b, h};

@@ -64,16 +64,14 @@ std::array<TensorD, 3> split_otherwise(const Subject& subject, Packing packed, P
     const std::array<Stage, 3> stages{Stage::q, Stage::k, Stage::v};
     std::array<TensorD, 3> made;
     for (std::size_t p = 0; p < 3; ++p) made[p] = subject.reference[stages[p]];
-    std::vector<double> row(static_cast<std::size_t>((size.heads + 2 * size.kv_heads) * size.d_k));
+    std::vector<double> row((size.heads + 2 * size.kv_heads) * size.d_k);
     for (Index b = 0; b < size.batch; ++b)
         for (Index t = 0; t < size.tq; ++t) {
             for_each_column(size, [&](int part, Index n, Index c) {
-                row[static_cast<std::size_t>(place(size, packed, part, n, c))] =
-                    subject.reference[stages[static_cast<std::size_t>(part)]](b, n, t, c);
+                row[place(size, packed, part, n, c)] = subject.reference[stages[part]](b, n, t, c);
             });
             for_each_column(size, [&](int part, Index n, Index c) {
-                made[static_cast<std::size_t>(part)](b, n, t, c) =
-                    row[static_cast<std::size_t>(place(size, split, part, n, c))];
+                made[part](b, n, t, c) = row[place(size, split, part, n, c)];
             });
         }
     return made;
@@ -115,8 +113,7 @@ Reason wrong_value_group(const Trial& trial, const Take& take) {
     if (size.kv_heads == 1) return "all query heads share one value head";
     Replay replay = replay_of(subject);
     const auto with = [&](std::string words, auto head) {
-        for (Index h = 0; h < size.heads; ++h)
-            replay.value_head[static_cast<std::size_t>(h)] = head(h);
+        for (Index h = 0; h < size.heads; ++h) replay.value_head[h] = head(h);
         return take(std::move(words), run(subject, replay));
     };
     const Index r = size.heads / size.kv_heads;

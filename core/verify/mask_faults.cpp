@@ -219,7 +219,7 @@ Reason padding_at_wrong_end(const MaskCase& call, const TakeMask& take) {
     const Mask others = materialise(rest, call.size);
     take("the valid keys are taken from the right end",
          mask_where(others.shape(), [&](Index b, Index h, Index i, Index j) {
-             const Index valid = call.mask.padding[static_cast<std::size_t>(b)];
+             const Index valid = call.mask.padding[b];
              return others(b, h, i, j) != 0 && j >= call.size.tk - valid;
          }));
     return {};

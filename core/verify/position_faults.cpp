@@ -97,7 +97,7 @@ TraceD with_moved(const Subject& subject, const std::vector<Index>& padding, Mov
         const Index offset = stage == Stage::q ? subject.size.query_offset : 0;
         return turned(*subject.spec.rope, subject.reference[stage],
                       [&](Index b, Index t, double frequency) {
-                          const Index back = moves ? padding[static_cast<std::size_t>(b)] : 0;
+                          const Index back = moves ? padding[b] : 0;
                           const auto p = static_cast<double>(std::max<Index>(t + offset - back, 0));
                           return std::pair(std::cos(p * frequency), std::sin(p * frequency));
                       });

@@ -42,9 +42,9 @@ class Runner {
     double biased(double scaled, Index b, Index h, Index i, Index j) const {
         double value = r_.cap ? *r_.cap * std::tanh(scaled / *r_.cap) : scaled;
         if (r_.slopes.empty()) return value;
-        const double moved = r_.shift.empty() ? 0.0 : r_.shift[static_cast<std::size_t>(b)];
+        const double moved = r_.shift.empty() ? 0.0 : r_.shift[b];
         const auto distance = static_cast<double>(i + size().query_offset - j) + moved;
-        return value - r_.slopes[static_cast<std::size_t>(h)] * std::abs(distance);
+        return value - r_.slopes[h] * std::abs(distance);
     }
 
     void fill_logits() {
@@ -143,7 +143,7 @@ class Runner {
         for_each_pair(size(), [&](Index b, Index h, Index i, Index j) {
             const double weight = weights(b, h, i, j);
             if (weight == 0.0 && r_.allowed(b, h, i, j) == 0) return;
-            const Index g = r_.value_head[static_cast<std::size_t>(h)];
+            const Index g = r_.value_head[h];
             for (Index c = 0; c < context.shape().d; ++c)
                 context(b, h, i, c) += weight * r_.v(b, g, j, c);
         });

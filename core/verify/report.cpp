@@ -62,7 +62,7 @@ class Comparer {
                 continue;
             }
             report_.notes.push_back(fmt::format("the options are those of {}", other.path));
-            Side& into = read_[static_cast<std::size_t>(&source - read_.data())];
+            Side& into = read_[&source - read_.data()];
             const AttentionSpec own = std::exchange(into.spec, other.spec);
             into.spec.heads = own.heads, into.spec.kv_heads = own.kv_heads;
             into.options = other.options;

@@ -25,7 +25,7 @@ bool is_empty(const Row& row) {
 }
 
 std::vector<double> mixed(const Row& row, const std::vector<double>& weights) {
-    std::vector<double> context(static_cast<std::size_t>(row.v.columns), 0.0);
+    std::vector<double> context(row.v.columns, 0.0);
     for (std::size_t j = 0; j < weights.size(); ++j) {
         if (weights[j] == 0.0) continue;
         const auto value = row.v.row(static_cast<Index>(j));
@@ -154,13 +154,13 @@ MadeRow softmax_over(const Row& row, const std::vector<Entry>& entries) {
     double most = kMinusInfinity;
     for (const Entry& entry : entries) most = std::max(most, entry.logit);
     MadeRow made{std::vector<double>(row.logits.size(), 0.0), kMinusInfinity,
-                 std::vector<double>(static_cast<std::size_t>(row.v.columns), 0.0)};
+                 std::vector<double>(row.v.columns, 0.0)};
     if (most == kMinusInfinity) return made;
     double sum = 0.0;
     for (const Entry& entry : entries) sum += std::exp(entry.logit - most);
     for (const Entry& entry : entries) {
         const double weight = std::exp(entry.logit - most) / sum;
-        if (entry.key >= 0) made.weights[static_cast<std::size_t>(entry.key)] += weight;
+        if (entry.key >= 0) made.weights[entry.key] += weight;
         for (std::size_t c = 0; entry.value != nullptr && c < made.context.size(); ++c)
             made.context[c] += weight * entry.value[c];
     }

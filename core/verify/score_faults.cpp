@@ -76,8 +76,7 @@ std::optional<double> fitted_factor(const Trial& trial) {
                 std::abs(static_cast<double>(i + subject.size.query_offset - j));
             const bool biased = scaled.empty() && !replay.slopes.empty();
             x.push_back(replay.scores(b, h, i, j));
-            y.push_back(*logit +
-                        (biased ? replay.slopes[static_cast<std::size_t>(h)] * distance : 0.0));
+            y.push_back(*logit + (biased ? replay.slopes[h] * distance : 0.0));
         }
         fit.add(x, y);
     });
@@ -214,7 +213,7 @@ Reason wrong_alibi_slopes(const Trial& trial, const Take& take) {
     Replay replay = replay_of(subject);
     const std::vector<double> right = replay.slopes;
     const auto with = [&](std::string words, auto slope) {
-        for (Index h = 0; h < heads; ++h) replay.slopes[static_cast<std::size_t>(h)] = slope(h);
+        for (Index h = 0; h < heads; ++h) replay.slopes[h] = slope(h);
         return take(std::move(words), run(subject, replay));
     };
     const auto power = [&](double exponent, Index n) {
@@ -229,10 +228,8 @@ Reason wrong_alibi_slopes(const Trial& trial, const Take& take) {
     if (!with("counted from head 0: 2^(−8h/H)", [&](Index h) { return power(real(h), heads); }))
         return {};
     if (!with("left out", [](Index) { return 0.0; })) return {};
-    if (!with("of the wrong sign", [&](Index h) { return -right[static_cast<std::size_t>(h)]; }))
-        return {};
-    if (!with("of the heads in reverse order",
-              [&](Index h) { return right[static_cast<std::size_t>(heads - 1 - h)]; }))
+    if (!with("of the wrong sign", [&](Index h) { return -right[h]; })) return {};
+    if (!with("of the heads in reverse order", [&](Index h) { return right[heads - 1 - h]; }))
         return {};
     const Logits logits(trial);
     if (!logits) return {};
@@ -241,7 +238,7 @@ Reason wrong_alibi_slopes(const Trial& trial, const Take& take) {
         fitted.push_back(fitted_slope(trial, logits, h).value_or(0.0));
     with(fmt::format("fitted to the results: {:.4g} instead of {:.4g}", fmt::join(fitted, ", "),
                      fmt::join(right, ", ")),
-         [&](Index h) { return fitted[static_cast<std::size_t>(h)]; });
+         [&](Index h) { return fitted[h]; });
     return {};
 }
 

@@ -118,9 +118,7 @@ std::optional<TraceD> with_short_sums(const Subject& subject, FloatFormat format
     const std::vector<Index> heads = grouped_heads(subject.size);
     for_each_entry(shape, [&](Index b, Index h, Index i, Index j) {
         replay.scores(b, h, i, j) =
-            of_operands *
-            short_dot(format, q, k,
-                      {b, h, i, heads[static_cast<std::size_t>(h)], j, subject.size.d_k});
+            of_operands * short_dot(format, q, k, {b, h, i, heads[h], j, subject.size.d_k});
     });
     return run(subject, replay);
 }

@@ -103,8 +103,7 @@ TEST_CASE("few queries: each mask over many parts of the keys") {
         masked("block", tq, [](MaskSpec& m) { m.block = 900; });
         masked("custom", tq, [&](MaskSpec& m) {
             Mask mask({1, 6, tq, 1300}, 1);
-            for (Index n = 0; n < mask.count(); n += 3)
-                mask.values()[static_cast<std::size_t>(n)] = 0;
+            for (Index n = 0; n < mask.count(); n += 3) mask.values()[n] = 0;
             m.custom = std::make_shared<const Mask>(std::move(mask));
         });
     }

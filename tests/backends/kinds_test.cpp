@@ -178,14 +178,11 @@ TEST_CASE("RoPE turns the columns that it names and no others") {
             for (const auto& [first, second] : turning) {
                 const double angle = static_cast<double>(40 + t) * std::pow(100.0, -c++ / half);
                 const double one = x(0, 0, t, first), other = x(0, 0, t, second);
-                expected[static_cast<std::size_t>(first)] =
-                    one * std::cos(angle) - other * std::sin(angle);
-                expected[static_cast<std::size_t>(second)] =
-                    one * std::sin(angle) + other * std::cos(angle);
+                expected[first] = one * std::cos(angle) - other * std::sin(angle);
+                expected[second] = one * std::sin(angle) + other * std::cos(angle);
             }
             for (Index column = 0; column < 6; ++column)
-                CHECK(turned(0, 0, t, column) ==
-                      doctest::Approx(expected[static_cast<std::size_t>(column)]).epsilon(1e-6));
+                CHECK(turned(0, 0, t, column) == doctest::Approx(expected[column]).epsilon(1e-6));
         }
     };
     check(RopePairs::half, std::nullopt, {{0, 3}, {1, 4}, {2, 5}});
@@ -331,7 +328,7 @@ TEST_CASE("a key that no query may attend to counts nowhere, even where it is Na
         if (made.spec.mask.any() || made.spec.dropout > 0.0) continue;
         Case one = made;
         const Shape k = one.inputs.k.shape();
-        one.spec.mask.padding.assign(static_cast<std::size_t>(k.b), k.t - 1);
+        one.spec.mask.padding.assign(k.b, k.t - 1);
         const auto run = [&](const Backend& backend) {
             const Call call = validate(one.inputs, one.spec).value();
             Trace forward = attend(call, backend).value();

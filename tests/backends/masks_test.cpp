@@ -81,7 +81,7 @@ TEST_CASE("the materialised mask and its rows are what single pairs say") {
         for (Index j = 0; j < 4; ++j) {
             const bool allowed = may_attend(mask, size, b, h, i, j);
             CHECK((all(b, h, i, j) != 0) == allowed);
-            CHECK((row[static_cast<std::size_t>(j)] != 0) == allowed);
+            CHECK((row[j] != 0) == allowed);
             count -= allowed ? 1 : 0;
         }
         CHECK(count == 0);

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<double> random_row(Index n, std::uint64_t seed, double deviation) {
     const TensorD logits = test::normal_tensor<double>({1, 1, 1, n}, seed, deviation);
-    std::vector<double> row(static_cast<std::size_t>(n));
+    std::vector<double> row(n);
     softmax_row(logits.values(), row, EmptyRows::zero);
     return row;
 }

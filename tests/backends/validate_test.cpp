@@ -49,6 +49,8 @@ TEST_CASE("shapes of Q, K and V that do not fit are named with what was expected
           "K has batch 2 but Q has 1 (Q [1, 2, 5, 8], K [2, 2, 13, 8])");
     CHECK(complaint(given({1, 2, 5, 8}, {1, 2, 13, 8}, {1, 2, 12, 8})) ==
           "K has 13 keys but V has 12: each key has one value (K [1, 2, 13, 8], V [1, 2, 12, 8])");
+    CHECK(complaint(given({1, 2, 5, 8}, {1, 1, 13, 8}, {1, 2, 13, 8})) ==
+          "K has 1 head but V has 2: they share heads (K [1, 1, 13, 8], V [1, 2, 13, 8])");
     CHECK(complaint(given({1, 3, 5, 8}, {1, 2, 13, 8}, {1, 2, 13, 8})) ==
           "3 query heads do not divide among 2 key/value heads: H must be a multiple of Hkv");
     CHECK(complaint(given({1, 1, 0, 8}, {1, 1, 3, 8}, {1, 1, 3, 8})) ==
@@ -87,7 +89,7 @@ TEST_CASE("weights and biases that do not fit X are named") {
     inputs = projected();
     AttentionSpec heads;
     heads.heads = heads.kv_heads = 4;
-    CHECK(complaint(inputs, heads) == "W_Q has 6 columns, which do not split into 4 heads");
+    CHECK(complaint(inputs, heads) == "W_Q has width 6, which does not split into 4 heads");
     inputs = projected();
     inputs.params[Param::b_k] = ones({1, 1, 1, 5});
     CHECK(complaint(inputs) ==

@@ -97,7 +97,7 @@ double probe_gflops(gl::Device& device) {
 std::vector<double> exact_row(const Tensor& q, const Tensor& k, const Tensor& v,
                               const Workload& shape, Index h, Index i) {
     const Index keys = shape.causal ? i + 1 : shape.n;
-    std::vector<double> mixed(static_cast<std::size_t>(shape.d));
+    std::vector<double> mixed(shape.d);
     double sum = 0.0;
     for (Index j = 0; j < keys; ++j) {
         double score = 0.0;
@@ -105,8 +105,7 @@ std::vector<double> exact_row(const Tensor& q, const Tensor& k, const Tensor& v,
             score += static_cast<double>(q(0, h, i, c)) * static_cast<double>(k(0, h, j, c));
         const double weight = std::exp(score / std::sqrt(static_cast<double>(shape.d)));
         sum += weight;
-        for (Index c = 0; c < shape.d; ++c)
-            mixed[static_cast<std::size_t>(c)] += weight * static_cast<double>(v(0, h, j, c));
+        for (Index c = 0; c < shape.d; ++c) mixed[c] += weight * static_cast<double>(v(0, h, j, c));
     }
     for (double& value : mixed) value /= sum;
     return mixed;
@@ -141,8 +140,7 @@ std::string measure(gl::Device& device, const Workload& shape, double peak_gflop
         const Index h = sample % shape.heads, i = sample * shape.n / 64;
         const std::vector<double> exact = exact_row(q, k, v, shape, h, i);
         for (Index c = 0; c < shape.d; ++c)
-            error = std::max(error, std::abs(static_cast<double>(context(0, h, i, c)) -
-                                             exact[static_cast<std::size_t>(c)]));
+            error = std::max(error, std::abs(static_cast<double>(context(0, h, i, c)) - exact[c]));
     }
     const double gflop = gflop_of(shape);
     return fmt::format(

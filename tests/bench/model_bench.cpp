@@ -36,8 +36,8 @@ struct Timed {
 };
 
 std::vector<ModelToken> numbered(Index count) {
-    std::vector<ModelToken> tokens(static_cast<std::size_t>(count));
-    for (Index n = 0; n < count; ++n) tokens[static_cast<std::size_t>(n)].id = 7 * n;
+    std::vector<ModelToken> tokens(count);
+    for (Index n = 0; n < count; ++n) tokens[n].id = 7 * n;
     return tokens;
 }
 

@@ -55,7 +55,7 @@ class Subject {
         source_.size = {1, 1, 1, n, n, kWidth, 1, 0, 0, 1};
         source_.q = std::make_shared<const Tensor>(q_);
         source_.k = std::make_shared<const Tensor>(k_);
-        slots_.resize(static_cast<std::size_t>(thread_slots()));
+        slots_.resize(thread_slots());
     }
 
     Index rows() const { return rows_; }
@@ -75,19 +75,19 @@ class Subject {
     void overview(Index pool) {
         const Index strip = strip_rows(pool);
         parallel_for((rows_ + strip - 1) / strip, {}, [&](Index n, int slot) {
-            std::vector<Index> rows(static_cast<std::size_t>(std::min(strip, rows_ - n * strip)));
+            std::vector<Index> rows(std::min(strip, rows_ - n * strip));
             std::iota(rows.begin(), rows.end(), n * strip);
-            pool_rows(source_, {}, rows, pool, pool, {}, slots_[static_cast<std::size_t>(slot)]);
+            pool_rows(source_, {}, rows, pool, pool, {}, slots_[slot]);
         });
     }
 
     /// Some tiles of height x 256 texels.
     void tiles(Index side, Index height, Index count) {
-        const std::vector<float> logsumexp(static_cast<std::size_t>(height * side), 12.0F);
+        const std::vector<float> logsumexp(height * side, 12.0F);
         parallel_for(count, {}, [&](Index n, int slot) {
             const Index column = n * 256 * side % (n_ - 256 * side + 1);
             pool_cells(source_, {}, logsumexp, 0, column, height * side, 256 * side, side, {},
-                       slots_[static_cast<std::size_t>(slot)].texels);
+                       slots_[slot].texels);
         });
     }
 

@@ -21,8 +21,7 @@ struct Circuit {
 };
 
 float at(const Npz& npz, const std::string& name, HeadPlace place) {
-    return floats(npz,
-                  name)[static_cast<std::size_t>(place.layer * test::kCircuitHeads + place.head)];
+    return floats(npz, name)[place.layer * test::kCircuitHeads + place.head];
 }
 
 }  // namespace
@@ -159,8 +158,7 @@ TEST_CASE(
     REQUIRE(json["places"].size() == 33);
     // d at 3 is what the induction head copies to the end: layer 1 reads it there, layer 2 at the end
     const auto change = [&](int layer, int position) {
-        return json["places"][static_cast<std::size_t>(11 * layer + position)]["change"]
-            .get<double>();
+        return json["places"][11 * layer + position]["change"].get<double>();
     };
     CHECK(change(1, 3) < -4.0);
     CHECK(std::abs(change(2, 3)) < 0.5);

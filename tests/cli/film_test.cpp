@@ -58,9 +58,8 @@ Played played(const std::string& bytes) {
         const auto left = static_cast<Index>(number_at(control, 12));
         const auto top = static_cast<Index>(number_at(control, 16));
         for (Index y = 0; y < part.height; ++y)
-            std::copy_n(
-                &part.rgb[static_cast<std::size_t>(3 * y * part.width)], 3 * part.width,
-                &canvas.rgb[static_cast<std::size_t>(3 * ((top + y) * canvas.width + left))]);
+            std::copy_n(&part.rgb[3 * y * part.width], 3 * part.width,
+                        &canvas.rgb[3 * ((top + y) * canvas.width + left)]);
         shown.pictures.push_back(canvas);
         shown.ms.push_back(number_at(control, 20, 2));
     }

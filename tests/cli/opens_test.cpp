@@ -118,7 +118,7 @@ void check_mapped(view::AppState& state, HeadPlace place, const Expected& expect
     REQUIRE(std::ssize(expected.weights) == tq * tk);
     for (Index i = 0; i < tq; ++i)
         for (Index j = 0; j < tk; ++j) {
-            const double weight = expected.weights[static_cast<std::size_t>(i * tk + j)];
+            const double weight = expected.weights[i * tk + j];
             const auto drawn = view::drawn_weight(view::map_look(state), {i, j});
             REQUIRE(drawn);
             CHECK(drawn->side == 1);
@@ -138,11 +138,11 @@ void check_shown(view::AppState& state, HeadPlace place, Index batch, const Expe
     const auto& result = view::heads_look(state).result;
     REQUIRE(result);
     REQUIRE(result->batch == batch);
-    const HeadsLayer& layer = result->layers[static_cast<std::size_t>(place.layer)];
+    const HeadsLayer& layer = result->layers[place.layer];
     CHECK(layer.fault == "");
     check_near({layer.weights.matrix(batch, place.head).data, expected.weights.size()},
                expected.weights);
-    const auto& norms = layer.value_norms[static_cast<std::size_t>(place.head)];
+    const auto& norms = layer.value_norms[place.head];
     for (std::size_t j = 0; j < norms.size(); ++j)
         CHECK(norms[j] == doctest::Approx(expected.value_norms[j]).epsilon(kNear));
     view::apply(state, view::SetWorkspace{"step"});

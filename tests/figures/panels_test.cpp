@@ -31,9 +31,9 @@ view::GridView grid_of(Index rows, Index columns) {
     grid.shape = view::size(rows, columns);
     grid.rows = rows;
     grid.columns = columns;
-    grid.row_labels.assign(static_cast<std::size_t>(rows), "row");
-    grid.column_labels.assign(static_cast<std::size_t>(columns), "key");
-    grid.cells.assign(static_cast<std::size_t>(rows * columns),
+    grid.row_labels.assign(rows, "row");
+    grid.column_labels.assign(columns, "key");
+    grid.cells.assign(rows * columns,
                       {0.25, view::CellLook::number, {40, 60, 90}, {255, 255, 255}, "0.25"});
     grid.low_label = std::string("low");
     grid.high_label = std::string("high");
@@ -116,8 +116,7 @@ TEST_CASE("labels that are too wide for their columns are turned, each by itself
 
 TEST_CASE("columns of numbers are not turned: where they are narrow some have no label") {
     view::GridView grid = grid_of(2, 32);
-    for (Index n = 0; n < 32; ++n)
-        grid.column_labels[static_cast<std::size_t>(n)] = fmt::format("{}", n);
+    for (Index n = 0; n < 32; ++n) grid.column_labels[n] = fmt::format("{}", n);
     grid.selected = std::pair<Index, Index>{1, 9};
     Recorder painter = drawn(grid, 8.0F);
     CHECK(painter.count("push_rotation") == 0);
@@ -129,8 +128,7 @@ TEST_CASE("columns of numbers are not turned: where they are narrow some have no
 
 TEST_CASE("the selected row has its label however low the rows are") {
     view::GridView grid = grid_of(64, 2);
-    for (Index n = 0; n < 64; ++n)
-        grid.row_labels[static_cast<std::size_t>(n)] = fmt::format("r{}", n);
+    for (Index n = 0; n < 64; ++n) grid.row_labels[n] = fmt::format("r{}", n);
     for (const Index row : {0, 1, 37, 63}) {
         grid.selected = std::pair<Index, Index>{row, 0};
         Recorder painter = drawn(grid, 6.0F);

@@ -122,8 +122,7 @@ TEST_CASE("a model's five likeliest next tokens, of the whole vocabulary") {
         CHECK(next[n].probability == doctest::Approx(std::exp(sorted[n]) / sum).epsilon(1e-4));
     const auto best = std::ranges::max_element(last) - last.begin();
     const Words vocabulary{"a", "b", "ab", "▁", "c"};
-    CHECK(next[0].text ==
-          (best < 5 ? vocabulary[static_cast<std::size_t>(best)] : "#" + std::to_string(best)));
+    CHECK(next[0].text == (best < 5 ? vocabulary[best] : "#" + std::to_string(best)));
 }
 
 TEST_CASE("a text is compared with the one before") {
@@ -266,8 +265,8 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
     CHECK(state.document().image->height == edge);
     for (Index y = 0; y < edge; ++y)
         for (Index n = 0; n < 3 * edge; ++n)
-            REQUIRE(state.document().image->rgb[static_cast<std::size_t>(3 * y * edge + n)] ==
-                    fitted.rgb[static_cast<std::size_t>(3 * y * input.size + n)]);
+            REQUIRE(state.document().image->rgb[3 * y * edge + n] ==
+                    fitted.rgb[3 * y * input.size + n]);
     CHECK_FALSE(state.history.front().document->image);
     const auto& next = state.document().read_out.next;
     const std::vector<float> logits = classes_of(image);
@@ -360,8 +359,8 @@ TEST_CASE(
     const auto source = run_over(*model, "ca b");
     const auto tokens = std::ssize(plain.tokens);
     REQUIRE(std::ssize(source.tokens) == tokens);
-    std::vector<Index> positions(static_cast<std::size_t>(tokens));
-    for (Index n = 0; n < tokens; ++n) positions[static_cast<std::size_t>(n)] = n;
+    std::vector<Index> positions(tokens);
+    for (Index n = 0; n < tokens; ++n) positions[n] = n;
     Interventions with;
     with.rows = {{{0, 1}, 0, std::vector<double>(positions.size(), 0.0)}};
     with.rows[0].weights.back() = 1.0;

@@ -211,7 +211,7 @@ TEST_CASE(
     const Scratch scratch;
     const fs::path path = scratch.at("again.npz");
     const auto write = [&](float number, const std::vector<std::string>& names, Index heads) {
-        const std::vector<float> numbers(static_cast<std::size_t>(heads * 3 * 2), number);
+        const std::vector<float> numbers(heads * 3 * 2, number);
         write_alike(path, names, {1, heads, 3, 2}, numbers);
     };
     const std::vector<std::string> two{"l0.Q", "l0.K", "l0.V", "l1.Q", "l1.K", "l1.V"};

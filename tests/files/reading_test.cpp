@@ -35,7 +35,7 @@ Floats counted(std::size_t count) {
 /// Weights of one head over t × t: all on the first key.
 Floats first_key(Index t) {
     Floats values(static_cast<std::size_t>(t * t));
-    for (Index i = 0; i < t; ++i) values[static_cast<std::size_t>(i * t)] = 1.0F;
+    for (Index i = 0; i < t; ++i) values[i * t] = 1.0F;
     return values;
 }
 
@@ -168,8 +168,7 @@ TEST_CASE_FIXTURE(OnDisk, "cu_seqlens parts packed documents") {
         double sum = 0.0;  // softmax over the keys of the same document, d_k = 1
         const Index first = i < 2 ? 0 : 2, past = i < 2 ? 2 : 5;
         const auto score = [&](Index j) {
-            return std::exp(static_cast<double>(q[static_cast<std::size_t>(i)]) *
-                            static_cast<double>(q[static_cast<std::size_t>(j)]));
+            return std::exp(static_cast<double>(q[i]) * static_cast<double>(q[j]));
         };
         for (Index j = first; j < past; ++j) sum += score(j);
         for (Index j = 0; j < 5; ++j) {

@@ -350,7 +350,7 @@ TEST_CASE("Generate writes with the decoder of T5: each step is what all its tok
         read_group(model, {kSource, "7 30 30 12", "decoder"}, *find_backend("staged"), {}, {}));
     for (Index n = 0; n < 3; ++n) {
         const auto row = run.read_out.matrix(0, 0).row(2 + n);
-        const auto& logits = made->steps[static_cast<std::size_t>(n)]->logits;
+        const auto& logits = made->steps[n]->logits;
         REQUIRE(logits.size() == row.size());
         for (std::size_t id = 0; id < row.size(); ++id)
             CHECK(std::abs(logits[id] - row[id]) < 1e-4F);

@@ -38,10 +38,7 @@ Whole whole(const Model& model, const std::string& text, const std::vector<Index
     const ModelRun run = must(model.run(tokens, *find_backend("staged")));
     const Index last = std::ssize(tokens) - 1;
     const auto logits = run.read_out.matrix(0, 0).row(last);
-    const auto row = run.layers[static_cast<std::size_t>(at.layer)]
-                         .trace[Stage::weights]
-                         .matrix(0, at.head)
-                         .row(last);
+    const auto row = run.layers[at.layer].trace[Stage::weights].matrix(0, at.head).row(last);
     return {{logits.begin(), logits.end()}, {row.begin(), row.end()}};
 }
 

@@ -48,17 +48,15 @@ Head causal(std::vector<float> values, Index tokens) {
 }
 
 Head shifted(Index tokens, Index by) {
-    Head head{std::vector<float>(static_cast<std::size_t>(tokens * tokens)), tokens, tokens};
-    for (Index i = 0; i < tokens; ++i)
-        head.values[static_cast<std::size_t>(i * tokens + std::max<Index>(i - by, 0))] = 1.0F;
+    Head head{std::vector<float>(tokens * tokens), tokens, tokens};
+    for (Index i = 0; i < tokens; ++i) head.values[i * tokens + std::max<Index>(i - by, 0)] = 1.0F;
     return head;
 }
 
 /// A share of every row goes to key 0.
 Head with_sink(Head head, float share) {
     for (float& value : head.values) value *= 1.0F - share;
-    for (Index i = 0; i < head.rows; ++i)
-        head.values[static_cast<std::size_t>(i * head.columns)] += share;
+    for (Index i = 0; i < head.rows; ++i) head.values[i * head.columns] += share;
     return head;
 }
 
@@ -188,8 +186,7 @@ TEST_CASE("labels: what stands out from even rows, with its numbers") {
     Head causal_even = causal(std::vector<float>(36), 6);
     for (Index i = 0; i < 6; ++i)
         for (Index j = 0; j <= i; ++j)
-            causal_even.values[static_cast<std::size_t>(i * 6 + j)] =
-                1.0F / static_cast<float>(i + 1);
+            causal_even.values[i * 6 + j] = 1.0F / static_cast<float>(i + 1);
     CHECK_FALSE(propose_label(causal_even.of()));
 }
 

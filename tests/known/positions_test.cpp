@@ -44,13 +44,13 @@ TEST_CASE("RoPE's score is the sum of ‖x_c‖² cos(θ_c Δ) over its pairs, t
         const DistanceScores& rotary = scores[PositionKind::rotary];
         CHECK(widest(rotary) <= kRounding * scores.content);
         const auto squared = [&](Index c) {
-            const double a = scores.x[static_cast<std::size_t>(c)];
-            const double b = scores.x[static_cast<std::size_t>(c + settings.d_k / 2)];
+            const double a = scores.x[c];
+            const double b = scores.x[c + settings.d_k / 2];
             return a * a + b * b;
         };
         for (Index distance = 0; distance <= settings.farthest; ++distance)
-            CHECK(std::abs(rotary.mean[static_cast<std::size_t>(distance)] -
-                           cosines(settings, distance, squared)) <= kRounding * scores.content);
+            CHECK(std::abs(rotary.mean[distance] - cosines(settings, distance, squared)) <=
+                  kRounding * scores.content);
     }
 }
 
@@ -60,9 +60,9 @@ TEST_CASE(
         const PositionScores scores = position_scores(settings);
         const DistanceScores& waves = scores[PositionKind::sinusoidal];
         for (Index distance = 0; distance <= settings.farthest; ++distance)
-            CHECK(std::abs(waves.vectors[static_cast<std::size_t>(distance)] -
-                           cosines(settings, distance, [](Index) { return 1.0; })) <=
-                  kRounding * scores.content);
+            CHECK(std::abs(waves.vectors[distance] - cosines(settings, distance, [](Index) {
+                               return 1.0;
+                           })) <= kRounding * scores.content);
         CHECK(widest(waves) > 0.01 * scores.content);
     }
 }

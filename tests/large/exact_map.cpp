@@ -89,7 +89,7 @@ ExactMap exact_map(const WeightSource& source, Head head) {
     const auto q = source.q->matrix(head.b, head.h);
     const auto k = source.k->matrix(head.b, head.h / (size.heads / size.kv_heads));
     const double factor = score_factor(source.spec, size.d_k);
-    exact.log_weights.resize(static_cast<std::size_t>(size.tq * size.tk));
+    exact.log_weights.resize(size.tq * size.tk);
     exact.allowed.resize(exact.log_weights.size());
     double most = 0.0;
     for (Index i = 0; i < size.tq; ++i) {
@@ -97,10 +97,10 @@ ExactMap exact_map(const WeightSource& source, Head head) {
                                     static_cast<std::size_t>(size.tk));
         for (Index j = 0; j < size.tk; ++j) {
             const bool allowed = may_attend(source.spec.mask, size, head.b, head.h, i, j);
-            exact.allowed[static_cast<std::size_t>(i * size.tk + j)] = allowed ? 1 : 0;
+            exact.allowed[i * size.tk + j] = allowed ? 1 : 0;
             const Score s = score(q.row(i), k.row(j));
             most = std::max(most, s.magnitude * std::abs(factor));
-            row[static_cast<std::size_t>(j)] = allowed ? s.value * factor : -kInfinity;
+            row[j] = allowed ? s.value * factor : -kInfinity;
         }
         exact.logsumexp.push_back(logsumexp_of(row));
         for (double& entry : row)

@@ -20,9 +20,7 @@ struct ExactMap {
     /// its exp, and a score is a sum of d_k products.
     double relative = 0.0;
 
-    double weight(Index row, Index column) const {
-        return weights[static_cast<std::size_t>(row * columns + column)];
-    }
+    double weight(Index row, Index column) const { return weights[row * columns + column]; }
 };
 ExactMap exact_map(const large::WeightSource& source, large::Head head = {});
 

@@ -192,7 +192,7 @@ TEST_CASE("profiles leave rows of texels with NaN out and say how many queries t
         CHECK(profiles.queries_left_out == side);
         CHECK(profiles.queries == kQueries - side);
         CHECK(profiles.keys == kKeys);
-        CHECK(std::isnan(profiles.rows[static_cast<std::size_t>(8 / side)]));
+        CHECK(std::isnan(profiles.rows[8 / side]));
         double sum = 0.0;
         for (std::size_t n = 0; n < profiles.columns.size(); ++n)
             sum += profiles.columns[n] * static_cast<double>(side);

@@ -42,11 +42,11 @@ std::vector<Pooled> pool_exactly(const PooledSubject& subject, Head head,
     std::vector<Pooled> pools(
         static_cast<std::size_t>((count + row_side - 1) / row_side * columns));
     for (Index n = 0; n < count; ++n) {
-        const Index i = rows[static_cast<std::size_t>(n)];
+        const Index i = rows[n];
         const double l = subject.exact.logsumexp(head.b, head.h, i, 0);
         for (Index j = keys.begin; j < keys.end; ++j) {
             const Index at = n / row_side * columns + (j - keys.begin) / key_side;
-            Pooled& pool = pools[static_cast<std::size_t>(at)];
+            Pooled& pool = pools[at];
             const double a = weights(i, j);
             ++pool.cells;
             pool.sum += a;
@@ -123,8 +123,8 @@ bool near(double actual, double expected, Tolerance tolerance) {
 }
 
 std::vector<Index> rows_from(Index first, Index count, Index step) {
-    std::vector<Index> rows(static_cast<std::size_t>(count));
-    for (Index n = 0; n < count; ++n) rows[static_cast<std::size_t>(n)] = first + n * step;
+    std::vector<Index> rows(count);
+    for (Index n = 0; n < count; ++n) rows[n] = first + n * step;
     return rows;
 }
 

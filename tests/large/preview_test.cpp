@@ -45,8 +45,7 @@ TEST_CASE("a preview looks at some rows of every band, each once, in order") {
     CHECK(std::ranges::is_sorted(plan.rows));
     CHECK(std::ranges::adjacent_find(plan.rows) == plan.rows.end());
     for (Index band = 0; band < plan.bands(); ++band) {
-        const auto begin =
-            static_cast<std::size_t>(plan.band_starts[static_cast<std::size_t>(band)]);
+        const auto begin = static_cast<std::size_t>(plan.band_starts[band]);
         const auto end =
             static_cast<std::size_t>(plan.band_starts[static_cast<std::size_t>(band) + 1]);
         CHECK(end - begin >= 2);
@@ -150,8 +149,7 @@ TEST_CASE("a tile says how much of it is exact") {
         pooled.texels = pool_exact(exact, rows.begin, rows.end - rows.begin, pyramid.block_side(),
                                    pyramid.block_side());
         for (Index i = rows.begin; i < rows.end; ++i)
-            pooled.logsumexp.push_back(
-                static_cast<float>(exact.logsumexp[static_cast<std::size_t>(i)]));
+            pooled.logsumexp.push_back(static_cast<float>(exact.logsumexp[i]));
         pyramid.add_strip(strip, std::move(pooled));
         const Tile tile = coarse_tile(top, pyramid, preview);
         const bool all = strip + 1 == pyramid.strip_count();

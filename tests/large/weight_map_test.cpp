@@ -232,7 +232,7 @@ TEST_CASE("a strip whose numbers are no weights or no counts is not read") {
     WeightSource source = normal_source(601, 601, 8);
     source.spec.mask.causal = CausalAlign::top_left;
     const Pyramid pyramid(source, MapLimits{}.pyramid_bytes);
-    std::vector<Index> rows(static_cast<std::size_t>(pyramid.strip_rows(0).end));
+    std::vector<Index> rows(pyramid.strip_rows(0).end);
     std::iota(rows.begin(), rows.end(), Index{0});
     const Index side = pyramid.block_side();
     PooledRows whole;

@@ -68,7 +68,7 @@ AppState entered(const Case& at) {
     AppState state = at.shot < 0 ? kept_document(at) : view::initial_state();
     view::apply(state, view::SetWorkspace{std::string(at.workspace)});
     if (at.shot < 0 && at.workspace == "step") view::apply(state, view::GoToStage{at.stage});
-    if (at.shot >= 0) view::play(state, row->shots()[static_cast<std::size_t>(at.shot)].actions);
+    if (at.shot >= 0) view::play(state, row->shots()[at.shot].actions);
     rest(state);
     return state;
 }

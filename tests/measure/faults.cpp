@@ -156,13 +156,13 @@ std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, co
     };
     for (Index n = 0; n < grid.rows; ++n) {
         const float low = hero.at.low.y + row * static_cast<float>(n);
-        const std::string& token = grid.row_labels[static_cast<std::size_t>(n)];
+        const std::string& token = grid.row_labels[n];
         const bool wanted = asked.rows || (grid.selected && grid.selected->first == n);
         if (wanted && !has_label(seen, token, true, low, low + row)) miss("row", token);
     }
     for (Index n = 0; n < grid.columns; ++n) {
         const float low = hero.at.low.x + column * static_cast<float>(n);
-        const std::string& token = grid.column_labels[static_cast<std::size_t>(n)];
+        const std::string& token = grid.column_labels[n];
         const bool wanted = asked.columns || (grid.selected && grid.selected->second == n);
         if (wanted && !has_label(seen, token, false, low, low + column)) miss("column", token);
     }

@@ -45,7 +45,7 @@ Matrix norm_matrix(const NormWeights& norm, Norm kind) {
 /// QK and OV, [width, width], of GPT-2, Llama or Qwen 3.
 std::pair<Matrix, Matrix> whole_products(const Model& model, HeadPlace at) {
     const ModelConfig& config = model.config();
-    const BlockWeights& block = model.weights().blocks[static_cast<std::size_t>(at.layer)];
+    const BlockWeights& block = model.weights().blocks[at.layer];
     const Index group = at.head / (config.heads / config.kv_heads);
     const Norm kind = config.family->norm;
     const Matrix in = norm_matrix(block.attention_norm, kind);
@@ -68,7 +68,7 @@ void check_values(const std::vector<double>& values, const Matrix& whole) {
     REQUIRE(!values.empty());
     REQUIRE(std::ssize(values) <= expected.size());
     for (Index n = 0; n < expected.size(); ++n) {
-        const double is = n < std::ssize(values) ? values[static_cast<std::size_t>(n)] : 0.0;
+        const double is = n < std::ssize(values) ? values[n] : 0.0;
         CHECK(std::abs(is - expected(n)) < 1e-9 * expected(0));
     }
 }
@@ -160,9 +160,7 @@ TEST_CASE("QK over tokens is the score, and OV the logits, of a first layer with
             for (Index i = 0; i < 5; ++i)
                 for (Index j = 0; j < 5; ++j)
                     CHECK(circuit.ov.values(0, 0, i, j) ==
-                          doctest::Approx(expected(i, text[static_cast<std::size_t>(j)].id))
-                              .epsilon(1e-4)
-                              .scale(1e-2));
+                          doctest::Approx(expected(i, text[j].id)).epsilon(1e-4).scale(1e-2));
         }
     }
 }
@@ -194,19 +192,14 @@ TEST_CASE("the nearest of the vocabulary are those with the largest values, each
             REQUIRE(part->values.shape() == Shape{1, 1, 3, 7});
             std::vector<std::vector<Index>> order;
             for (Index i = 0; i < 3; ++i) {
-                const auto row =
-                    every->values.matrix(0, 0).row(text[static_cast<std::size_t>(i)].id);
+                const auto row = every->values.matrix(0, 0).row(text[i].id);
                 auto& ids = order.emplace_back();
                 for (Index id = 0; id < words; ++id) ids.push_back(id);
-                std::ranges::stable_sort(ids, std::ranges::greater(), [&](Index id) {
-                    return row[static_cast<std::size_t>(id)];
-                });
+                std::ranges::stable_sort(ids, std::ranges::greater(),
+                                         [&](Index id) { return row[id]; });
                 for (Index j = 0; j < 7; ++j)
                     CHECK(part->values(0, 0, i, j) ==
-                          doctest::Approx(row[static_cast<std::size_t>(
-                                              part->others[static_cast<std::size_t>(j)])])
-                              .epsilon(1e-4)
-                              .scale(1e-3));
+                          doctest::Approx(row[part->others[j]]).epsilon(1e-4).scale(1e-3));
             }
             std::vector<Index> expected;
             for (std::size_t rank = 0; expected.size() < 7; ++rank)
@@ -289,7 +282,6 @@ TEST_CASE("an induction circuit set by hand: sweep, composition, copying and QK 
     const auto circuit = must(token_circuit(model, test::kInduction, text));
     for (Index i = 0; i < 11; ++i) {  // each letter raises itself most
         const auto row = circuit.ov.values.matrix(0, 0).row(i);
-        CHECK(text[static_cast<std::size_t>(std::ranges::max_element(row) - row.begin())].id ==
-              text[static_cast<std::size_t>(i)].id);
+        CHECK(text[std::ranges::max_element(row) - row.begin()].id == text[i].id);
     }
 }

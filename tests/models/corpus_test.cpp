@@ -121,7 +121,7 @@ TEST_CASE(
         CorpusResult result(CorpusModel{"m", "0", "tiny", 1, 1, 4});
         for (const Index number : numbers) {
             HeadMeasures measures;
-            measures[HeadMeasure::sink] = values[static_cast<std::size_t>(number)];
+            measures[HeadMeasure::sink] = values[number];
             if (number > 0) measures[HeadMeasure::previous] = 1e16 + 1.0;
             result.add(text(number), 3, {measures});
             result.cover("f", "a.txt", {number, number + 1});
@@ -216,9 +216,7 @@ TEST_CASE("several texts at once: weights and measures of each are those of the 
             for (std::size_t n = 0; n < 3; ++n)
                 CHECK(largest_difference(
                           layer.traces[n][Stage::weights].values(),
-                          std::as_const(alone[n]
-                                            .layers[static_cast<std::size_t>(layer.layer)]
-                                            .trace[Stage::weights])
+                          std::as_const(alone[n].layers[layer.layer].trace[Stage::weights])
                               .values()) < 2e-6);
         };
         REQUIRE(run_texts(model, kThreeTexts, staged, look));

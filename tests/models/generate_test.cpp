@@ -78,7 +78,7 @@ void check_step(const GenerationStep& step, const ModelRun& whole) {
 }
 
 ModelRun whole_run(const Model& model, Index count, std::vector<Index> ids = kGrowing) {
-    ids.resize(static_cast<std::size_t>(count));
+    ids.resize(count);
     return must(model.run(of_ids(ids), staged(), only_stage(Stage::weights)));
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("rows that are read one by one are those of a run over the whole text"
         check_step(prompt, whole_run(*model, 3));
         for (Index n = 3; n < 10; ++n) {
             CAPTURE(n);
-            const auto step = must(generation.read(ids[static_cast<std::size_t>(n)]));
+            const auto step = must(generation.read(ids[n]));
             const bool turned = name == "phi3~longrope" && n == 4;
             CHECK(step.first == (turned ? 0 : n));
             CHECK(std::ssize(generation.tokens()) == n + 1);
@@ -124,7 +124,7 @@ TEST_CASE("a text that outgrows the short divisors of its windows alone is read 
     must(generation.read(of_ids({kGrowing[0], kGrowing[1], kGrowing[2]})));
     for (const Index n : {3, 4, 5, 6}) {
         CAPTURE(n);
-        const auto step = must(generation.read(kGrowing[static_cast<std::size_t>(n)]));
+        const auto step = must(generation.read(kGrowing[n]));
         CHECK(step.first == (n == 4 ? 0 : n));
         check_step(step, whole_run(*model, n + 1));
     }

@@ -48,8 +48,7 @@ TEST_CASE("the last layer of the lens is what the model says") {
             const LensLayer& last = lens.layers.back();
             CHECK(lens.token == best.front().id);
             CHECK(last.rank == 0);
-            CHECK(last.logit ==
-                  doctest::Approx(logits[static_cast<std::size_t>(lens.token)]).epsilon(1e-5));
+            CHECK(last.logit == doctest::Approx(logits[lens.token]).epsilon(1e-5));
             REQUIRE(last.best.size() == 4);
             for (std::size_t n = 0; n < 4; ++n)
                 CHECK(last.best[n].probability ==
@@ -73,12 +72,12 @@ TEST_CASE("the lens before the first layer reads the embedding: by hand") {
     double logit = 0.0;
     for (Index c = 0; c < width; ++c)
         logit += double{model.weights().embedding(20, c)} * factor *
-                 model.weights().final_norm.scale.values()[static_cast<std::size_t>(c)] *
+                 model.weights().final_norm.scale.values()[c] *
                  model.weights().read_out.weight(7, c);
     CHECK(first.logit == doctest::Approx(logit).epsilon(1e-5));
     REQUIRE(first.best.size() == 45);
-    CHECK(first.best[static_cast<std::size_t>(first.rank)].id == 7);
-    CHECK(first.best[static_cast<std::size_t>(first.rank)].probability == first.probability);
+    CHECK(first.best[first.rank].id == 7);
+    CHECK(first.best[first.rank].probability == first.probability);
 }
 
 TEST_CASE("parts sum to the logit, and to the difference of two, of every model that writes") {

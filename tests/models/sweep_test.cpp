@@ -64,8 +64,7 @@ SweptHead expected_of(const HeadSweep& sweep, const Tensor& before, const Tensor
     const auto p = probabilities(measured_row(before)), q = probabilities(measured_row(after));
     SweptHead head;
     const auto row = measured_row(after);
-    head.difference =
-        double{row[static_cast<std::size_t>(sweep.a)]} - row[static_cast<std::size_t>(sweep.b)];
+    head.difference = double{row[sweep.a]} - row[sweep.b];
     for (std::size_t n = 0; n < p.size(); ++n)
         if (p[n] > 0.0) head.kl += p[n] * std::log(p[n] / q[n]);
     return head;
@@ -79,7 +78,7 @@ void check_equal(const SweptHead& swept, const SweptHead& expected) {
 
 /// The logits where a layer's heads give `context`, every block computed in full, one text at a time.
 Tensor logits_after(const Model& model, const ModelRun& run, Index layer, Tensor context) {
-    const auto& at = run.layers[static_cast<std::size_t>(layer)];
+    const auto& at = run.layers[layer];
     const Tensor& w_o = at.inputs->params[Param::w_o];
     const Tensor& b_o = at.inputs->params[Param::b_o];
     const Index tokens = context.shape().t, width = context.shape().d;
@@ -92,10 +91,10 @@ Tensor logits_after(const Model& model, const ModelRun& run, Index layer, Tensor
             attended(0, 0, t, c) = static_cast<float>(sum);
         }
     const auto& blocks = model.weights().blocks;
-    Tensor x = layer == 0 ? run.embedded : run.layers[static_cast<std::size_t>(layer - 1)].residual;
-    x = after_block(x, attended, blocks[static_cast<std::size_t>(layer)], model.config()).x;
+    Tensor x = layer == 0 ? run.embedded : run.layers[layer - 1].residual;
+    x = after_block(x, attended, blocks[layer], model.config()).x;
     for (Index next = layer + 1; next < std::ssize(blocks); ++next) {
-        const auto& block = blocks[static_cast<std::size_t>(next)];
+        const auto& block = blocks[next];
         const auto trace = must(attend(attention_inputs(x, block, model.config(), next),
                                        layer_spec(model.config(), next), staged()));
         x = after_block(x, trace[Stage::output], block, model.config()).x;
@@ -104,7 +103,7 @@ Tensor logits_after(const Model& model, const ModelRun& run, Index layer, Tensor
 }
 
 Tensor context_in(const ModelRun& run, Index layer) {
-    return run.layers[static_cast<std::size_t>(layer)].trace[Stage::context];
+    return run.layers[layer].trace[Stage::context];
 }
 
 /// The context with that of a head, at one position or at all, replaced.
@@ -286,7 +285,7 @@ namespace {
 Tensor logits_from(const Model& model, Tensor x, Index layer) {
     const auto& blocks = model.weights().blocks;
     for (Index next = layer; next < std::ssize(blocks); ++next) {
-        const auto& block = blocks[static_cast<std::size_t>(next)];
+        const auto& block = blocks[next];
         const auto trace = must(attend(attention_inputs(x, block, model.config(), next),
                                        layer_spec(model.config(), next), staged()));
         x = after_block(x, trace[Stage::output], block, model.config()).x;
@@ -295,7 +294,7 @@ Tensor logits_from(const Model& model, Tensor x, Index layer) {
 }
 
 Tensor entering(const ModelRun& run, Index layer) {
-    return layer == 0 ? run.embedded : run.layers[static_cast<std::size_t>(layer - 1)].residual;
+    return layer == 0 ? run.embedded : run.layers[layer - 1].residual;
 }
 
 /// Row t of `to` in place of what `by` says, of row `from` of another's.
@@ -338,12 +337,11 @@ TEST_CASE("a swept residual or MLP is a run with that row replaced, of aligned p
                 REQUIRE(sweep.positions == tokens);
                 REQUIRE(std::ssize(sweep.swept) == sweep.layers * tokens);
                 for (Index n = 0; n < std::ssize(sweep.swept); ++n) {
-                    const SweptHead& each = sweep.swept[static_cast<std::size_t>(n)];
+                    const SweptHead& each = sweep.swept[n];
                     const Index layer = n / tokens, t = n % tokens;
                     CHECK(each.at.layer == layer);
                     CHECK(each.position == t);
-                    const Index from =
-                        by == Ablation::patch ? alignment[static_cast<std::size_t>(t)] : t;
+                    const Index from = by == Ablation::patch ? alignment[t] : t;
                     if (from < 0) {
                         CHECK(std::isnan(each.difference));
                         continue;
@@ -354,21 +352,16 @@ TEST_CASE("a swept residual or MLP is a run with that row replaced, of aligned p
                         replace_row(x, t, by, entering(other, layer), from);
                     } else {
                         const auto of = [&](const ModelRun& each_run) {
-                            return after_block(
-                                entering(each_run, layer),
-                                each_run.layers[static_cast<std::size_t>(layer)]
-                                    .trace[Stage::output],
-                                model.weights().blocks[static_cast<std::size_t>(layer)],
-                                model.config());
+                            return after_block(entering(each_run, layer),
+                                               each_run.layers[layer].trace[Stage::output],
+                                               model.weights().blocks[layer], model.config());
                         };
-                        const auto& block = model.weights().blocks[static_cast<std::size_t>(layer)];
+                        const auto& block = model.weights().blocks[layer];
                         Tensor mlp = of(run).mlp;
                         replace_row(mlp, t, by, of(other).mlp, from);
-                        x = after_mlp(
-                            after_attention(
-                                x, run.layers[static_cast<std::size_t>(layer)].trace[Stage::output],
-                                block, model.config()),
-                            mlp, block, model.config());
+                        x = after_mlp(after_attention(x, run.layers[layer].trace[Stage::output],
+                                                      block, model.config()),
+                                      mlp, block, model.config());
                         ++next;
                     }
                     check_equal(each, expected_of(sweep, run.read_out,
@@ -386,7 +379,7 @@ TEST_CASE("a patch of heads from a text of another length takes the paired posit
         must(sweep_heads(model, run, staged(), {Ablation::patch, {{2, 7}}, true, &other}));
     CHECK(sweep.alignment == Alignment{0, -1, 3, 4, 5});
     for (const SweptHead& head : sweep.swept) {
-        const Index from = sweep.alignment[static_cast<std::size_t>(head.position)];
+        const Index from = sweep.alignment[head.position];
         CHECK(std::isnan(head.difference) == (from < 0));
         if (from < 0) continue;
         Tensor context = context_in(run, head.at.layer);

@@ -29,8 +29,8 @@ ImageInput four_patches(Index channels) {
     input.size = 4;
     input.patch = 2;
     input.channels = channels;
-    input.mean.assign(static_cast<std::size_t>(channels), 0.5);
-    input.deviation.assign(static_cast<std::size_t>(channels), 0.5);
+    input.mean.assign(channels, 0.5);
+    input.deviation.assign(channels, 0.5);
     return input;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 bool is_open(const OperationCase& one, Index b, Index j) {
     const MaskSpec& mask = one.spec.mask;
-    if (!mask.padding.empty() && j >= mask.padding[static_cast<std::size_t>(b)]) return false;
+    if (!mask.padding.empty() && j >= mask.padding[b]) return false;
     return !mask.custom || (*mask.custom)(mask.custom->shape().b == 1 ? 0 : b, 0, 0, j) != 0;
 }
 
@@ -24,7 +24,7 @@ std::vector<double> column(const OperationCase& one, const TensorD& v, Index b, 
     const std::vector<TensorD>& p = one.params.tensors;
     const TensorD &a_log = p[0], &w_b = p[1], &w_c = p[2], &w_delta = p[3], &b_delta = p[4];
     const Index g = h / 2, width = v.shape().d, states = a_log.shape().d;
-    std::vector<double> y(static_cast<std::size_t>(v.shape().t));
+    std::vector<double> y(v.shape().t);
     for (Index n = 0; n < states; ++n) {
         double state = 0.0;
         for (Index t = 0; t < v.shape().t; ++t) {
@@ -40,11 +40,11 @@ std::vector<double> column(const OperationCase& one, const TensorD& v, Index b, 
                                      ? (std::exp(step * a) - 1.0) / a * b_t
                                      : step * b_t;
             state = std::exp(step * a) * state + input * v(b, g, t, c);
-            y[static_cast<std::size_t>(t)] += c_t * state;
+            y[t] += c_t * state;
         }
     }
     for (Index t = 0; t < v.shape().t; ++t)
-        if (is_open(one, b, t)) y[static_cast<std::size_t>(t)] += p[5](0, h, 0, c) * v(b, g, t, c);
+        if (is_open(one, b, t)) y[t] += p[5](0, h, 0, c) * v(b, g, t, c);
     return y;
 }
 
@@ -52,7 +52,7 @@ TensorD recurrence(const OperationCase& one, const TensorD& v, const Shape& shap
     TensorD context(shape);
     for_each_entry({shape.b, shape.h, 1, shape.d}, [&](Index b, Index h, Index, Index c) {
         const std::vector<double> y = column(one, v, b, h, c);
-        for (Index t = 0; t < shape.t; ++t) context(b, h, t, c) = y[static_cast<std::size_t>(t)];
+        for (Index t = 0; t < shape.t; ++t) context(b, h, t, c) = y[t];
     });
     return context;
 }

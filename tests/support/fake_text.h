@@ -72,7 +72,7 @@ inline Result<view::Opened> fake_writer(const view::OpenRequest& request, const 
     made.names = std::make_shared<const std::vector<std::string>>(std::move(names));
     made.most_tokens = kFakeMost;
     made.layers = kFakeLayers;
-    made.specs.resize(static_cast<std::size_t>(kFakeLayers));
+    made.specs.resize(kFakeLayers);
     for (AttentionSpec& spec : made.specs) spec.heads = spec.kv_heads = kFakeHeads;
     made.kv_heads = kFakeHeads;
     made.bytes_of_token = 8 * kFakeLayers * kFakeHeads * 4;
@@ -81,9 +81,7 @@ inline Result<view::Opened> fake_writer(const view::OpenRequest& request, const 
     for (std::size_t n = 0; n <= wanted->tokens.size(); ++n)
         made.steps.push_back(fake_step(wanted->tokens, n, 3 + static_cast<Index>(n)));
     made.lenses.resize(made.steps.size());
-    if (wanted->lens)
-        made.lenses[static_cast<std::size_t>(*wanted->lens)] =
-            fake_lens(*made.steps[static_cast<std::size_t>(*wanted->lens)]);
+    if (wanted->lens) made.lenses[*wanted->lens] = fake_lens(*made.steps[*wanted->lens]);
     view::Opened opened;
     opened.generated = std::make_shared<const view::Generated>(std::move(made));
     return opened;

@@ -35,7 +35,7 @@ inline constexpr Index kConstant = 12, kBefore = 16, kPredicted = 32;
 struct Matrix {
     Index out = 0, in = 0;  // out 0: a vector
     std::vector<float> values;
-    float& at(Index from, Index to) { return values[static_cast<std::size_t>(to * in + from)]; }
+    float& at(Index from, Index to) { return values[to * in + from]; }
 };
 
 inline Matrix random_matrix(Index out, Index in, std::uint64_t seed, double size) {

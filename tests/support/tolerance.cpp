@@ -21,8 +21,7 @@ double row_norm(const TensorD& tensor) {
     for (Index row = 0; row * shape.d < tensor.count(); ++row) {
         double sum = 0.0;
         for (Index c = 0; c < shape.d; ++c) {
-            const double value =
-                finite(tensor.values()[static_cast<std::size_t>(row * shape.d + c)]);
+            const double value = finite(tensor.values()[row * shape.d + c]);
             sum += value * value;
         }
         largest = std::max(largest, std::sqrt(sum));

@@ -37,7 +37,7 @@ class Model {
                 if (example.targets[p] < 0) continue;
                 double whole = 0.0;
                 for (const double logit : out[p]) whole += std::exp(logit);
-                sum += std::log(whole) - out[p][static_cast<std::size_t>(example.targets[p])];
+                sum += std::log(whole) - out[p][example.targets[p]];
                 count += 1.0;
             }
         }
@@ -48,7 +48,7 @@ class Model {
         const auto d = static_cast<std::size_t>(spec_.d_model);
         Table x;
         for (std::size_t p = 0; p < tokens.size(); ++p) {
-            x.push_back(at("embedding")[static_cast<std::size_t>(tokens[p])]);
+            x.push_back(at("embedding")[tokens[p]]);
             for (std::size_t c = 0; c < d; ++c) {
                 if (spec_.positions == attn::train::Positions::learned)
                     x[p][c] += at("positions")[p][c];

@@ -42,8 +42,7 @@ void check_each(const Spec& spec, const Check& check) {
 std::string words_of(const Sequences& sequences, const std::vector<Index>& tokens) {
     std::string words;
     for (const Index token : tokens)
-        words +=
-            (words.empty() ? "" : " ") + sequences.vocabulary()[static_cast<std::size_t>(token)];
+        words += (words.empty() ? "" : " ") + sequences.vocabulary()[token];
     return words;
 }
 
@@ -59,9 +58,8 @@ std::string answers(Task task, const std::string& words, Index symbols = 8) {
     const auto example = must(sequences.typed(words));
     std::string text;
     for (const Index target : example.targets)
-        text +=
-            (text.empty() ? "" : " ") +
-            (target == kNoTarget ? "-" : sequences.vocabulary()[static_cast<std::size_t>(target)]);
+        text += (text.empty() ? "" : " ") +
+                (target == kNoTarget ? "-" : sequences.vocabulary()[target]);
     return text;
 }
 

@@ -20,7 +20,7 @@ struct List {
     int chosen = 1;
     std::vector<std::string> names{"one", "two", "three", "four"};
     Panel panel{[this](const ui::Frame& frame, view::Actions& out) {
-        const ui::Options options{names, chosen, names[static_cast<std::size_t>(chosen)]};
+        const ui::Options options{names, chosen, names[chosen]};
         if (const auto row = ui::combo(frame, "##list", options, 160.0F, {"list", ""}, out))
             chosen = *row;
     }};

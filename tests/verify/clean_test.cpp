@@ -37,8 +37,7 @@ void choose_masks(Dice& dice, const Shape& k, Index tq, AttentionSpec& spec) {
     if (dice.one_in(4)) spec.mask.window_left = dice(0, 6);
     if (dice.one_in(4)) spec.mask.block = dice(2, 9);
     if (spec.mask.windowed() && dice.one_in(2)) spec.mask.global_tokens = dice(1, 2);
-    for (Index b = 0; b < k.b && dice.one_in(3); ++b)
-        spec.mask.padding.assign(static_cast<std::size_t>(k.b), dice(1, k.t));
+    for (Index b = 0; b < k.b && dice.one_in(3); ++b) spec.mask.padding.assign(k.b, dice(1, k.t));
 }
 
 Case random_case(std::uint64_t seed) {

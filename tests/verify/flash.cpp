@@ -35,7 +35,7 @@ class RowKernel {
     }
 
     float value(Index c) const {
-        const float acc = acc_[static_cast<std::size_t>(c)];
+        const float acc = acc_[c];
         if (is(Bug::not_normalised)) return acc;
         if (is(Bug::maximum_subtracted_twice)) return acc / sum_ * std::exp(-most_);
         return acc / (is(Bug::normalised_by_last_tile) ? last_ : sum_);
@@ -112,7 +112,7 @@ class RowKernel {
     }
 
     std::vector<float> scores(Index first, Index query_tile) const {
-        std::vector<float> s(static_cast<std::size_t>(f_.bk), kNone);
+        std::vector<float> s(f_.bk, kNone);
         for (Index p = 0; p < f_.bk; ++p) {
             if (!counts(first + p, query_tile)) continue;
             const float* const key = read(f_.k, group(), first, first + p, false);
@@ -120,7 +120,7 @@ class RowKernel {
             const Index width = f_.q.shape().d - (is(Bug::column_left_out) ? 1 : 0);
             for (Index c = 0; key != nullptr && c < width; ++c) dot += f_.q(b_, h_, i_, c) * key[c];
             if (is(Bug::queries_negated)) dot = -dot;
-            float& score = s[static_cast<std::size_t>(p)];
+            float& score = s[p];
             score = f_.eager_scores ? to_number(f_.number, to_number(f_.number, dot) * scale())
                                     : dot * scale();
         }
@@ -136,7 +136,7 @@ class RowKernel {
         rescale(old, most);
         last_ = 0.0F;
         for (Index p = 0; p < f_.bk; ++p) {
-            const float score = s[static_cast<std::size_t>(p)];
+            const float score = s[p];
             if (score == kNone) continue;
             const float x = score - (is(Bug::maximum_stale) ? old : most);
             const float weight = is(Bug::exp2_without_log2e) ? std::exp2(x) : std::exp(x);

@@ -336,9 +336,7 @@ TEST_CASE("the picture of all heads has each weight where its part says") {
     CHECK(image.height == 5);
     const Part& part = view.thumbs[1].part;
     CHECK(part.low.x == 0.5F);
-    const auto pixel = [&](int x, int y) {
-        return image.rgba[static_cast<std::size_t>(4 * (y * 10 + x))];
-    };
+    const auto pixel = [&](int x, int y) { return image.rgba[4 * (y * 10 + x)]; };
     const Color full = color_at(ColorScale::unit, 1.0, state.theme);
     const Color none = color_at(ColorScale::unit, 0.0, state.theme);
     CHECK(pixel(9, 2) == full.r);

@@ -25,8 +25,7 @@ double weight_after(const ReachRow& row, std::size_t j, const std::vector<double
     double own = 0.0;
     for (std::size_t m = 0; m < row.logits.size(); ++m) {
         double s = row.logits[m];
-        for (Index c = 0; c < row.width; ++c)
-            s += row.slope(m, c) * delta[static_cast<std::size_t>(c)];
+        for (Index c = 0; c < row.width; ++c) s += row.slope(m, c) * delta[c];
         sum += std::exp(s);
         if (m == j) own = std::exp(s);
     }
@@ -110,7 +109,7 @@ TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes afte
     CHECK(alone.value == number(static_cast<double>(weight_at(state, i, j))));
     REQUIRE(alone.table);
     CHECK(alone.table->columns.size() == 1);
-    CHECK(alone.table->rows[static_cast<std::size_t>(j)].chosen);
+    CHECK(alone.table->rows[j].chosen);
     CHECK(has(acted(state, {PinBaseline{}}).message.words, "baseline 1"));
     CHECK(has(build_compare_view(state).point, "Nothing differs"));
     const float before = weight_at(state, 1, 2);
@@ -204,8 +203,7 @@ TEST_CASE("the query change found gives the target weight of the scores shown") 
         double own = 0.0;
         for (Index j = 0; j < keys.rows; ++j) {
             double s = scores(1, j);
-            for (Index c = 0; c < keys.columns; ++c)
-                s += factor * keys(j, c) * reach.query[static_cast<std::size_t>(c)];
+            for (Index c = 0; c < keys.columns; ++c) s += factor * keys(j, c) * reach.query[c];
             sum += std::exp(s);
             if (j == 2) own = std::exp(s);
         }
@@ -312,8 +310,8 @@ TEST_CASE("what moved between rows with a sink counts the sink's share") {
         }
         kl += rest_a * std::log(rest_a / rest_b);
         moved += std::abs(rest_a - rest_b);
-        CHECK(grid.sides[0].cells[static_cast<std::size_t>(i)] == cell_number(kl, 2));
-        CHECK(grid.sides[1].cells[static_cast<std::size_t>(i)] == cell_number(moved / 2, 2));
+        CHECK(grid.sides[0].cells[i] == cell_number(kl, 2));
+        CHECK(grid.sides[1].cells[i] == cell_number(moved / 2, 2));
     }
     CHECK(
         grid.sides[1].tooltip ==

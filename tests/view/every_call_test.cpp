@@ -167,7 +167,7 @@ TEST_CASE("softmax of the row that Numerics is given is the row of weights") {
         const auto weights = exact_softmax(*logits, 1.0);
         for (Index j = 0; j < call.state.document().size.tk; ++j) {
             const double expected = call.exact[Stage::weights](0, 0, 0, j);
-            const auto shown = static_cast<double>(weights[static_cast<std::size_t>(j)]);
+            const auto shown = static_cast<double>(weights[j]);
             if (!std::isnan(expected) && !std::isnan(shown))
                 CHECK(shown == doctest::Approx(expected).epsilon(1e-4).scale(1e-3));
         }

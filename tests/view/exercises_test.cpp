@@ -243,9 +243,9 @@ TEST_CASE(
     CHECK_FALSE(build_exercises_view(state).choosing);
     const Exercise sheet = made("softmax-row", 3);
     for (Index n = 0; n < std::ssize(sheet.questions); ++n) {
-        const auto written = answers(sheet.questions[static_cast<std::size_t>(n)]);
+        const auto written = answers(sheet.questions[n]);
         for (Index k = 0; k < std::ssize(written); ++k)
-            state = after(state, {EnterAnswer{n, 0, k, written[static_cast<std::size_t>(k)]}});
+            state = after(state, {EnterAnswer{n, 0, k, written[k]}});
         state = after(state, {CheckAnswer{n}});
     }
     state = after(state, {SetExercise{"softmax-row", 4}, ShowSheets{true}});

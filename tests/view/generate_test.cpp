@@ -53,10 +53,8 @@ TEST_CASE("without a language model ten made-up logits show what the settings do
     const AppState warm = after(state, {SetSamplingTemperature{2.0}, SetTopK{0}, SetTopP{1.0}});
     double sum = 0.0;
     for (const GenerateBar& bar : build_generate_view(warm).bars) {
-        CHECK(bar.after ==
-              doctest::Approx(softmax_of(warm, 2.0)[static_cast<std::size_t>(bar.token)]));
-        CHECK(bar.before ==
-              doctest::Approx(softmax_of(warm, 1.0)[static_cast<std::size_t>(bar.token)]));
+        CHECK(bar.after == doctest::Approx(softmax_of(warm, 2.0)[bar.token]));
+        CHECK(bar.before == doctest::Approx(softmax_of(warm, 1.0)[bar.token]));
         sum += bar.after;
     }
     CHECK(sum == doctest::Approx(1.0));

@@ -229,7 +229,7 @@ TEST_CASE("gradients: competition: the raised key gains what all others lose") {
     CHECK(view.raised == 1);
     double sum = 0.0;
     for (Index k = 0; k < 4; ++k) {
-        const auto& token = view.tokens[static_cast<std::size_t>(k)];
+        const auto& token = view.tokens[k];
         const double p = weights(0, 0, 2, k), raised = weights(0, 0, 2, 1);
         CHECK(token.p == doctest::Approx(p));
         CHECK(token.slope == doctest::Approx(k == 1 ? p * (1.0 - p) : -p * raised));
@@ -264,7 +264,7 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
         for (Index key = 0; key < 4; ++key) {
             const CompetitionView view =
                 build_gradients_view(after(sharp, {SelectJacobianRow{row, key}})).competition;
-            const CompetitionToken& raised = view.tokens[static_cast<std::size_t>(key)];
+            const CompetitionToken& raised = view.tokens[key];
             CHECK(view.why.empty() == (raised.slope >= 0.01));
             saturated += has(view.why, "Saturated") && raised.p > 0.99;
         }
@@ -423,11 +423,9 @@ TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sen
     for (int turn = 0; turn < 400; ++turn) {
         std::array<double, 4> v{}, w{};
         for (Index k = 0; k < 4; ++k)
-            for (Index j = 0; j < 4; ++j)
-                v[static_cast<std::size_t>(k)] += cell(k, j) * u[static_cast<std::size_t>(j)];
+            for (Index j = 0; j < 4; ++j) v[k] += cell(k, j) * u[j];
         for (Index j = 0; j < 4; ++j)
-            for (Index k = 0; k < 4; ++k)
-                w[static_cast<std::size_t>(j)] += cell(k, j) * v[static_cast<std::size_t>(k)];
+            for (Index k = 0; k < 4; ++k) w[j] += cell(k, j) * v[k];
         double norm = 0.0;
         for (const double each : w) norm += each * each;
         norm = std::sqrt(norm);

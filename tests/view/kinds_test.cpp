@@ -32,10 +32,7 @@ void check_weights(const KindComputed& side, const Matrix& expected) {
         for (Index j = 0; j < 3; ++j) {
             CAPTURE(i);
             CAPTURE(j);
-            CHECK(
-                side.weights()(i, j) ==
-                doctest::Approx(expected[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
-                    .epsilon(1e-10));
+            CHECK(side.weights()(i, j) == doctest::Approx(expected[i][j]).epsilon(1e-10));
         }
 }
 

@@ -107,7 +107,7 @@ void check_operands(const AttentionSpec& spec, const Params& params, const std::
         scaled.push_back(dot(left, right) * factor);
         sum += std::exp(scaled.back());
     }
-    const double s = scaled[static_cast<std::size_t>(kCell.column)];
+    const double s = scaled[kCell.column];
     const double l = std::log(sum);
     std::vector<std::string> lines = lines_of(map_inspector(state));
     REQUIRE(lines.size() == 7);

@@ -20,8 +20,7 @@ namespace {
 /// 256 × 256 numbers of which cell (i, j) has one; the canvas shows four cells a pixel.
 MapCellsPtr sample_cells(std::vector<std::pair<large::Cell, float>> numbers, MapCells cells) {
     std::vector<float> values(256 * 256, 0.0F);
-    for (const auto& [at, value] : numbers)
-        values[static_cast<std::size_t>(at.row * 256 + at.column)] = value;
+    for (const auto& [at, value] : numbers) values[at.row * 256 + at.column] = value;
     return make_cells(std::move(cells), std::move(values), 256);
 }
 

@@ -42,7 +42,7 @@ std::vector<Document> cases(Index batch, Index heads, Index queries, Index keys)
         right.window_right = 1;
         add(right, offset);
         right.block = 2;
-        right.padding.assign(static_cast<std::size_t>(batch), keys - 1);
+        right.padding.assign(batch, keys - 1);
         right.padding.back() = 1;
         add(right, offset);
         Mask painted(Shape{1, heads, queries, keys}, 1);

@@ -194,7 +194,7 @@ TEST_CASE("what the inspector adds up is the number of the curve") {
                 to.distance = distance;
             });
             const auto scores = scores_of(state);
-            const double score = (*scores)[kind].mean[static_cast<std::size_t>(distance)];
+            const double score = (*scores)[kind].mean[distance];
             const InspectorView view = positions_inspector(state);
             CHECK_FALSE(view.empty);
             double sum = 0.0;

@@ -62,7 +62,7 @@ TEST_CASE("predict: revealed, the difference is that of the row, by hand") {
     const auto row = (*state.trace)[Stage::weights].matrix(0, 0).row(1);
     for (Index n = 0; n < 4; ++n) {
         const double off = n == 0 ? 0.1 : n == 1 ? -0.1 : 0.0;
-        apply(state, GuessEntry{n, row[static_cast<std::size_t>(n)] + off});
+        apply(state, GuessEntry{n, row[n] + off});
     }
     apply(state, RevealGuess{});
     const auto view = *build_predict_view(state);

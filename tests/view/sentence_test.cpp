@@ -159,7 +159,7 @@ TEST_CASE("a chip has the colour of its cell in the matrix, by row too") {
         const SentenceView view = build_sentence_view(state);
         const GridView grid = stage_grid(state, Stage::weights);
         for (Index key = 0; key < 5; ++key) {
-            const WordChip& chip = view.queries.chips[static_cast<std::size_t>(key)];
+            const WordChip& chip = view.queries.chips[key];
             CHECK(chip.fill == grid.at(2, key).fill);
             CHECK(chip.weight == doctest::Approx(grid.at(2, key).value));
         }

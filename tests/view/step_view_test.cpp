@@ -132,8 +132,8 @@ TEST_CASE("a sink stands in the sides of softmax, and the sum that it leaves sta
             double largest = sinks(0, 0, 0, state.head), sum = 0.0;
             for (const float logit : m.row(i)) largest = std::max<double>(largest, logit);
             for (const float weight : a.row(i)) sum += weight;
-            CHECK(sides[3].cells[static_cast<std::size_t>(i)] == cell_number(largest, 2));
-            CHECK(sides[0].cells[static_cast<std::size_t>(i)] == cell_number(sum, 2));
+            CHECK(sides[3].cells[i] == cell_number(largest, 2));
+            CHECK(sides[0].cells[i] == cell_number(sum, 2));
             CHECK(sum < 1.0);
         }
     }

@@ -28,9 +28,7 @@ const std::vector<TourPage>& pages() {
     return tours.front()->pages;
 }
 const TourPage& page_of(const char* title) { return one_of(pages(), title, &TourPage::title); }
-const std::string& answer_of(const TourPage& page) {
-    return page.choices[static_cast<std::size_t>(page.answer)];
-}
+const std::string& answer_of(const TourPage& page) { return page.choices[page.answer]; }
 
 std::vector<float> sat_row(const Actions& actions) {
     const AppState state = after(preset_state("the-cat-sat-down"), actions);
@@ -56,9 +54,8 @@ TEST_CASE("tour: without scaling the largest share of sat grows, and the smalles
           (std::ranges::max(without) > std::ranges::max(with) + 1e-3));
     CHECK(has(page.reveal, "the largest share grows and the smallest shrinks"));
     CHECK(std::ranges::min(without) < std::ranges::min(with));
-    const auto others = std::ranges::count_if(without, [&](const float& each) {
-        return each > with[static_cast<std::size_t>(&each - without.data())];
-    });
+    const auto others = std::ranges::count_if(
+        without, [&](const float& each) { return each > with[&each - without.data()]; });
     CHECK(others > 1);  // so that "the others shrink" would be false
     CHECK(answer_of(page_of("Softmax makes shares")) == "two fifths");
     CHECK(sat_row({})[1] == doctest::Approx(0.4).epsilon(0.02));

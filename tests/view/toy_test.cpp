@@ -161,19 +161,15 @@ TEST_CASE("the heads of To be or not to be do what their names say") {
         CHECK(a(0, 1, i, 0) == doctest::Approx(fits / (fits + 5)));
         double same = 0.0;
         for (Index j = 0; j < 6; ++j)
-            if (state.document().tokens[static_cast<std::size_t>(i)] ==
-                state.document().tokens[static_cast<std::size_t>(j)])
-                same += a(0, 2, i, j);
+            if (state.document().tokens[i] == state.document().tokens[j]) same += a(0, 2, i, j);
         CHECK(same > 0.96);
         CHECK(a(0, 0, i, std::max<Index>(i - 1, 0)) > 0.96F);
     }
     CHECK(a(0, 2, 0, 4) == doctest::Approx(fits / (2 * fits + 4)));  // to … to
-    for (Index h = 0; h < 3; ++h)
-        CHECK(build_heads_view(state).heads[static_cast<std::size_t>(h)].name ==
-              names[static_cast<std::size_t>(h)]);
+    for (Index h = 0; h < 3; ++h) CHECK(build_heads_view(state).heads[h].name == names[h]);
     for (Index h = 0; h < 3; ++h)
         CHECK(has(build_step_view(after(state, {ShowHead{h}, GoToStage{Stage::weights}})).title,
-                  names[static_cast<std::size_t>(h)]));
+                  names[h]));
 }
 
 TEST_CASE("a note that speaks of weights is not said under another scaling, temperature or mask") {

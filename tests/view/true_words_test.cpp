@@ -163,7 +163,7 @@ TEST_CASE("similarity and alignment: a key that is best by both is no difference
         };
         bool both = false;
         for (Index j = 0; j < dot.columns; ++j) both = both || (best(dot, j) && best(cosine, j));
-        CHECK(view.rows[static_cast<std::size_t>(i)].agree == both);
+        CHECK(view.rows[i].agree == both);
     }
     CHECK(
         has(view.body.notes[0], "agree in all 3 rows: a key of the largest dot product is one of"));

@@ -52,7 +52,7 @@ int main(int count, char** words) {
     for (Index n = 0; n < kLayers; ++n) layers.push_back(layer_of(n, planted));
     std::vector<attn::NpzEntry> entries;
     for (Index n = 0; n < kLayers; ++n) {
-        const Layer& layer = layers[static_cast<std::size_t>(n)];
+        const Layer& layer = layers[n];
         const std::string name = fmt::format("l{}.", n);
         entries.push_back({name + "Q", {kHeads, kTokens, kWidth}, layer.q.values()});
         entries.push_back({name + "K", {kHeads, kTokens, kWidth}, layer.k.values()});

@@ -80,7 +80,7 @@ class CodeWriter {
     void add_tensor(std::string_view name, const Tensor& tensor, int axes) {
         const Shape& shape = tensor.shape();
         const Index sizes[] = {shape.b, shape.h, shape.t, shape.d};
-        const auto kept = std::span(sizes).last(static_cast<std::size_t>(axes));
+        const auto kept = std::span(sizes).last(axes);
         const std::string list = numbers_of(tensor.values(), std::max<Index>(shape.d, 1));
         line(fmt::format("{} = {}.reshape({})", name, array(list), fmt::join(kept, ", ")));
     }

@@ -150,33 +150,33 @@ double bytes_of(const Document& document) {
 
 const AttentionSpec& spec_of(const Document& document, Index layer) {
     const bool other = layer != document.layer && !document.layer_specs.empty();
-    return other ? document.layer_specs[static_cast<std::size_t>(layer)] : document.spec;
+    return other ? document.layer_specs[layer] : document.spec;
 }
 
 void look_at_layer(Document& document, Index layer) {
     if (!document.layer_specs.empty()) {
-        document.layer_specs[static_cast<std::size_t>(document.layer)] = document.spec;
-        document.spec = document.layer_specs[static_cast<std::size_t>(layer)];
+        document.layer_specs[document.layer] = document.spec;
+        document.spec = document.layer_specs[layer];
     }
     document.layer = layer;
-    document.inputs = document.layers[static_cast<std::size_t>(layer)];
+    document.inputs = document.layers[layer];
 }
 
 void set_inputs(Document& document, Inputs inputs) {
     document.inputs = std::make_shared<const Inputs>(std::move(inputs));
-    document.layers.resize(static_cast<std::size_t>(
-        std::max<Index>(document.layer + 1, static_cast<Index>(document.layers.size()))));
-    document.layers[static_cast<std::size_t>(document.layer)] = document.inputs;
+    document.layers.resize(
+        std::max<Index>(document.layer + 1, static_cast<Index>(document.layers.size())));
+    document.layers[document.layer] = document.inputs;
     document.bytes = bytes_of(document);
 }
 
 const Tensor& tensor_of(const Inputs& inputs, const OperandId& id) { return given_in(inputs, id); }
 
 void set_input(Document& document, const InputEdit& edit) {
-    Inputs inputs = *document.layers[static_cast<std::size_t>(edit.layer)];
+    Inputs inputs = *document.layers[edit.layer];
     given_in(inputs, edit.tensor)(edit.batch, edit.head, edit.row, edit.column) = edit.value;
     const auto changed = std::make_shared<const Inputs>(std::move(inputs));
-    document.layers[static_cast<std::size_t>(edit.layer)] = changed;
+    document.layers[edit.layer] = changed;
     if (edit.layer == document.layer) document.inputs = changed;
 }
 
@@ -184,8 +184,7 @@ Result<void> check_input(const Document& document, const InputEdit& edit) {
     const Index layers = static_cast<Index>(document.layers.size());
     Shape shape;
     if (edit.layer >= 0 && edit.layer < layers)
-        shape =
-            tensor_of(*document.layers[static_cast<std::size_t>(edit.layer)], edit.tensor).shape();
+        shape = tensor_of(*document.layers[edit.layer], edit.tensor).shape();
     const bool there = edit.batch >= 0 && edit.batch < shape.b && edit.head >= 0 &&
                        edit.head < shape.h && edit.row >= 0 && edit.row < shape.t &&
                        edit.column >= 0 && edit.column < shape.d;

@@ -173,7 +173,7 @@ StageChange compared(const Matrix& was, const Matrix& is, bool reached) {
     for (Index i = 0; i < is.rows; ++i)
         for (Index j = 0; j < is.columns; ++j) apart.push_back(distance(was(i, j), is(i, j)));
     const auto most = largest_places(std::span<const double>(apart), kSameWeight);
-    if (most.empty() || apart[static_cast<std::size_t>(most.front())] == 0.0) return change;
+    if (most.empty() || apart[most.front()] == 0.0) return change;
     const Index i = most.front() / is.columns, j = most.front() % is.columns;
     change = {Fate::changed, i, j, was(i, j), is(i, j), std::ssize(most) - 1};
     return change;
@@ -398,13 +398,13 @@ EditEffect compare(Moment before, const Moment& after) {
             output = output || heads.back()[index_of(Stage::output)];
         }
         for (Index h = 0; h < effect.heads; ++h) {
-            heads[static_cast<std::size_t>(h)][index_of(Stage::output)] = output;
+            heads[h][index_of(Stage::output)] = output;
             auto& part = effect.parts.emplace_back();
             for (const StageInfo& stage : stage_table())
                 part[index_of(stage.stage)] = compared(
                     Part{*before.document, b, h}.of((*before.trace)[stage.stage], stage.heads),
                     Part{*after.document, b, h}.of((*after.trace)[stage.stage], stage.heads),
-                    heads[static_cast<std::size_t>(h)][index_of(stage.stage)]);
+                    heads[h][index_of(stage.stage)]);
         }
     }
     effect.before = std::move(before);

@@ -47,7 +47,7 @@ struct EditEffect {
     std::vector<std::array<StageChange, kStageCount>> parts;  // [batch · heads + head]
 
     const StageChange& at(Index batch, Index head, Stage stage) const {
-        return parts[static_cast<std::size_t>(batch * heads + head)][index_of(stage)];
+        return parts[batch * heads + head][index_of(stage)];
     }
 };
 

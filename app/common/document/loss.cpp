@@ -243,7 +243,7 @@ LossView build_loss_view(const AppState& state) {
         view.choices.push_back(
             "L = " + loss_words(state, {static_cast<LossKind>(kind), offered_output(state)}));
     if (is_of_one_output(loss_of(state).kind))
-        view.choices[static_cast<std::size_t>(view.current)] = "L = " + loss_words(state);
+        view.choices[view.current] = "L = " + loss_words(state);
     return view;
 }
 

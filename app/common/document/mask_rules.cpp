@@ -158,7 +158,7 @@ std::string block_verdict(const MaskSpec& mask, Pair pair, bool allows) {
 std::string padding_verdict(const AppState& state, Pair pair, bool allows) {
     const auto& padding = state.document().spec.mask.padding;
     return fmt::format("j = {} {} {} valid keys", pair.key, allows ? "<" : "≥",
-                       padding[static_cast<std::size_t>(state.batch)]);
+                       padding[state.batch]);
 }
 
 std::string paint_verdict(const Document& document, bool allows) {
@@ -285,9 +285,8 @@ void carry_out(AppState& state, const SetPadding& action) {
     auto& padding = document.spec.mask.padding;
     const auto before = padding;
     if (!action.keys) padding.clear();
-    if (action.keys && padding.empty())
-        padding.assign(static_cast<std::size_t>(document.size.batch), document.size.tk);
-    if (action.keys) padding[static_cast<std::size_t>(state.batch)] = *action.keys;
+    if (action.keys && padding.empty()) padding.assign(document.size.batch, document.size.tk);
+    if (action.keys) padding[state.batch] = *action.keys;
     if (padding == before) return;
     edit_spec(state, std::move(document),
               action.keys ? fmt::format("Padding: {} of {} keys are valid", *action.keys,
@@ -381,7 +380,7 @@ MaskSpec rule_alone(const MaskSpec& mask, MaskRule rule) {
 
 std::vector<std::uint8_t> pairs_allowed_by(const AppState& state, const MaskSpec& mask) {
     const Dimensions& size = state.document().size;
-    std::vector<std::uint8_t> pairs(static_cast<std::size_t>(size.tq * size.tk));
+    std::vector<std::uint8_t> pairs(size.tq * size.tk);
     const std::span<std::uint8_t> all(pairs);
     const auto keys = static_cast<std::size_t>(size.tk);
     for (Index i = 0; i < size.tq; ++i)

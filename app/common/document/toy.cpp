@@ -130,11 +130,9 @@ Tensor resized_vectors(const Document& document, Stage stage, Index d_model) {
 Index kept_row(const Document& old, const Document& made, Index i) {
     const Index length = std::ssize(made.tokens), old_length = std::ssize(old.tokens);
     const std::vector<std::string> words = all_tokens(old, Stage::x);
-    const std::string word = all_tokens(made, Stage::x)[static_cast<std::size_t>(i)];
+    const std::string word = all_tokens(made, Stage::x)[i];
     const Index same = i / length * old_length + i % length;
-    if (i % length < old_length && same < std::ssize(words) &&
-        words[static_cast<std::size_t>(same)] == word)
-        return same;
+    if (i % length < old_length && same < std::ssize(words) && words[same] == word) return same;
     const auto found = std::ranges::find(words, word);
     if (found == words.end()) return -1;
     const Index row = found - words.begin();
@@ -215,9 +213,9 @@ Tensor toy_vectors(const std::vector<std::string>& tokens, Index d_model, bool s
     const Index count = std::ssize(tokens) / batch;
     Tensor x({batch, 1, count, d_model});
     for (Index i = 0; i < rows_in(x); ++i) {
-        const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(i)]);
+        const std::uint64_t word = hash_text(tokens[i]);
         for (Index c = 0; c < d_model; ++c)
-            x_row(x, i)[static_cast<std::size_t>(c)] = vector_value(word, i % count, c, sinusoid);
+            x_row(x, i)[c] = vector_value(word, i % count, c, sinusoid);
     }
     return x;
 }
@@ -231,10 +229,9 @@ bool is_computed(const Document& document, Stage stage, Index row) {
     const Tensor& x = tensor_of(*document.inputs, stage);
     const Index length = x.shape().t;
     const auto& tokens = stage == Stage::x ? tokens_of(document, row / length) : document.tokens_kv;
-    const std::uint64_t word = hash_text(tokens[static_cast<std::size_t>(row % length)]);
+    const std::uint64_t word = hash_text(tokens[row % length]);
     for (Index c = 0; c < x.shape().d; ++c)
-        if (x_row(x, row)[static_cast<std::size_t>(c)] !=
-            vector_value(word, row % length, c, document.sinusoid))
+        if (x_row(x, row)[c] != vector_value(word, row % length, c, document.sinusoid))
             return false;
     return true;
 }
@@ -307,8 +304,7 @@ void reshape(Document& document, const ToyShape& to) {
     more.kv_heads = to.kv_heads;
     const bool own_keys = was.kv_heads == was.heads && to.kv_heads == to.heads;
     if (!(more == to) || !own_keys) document.head_names.clear();
-    if (!document.head_names.empty())
-        document.head_names.resize(static_cast<std::size_t>(to.heads), "seeded");
+    if (!document.head_names.empty()) document.head_names.resize(to.heads, "seeded");
 }
 
 Result<Document> retyped(const Document& old, std::string_view sentence) {

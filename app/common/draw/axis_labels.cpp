@@ -35,7 +35,7 @@ bool is_tight(const AxisLabels& labels, const Frame& frame) {
 }
 
 std::string shown(const AxisLabels& labels, const Frame& frame, Index n) {
-    return middle_ellipsis(labels.words[static_cast<std::size_t>(n)],
+    return middle_ellipsis(labels.words[n],
                            is_tight(labels, frame) ? kLongestTight : kLongestLabel);
 }
 

@@ -43,7 +43,7 @@ void outline_lit(const GridCanvas& canvas, large::Cell at, view::Color color, fl
     const GridView& grid = canvas.grid;
     const auto lit = [&](Index row, Index column) {
         return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns &&
-               grid.lit[static_cast<std::size_t>(row * grid.columns + column)];
+               grid.lit[row * grid.columns + column];
     };
     const ImVec2 a = canvas.corner(at.row, at.column);
     const ImVec2 b = canvas.corner(at.row + 1, at.column + 1);
@@ -130,8 +130,7 @@ void point_at_side(const GridCanvas& canvas, const view::SideVector& side, ImVec
     const float y = ImGui::GetMousePos().y;
     const auto row = static_cast<std::ptrdiff_t>((y - low.y) / canvas.place.cell.y);
     const bool on_row = y >= low.y && row < std::ssize(side.cell_tips);
-    tooltip(canvas.frame, side.title,
-            on_row ? side.cell_tips[static_cast<std::size_t>(row)] : side.tooltip);
+    tooltip(canvas.frame, side.title, on_row ? side.cell_tips[row] : side.tooltip);
     ImGui::PopID();
 }
 
@@ -279,8 +278,7 @@ std::string cell_words(const GridView& grid, Index row, Index column) {
     const view::CellView& cell = grid.at(row, column);
     const bool is_number = cell.look == view::CellLook::number;
     const std::string name = grid.title.substr(0, grid.title.find('['));  // of "A[it, ·]" too
-    return name + "[" + grid.row_labels[static_cast<std::size_t>(row)] + ", " +
-           grid.column_labels[static_cast<std::size_t>(column)] +
+    return name + "[" + grid.row_labels[row] + ", " + grid.column_labels[column] +
            "] = " + (is_number ? view::number(cell.value) : cell.text) +
            (cell.look == view::CellLook::masked ? " (masked)" : "");
 }

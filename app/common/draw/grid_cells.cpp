@@ -274,8 +274,7 @@ std::vector<bool> largest_of_row(const GridView& grid, Index row) {
         return x != y ? x > y : a < b;
     });
     std::vector<bool> largest(static_cast<std::size_t>(grid.columns), false);
-    for (std::ptrdiff_t n = 0; n < most; ++n)
-        largest[static_cast<std::size_t>(order[static_cast<std::size_t>(n)])] = true;
+    for (std::ptrdiff_t n = 0; n < most; ++n) largest[order[n]] = true;
     return largest;
 }
 
@@ -293,7 +292,7 @@ std::vector<bool> lone_numbers(const GridCanvas& canvas) {
         const bool focused = grid.focus_row == row && grid.rows > 1;
         std::vector<bool> shown(static_cast<std::size_t>(grid.columns), focused);
         if (pairs && grid.focus_row != row) shown = largest_of_row(grid, row);
-        if (grid.focus_column && !aside) shown[static_cast<std::size_t>(*grid.focus_column)] = true;
+        if (grid.focus_column && !aside) shown[*grid.focus_column] = true;
         std::copy(shown.begin(), shown.end(), all.begin() + row * grid.columns);
     }
     return all;

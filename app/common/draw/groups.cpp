@@ -11,8 +11,7 @@ void draw_group_row(const view::GroupsView& view, const Frame& frame, view::Acti
     const auto n = choice(
         frame, "group", view.names, view.current,
         {"Which attention of the model is shown", "Each has layers, heads and tokens of its own."});
-    if (n && *n != view.current)
-        out.push_back(view::ShowGroup{view.names[static_cast<std::size_t>(*n)]});
+    if (n && *n != view.current) out.push_back(view::ShowGroup{view.names[*n]});
 }
 
 void draw_beside_field(const view::GroupsView& view, const Frame& frame, view::Actions& out,

@@ -97,7 +97,7 @@ const CanvasPart& draw_tabs(const view::AppState& state, const std::vector<const
     const auto shown = found == all.end() ? 0 : static_cast<int>(found - all.begin());
     std::vector<std::string> names;
     for (const CanvasPart* part : all) names.push_back(part->name);
-    if (frame.is_canvas_alone()) return *all[static_cast<std::size_t>(shown)];
+    if (frame.is_canvas_alone()) return *all[shown];
     const float foot = room.low.y + frame.px(kTabs);
     panel("tabs", {room.low, {room.high.x, foot}}, [&] {
         const Frame chrome = around(frame);
@@ -105,10 +105,10 @@ const CanvasPart& draw_tabs(const view::AppState& state, const std::vector<const
         const bool fits = choice_width(chrome, names) <= room.size().x;
         const auto n = fits ? choice(chrome, "part", names, shown, tip)
                             : combo(chrome, "##part", {names, shown}, room.size().x, tip, out);
-        if (n) out.push_back(view::ShowPart{all[static_cast<std::size_t>(*n)]->id});
+        if (n) out.push_back(view::ShowPart{all[*n]->id});
     });
     room.low.y = foot;
-    return *all[static_cast<std::size_t>(shown)];
+    return *all[shown];
 }
 
 /// What can stand alone in a low window.

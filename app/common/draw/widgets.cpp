@@ -107,7 +107,7 @@ int moved_row(int row, int count) {
 std::optional<int> draw_rows(const Frame& frame, const Options& options, int row, bool scroll) {
     std::optional<int> clicked;
     for (int n = 0; n < count_of(options); ++n) {
-        const std::string& name = options.names[static_cast<std::size_t>(n)];
+        const std::string& name = options.names[n];
         const view::Color color = n == options.current ? frame.theme.accent : frame.theme.text;
         ImGui::PushID(n);
         const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -204,7 +204,7 @@ std::optional<int> choice(const Frame& frame, const char* id, const std::vector<
         if (n > 0) ImGui::SameLine();
         const view::Color color = n == current ? frame.theme.accent : frame.theme.muted;
         ImGui::PushID(n);
-        const std::string& name = words[static_cast<std::size_t>(n)];
+        const std::string& name = words[n];
         const bool pressed = plain_button(frame, "button", name, color);
         if (pressed && n != current) clicked = n;
         ImGui::PopID();

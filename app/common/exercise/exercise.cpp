@@ -143,9 +143,7 @@ std::string verdict_of(const CheckedAnswer& checked, std::span<const std::string
     const auto count = [&](EntryMark mark) { return std::ranges::count(checked.marks, mark); };
     const auto odd = std::ranges::find(checked.marks, EntryMark::unreadable);
     if (odd != checked.marks.end())
-        return fmt::format(
-            "\"{}\" is no number.",
-            shortened(entries[static_cast<std::size_t>(odd - checked.marks.begin())]));
+        return fmt::format("\"{}\" is no number.", shortened(entries[odd - checked.marks.begin()]));
     const Index all = std::ssize(checked.marks);
     const Index empty = count(EntryMark::empty);
     if (empty == all) return all == 1 ? "Nothing is entered yet." : "No entry is filled in yet.";

@@ -47,7 +47,7 @@ void pool_cell(const MapCells& cells, Index row, Index column, PooledCells& pool
     const float value = cells.values(row, column);
     if (std::isnan(value)) pooled.nan = true;
     if (std::isinf(value)) pooled.infinite = true;
-    if (!cells.clipped.empty() && cells.clipped[static_cast<std::size_t>(column)] != 0) return;
+    if (!cells.clipped.empty() && cells.clipped[column] != 0) return;
     pooled.clipped = false;
     if (std::abs(value) > std::abs(pooled.largest)) pooled.largest = value;
 }

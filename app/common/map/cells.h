@@ -42,7 +42,7 @@ struct MapCells {
     Index nans = 0, infinities = 0;
 
     bool is_masked(Index row, Index column) const {
-        return !masked.empty() && masked[static_cast<std::size_t>(row * values.columns + column)];
+        return !masked.empty() && masked[row * values.columns + column];
     }
 };
 using MapCellsPtr = std::shared_ptr<const MapCells>;

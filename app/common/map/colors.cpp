@@ -195,7 +195,7 @@ Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName
         const auto n =
             static_cast<std::ptrdiff_t>(percent / 100.0 * static_cast<double>(weights.size() - 1));
         std::nth_element(weights.begin(), weights.begin() + n, weights.end());
-        const double weight = weights[static_cast<std::size_t>(n)];
+        const double weight = weights[n];
         return colors.pooling == large::Pooling::log_mean ? std::exp(weight) : weight;
     };
     const double low = percentile(colors.low_percentile);

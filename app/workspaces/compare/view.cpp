@@ -178,7 +178,7 @@ InspectorTable compare_table(const AppState& state, const ComparedStage& stage) 
     for (Index j = 0; j < stage.b.columns; ++j) {
         const float a = stage.a(i, j);
         const float b = stage.b(i, j);
-        TableRow line{labels[static_cast<std::size_t>(j)], {}};
+        TableRow line{labels[j], {}};
         line.cells = {{cell_number(a, 4), row.role, {}},
                       {cell_number(b, 4), row.role, {}},
                       {cell_number(signed_difference(a, b), 4), Role::score, {}}};

@@ -54,8 +54,8 @@ void add_pin_commands(const CommandAdder& add, const AppState& state) {
         const auto key = static_cast<Key>(static_cast<int>(Key::digit1) + static_cast<int>(n));
         const bool there = n < std::ssize(look.pins);
         if (there)
-            add(fmt::format("Baseline {}: {}", n + 1, look.pins[static_cast<std::size_t>(n)].words),
-                shift(key), ChooseBaseline{n});
+            add(fmt::format("Baseline {}: {}", n + 1, look.pins[n].words), shift(key),
+                ChooseBaseline{n});
     }
     add("Unpin the baseline", plain(Key::del), Unpin{static_cast<Index>(look.baseline)},
         !look.pins.empty());

@@ -18,8 +18,7 @@ std::optional<ExerciseQuestion> question_at(AppState& state, Index n) {
         say_error(state, exercise.error().sentence);
         return std::nullopt;
     }
-    if (n >= 0 && n < std::ssize(exercise->questions))
-        return exercise->questions[static_cast<std::size_t>(n)];
+    if (n >= 0 && n < std::ssize(exercise->questions)) return exercise->questions[n];
     say_error(state,
               fmt::format("question {}: expected 0 to {}", n, std::ssize(exercise->questions) - 1));
     return std::nullopt;
@@ -102,8 +101,7 @@ void carry_out(AppState& state, const CheckAnswer& action) {
     if (!question) return;
     put(exercises_look(state).checked, action.question, true);
     const auto view = build_exercises_view(state);
-    const CheckedAnswer& checked =
-        *view.questions[static_cast<std::size_t>(action.question)].checked;
+    const CheckedAnswer& checked = *view.questions[action.question].checked;
     if (checked.right)
         exercises_look(state).solved[question_key(view.exercise.key, action.question)] =
             std::to_string(view.exercise.seed);

@@ -44,8 +44,7 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
                  fmt::format("p before it sums to {}: {}", number(sum_before(shown, place)),
                              it.kept ? "kept" : "cut"));
     double sum = 0.0;
-    for (Index n = 0; n < shown.candidates.kept; ++n)
-        sum += shown.candidates.all[static_cast<std::size_t>(n)].before;
+    for (Index n = 0; n < shown.candidates.kept; ++n) sum += shown.candidates.all[n].before;
     view.add("kept in all",
              fmt::format("{} of {} tokens, {} of softmax(z)", grouped(shown.candidates.kept),
                          grouped(std::ssize(shown.candidates.all)), percent(sum)));

@@ -21,15 +21,14 @@ constexpr Index kStripRows = 24;  // the last ones, up to the step that is looke
 constexpr Index kStripKeys = 24;  // of more keys than are cells side by side
 
 std::string token_text(const Generated& written, Index token) {
-    return shown_token((*written.names)[static_cast<std::size_t>(token)]);
+    return shown_token((*written.names)[token]);
 }
 
 /// Those of the text and those that were taken before step `at`.
 std::vector<std::string> tokens_until(const Generated& written, Index at) {
     std::vector<std::string> all;
     for (const std::string& token : written.prompt) all.push_back(shown_token(token));
-    for (Index n = 0; n < at; ++n)
-        all.push_back(token_text(written, written.tokens[static_cast<std::size_t>(n)]));
+    for (Index n = 0; n < at; ++n) all.push_back(token_text(written, written.tokens[n]));
     return all;
 }
 
@@ -42,15 +41,15 @@ struct StripRows {
 };
 
 std::span<const float> row_of(const GeneratedStep& step, HeadPlace place) {
-    return step.weights[static_cast<std::size_t>(place.layer)].matrix(0, place.head).row(0);
+    return step.weights[place.layer].matrix(0, place.head).row(0);
 }
 
 StripRows rows_of(const Generated& written, HeadPlace place, Index first, Index last) {
     StripRows strip;
     strip.rows = last - first + 1;
-    strip.keys = std::ssize(row_of(*written.steps[static_cast<std::size_t>(last)], place));
+    strip.keys = std::ssize(row_of(*written.steps[last], place));
     for (Index n = first; n <= last; ++n) {
-        const auto row = row_of(*written.steps[static_cast<std::size_t>(n)], place);
+        const auto row = row_of(*written.steps[n], place);
         const auto more = static_cast<std::size_t>(strip.keys) - row.size();
         strip.values.insert(strip.values.end(), row.begin(), row.end());
         strip.values.insert(strip.values.end(), more, 0.0F);
@@ -62,16 +61,15 @@ StripRows rows_of(const Generated& written, HeadPlace place, Index first, Index 
 
 /// Which of many keys have a column: those with the most weight in these rows.
 std::vector<Index> heaviest_keys(const StripRows& strip) {
-    std::vector<double> sums(static_cast<std::size_t>(strip.keys), 0.0);
+    std::vector<double> sums(strip.keys, 0.0);
     for (Index n = 0; n < strip.rows; ++n)
         std::ranges::transform(sums, strip.matrix().row(n), sums.begin(), std::plus<>());
     std::vector<Index> keys(sums.size());
     std::iota(keys.begin(), keys.end(), Index{0});
     for (double& sum : sums)
         if (std::isnan(sum)) sum = std::numeric_limits<double>::infinity();  // is seen
-    std::ranges::stable_sort(keys, std::ranges::greater(),
-                             [&](Index key) { return sums[static_cast<std::size_t>(key)]; });
-    keys.resize(static_cast<std::size_t>(kStripKeys));
+    std::ranges::stable_sort(keys, std::ranges::greater(), [&](Index key) { return sums[key]; });
+    keys.resize(kStripKeys);
     std::ranges::sort(keys);
     return keys;
 }
@@ -86,16 +84,16 @@ StripRows with_keys(const StripRows& strip, const std::vector<Index>& keys,
         const auto row = strip.matrix().row(n);
         double rest = std::accumulate(row.begin(), row.end(), 0.0);
         for (const Index key : keys) {
-            const float weight = row[static_cast<std::size_t>(key)];
+            const float weight = row[key];
             rest -= double{weight};
             made.values.push_back(weight);
-            made.later.push_back(strip.later[static_cast<std::size_t>(n * strip.keys + key)]);
+            made.later.push_back(strip.later[n * strip.keys + key]);
         }
         made.values.push_back(static_cast<float>(std::max(rest, 0.0)));
         made.later.push_back(0);
     }
     std::vector<std::string> kept;
-    for (const Index key : keys) kept.push_back(names[static_cast<std::size_t>(key)]);
+    for (const Index key : keys) kept.push_back(names[key]);
     kept.push_back(fmt::format("{} others", grouped(strip.keys - std::ssize(keys))));
     names = std::move(kept);
     return made;
@@ -105,7 +103,7 @@ StripRows with_keys(const StripRows& strip, const std::vector<Index>& keys,
 HeadPlace place_of(const AppState& state, const GeneratedStep& step) {
     const Index layers = std::ssize(step.weights);
     const Index layer = std::clamp<Index>(state.document().layer, 0, layers - 1);
-    const Index heads = step.weights[static_cast<std::size_t>(layer)].shape().h;
+    const Index heads = step.weights[layer].shape().h;
     return {layer, std::clamp<Index>(state.head, 0, heads - 1)};
 }
 
@@ -139,9 +137,7 @@ GridView strip_grid(const AppState& state, Index at, HeadPlace place) {
     grid.first_row = first;
     for (CellView& cell : grid.cells)
         if (cell.look == CellLook::masked) cell.text.clear();  // no weight: it was not read yet
-    const auto last = strip.matrix()
-                          .row(strip.rows - 1)
-                          .first(static_cast<std::size_t>(some ? kStripKeys : keys));
+    const auto last = strip.matrix().row(strip.rows - 1).first(some ? kStripKeys : keys);
     look_at(grid, {strip.rows - 1, std::ranges::max_element(last) - last.begin()});
     return grid;
 }
@@ -150,10 +146,9 @@ GridView strip_grid(const AppState& state, Index at, HeadPlace place) {
 StripRows routing_until(const Generated& written, Index at, Index layer) {
     StripRows strip;
     for (Index n = 0; n <= at; ++n) {
-        const auto& routing = written.steps[static_cast<std::size_t>(n)]->routing;
-        if (layer >= std::ssize(routing) || routing[static_cast<std::size_t>(layer)].empty())
-            return {};
-        const Tensor& shares = routing[static_cast<std::size_t>(layer)];
+        const auto& routing = written.steps[n]->routing;
+        if (layer >= std::ssize(routing) || routing[layer].empty()) return {};
+        const Tensor& shares = routing[layer];
         strip.keys = shares.shape().d;
         strip.rows += shares.shape().t;
         strip.values.insert(strip.values.end(), shares.values().begin(), shares.values().end());
@@ -197,7 +192,7 @@ std::string experts_words(const AppState& state) {
     const Generated& written = written_of(state);
     const Index at = step_of(state);
     if (is_example(state) || at >= std::ssize(written.steps)) return {};
-    const GeneratedStep& step = *written.steps[static_cast<std::size_t>(at)];
+    const GeneratedStep& step = *written.steps[at];
     if (step.routing.empty()) return {};
     const Index layer = place_of(state, step).layer;
     const StripRows strip = routing_until(written, at, layer);
@@ -205,8 +200,8 @@ std::string experts_words(const AppState& state) {
     const auto last = strip.matrix().row(strip.rows - 1);
     std::vector<Index> taken;
     for (Index n = 0; n < strip.keys; ++n)
-        if (last[static_cast<std::size_t>(n)] != 0.0F) taken.push_back(n);
-    const auto share = [&](Index n) { return last[static_cast<std::size_t>(n)]; };
+        if (last[n] != 0.0F) taken.push_back(n);
+    const auto share = [&](Index n) { return last[n]; };
     std::ranges::stable_sort(taken, std::greater<>(), share);
     std::vector<std::string> words;
     for (const Index n : taken)
@@ -216,12 +211,12 @@ std::string experts_words(const AppState& state) {
 
 void add_strip(const AppState& state, GenerateView& view) {
     const Generated& written = written_of(state);
-    const GeneratedStep& step = *written.steps[static_cast<std::size_t>(view.at)];
+    const GeneratedStep& step = *written.steps[view.at];
     const HeadPlace place = place_of(state, step);
     view.layer = place.layer;
     view.layers = std::ssize(step.weights);
     view.head = place.head;
-    view.heads = step.weights[static_cast<std::size_t>(place.layer)].shape().h;
+    view.heads = step.weights[place.layer].shape().h;
     view.strip = strip_grid(state, view.at, place);
     view.experts = experts_grid(state, view.at, place.layer);
     const Index tokens = std::ssize(written.prompt) + view.at;
@@ -241,7 +236,7 @@ void add_strip(const AppState& state, GenerateView& view) {
 
 void add_lens(const AppState& state, GenerateView& view) {
     const Generated& written = written_of(state);
-    const auto& lens = written.lenses[static_cast<std::size_t>(view.at)];
+    const auto& lens = written.lenses[view.at];
     if (!lens) return;
     view.lens_title = fmt::format("Logit lens: p of {}", quoted_token(state, lens->token));
     for (const LensLayer& each : lens->layers) {

@@ -75,7 +75,7 @@ void add_chips(const AppState& state, GenerateView& view) {
         view.chips.push_back({shown_token(token), {}, false});
     const std::vector<Index> taken = taken_of(state);
     for (Index n = 0; n < std::ssize(taken); ++n) {
-        const auto id = static_cast<std::size_t>(taken[static_cast<std::size_t>(n)]);
+        const auto id = static_cast<std::size_t>(taken[n]);
         const bool named = id < written.names->size();
         view.chips.push_back(
             {named ? shown_token((*written.names)[id]) : fmt::format("#{}", id), n, n == view.at});
@@ -105,7 +105,7 @@ void add_bars(const AppState& state, GenerateView& view) {
         const Candidate& each = shown.candidates.all[place];
         GenerateBar bar;
         bar.token = each.id;
-        bar.text = shown_token((*written_of(state).names)[static_cast<std::size_t>(each.id)]);
+        bar.text = shown_token((*written_of(state).names)[each.id]);
         bar.before = each.before;
         bar.after = each.after;
         bar.before_text = percent(each.before);
@@ -169,7 +169,7 @@ Index step_of(const AppState& state) {
 
 std::shared_ptr<const GenerateShown> shown_of(const AppState& state) {
     const Index at = step_of(state);
-    const auto& step = written_of(state).steps[static_cast<std::size_t>(at)];
+    const auto& step = written_of(state).steps[at];
     const Sampling how = sampling_of(generate_controls(state));
     const auto& there = generate_look(state).shown;
     if (there && there->step == step && there->how == how && there->at == at) return there;
@@ -180,7 +180,7 @@ std::size_t chosen_of(const AppState& state) {
     const auto shown = shown_of(state);
     const std::vector<Index> taken = taken_of(state);
     if (shown->at >= std::ssize(taken)) return shown->next;
-    return shown->candidates.rank(taken[static_cast<std::size_t>(shown->at)]);
+    return shown->candidates.rank(taken[shown->at]);
 }
 
 std::size_t explained_of(const AppState& state) {

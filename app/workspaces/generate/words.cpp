@@ -73,8 +73,8 @@ bool has_other_options(const Document& document, const std::vector<AttentionSpec
     Document here = document, there = document;  // once a frame, not once a layer
     for (Index layer = 0; layer < layers; ++layer) {
         here.spec = spec_of(document, layer);
-        there.spec = own[static_cast<std::size_t>(layer)];
-        here.inputs = there.inputs = document.layers[static_cast<std::size_t>(layer)];
+        there.spec = own[layer];
+        here.inputs = there.inputs = document.layers[layer];
         if (!weighs_alike(here, there) || here.spec.active_dropout() != there.spec.active_dropout())
             return true;
     }

@@ -33,7 +33,7 @@ ExplainToken explained_beside(const AppState& state, Index by) {
     if (bars.empty()) return {};
     const Index at = std::ranges::find(bars, explained_of(state)) - bars.begin();
     const Index to = std::clamp<Index>(at + by, 0, std::ssize(bars) - 1);
-    return {shown_of(state)->candidates.all[bars[static_cast<std::size_t>(to)]].id};
+    return {shown_of(state)->candidates.all[bars[to]].id};
 }
 
 void add_generate_commands(std::vector<Command>& list, const AppState& state) {
@@ -121,7 +121,7 @@ std::vector<Shot> generate_shots() {
 GenerateControls with_tokens(const AppState& state, Index step) {
     GenerateControls to = generate_controls(state);
     to.tokens = taken_of(state);
-    to.tokens.resize(static_cast<std::size_t>(step));
+    to.tokens.resize(step);
     to.model = state.document().name;
     to.text = text_of(state.document());
     to.beside = model_of(state.document())->beside;
@@ -212,7 +212,7 @@ std::optional<GenerateText> requested_generation(const AppState& state) {
     if (had != wanted) return wanted;
     const Index at = step_of(state);
     if (!look.lens || look.playing || !written_of(state).no_lens.empty() || is_example(state) ||
-        !look.fault.empty() || written_of(state).lenses[static_cast<std::size_t>(at)])
+        !look.fault.empty() || written_of(state).lenses[at])
         return std::nullopt;
     wanted.lens = at;
     return wanted;

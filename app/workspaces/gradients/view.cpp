@@ -122,8 +122,7 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     IsMasked masked;
     for (Index r = 0; r < n; ++r)
         for (Index c = 0; c < n; ++c) {
-            values.push_back(static_cast<float>(slopes[static_cast<std::size_t>(c)] *
-                                                jacobian[static_cast<std::size_t>(r * n + c)]));
+            values.push_back(static_cast<float>(slopes[c] * jacobian[r * n + c]));
             masked.push_back(!may_attend_in_row(state, r) || !may_attend_in_row(state, c));
         }
     Sheet sheet = sheet_of(state, Stage::weights);
@@ -310,7 +309,7 @@ GradientsView build_gradients_view(const AppState& state) {
     if (!view.lacks.empty()) return view;
     view.losses = {"Σ output", "one output", "½ Σ (output − target)²", "cross-entropy of a row",
                    "Σ dY ∘ output"};
-    view.losses.resize(static_cast<std::size_t>(loss_count(state)));
+    view.losses.resize(loss_count(state));
     view.loss = static_cast<int>(loss_of(state).kind);
     view.row_names = axis_labels(state, Axis::query, state.document().size.tq);
     view.row = static_cast<int>(look.row);

@@ -51,7 +51,7 @@ struct CompetitionView {
     Index row = 0, raised = 0;
     std::vector<CompetitionToken> tokens;
 
-    const CompetitionToken& at(Index key) const { return tokens[static_cast<std::size_t>(key)]; }
+    const CompetitionToken& at(Index key) const { return tokens[key]; }
 };
 
 struct GradientsView {

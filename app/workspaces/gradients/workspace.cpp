@@ -36,7 +36,7 @@ Action tensor_beside(const AppState& state, Index step) {
     const auto shown = std::ranges::find(view.rows, true, &GradientRow::shown);
     const Index at = shown == view.rows.end() ? 0 : shown - view.rows.begin();
     const Index to = std::clamp<Index>(at + step, 0, std::ssize(view.rows) - 1);
-    return ShowGradientOf{view.rows[static_cast<std::size_t>(to)].key};
+    return ShowGradientOf{view.rows[to].key};
 }
 
 void settle_gradients(AppState& state) {

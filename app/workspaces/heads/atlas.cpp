@@ -26,7 +26,7 @@ void put(Image& image, Index x, Index y, Color color) {
 
 void paint_head(Image& image, const HeadsResult& result, const HeadsAtlas& atlas,
                 const HeadFacts& facts, const HeadColors& colors, HeadShow show, ThemeName name) {
-    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(facts.place.layer)];
+    const HeadsLayer& layer = result.layers[facts.place.layer];
     const HeadMatrix matrix = head_matrix(result, show, facts.place);
     const Index rows = std::min(layer.tq, atlas.tile);
     const Index columns = std::min(layer.tk, atlas.tile);
@@ -89,7 +89,7 @@ Picture heads_picture(const AppState& state, const HeadsAtlas& atlas) {
 }
 
 Part heads_part(const HeadsResult& result, const HeadsAtlas& atlas, HeadPlace place) {
-    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+    const HeadsLayer& layer = result.layers[place.layer];
     const auto share = [&](Index n, Index tiles) {
         return static_cast<float>(n) / static_cast<float>(tiles * atlas.tile);
     };

@@ -227,10 +227,8 @@ std::string product_point(const AppState& state, const ModelCircuit& circuit) {
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) return {};
     const auto most = std::ranges::max_element(values);
     const Index at = most - values.begin(), columns = product.values.shape().d;
-    const std::string row = axis_labels(
-        state, Axis::query, product.values.shape().t)[static_cast<std::size_t>(at / columns)];
-    const std::string column =
-        column_labels(state, circuit, show)[static_cast<std::size_t>(at % columns)];
+    const std::string row = axis_labels(state, Axis::query, product.values.shape().t)[at / columns];
+    const std::string column = column_labels(state, circuit, show)[at % columns];
     const bool lowers = *most < 0.0F;  // each of them
     if (show == CircuitShow::ov && *most == 0.0F) return "Attending to no token raises a logit.";
     return show == CircuitShow::ov
@@ -343,9 +341,8 @@ std::optional<InspectorView> circuit_inspector(const AppState& state) {
         const TokenProduct& product = product_of(circuit, show);
         view.title =
             fmt::format("{}[{}, {}]", symbol_of(show),
-                        axis_labels(state, Axis::query,
-                                    product.values.shape().t)[static_cast<std::size_t>(cell.row)],
-                        column_labels(state, circuit, show)[static_cast<std::size_t>(cell.column)]);
+                        axis_labels(state, Axis::query, product.values.shape().t)[cell.row],
+                        column_labels(state, circuit, show)[cell.column]);
         view.value = number(product.values(0, 0, cell.row, cell.column));
         add_products(product, show, cell, view);
         if (circuit.head.copying)

@@ -16,7 +16,7 @@ namespace {
 std::vector<double> allowed_keys(const HeadsResult& result, HeadPlace place, Index query) {
     const auto weights = result.weights(place);
     const auto& allowed = result.allowed(place);
-    std::vector<double> keys(static_cast<std::size_t>(weights.columns), 1.0);
+    std::vector<double> keys(weights.columns, 1.0);
     for (std::size_t j = 0; j < keys.size() && !allowed.empty(); ++j)
         if (allowed[static_cast<std::size_t>(query) * keys.size() + j] == 0) keys[j] = 0.0;
     return keys;
@@ -29,9 +29,9 @@ void add_rows(const AppState& state, std::vector<HeadEdit>& edits) {
     std::vector<double> even = allowed_keys(*heads_look(state).result, here, query);
     std::vector<double> one(even.size(), 0.0);
     const double count = std::accumulate(even.begin(), even.end(), 0.0);
-    const bool may = even[static_cast<std::size_t>(key)] != 0.0;
+    const bool may = even[key] != 0.0;
     for (double& weight : even) weight /= std::max(count, 1.0);
-    one[static_cast<std::size_t>(key)] = 1.0;
+    one[key] = 1.0;
     const char* const formula = "In place of softmax's weights of this query. [T]";
     edits.push_back({fmt::format("row {}: all on key {}", query, key),
                      fmt::format("Put the whole row {} of this head on key {}", query, key),

@@ -118,8 +118,7 @@ Index patch_side(const std::vector<std::string>& tokens) {
     const auto side = std::lround(std::sqrt(std::max<double>(static_cast<double>(patches), 0.0)));
     if (patches < 1 || side * side != patches) return 0;
     for (Index n = 0; n < patches; ++n)
-        if (tokens[static_cast<std::size_t>(n + 1)] != fmt::format("{},{}", n / side, n % side))
-            return 0;
+        if (tokens[n + 1] != fmt::format("{},{}", n / side, n % side)) return 0;
     return side;
 }
 
@@ -162,8 +161,7 @@ SideVector sums_of(std::span<const float> q, MatrixView<const float> k) {
     SideVector sums{"q·k", "Σ_d q_d k_d: the score, before the scale", {}, Role::score};
     for (Index j = 0; j < k.rows; ++j) {
         double sum = 0.0;
-        for (Index d = 0; d < k.columns; ++d)
-            sum += double{q[static_cast<std::size_t>(d)]} * k(j, d);
+        for (Index d = 0; d < k.columns; ++d) sum += double{q[d]} * k(j, d);
         sums.cells.push_back(cell_number(sum, 2));
     }
     return sums;
@@ -233,15 +231,13 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
     const auto keys = axis_labels(state, Axis::key, values.columns);
     HeadTextView view;
     view.title =
-        fmt::format("{}: what {} {}", shown_name(heads_look(state).show, place),
-                    queries[static_cast<std::size_t>(query)],
+        fmt::format("{}: what {} {}", shown_name(heads_look(state).show, place), queries[query],
                     heads_look(state).show == HeadShow::rollout ? "is made of" : "looks at");
     if (!same)
         for (Index i = 0; i < values.rows; ++i)
-            view.queries.push_back(
-                {.text = queries[static_cast<std::size_t>(i)], .is_query = i == query});
+            view.queries.push_back({.text = queries[i], .is_query = i == query});
     for (Index j = 0; j < values.columns; ++j) {
-        view.keys.push_back(weighed_chip(drawn, keys[static_cast<std::size_t>(j)], query, j));
+        view.keys.push_back(weighed_chip(drawn, keys[j], query, j));
         view.keys.back().is_query = same && j == query;
         view.keys.back().is_key = j == key;
     }
@@ -265,7 +261,7 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
 HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     HeadDimensionsView view;
     const HeadsResult& result = *heads_look(state).result;
-    const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+    const HeadsLayer& layer = result.layers[place.layer];
     const AttentionSpec& spec = spec_of(state.document(), place.layer);
     if (spec.score != Score::dot)
         view.lacks = "A score is a sum over dimensions only where it is a dot product.";

@@ -20,13 +20,13 @@ bool is_inside(MatrixView<const float> values, large::Cell pair) {
 bool may_attend_at(const AppState& state, HeadPlace place, large::Cell pair) {
     const auto& allowed = heads_look(state).result->allowed(place);
     const Index keys = heads_look(state).result->weights(place).columns;
-    return allowed.empty() || allowed[static_cast<std::size_t>(pair.row * keys + pair.column)] != 0;
+    return allowed.empty() || allowed[pair.row * keys + pair.column] != 0;
 }
 
 /// " = 0.54 · 1.23", of the pair that is chosen; "" of what is no product.
 std::string parts_of(const AppState& state, HeadPlace place) {
     const HeadsLook& look = heads_look(state);
-    const HeadsLayer& layer = look.result->layers[static_cast<std::size_t>(place.layer)];
+    const HeadsLayer& layer = look.result->layers[place.layer];
     const auto key = static_cast<std::size_t>(look.pair.column);
     const auto head = static_cast<std::size_t>(place.head);
     const double weight = look.result->weights(place)(look.pair.row, look.pair.column);
@@ -77,8 +77,7 @@ void add_pair(const AppState& state, InspectorView& view, HeadPlace place) {
         if (const auto score = value_at(state, {stage, pair.row, pair.column}))
             add_line(view, name, {Piece{number(*score), Role::score}});
     const auto& layers = state.document().given;
-    const GivenPairs* const given =
-        layers.empty() ? nullptr : layers[static_cast<std::size_t>(place.layer)].get();
+    const GivenPairs* const given = layers.empty() ? nullptr : layers[place.layer].get();
     const bool is_given = given != nullptr && given->stage == Stage::weights;
     if (given != nullptr && !is_given)
         add_line(view, std::string(info(given->stage).symbol),
@@ -144,7 +143,7 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     if (facts.label) add_line(view, "because", {Piece{label_evidence(facts), {}, true}});
     const auto& names = state.document().head_names;
     if (facts.place.head < std::ssize(names))
-        add_line(view, "built as", {Piece{names[static_cast<std::size_t>(facts.place.head)]}});
+        add_line(view, "built as", {Piece{names[facts.place.head]}});
     for (const std::string& each : changes_of(state.document(), facts.place))
         add_line(view, "intervention", {Piece{each}});
     if (const HeadEffect* const effect = effect_on(state.document(), facts.place)) {

@@ -70,9 +70,7 @@ void follow_circuit(AppState& state);
 struct HeadColors {
     ColorRange range;
     ClippedKeys clipped;
-    bool is_clipped(Index key) const {
-        return !clipped.empty() && clipped[static_cast<std::size_t>(key)] != 0;
-    }
+    bool is_clipped(Index key) const { return !clipped.empty() && clipped[key] != 0; }
 };
 HeadColors head_colors(const HeadsLook& look, HeadPlace place);
 /// Number of distinct keys that are clipped in some head.

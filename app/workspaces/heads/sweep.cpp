@@ -32,8 +32,7 @@ Index columns_of(const HeadSweep& sweep) {
 
 /// Nothing stands for its position in the other text.
 bool is_unpaired(const HeadSweep& sweep, const SweptHead& each) {
-    return !is_of_heads(sweep) && sweep.by == Ablation::patch &&
-           sweep.alignment[static_cast<std::size_t>(each.position)] < 0;
+    return !is_of_heads(sweep) && sweep.by == Ablation::patch && sweep.alignment[each.position] < 0;
 }
 
 std::string lacks_words(const AppState& state) {
@@ -109,8 +108,7 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
 /// "the context of L0 H1", "what layer 2 reads at cat".
 std::string place_words(const AppState& state, const HeadSweep& sweep, const SweptHead& each) {
     if (is_of_heads(sweep)) return fmt::format("the context of {}", head_name(each.at));
-    const std::string token =
-        axis_labels(state, Axis::query, sweep.positions)[static_cast<std::size_t>(each.position)];
+    const std::string token = axis_labels(state, Axis::query, sweep.positions)[each.position];
     return sweep.part == SweepPart::mlp
                ? fmt::format("what the MLP of layer {} adds at {}", each.at.layer, token)
                : fmt::format("what layer {} reads at {}", each.at.layer, token);

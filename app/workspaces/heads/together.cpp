@@ -63,10 +63,10 @@ MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& pl
             return mean;
         }
         mean.rows = matrix.values.rows, mean.columns = matrix.values.columns;
-        sums.resize(static_cast<std::size_t>(mean.rows * mean.columns), 0.0);
+        sums.resize(mean.rows * mean.columns, 0.0);
         for (Index i = 0; i < mean.rows; ++i)
             for (Index j = 0; j < mean.columns; ++j)
-                sums[static_cast<std::size_t>(i * mean.columns + j)] += matrix.values(i, j);
+                sums[i * mean.columns + j] += matrix.values(i, j);
     }
     for (const double sum : sums)
         mean.values.push_back(static_cast<float>(sum / static_cast<double>(places.size())));

@@ -59,7 +59,7 @@ void add_thumbs(const AppState& state, AllHeadsView& view) {
     if (of_layer) view.columns = 1;
     const double largest = largest_change(state.document());
     for (const HeadPlace place : heads_in_order(result, look.sort)) {
-        const HeadsLayer& layer = result.layers[static_cast<std::size_t>(place.layer)];
+        const HeadsLayer& layer = result.layers[place.layer];
         // one picture a layer: it stands for the head that is shown, or the layer's last
         if (of_layer && place.head != std::min(head_here(state).head, layer.heads - 1)) continue;
         const HeadFacts& facts = *result.find(place);

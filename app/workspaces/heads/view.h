@@ -214,7 +214,7 @@ struct HeadsLegend {
 struct HeadsChoice {
     std::vector<std::string> names, keys;
     int current = 0;
-    const std::string& key() const { return keys[static_cast<std::size_t>(current)]; }
+    const std::string& key() const { return keys[current]; }
 };
 struct HeadsControls {
     HeadsChoice show, clip, list, form, sort, label, measure, x, y, ablation, sweep, part, of,

@@ -103,7 +103,7 @@ Action neighbour(const AppState& state, Index step) {
     const auto found = std::ranges::find(order, head_here(state));
     const Index last = std::ssize(order) - 1;
     const Index at = found == order.end() ? 0 : found - order.begin();
-    const HeadPlace to = order[static_cast<std::size_t>(std::clamp<Index>(at + step, 0, last))];
+    const HeadPlace to = order[std::clamp<Index>(at + step, 0, last)];
     return show(to);
 }
 
@@ -113,7 +113,7 @@ Action other_layer(const AppState& state, Index step) {
     const HeadPlace here = head_here(state);
     const Index layer = here.layer + step;
     if (layer < 0 || layer >= std::ssize(result.layers)) return show(here);
-    const Index heads = result.layers[static_cast<std::size_t>(layer)].heads;
+    const Index heads = result.layers[layer].heads;
     return show({layer, std::clamp<Index>(here.head, 0, std::max<Index>(heads, 1) - 1)});
 }
 
@@ -164,7 +164,7 @@ void add_sorts(const CommandAdder& add, const AppState& state) {
         keys.emplace_back(each.key);
     const Index count = std::ssize(keys);
     const Index now = std::ranges::find(keys, heads_look(state).sort) - keys.begin();
-    const auto at = [&](Index n) { return keys[static_cast<std::size_t>((n + count) % count)]; };
+    const auto at = [&](Index n) { return keys[(n + count) % count]; };
     add("Sort by the next measure", plain(Key::n), SortHeads{at(now + 1)});
     add("Sort by the measure before", shift(Key::n), SortHeads{at(now - 1)});
     add("Sort by layer and head", {}, SortHeads{""}, now != 0);

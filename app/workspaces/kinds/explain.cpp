@@ -282,7 +282,7 @@ void add_softmax(const Pair& pair) {
 /// "the row is empty", "a score of it is NaN": why there is no softmax to write out.
 std::string trouble_of(const Pair& pair) {
     if (!pair.side.may(pair.i, pair.j)) {
-        if (pair.side.allowed_of_row[static_cast<std::size_t>(pair.i)] > 0 || pair.side.kind.sink)
+        if (pair.side.allowed_of_row[pair.i] > 0 || pair.side.kind.sink)
             return "The mask forbids the pair: its weight is exactly 0.";
         return pair.side.spec.empty_rows == EmptyRows::zero
                    ? "The mask leaves this query no key: the empty row gives 0."
@@ -358,7 +358,7 @@ void add_state_space(const Pair& pair) {
         for (Index n = 0; n < states; ++n) {
             double carried = b_bar(pair.j, v * states + n);
             for (Index t = pair.j + 1; t <= pair.i; ++t) carried *= a_bar(t, v * states + n);
-            sum += c[static_cast<std::size_t>(n)] * carried;
+            sum += c[n] * carried;
         }
         each.push_back(plain(sum));
     }

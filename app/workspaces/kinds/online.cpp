@@ -30,11 +30,9 @@ struct Passing {
     Index taken;
 
     const OnlineState& before() const {
-        return taken <= 1 ? online.start : online.steps[static_cast<std::size_t>(taken - 2)].after;
+        return taken <= 1 ? online.start : online.steps[taken - 2].after;
     }
-    const OnlineStep* step() const {
-        return taken == 0 ? nullptr : &online.steps[static_cast<std::size_t>(taken - 1)];
-    }
+    const OnlineStep* step() const { return taken == 0 ? nullptr : &online.steps[taken - 1]; }
     const OnlineState& now() const { return taken == 0 ? online.start : step()->after; }
     Index chunks() const { return std::ssize(online.steps); }
     /// Keys that have been gone through.
@@ -158,7 +156,7 @@ void add_result(const Passing& at, OnlineView& view) {
         {{"O ÷ ℓ", at.online.result}, {"softmax · V", ordinary}, {"difference", differences}},
         "the finished row");
     const double most = largest_difference(at.online.result, ordinary);
-    const bool empty = at.side.allowed_of_row[static_cast<std::size_t>(at.row)] == 0;
+    const bool empty = at.side.allowed_of_row[at.row] == 0;
     if (empty && !at.side.kind.sink)
         view.result_words =
             "The mask leaves this row no key: ℓ = 0, and the row follows the rule "

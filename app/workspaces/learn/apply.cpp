@@ -67,8 +67,7 @@ void add_switch(AppState& state, const std::string& run, train::Switch added,
     });
     const train::Spec& spec = plan.controls.of(*n);
     const train::Switches now = train::switches_at(spec, list, added.step);
-    const bool was =
-        added.head < 0 ? now.scaling : !now.silenced[static_cast<std::size_t>(added.head)];
+    const bool was = added.head < 0 ? now.scaling : !now.silenced[added.head];
     if (was != added.on) list.push_back(added);
     if (learn_look(state).series) learn_look(state).before = learn_look(state).series;
     learn_look(state).shown.step.reset();

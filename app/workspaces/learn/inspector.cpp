@@ -17,15 +17,13 @@ const train::Record* record_of(const AppState& state, std::size_t run) {
     const Index step = shown_learn_step(state);
     const auto& records = learn_look(state).series->sides[run].records;
     if (step < 1 || step > std::ssize(records)) return nullptr;
-    return records[static_cast<std::size_t>(step - 1)].get();
+    return records[step - 1].get();
 }
 
 /// What a run answers at a position, and how sure it is.
 std::string answer_words(const LearnSeries& series, const train::Probe& probe, Index position) {
     const auto at = static_cast<std::size_t>(position);
-    const auto word = [&](Index token) {
-        return shown_token(series.vocabulary[static_cast<std::size_t>(token)]);
-    };
+    const auto word = [&](Index token) { return shown_token(series.vocabulary[token]); };
     const Index target = probe.example.targets[at];
     std::string words = fmt::format("answers “{}”", word(probe.answers[at]));
     if (target == train::kNoTarget) return words + "; no answer is asked for here";
@@ -42,8 +40,8 @@ InspectorView row_page(const AppState& state) {
     if (i >= std::ssize(first.example.tokens) || j >= std::ssize(first.example.tokens))
         return only_hint("Click a cell of a map: its row is compared here.");
     const auto word = [&](Index n) {
-        const Index token = first.example.tokens[static_cast<std::size_t>(n)];
-        return shown_token(series.vocabulary[static_cast<std::size_t>(token)]);
+        const Index token = first.example.tokens[n];
+        return shown_token(series.vocabulary[token]);
     };
     InspectorView view = titled(fmt::format("A[{} {}, {} {}] of {}", i, word(i), j, word(j),
                                             head_name({look.layer, look.head})),
@@ -55,7 +53,7 @@ InspectorView row_page(const AppState& state) {
         const train::Probe& probe = *series.sides[run].probe;
         view.add(learn_title(series.request.plan, run), answer_words(series, probe, i));
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
-        rows.push_back(probe.weights[static_cast<std::size_t>(look.layer)].matrix(0, look.head));
+        rows.push_back(probe.weights[look.layer].matrix(0, look.head));
         table.columns.push_back({run == 0 ? "A" : "B", Role::weight});
     }
     for (Index key = 0; key < std::ssize(first.example.tokens); ++key) {
@@ -101,8 +99,7 @@ InspectorView heads_page(const AppState& state) {
                     row.cells.resize(row.cells.size() + 3, {"–", {}, {}});
                     continue;
                 }
-                const train::HeadRecord& now =
-                    record->heads[static_cast<std::size_t>(layer * spec.heads + head)];
+                const train::HeadRecord& now = record->heads[layer * spec.heads + head];
                 for (const float each : {now.entropy, now.max_probability, now.saturated})
                     row.cells.push_back({cell_number(each, 3), Role::weight, {}});
             }

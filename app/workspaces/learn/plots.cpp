@@ -121,7 +121,7 @@ CurveView curve_of(const Records& records, Index first, const ValueOf& value) {
         count = 0;
     };
     for (Index n = first; n < std::ssize(records); ++n) {
-        const double y = value(*records[static_cast<std::size_t>(n)]);
+        const double y = value(*records[n]);
         if (!std::isfinite(y)) continue;
         const auto x = static_cast<double>(n + 1);
         const double here = std::floor(std::log2(x) * kPointsPerOctave);
@@ -228,8 +228,7 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
         curve.role = role_of(controls, run);
         plot.curves.push_back(std::move(curve));
         const bool there = shown > 0 && shown <= std::ssize(side.records);
-        const double here =
-            there ? value(*side.records[static_cast<std::size_t>(shown - 1)]) : kNone;
+        const double here = there ? value(*side.records[shown - 1]) : kNone;
         plot.marker_ys.push_back(here);
         plot.marker_texts.push_back(value_words(info, measure, here));
     }

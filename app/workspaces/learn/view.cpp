@@ -23,7 +23,7 @@ constexpr std::size_t kMostShownTokens = 12;  // of a sequence in one line
 std::vector<std::string> learn_tokens(const LearnSeries& series, const train::Example& example) {
     std::vector<std::string> tokens;
     for (const Index token : example.tokens)
-        tokens.push_back(shown_token(series.vocabulary[static_cast<std::size_t>(token)]));
+        tokens.push_back(shown_token(series.vocabulary[token]));
     return tokens;
 }
 
@@ -35,7 +35,7 @@ GridView learn_map(const AppState& state, std::size_t run) {
     const train::Probe& probe = *side.probe;
     Sheet sheet;
     sheet.id = Stage::weights;
-    sheet.values = probe.weights[static_cast<std::size_t>(look.layer)].matrix(0, look.head);
+    sheet.values = probe.weights[look.layer].matrix(0, look.head);
     sheet.row_labels = sheet.column_labels = learn_tokens(*look.series, probe.example);
     sheet.role = Role::weight;
     GridStyle style{ColorScale::unit, false, {}};
@@ -105,9 +105,7 @@ void add_learn_runs(const AppState& state, LearnView& view) {
         const auto switches = train::switches_at(spec, look.plan ? look.plan->switches[run] : none,
                                                  shown_learn_step(state));
         row.scaling = switches.scaling;
-        if (row.has_head)
-            row.head_on =
-                !switches.silenced[static_cast<std::size_t>(look.layer * spec.heads + look.head)];
+        if (row.has_head) row.head_on = !switches.silenced[look.layer * spec.heads + look.head];
         view.runs.push_back(row);
     }
     view.layers = controls.layers();

@@ -132,7 +132,7 @@ std::string deviation_words(const LearnSeries& series) {
 /// Norm of the gradient of the matrices of all layers whose names end so, of the step before `step`; NaN where there is none.
 double gradient_norm(const LearnSide& side, Index step, std::string_view name) {
     if (step < 1 || step > std::ssize(side.records)) return std::nan("");
-    const train::Record& record = *side.records[static_cast<std::size_t>(step - 1)];
+    const train::Record& record = *side.records[step - 1];
     double squares = 0.0;
     for (std::size_t m = 0; m < side.matrices.size() && m < record.gradient_norms.size(); ++m)
         if (side.matrices[m].name.ends_with(name))

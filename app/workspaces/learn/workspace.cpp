@@ -73,8 +73,7 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
         add(fmt::format("{}: ÷√d_k {} from this step on", letter, now.scaling ? "off" : "on"),
             run == 0 ? plain(Key::s) : shift(Key::s), SwitchScaling{name, step, !now.scaling});
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
-        const bool off =
-            now.silenced[static_cast<std::size_t>(look.layer * spec.heads + look.head)];
+        const bool off = now.silenced[look.layer * spec.heads + look.head];
         add(fmt::format("{}: {} {} from this step on", letter, head_name({look.layer, look.head}),
                         off ? "on" : "off"),
             run == 0 ? plain(Key::x) : shift(Key::x),
@@ -195,7 +194,7 @@ std::vector<train::Run> runs_of(const AppState& state) {
         const LearnSide& side = learn_look(state).series->sides[n];
         if (side.moments.empty()) continue;
         train::Run run{controls.of(n), side.records, side.moments};
-        run.records.resize(static_cast<std::size_t>(side.moments.back()->step));
+        run.records.resize(side.moments.back()->step);
         runs.push_back(std::move(run));
     }
     return runs;

@@ -119,7 +119,7 @@ void carry_out(AppState& state, const RemoveLookupPair& action) {
         return say(state, "A memory keeps one pair at least: there is nothing else to read.",
                    Severity::warning);
     const auto n = action.pair;
-    const LookupPair gone = lookup_controls(state).pairs[static_cast<std::size_t>(n)];
+    const LookupPair gone = lookup_controls(state).pairs[n];
     change(state, fmt::format("Removed {} → {}", gone.key, gone.value),
            [&](LookupControls& controls) { controls.pairs.erase(controls.pairs.begin() + n); });
     settle(state);
@@ -197,8 +197,7 @@ void carry_out(AppState& state, const OrderTokens& action) {
     if (action.order == TokenOrder::reversed) std::ranges::reverse(order);
     const auto labels = axis_labels(state, Axis::key, std::ssize(order));
     if (action.order == TokenOrder::sorted)
-        std::ranges::stable_sort(order, {},
-                                 [&](Index n) { return labels[static_cast<std::size_t>(n)]; });
+        std::ranges::stable_sort(order, {}, [&](Index n) { return labels[n]; });
     constexpr const char* kWords[] = {"Tokens as in the document",
                                       "Tokens from the last to the first",
                                       "Tokens sorted by their words"};

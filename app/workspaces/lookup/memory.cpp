@@ -14,9 +14,7 @@ namespace {
 
 constexpr double kSameWeight = 1e-12;  // equal but for rounding
 
-const LookupPair& pair_at(const LookupControls& controls, Index n) {
-    return controls.pairs[static_cast<std::size_t>(n)];
-}
+const LookupPair& pair_at(const LookupControls& controls, Index n) { return controls.pairs[n]; }
 std::string key_at(const LookupControls& controls, Index n) {
     return shown_token(pair_at(controls, n).key, kMostNamed);
 }
@@ -28,13 +26,11 @@ std::string value_at_pair(const LookupControls& controls, Index n) {
 std::vector<Index> by_weight(const MemoryRead& read) {
     std::vector<Index> order = first_places(std::ssize(read.weights));
     std::ranges::stable_sort(order, std::ranges::greater{},
-                             [&](Index n) { return read.weights[static_cast<std::size_t>(n)]; });
+                             [&](Index n) { return read.weights[n]; });
     return order;
 }
 
-double of(const std::vector<double>& values, Index n) {
-    return values[static_cast<std::size_t>(n)];
-}
+double of(const std::vector<double>& values, Index n) { return values[n]; }
 
 /// "A", "A and B", "A, B and C".
 std::string names_of(const LookupControls& controls, const std::vector<Index>& pairs,
@@ -237,12 +233,11 @@ MemoryView build_memory_view(const AppState& state) {
     }
     std::vector<PlanePoint> values;
     for (const LookupPair& each : controls.pairs) values.push_back(each.v);
-    for (const Index n : convex_hull(values))
-        view.hull.push_back(values[static_cast<std::size_t>(n)]);
+    for (const Index n : convex_hull(values)) view.hull.push_back(values[n]);
     view.temperature = controls.temperature;
     view.tau = significant(controls.temperature, 3);
     view.pair = lookup_look(state).pair;
-    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(view.pair)];
+    const LookupPair& pair = controls.pairs[view.pair];
     view.key_name = pair.key;
     view.value_name = pair.value;
     view.can_add = controls.pairs.size() < kMostLookupPairs;

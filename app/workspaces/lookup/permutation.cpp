@@ -140,7 +140,7 @@ PermutationView build_permutation_view(const AppState& state) {
     for (std::size_t place = 0; place < order.size(); ++place) {
         const Index token = order[place];
         const bool elsewhere = token != static_cast<Index>(place);
-        view.chips.push_back({labels[static_cast<std::size_t>(token)], token, elsewhere});
+        view.chips.push_back({labels[token], token, elsewhere});
         if (elsewhere) ++moved;
     }
     const PermutationResult* const result = lookup_look(state).permutation.get();

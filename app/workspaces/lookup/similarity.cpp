@@ -294,7 +294,7 @@ AlignmentView build_alignment_view(const AppState& state) {
     view.keys = axis_labels(state, Axis::key, dot.columns);
     for (Index i = 0; i < dot.rows; ++i) {
         AlignmentRowView row;
-        row.query = queries[static_cast<std::size_t>(i)];
+        row.query = queries[i];
         const auto best = best_keys(*result, i);
         row.none = !best;
         row.dot = best ? best->dot : 0;

@@ -132,7 +132,7 @@ void add_memory(const CommandAdder& add, const AppState& state) {
     const LookupControls& controls = lookup_controls(state);
     const Index n = lookup_look(state).pair;
     const Index last = std::ssize(controls.pairs) - 1;
-    const LookupPair& pair = controls.pairs[static_cast<std::size_t>(n)];
+    const LookupPair& pair = controls.pairs[n];
     for (const Way& way : kWays) {
         const auto [x, y] = controls.query;
         add(fmt::format("Move the query {}", way.words), plain(way.key),

@@ -143,7 +143,7 @@ std::vector<Index> leaking_keys(const ConventionScores& scores, const Convention
     const Index keys = scores.scores.shape().d;
     std::vector<Index> leaking;
     for (Index j = 0; j < keys; ++j) {
-        const bool forbidden = scores.mask[static_cast<std::size_t>(row * keys + j)] == 0;
+        const bool forbidden = scores.mask[row * keys + j] == 0;
         if (forbidden && result.weights(0, 0, row, j) > rounding_of(keys)) leaking.push_back(j);
     }
     return leaking;

@@ -167,8 +167,8 @@ void add_convention(const AppState& state, const ConventionInfo& info,
                     const ConventionResult& result, InspectorView& view) {
     const auto [i, j] = masks_look(state).pair;
     const float masked = result.masked(0, 0, i, j);
-    const float max = result.max[static_cast<std::size_t>(i)];
-    const float sum = result.sums[static_cast<std::size_t>(i)];
+    const float max = result.max[i];
+    const float sum = result.sums[i];
     const float share = std::exp(masked - max);
     view.add(std::string(info.full), "");
     view.add("score", number(masked), Role::score);

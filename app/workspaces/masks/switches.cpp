@@ -97,7 +97,7 @@ SwitchView block_switch(const AppState& state) {
 SwitchView padding_switch(const AppState& state) {
     const auto& padding = state.document().spec.mask.padding;
     const Index keys = state.document().size.tk;
-    const Index valid = padding.empty() ? keys : padding[static_cast<std::size_t>(state.batch)];
+    const Index valid = padding.empty() ? keys : padding[state.batch];
     SwitchView view{.name = "padding"};
     view.words = valid == 0   ? "no key is valid"
                  : valid == 1 ? "key 0 alone is valid"
@@ -157,8 +157,7 @@ MaskControls mask_controls(const AppState& state) {
     if (mask.causal)
         controls.causal = *mask.causal == CausalAlign::top_left ? CausalChoice::top_left
                                                                 : CausalChoice::bottom_right;
-    if (!mask.padding.empty())
-        controls.padding = mask.padding[static_cast<std::size_t>(state.batch)];
+    if (!mask.padding.empty()) controls.padding = mask.padding[state.batch];
     controls.block = mask.block;
     const Index whole = std::max(document.size.tq, document.size.tk);
     if (mask.windowed()) controls.left = sides.left.value_or(whole);

@@ -26,7 +26,7 @@ Sums sums_of_rows(const AppState& state, const std::vector<bool>& empty) {
     const auto values = masks_values(state, Stage::weights);
     Sums sums;
     for (Index i = 0; i < values.rows; ++i) {
-        if (empty[static_cast<std::size_t>(i)]) continue;
+        if (empty[i]) continue;
         double sum = 0.0;
         for (const float weight : values.row(i)) sum += weight;
         ++sums.rows;

@@ -91,7 +91,7 @@ Action next_convention(const AppState& state, Index step) {
     const Index count = std::ssize(table);
     const Index here = &chosen_convention(state, 1) - table.data();
     const Index to = (here + step + count) % count;
-    return SetConvention{1, std::string(table[static_cast<std::size_t>(to)].key)};
+    return SetConvention{1, std::string(table[to].key)};
 }
 
 void add_conventions(const CommandAdder& add, const AppState& state) {

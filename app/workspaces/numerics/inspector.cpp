@@ -94,7 +94,7 @@ Line step_line(const Explained& cell, SoftmaxStep step, const std::string& opera
 }
 
 void add_logit(const Explained& cell, std::vector<Line>& lines) {
-    const double x = cell.runs.logits[static_cast<std::size_t>(cell.key)];
+    const double x = cell.runs.logits[cell.key];
     const auto exact = static_cast<long double>(x) * static_cast<long double>(cell.runs.gain);
     lines.push_back(step_line(cell, SoftmaxStep::logits,
                               fmt::format("{} · {}", cell.runs.gain, factor(significant(x, 8))),
@@ -187,7 +187,7 @@ double ulp_of(const Explained& cell, const std::vector<long double>& exact) {
 }
 
 std::vector<Line> errors_of(const Explained& cell) {
-    const long double exact = cell.runs.exact[static_cast<std::size_t>(cell.key)];
+    const long double exact = cell.runs.exact[cell.key];
     if (std::isnan(exact)) return {text_line("exact", "softmax has no value here")};
     std::vector<Line> lines{text_line("exact", significant(static_cast<double>(exact), 10))};
     const double a = cell.at(SoftmaxStep::weights);

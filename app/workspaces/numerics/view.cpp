@@ -233,9 +233,7 @@ void set_controls(NumericsView& view, const AppState& state, const NumericsRuns&
     for (const LessonRow& lesson : lesson_rows()) view.row_names.emplace_back(lesson.words);
     view.row_names.emplace_back("of the document");
     view.row_choice = lesson_of(controls);
-    view.row_shown = view.row_choice < 0
-                         ? "typed by hand"
-                         : view.row_names[static_cast<std::size_t>(view.row_choice)];
+    view.row_shown = view.row_choice < 0 ? "typed by hand" : view.row_names[view.row_choice];
     view.logits = written_logits(runs.logits);
 }
 

@@ -214,9 +214,7 @@ struct Explained {
     Index distance;
 
     const DistanceScores& of() const { return scores[kind]; }
-    double at(const std::vector<double>& values) const {
-        return values[static_cast<std::size_t>(distance)];
-    }
+    double at(const std::vector<double>& values) const { return values[distance]; }
     double root() const { return std::sqrt(static_cast<double>(scores.of.d_k)); }
 };
 
@@ -239,8 +237,8 @@ TableRow row_of(std::string label, const std::vector<std::string>& texts) {
 /// ‖x_c‖² of the two columns that turn together; 1 where only the angles count.
 double length_of(const Explained& cell, Index c) {
     if (cell.kind != PositionKind::rotary) return 1.0;
-    const double a = cell.scores.x[static_cast<std::size_t>(c)];
-    const double b = cell.scores.x[static_cast<std::size_t>(c + cell.scores.of.d_k / 2)];
+    const double a = cell.scores.x[c];
+    const double b = cell.scores.x[c + cell.scores.of.d_k / 2];
     return a * a + b * b;
 }
 

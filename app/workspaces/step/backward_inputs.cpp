@@ -53,7 +53,7 @@ void explain_query(const AppState& state, Explanation& explanation) {
     Chain chain = score_chain(state, Stage::q, tex_label(state, Axis::query, cell.row) + ", j",
                               cell.column, "key");
     for (Index j = 0; j < state.document().size.tk; ++j)
-        if (keys[static_cast<std::size_t>(j)] != 0)
+        if (keys[j] != 0)
             chain.add(stage_expr(state, From::gradients, Stage::scores, cell.row, j),
                       score_factor(state, Stage::q, slice, cell.row, j, cell.column),
                       label_of(state, Axis::key, j));
@@ -255,7 +255,7 @@ std::pair<Index, Index> readers_of(const AppState& state) {
 
 std::vector<std::uint8_t> contributing_keys(const AppState& state, Slice slice, Index i) {
     const Document& document = state.document();
-    std::vector<std::uint8_t> keys(static_cast<std::size_t>(document.size.tk));
+    std::vector<std::uint8_t> keys(document.size.tk);
     fill_contributing(document.spec, document.size, slice.batch, slice.head, i, keys);
     return keys;
 }

@@ -37,10 +37,10 @@ std::string products_words(const std::vector<double>& products) {
     std::vector<double> sizes;
     for (const double product : products) sizes.push_back(std::abs(product));
     const auto largest = largest_places(std::span<const double>(sizes), kTied);
-    if (largest.empty() || sizes[static_cast<std::size_t>(largest.front())] == 0.0)
+    if (largest.empty() || sizes[largest.front()] == 0.0)
         return "Every product is 0: q and k share no column, and the score is 0.";
     std::vector<std::pair<Index, double>> columns;
-    for (const Index c : largest) columns.emplace_back(c, products[static_cast<std::size_t>(c)]);
+    for (const Index c : largest) columns.emplace_back(c, products[c]);
     const char* const products_are = columns.size() == 1 ? "product" : "products";
     return fmt::format("The largest {} in size: {}.", products_are, columns_words(columns));
 }
@@ -55,7 +55,7 @@ std::optional<Index> rival_of(const AppState& state, Index row, Index own) {
         if (!std::isfinite(scores[at])) return std::nullopt;
         const bool may = allowed[static_cast<std::size_t>(row * std::ssize(scores)) + at] != 0;
         if (j == own || !may) continue;
-        if (!rival || scores[at] > scores[static_cast<std::size_t>(*rival)]) rival = j;
+        if (!rival || scores[at] > scores[*rival]) rival = j;
     }
     return rival;
 }

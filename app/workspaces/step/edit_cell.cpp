@@ -110,7 +110,7 @@ void mark_edited(Document& document, const AppState& state, const CellRef& cell)
     document.name = "custom";
     if (document.head_names.empty() || !scores) return;
     if (head_alone)
-        document.head_names[static_cast<std::size_t>(state.head)] = "edited";
+        document.head_names[state.head] = "edited";
     else
         document.head_names.clear();
 }

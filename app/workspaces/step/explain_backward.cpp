@@ -33,7 +33,7 @@ void explain_logit(const AppState& state, Explanation& explanation, Index target
     std::vector<Expr> terms;
     double sum = 0.0;
     for (Index c = 0; c < std::ssize(row); ++c) {
-        sum += std::exp(static_cast<double>(row[static_cast<std::size_t>(c)]) - most);
+        sum += std::exp(static_cast<double>(row[c]) - most);
         if (std::ssize(row) <= kMostLogits) terms.push_back(raised(c));
     }
     const Expr below = terms.empty() ? plain(sum) : combine(Op::sum, std::move(terms));
@@ -136,7 +136,7 @@ void explain_kept_weight(const AppState& state, Explanation& explanation) {
 bool is_left_out(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const auto keys = contributing_keys(state, {state.batch, state.head}, cell.row);
-    if (keys[static_cast<std::size_t>(cell.column)] != 0) return false;
+    if (keys[cell.column] != 0) return false;
     set_formula(explanation, R"(0\text{, the pair is masked})");
     explanation.notes.emplace_back("The mask cuts the pair off: its score reaches no weight.");
     return true;
@@ -157,7 +157,7 @@ WeightRow weight_row(const AppState& state, Index i) {
     WeightRow row;
     std::vector<Expr> terms;
     for (Index j = 0; j < state.document().size.tk; ++j) {
-        if (takes_part[static_cast<std::size_t>(j)] == 0) continue;
+        if (takes_part[j] == 0) continue;
         row.keys.push_back(j);
         row.a.push_back(stage_expr(state, From::values, Stage::weights, i, j));
         row.d_a.push_back(stage_expr(state, From::gradients, Stage::weights, i, j));
@@ -229,7 +229,7 @@ void explain_competition(const AppState& state, Explanation& explanation) {
     const WeightRow row = weight_row(state, cell.row);
     const auto at = std::ranges::find(row.keys, cell.column);
     if (at == row.keys.end()) return;
-    const Expr& own = row.a[static_cast<std::size_t>(at - row.keys.begin())];
+    const Expr& own = row.a[at - row.keys.begin()];
     if (!std::isfinite(own.value)) return;
     const CellRef score{Stage::masked, cell.row, cell.column};
     const std::string pair = fmt::format("{} → {}", label_of(state, Axis::query, cell.row),

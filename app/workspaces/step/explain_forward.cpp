@@ -62,17 +62,16 @@ void forward_context(const AppState& state, Explanation& explanation) {
     const Document& document = state.document();
     const Stage weights = weight_stage(document);
     const Dimensions size = document.size;
-    std::vector<std::uint8_t> takes_part(static_cast<std::size_t>(size.tk));
+    std::vector<std::uint8_t> takes_part(size.tk);
     fill_contributing(document.spec, size, state.batch, state.head, cell.row, takes_part);
     const auto keys = axis_labels(state, Axis::key, size.tk);
     const std::string query = tex_label(state, Axis::query, cell.row);
     Chain chain{side_of("a", fmt::format("{}[{}, j]", tex_symbol(weights), query), "a"),
                 side_of("v", fmt::format("V[j, {}]", cell.column), "v")};
     for (Index j = 0; j < size.tk; ++j)
-        if (takes_part[static_cast<std::size_t>(j)] != 0)
+        if (takes_part[j] != 0)
             chain.add(cell_expr(state, {weights, cell.row, j}),
-                      cell_expr(state, {Stage::v, j, cell.column}),
-                      keys[static_cast<std::size_t>(j)]);
+                      cell_expr(state, {Stage::v, j, cell.column}), keys[j]);
     if (chain.labels.empty()) {
         set_formula(explanation, sum_tex(chain, "j"));
         explanation.notes.emplace_back("The mask leaves no key: the empty row gives 0.");
@@ -217,7 +216,7 @@ SoftmaxTable softmax_table(const AppState& state, Index row) {
     const std::vector<float> m = logits_of(state, row);
     SoftmaxTable table{state, row, values.columns, {}, {}, {}};
     for (Index j = 0; j < table.keys; ++j)
-        table.allowed.push_back(pairs[static_cast<std::size_t>(row * table.keys + j)] != 0);
+        table.allowed.push_back(pairs[row * table.keys + j] != 0);
     if (std::ssize(m) > table.keys) table.allowed.push_back(true);  // the sink
     table.sides = softmax_sides(m);
     table.m.assign(m.begin(), m.end());
@@ -327,7 +326,7 @@ void add_softmax_steps(const AppState& state, Explanation& explanation,
 void explain_weight(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const SoftmaxTable softmax = softmax_table(state, cell.row);
-    const bool own = softmax.allowed[static_cast<std::size_t>(cell.column)];
+    const bool own = softmax.allowed[cell.column];
     explanation.has_sink = std::ssize(softmax.m) > softmax.keys;
     const auto allowed = std::ranges::count(softmax.allowed, true) - explanation.has_sink;
     explanation.softmax_row = softmax.m;
@@ -382,7 +381,7 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     }
     const Document& document = state.document();
     const auto& tokens = stage == Stage::x ? tokens_of(document, state.batch) : document.tokens_kv;
-    const std::string& token = tokens[static_cast<std::size_t>(cell.row)];
+    const std::string& token = tokens[cell.row];
     const Expr word = plain(word_value(hash_text(token), cell.column));
     const std::string of_word = fmt::format("word vector of “{}”", shown_token(token, kMostNamed));
     if (!document.sinusoid) {

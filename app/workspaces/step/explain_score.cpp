@@ -99,8 +99,7 @@ class ParamSlopes {
         const auto read = [&](Stage side, Index count, Param weight, Index at, Side& into) {
             for (Index t = 0; t < count; ++t) {
                 const Numbers x = row_of(state, side, slice, t);
-                if (param_ != Param::w_score_row)
-                    into.own.push_back(x[static_cast<std::size_t>(at)]);
+                if (param_ != Param::w_score_row) into.own.push_back(x[at]);
                 if (!additive) continue;
                 double sum = 0.0;
                 for (std::size_t c = 0; c < x.size(); ++c)
@@ -373,8 +372,7 @@ void explain_distance_gradient(const AppState& state, Explanation& explanation) 
              ++i) {
             const Slice slice{b, explanation.cell.row};
             const Index j = i + distance;
-            const bool counts =
-                contributing_keys(state, slice, i)[static_cast<std::size_t>(j)] != 0;
+            const bool counts = contributing_keys(state, slice, i)[j] != 0;
             parts.push_back(
                 counts ? stage_expr(state, From::gradients, Stage::scores, slice, i, j).value
                        : 0.0);

@@ -62,7 +62,7 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
     const auto& tokens = stage == Stage::x ? tokens_of(document, state.batch) : document.tokens_kv;
     std::vector<float> values;
     for (Index i = 0; i < sheet.values.rows; ++i) {
-        const std::uint64_t hash = hash_text(tokens[static_cast<std::size_t>(i)]);
+        const std::uint64_t hash = hash_text(tokens[i]);
         for (Index c = 0; c < sheet.values.columns; ++c)
             values.push_back(static_cast<float>(word ? word_value(hash, c) : position_value(i, c)));
     }
@@ -115,8 +115,7 @@ std::string largest_words(const AppState& state, const MatrixView<const float>& 
     const auto largest = largest_places(std::span<const float>(sizes), kTied);
     const Index row = largest.front() / values.columns, column = largest.front() % values.columns;
     const std::string value = number(values(row, column));
-    if (sizes[static_cast<std::size_t>(largest.front())] == 0.0F)
-        return " All of these gradients are 0.";
+    if (sizes[largest.front()] == 0.0F) return " All of these gradients are 0.";
     const bool alike = std::ranges::all_of(largest, [&](Index n) {
         return std::signbit(values(n / values.columns, n % values.columns)) ==
                std::signbit(values(row, column));
@@ -136,7 +135,7 @@ std::string largest_words(const AppState& state, const MatrixView<const float>& 
 std::vector<std::uint8_t> allowed_pairs(const Document& document, Index batch, Index head) {
     const Dimensions size = document.size;
     std::vector<std::uint8_t> allowed;
-    std::vector<std::uint8_t> row(static_cast<std::size_t>(size.tk));
+    std::vector<std::uint8_t> row(size.tk);
     for (Index i = 0; i < size.tq; ++i) {
         fill_allowed(document.spec.mask, size, batch, head, i, row);
         allowed.insert(allowed.end(), row.begin(), row.end());

@@ -128,7 +128,7 @@ std::string strongest_words(const OneHead& one) {
     const std::vector<float> sizes = one.gradient ? sizes_of(values) : std::vector<float>();
     const std::span<const float> compared = one.gradient ? std::span(sizes) : values;
     const Index best = largest_entry(compared);
-    const double value = values[static_cast<std::size_t>(best)];
+    const double value = values[best];
     const bool weighs =
         !one.gradient && (one.stage == Stage::weights || one.stage == Stage::dropped);
     std::string words =
@@ -151,7 +151,7 @@ HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index 
     picture.title = fmt::format("H{}", head);
     picture.shown = head == state.head;
     const auto& names = state.document().head_names;
-    if (head < std::ssize(names)) picture.name = names[static_cast<std::size_t>(head)];
+    if (head < std::ssize(names)) picture.name = names[head];
     picture.tooltip = "Click: this head on the canvas.";
     if (!stage) return picture;
     OneHead one{state.shared_document(), shown_trace(state), *stage, state.batch, head};

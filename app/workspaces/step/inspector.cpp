@@ -82,7 +82,7 @@ class Walk {
     std::set<Index> open_keys(Index row) const {
         std::set<Index> keys;
         for (Index j = 0; j < keys_; ++j)
-            if (allowed_[static_cast<std::size_t>(row * keys_ + j)] != 0) keys.insert(j);
+            if (allowed_[row * keys_ + j] != 0) keys.insert(j);
         return keys;
     }
 

@@ -90,7 +90,7 @@ constexpr int kGuessSteps = 20;
 std::string largest_label(const std::vector<double>& values,
                           const std::vector<std::string>& labels) {
     const auto most = largest_places(std::span<const double>(values), kTied);
-    return most.size() > 1 ? "" : labels[static_cast<std::size_t>(most.front())];
+    return most.size() > 1 ? "" : labels[most.front()];
 }
 
 void say_guess(PredictView& view, std::span<const float> row, bool share, bool sinks) {
@@ -194,7 +194,7 @@ Action nudged_guess(const AppState& state, int steps) {
     const Prediction guess = present(state).value_or(Prediction{.guess = {0.0}});
     const double end = axis_end(state, guess.stage);
     const double step = (is_share(guess.stage) ? end : 2.0 * end) / kGuessSteps;
-    const double now = guess.guess[static_cast<std::size_t>(guess.column)];
+    const double now = guess.guess[guess.column];
     return GuessEntry{guess.column, now + step * steps};
 }
 
@@ -266,7 +266,7 @@ void carry_out(AppState& state, const GuessEntry& action) {
                    Severity::warning);
     const double end = axis_end(state, guess->stage);
     guess->column = action.column;
-    guess->guess[static_cast<std::size_t>(action.column)] =
+    guess->guess[action.column] =
         std::clamp(action.value, is_share(guess->stage) ? 0.0 : -end, end);
 }
 

@@ -115,7 +115,7 @@ WordRow row_of(const Source& source, const SentenceView& view, Index middle) {
     const Index end = std::min(row.first + kMostChips, count);
     for (Index n = row.first; n < end; ++n) {
         WordChip chip;
-        chip.text = source.labels[static_cast<std::size_t>(n)];
+        chip.text = source.labels[n];
         chip.tooltip = token_words(source, n);
         chip.cell = cell_of(source, view, n);
         chip.is_query = source.axis == Axis::query && view.query == n;
@@ -161,7 +161,7 @@ void weigh(SentenceView& view, const AppState& state, const std::string& query) 
     const Weights weights(state, view);
     Index key = row.first;
     for (WordChip& chip : row.chips) {
-        const bool masked = allowed[static_cast<std::size_t>(key)] == 0;
+        const bool masked = allowed[key] == 0;
         if (view.weighed) {
             chip.weight = weights.values(*view.query, key);
             chip.look = std::isnan(chip.weight) ? ChipLook::not_a_number : ChipLook::weighed;
@@ -203,7 +203,7 @@ void mark_key(SentenceView& view, const LookedAt& place) {
     WordRow& row = view.keys.chips.empty() ? view.queries : view.keys;
     if (!place.key) return;
     const Index n = *place.key - row.first;
-    if (n >= 0 && n < std::ssize(row.chips)) row.chips[static_cast<std::size_t>(n)].is_key = true;
+    if (n >= 0 && n < std::ssize(row.chips)) row.chips[n].is_key = true;
 }
 
 constexpr std::size_t kMostListed = 3;  // keys with a percentage of their own
@@ -256,8 +256,8 @@ RowStory story_of(const AppState& state, Index query) {
     const auto row = sheet_of(state, told_weights(state)).values.row(query);
     const std::vector<std::uint8_t> allowed = allowed_keys(state, query);
     for (Index j = 0; j < std::ssize(row); ++j) {
-        const double weight = row[static_cast<std::size_t>(j)];
-        const bool may = allowed[static_cast<std::size_t>(j)] != 0;
+        const double weight = row[j];
+        const bool may = allowed[j] != 0;
         story.masked += may ? 0 : 1;
         story.not_numbers += std::isnan(weight) ? 1 : 0;
         if (may) story.shares.push_back({j, weight});
@@ -440,7 +440,7 @@ Stage told_weights(const AppState& state) {
 
 std::vector<std::uint8_t> allowed_keys(const AppState& state, Index query) {
     const Document& document = state.document();
-    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(document.size.tk));
+    std::vector<std::uint8_t> allowed(document.size.tk);
     fill_allowed(document.spec.mask, document.size, state.batch, state.head, query, allowed);
     return allowed;
 }

@@ -160,10 +160,9 @@ Odd odd_rows(const AppState& state) {
         odd.nan += std::ranges::any_of(a.row(i), [](float weight) { return std::isnan(weight); });
         if (std::ranges::any_of(a.row(i), [](float weight) { return weight != 0.0F; })) continue;
         ++odd.empty;
-        odd.keyless &=
-            std::ranges::count(std::span(allowed).subspan(static_cast<std::size_t>(i * a.columns),
-                                                          static_cast<std::size_t>(a.columns)),
-                               std::uint8_t{1}) == 0;
+        odd.keyless &= std::ranges::count(std::span(allowed).subspan(
+                                              i * a.columns, static_cast<std::size_t>(a.columns)),
+                                          std::uint8_t{1}) == 0;
     }
     return odd;
 }

@@ -113,8 +113,7 @@ void add_call(const AppState& state, ControlsView& controls) {
     controls.windowed = mask.windowed();
     controls.window_words =
         controls.windowed == controls.window.has_value() ? "window" : "window by sides, see Masks";
-    if (!mask.padding.empty())
-        controls.padding = mask.padding[static_cast<std::size_t>(state.batch)];
+    if (!mask.padding.empty()) controls.padding = mask.padding[state.batch];
     controls.call = call_of(document);
     for (const ScoreInfo& row : score_table()) controls.score_titles.emplace_back(row.title);
     for (const CallField& field : call_fields())
@@ -224,8 +223,7 @@ std::vector<RowReadouts> row_readouts(const AppState& state) {
         const auto first = allowed.begin() + i * sheet.values.columns;
         const Index count = std::count(first, first + sheet.values.columns, std::uint8_t{1});
         const RowMetrics metrics = metrics_of(sheet.values.row(i), count, sinks);
-        rows.push_back({sheet.row_labels[static_cast<std::size_t>(i)],
-                        readouts_of(metrics, count, sinks), metrics.evenness});
+        rows.push_back({sheet.row_labels[i], readouts_of(metrics, count, sinks), metrics.evenness});
     }
     return rows;
 }
@@ -268,7 +266,7 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
 /// ": same word", what the head shown was built to do; "" where nothing is known.
 std::string head_name_words(const AppState& state) {
     const auto& names = state.document().head_names;
-    return names.empty() ? "" : ": " + names[static_cast<std::size_t>(state.head)];
+    return names.empty() ? "" : ": " + names[state.head];
 }
 
 /// Title and formula; of the gradient where that is what the canvas shows.

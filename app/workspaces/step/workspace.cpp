@@ -355,7 +355,7 @@ void carry_out(AppState& state, const StepBy& action) {
     if (to == here)
         say(state, here == last ? "This is the last stage: Home goes back to X."
                                 : "This is the first stage: → computes the next one.");
-    go_to_stage(state, stages[static_cast<std::size_t>(to)]);
+    go_to_stage(state, stages[to]);
 }
 
 void carry_out(AppState& state, const GoToEnd& action) {

@@ -27,7 +27,7 @@ Action neighbour(const AppState& state, Index step) {
     const auto found = std::ranges::find(rows, tensors_look(state).selected, &TensorRow::name);
     const Index at = found == rows.end() ? -1 : found - rows.begin();
     const Index to = std::clamp<Index>(at + step, 0, std::ssize(rows) - 1);
-    return SelectTensor{rows[static_cast<std::size_t>(to)]->name};
+    return SelectTensor{rows[to]->name};
 }
 
 /// The roles as the file was opened with, for "read so" to add to.
@@ -365,8 +365,7 @@ std::optional<TensorsRequest> requested_tensors(const AppState& state) {
     const auto rows = tensor_rows(state);
     const double most = look.listing->most_unasked();
     for (Index n = look.seen.first; n < std::min<Index>(look.seen.second, std::ssize(rows)); ++n)
-        if (const TensorRow& row = *rows[static_cast<std::size_t>(n)];
-            row.bytes <= most && !look.stats.contains(row.name))
+        if (const TensorRow& row = *rows[n]; row.bytes <= most && !look.stats.contains(row.name))
             return TensorsRequest{document, look.listing, row.name};
     return std::nullopt;
 }

@@ -27,7 +27,7 @@ Action checked_beside(const AppState& state, Index step) {
     if (shown == nullptr) return ShowChecked{verify_look(state).array};
     const auto& rows = verify_look(state).result->report.rows;
     const Index to = std::clamp<Index>(shown - rows.data() + step, 0, std::ssize(rows) - 1);
-    return ShowChecked{rows[static_cast<std::size_t>(to)].key};
+    return ShowChecked{rows[to].key};
 }
 
 Action moved_cell(const AppState& state, Index rows, Index columns, Index heads = 0) {
@@ -46,8 +46,7 @@ Action fault_beside(const AppState& state, Index step) {
     const Index count = std::ssize(table) + 1;  // with "none"
     const Index at = found == table.end() ? 0 : found - table.begin() + 1;
     const Index to = (at + step + count) % count;
-    return PlantFault{to == 0 ? std::string()
-                              : std::string(table[static_cast<std::size_t>(to - 1)].key)};
+    return PlantFault{to == 0 ? std::string() : std::string(table[to - 1].key)};
 }
 
 void enter_verify(AppState& state) {

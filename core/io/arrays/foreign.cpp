@@ -113,7 +113,7 @@ std::string first_bytes(const std::filesystem::path& path) {
     std::string bytes(kFormatBytes, '\0');
     std::ifstream file(path, std::ios::binary);
     file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    bytes.resize(file.gcount());
     return bytes;
 }
 

@@ -38,9 +38,7 @@ Drawn drawn(const Told& told) {
     Drawn all;
     all.order.resize(logits.size());
     std::iota(all.order.begin(), all.order.end(), Index{0});
-    std::ranges::stable_sort(all.order, [&](Index a, Index b) {
-        return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
-    });
+    std::ranges::stable_sort(all.order, [&](Index a, Index b) { return logits[a] > logits[b]; });
     all.before = shares(logits, 1.0, all.order);
     std::vector<Index> kept = all.order;
     if (how.greedy) {
@@ -50,8 +48,7 @@ Drawn drawn(const Told& told) {
         const auto p = shares(logits, how.temperature, kept);
         double sum = 0.0;
         std::size_t count = 0;
-        while (count < kept.size() && (sum < how.top_p || count == 0))
-            sum += p[static_cast<std::size_t>(kept[count++])];
+        while (count < kept.size() && (sum < how.top_p || count == 0)) sum += p[kept[count++]];
         if (how.top_p < 1.0) kept.resize(count);
     }
     all.kept = kept.size();
@@ -59,14 +56,14 @@ Drawn drawn(const Told& told) {
     const double u = uniform(how.seed, static_cast<std::uint64_t>(step_of(told.state)));
     double sum = 0.0;
     for (all.next = 0; all.next + 1 < all.kept; ++all.next)
-        if ((sum += all.after[static_cast<std::size_t>(kept[all.next])]) > u) break;
+        if ((sum += all.after[kept[all.next]]) > u) break;
     return all;
 }
 
 bool names(const Told& told, std::size_t part, Index id) {
     return told.part[part] == quoted_token(told.state, id);
 }
-double of(const std::vector<double>& p, Index id) { return p[static_cast<std::size_t>(id)]; }
+double of(const std::vector<double>& p, Index id) { return p[id]; }
 
 /// "is “mat”"; "would be “mat”" where nothing more can be taken.
 bool names_next(const Told& told, Index id) {
@@ -102,7 +99,7 @@ bool check_taken(const Told& told) {
     const Index step = told.count(0);
     const auto taken = taken_of(told.state);
     if (step != step_of(told.state) || step >= std::ssize(taken)) return false;
-    const Index id = taken[static_cast<std::size_t>(step)];
+    const Index id = taken[step];
     if (!names(told, 1, id) || !shows(told.part[2], of(all.before, id))) return false;
     if (told.part[3] == "cut by these settings") return of(all.after, id) == 0.0;
     const auto with = parts_of("{} with these settings", told.part[3]);

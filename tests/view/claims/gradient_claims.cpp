@@ -74,8 +74,7 @@ double typical_query(const LossSide& side) {
     const TensorD& sent = side.gradients[Stage::q];
     std::vector<double> norms;
     for (Index at = 0; at < sent.count(); at += sent.shape().d) {
-        const auto row = sent.values().subspan(static_cast<std::size_t>(at),
-                                               static_cast<std::size_t>(sent.shape().d));
+        const auto row = sent.values().subspan(at, static_cast<std::size_t>(sent.shape().d));
         norms.push_back(std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0)));
     }
     return median(norms);
@@ -148,7 +147,7 @@ Row row_of(const AppState& state) {
         row.slope.push_back(row.factor * (1.0 - bent * bent));
     }
     for (Index j = 1; j < document.size.tk; ++j) {  // the first of the largest, NaN aside
-        const auto at = [&](Index k) { return row.all[static_cast<std::size_t>(k)]; };
+        const auto at = [&](Index k) { return row.all[k]; };
         if (at(j) > at(row.raised) || (std::isnan(at(row.raised)) && !std::isnan(at(j))))
             row.raised = j;
     }
@@ -234,7 +233,7 @@ bool check_flat(const Told& told) {
 
 // ---- what raising a score does
 
-double raised(const Row& row) { return row.all[static_cast<std::size_t>(row.raised)]; }
+double raised(const Row& row) { return row.all[row.raised]; }
 bool is_open(const Told& told, const Row& row) { return allows(told.state, row.query, row.raised); }
 bool check_gain(const Told& told) {  // "= 0: “cat” gains 0.2, the others together lose 0.2"
     const Row row = row_of(told.state);

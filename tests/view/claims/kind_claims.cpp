@@ -238,8 +238,7 @@ bool check_padding(const Told& told) {
     if (padding.empty())
         return told.state.document().size.tk == (told.part.empty() ? 1 : told.count(0) + 1) ||
                told.words.starts_with("key 0");
-    const auto valid = padding[static_cast<std::size_t>(
-        std::min<Index>(told.state.batch, std::ssize(padding) - 1))];
+    const auto valid = padding[std::min<Index>(told.state.batch, std::ssize(padding) - 1)];
     const bool one = told.words.starts_with("key 0 alone");
     if (one || told.words.starts_with("no key")) return valid == (one ? 1 : 0);
     return valid == told.count(0) + 1;

@@ -32,7 +32,7 @@ std::array<Means, 2> means_of(const AppState& state) {
     for (std::size_t run = 0; run < 2; ++run) {
         const auto& records = series(state).sides[run].records;
         for (Index n = step - count; n < step && n < std::ssize(records); ++n) {
-            const train::Record& record = *records[static_cast<std::size_t>(n)];
+            const train::Record& record = *records[n];
             means[run].loss += record.loss, means[run].right += record.accuracy;
             means[run].saturated += record.saturated, ++means[run].steps;
         }
@@ -231,7 +231,7 @@ bool check_answer(const Told& told) {
         const train::Probe& probe = *side.probe;
         const Index target = probe.example.targets[at];
         const auto word = [&](Index token) {
-            return shown_token(series(told.state).vocabulary[static_cast<std::size_t>(token)]);
+            return shown_token(series(told.state).vocabulary[token]);
         };
         if (word(probe.answers[at]) != told.part[1]) continue;
         if (told.part.size() < 4) return target == train::kNoTarget;

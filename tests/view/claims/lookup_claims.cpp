@@ -166,8 +166,7 @@ bool check_winner(
 bool check_heaviest(const Told& told) {
     const Read all = read(told.state);
     const auto n = std::ranges::max_element(all.weight) - all.weight.begin();
-    return std::ranges::max(all.brings) - all.brings[static_cast<std::size_t>(n)] < 1e-9 &&
-           near_most(all.weight) == 1 &&
+    return std::ranges::max(all.brings) - all.brings[n] < 1e-9 && near_most(all.weight) == 1 &&
            has_shown(all.values, told.part[0], all.weight, told.part[1]) &&
            shows(told.part[2], std::ranges::max(all.brings));
 }

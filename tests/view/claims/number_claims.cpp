@@ -83,7 +83,7 @@ bool check_undefined_row(const Told& told) {
     const auto logits = shown_logits(told.state);
     if (told.part.empty())
         return std::ranges::all_of(logits, [](double x) { return x == -HUGE_VAL; });
-    const double at = logits[static_cast<std::size_t>(told.count(0))];
+    const double at = logits[told.count(0)];
     return told.words.find("NaN: no weight") != told.words.npos ? std::isnan(at) : at == HUGE_VAL;
 }
 bool check_logit_count(const Told& told) {
@@ -98,30 +98,26 @@ bool check_rope(const Told& told) {  // "at distance d the score is x …[; it f
     const Index d = told.count(0);
     const auto parts = split(told.part[1], "; it ");
     const auto say = split(parts[0], " for every query");
-    if (d != positions_controls(told.state).distance ||
-        !shows(say[0], rope.mean[static_cast<std::size_t>(d)])) {
+    if (d != positions_controls(told.state).distance || !shows(say[0], rope.mean[d])) {
         if (parts[0].find("depending") == std::string::npos) {
-            const double value = rope.mean[static_cast<std::size_t>(d)];
+            const double value = rope.mean[d];
             if (std::abs(number_of(say[0]) - value) > 0.006 * std::abs(value) + 1e-9) return false;
         }
     }
     if (parts[0].ends_with("as without positions") &&
-        std::abs(rope.mean[static_cast<std::size_t>(d)] - scores->content) > 1e-6)
+        std::abs(rope.mean[d] - scores->content) > 1e-6)
         return false;
     if (const auto place = parts_of("{} for every query, in place of {}", parts[0]);
         place && (*place)[0] == (*place)[1])
         return false;
     Index last = 0;
-    while (last + 1 < std::ssize(rope.mean) && rope.mean[static_cast<std::size_t>(last + 1)] <
-                                                   rope.mean[static_cast<std::size_t>(last)])
-        ++last;
+    while (last + 1 < std::ssize(rope.mean) && rope.mean[last + 1] < rope.mean[last]) ++last;
     if (parts.size() < 2) return last == 0;
     if (const auto to = parts_of("falls with every step up to {}", parts[1]))
         return static_cast<Index>(number_of((*to)[0])) == last && last + 1 == std::ssize(rope.mean);
     const auto turn = parts_of("falls up to distance {}", parts[1]);
     return turn && static_cast<Index>(number_of((*turn)[0])) == last &&
-           rope.mean[static_cast<std::size_t>(last + 1)] >
-               rope.mean[static_cast<std::size_t>(last)];
+           rope.mean[last + 1] > rope.mean[last];
 }
 bool check_alibi(
     const Told& told) {  // "ALiBi takes a · d = b from the score of head h: x in place of y[; …]"
@@ -195,8 +191,7 @@ Numbers numbers_of(const Tensor& tensor) {
     }
     const Index width = tensor.shape().d;
     for (Index at = 0; width > 0 && at < tensor.count(); at += width) {
-        const auto row =
-            tensor.values().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(width));
+        const auto row = tensor.values().subspan(at, static_cast<std::size_t>(width));
         const double sum = std::accumulate(row.begin(), row.end(), 0.0);
         ++all.rows;
         all.unit_rows += std::abs(sum - 1.0) < 1e-3 ? 1 : 0;

@@ -97,7 +97,7 @@ double softmax_at(const std::vector<double>& s, Index j) {
     const double most = std::ranges::max(s);
     double sum = 0.0;
     for (const double each : s) sum += std::exp(each - most);
-    return std::exp(s[static_cast<std::size_t>(j)] - most) / sum;
+    return std::exp(s[j] - most) / sum;
 }
 /// The selected weight after a step of its query, or of its key's word.
 double weight_after(const AppState& state, const Reach& reach, const std::vector<double>& change,
@@ -109,10 +109,8 @@ double weight_after(const AppState& state, const Reach& reach, const std::vector
     for (Index j = 0; j < k.rows; ++j)
         for (Index c = 0; c < k.columns && (query || j == reach.column); ++c) {
             double key = query ? k(j, c) : 0.0;
-            for (Index m = 0; m < w_k.rows; ++m)
-                key += change[static_cast<std::size_t>(m)] * w_k(m, c);
-            s[static_cast<std::size_t>(j)] +=
-                factor * key * (query ? change[static_cast<std::size_t>(c)] : q(reach.row, c));
+            for (Index m = 0; m < w_k.rows; ++m) key += change[m] * w_k(m, c);
+            s[j] += factor * key * (query ? change[c] : q(reach.row, c));
         }
     return softmax_at(s, reach.column);
 }
@@ -148,7 +146,7 @@ bool check_asked(const Told& told) {
 bool check_score_step(const Told& told) {
     const Reach reach = reach_of(told.state);
     std::vector<double> others = scores_of_row(told.state, reach);
-    const double own = others[static_cast<std::size_t>(reach.column)];
+    const double own = others[reach.column];
     others.erase(others.begin() + reach.column);
     const double most = std::ranges::max(others), p = target_of(told.state);
     double sum = 0.0;
@@ -352,8 +350,7 @@ std::vector<double> swept_sizes(const AppState& state) {
 std::string swept_place(const AppState& state, const SweptHead& each) {
     const HeadSweep& sweep = heads_look(state).swept->sweep;
     if (sweep.part == SweepPart::heads) return "the context of " + head_name(each.at);
-    const std::string token =
-        axis_labels(state, Axis::query, sweep.positions)[static_cast<std::size_t>(each.position)];
+    const std::string token = axis_labels(state, Axis::query, sweep.positions)[each.position];
     return sweep.part == SweepPart::mlp
                ? fmt::format("what the MLP of layer {} adds at {}", each.at.layer, token)
                : fmt::format("what layer {} reads at {}", each.at.layer, token);

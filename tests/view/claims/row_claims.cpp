@@ -30,10 +30,10 @@ std::optional<Story> story_of(const Told& told) {
     const bool dropped = told.words.find("fter dropout") != told.words.npos;
     const Rows rows = rows_of(told.state, dropped ? Stage::dropped : Stage::weights);
     if (story.query < 0 || story.query >= rows.rows) return std::nullopt;
-    story.allowed.resize(static_cast<std::size_t>(rows.columns));
+    story.allowed.resize(rows.columns);
     for (Index j = 0; j < rows.columns; ++j) {
         const bool may = allows(told.state, story.query, j);
-        story.allowed[static_cast<std::size_t>(j)] = may ? 1 : 0;
+        story.allowed[j] = may ? 1 : 0;
         story.all.push_back(rows(story.query, j));
         if (may) story.weights.push_back(rows(story.query, j));
     }
@@ -95,8 +95,8 @@ bool check_list(const Told& told) {
                     names.push_back(name);
         for (const std::string& name : names) {
             const Index key = labelled(told.state, Axis::key, name);
-            if (key < 0 || story->allowed[static_cast<std::size_t>(key)] == 0) return false;
-            const double weight = story->all[static_cast<std::size_t>(key)];
+            if (key < 0 || story->allowed[key] == 0) return false;
+            const double weight = story->all[key];
             if (weight > last || !check_percent(item[3].str(), percent, weight)) return false;
             last = weight;
             left.erase(std::ranges::find(left, weight));
@@ -132,8 +132,7 @@ bool check_even(const Told& told) {
 bool check_only(const Told& told) {
     const auto story = story_of(told);
     return story && check_masked(*story, told.words) && story->weights.size() == 1 &&
-           story->allowed[static_cast<std::size_t>(
-               labelled(told.state, Axis::key, told.part[1]))] == 1 &&
+           story->allowed[labelled(told.state, Axis::key, told.part[1])] == 1 &&
            shows(split(told.part[2], ";")[0], story->weights.front());
 }
 bool check_no_word(const Told& told) {

@@ -120,11 +120,11 @@ inline void answer_exercises(AppState& state, test::Scramble& draw) {
     state.message = {};
     const auto exercise = exercise_of(state);
     for (Index n = 0; exercise && n < std::ssize(exercise->questions); ++n) {
-        const ExerciseQuestion& question = exercise->questions[static_cast<std::size_t>(n)];
+        const ExerciseQuestion& question = exercise->questions[n];
         const bool careless = draw.below(2) == 0;
         for (Index k = 0; k < std::ssize(question.answer.entries); ++k) {
             if (careless && draw.below(4) == 0) continue;
-            const double right = question.answer.entries[static_cast<std::size_t>(k)];
+            const double right = question.answer.entries[k];
             const double answer = right + (careless ? static_cast<double>(draw.below(2)) : 0.0);
             const Index columns = question.answer.columns;
             const bool chosen = !question.choices.empty();

@@ -59,7 +59,7 @@ bool largest_is(const AppState& state, Rows rows, Index row, std::string_view to
     const Index key = labelled(state, Axis::key, told.substr(0, space));
     if (key < 0 || key >= rows.columns) return false;
     const float most = *std::ranges::max_element(weights);
-    const float here = weights[static_cast<std::size_t>(key)];
+    const float here = weights[key];
     return most - here <= kTie * most && shows(told.substr(space + 1), here);
 }
 
@@ -238,14 +238,14 @@ bool check_not_entered(const Told& told) {
 /// So many blanks of a question hold its answer.
 Index right_entries(const AppState& state, Index n) {
     const Exercise exercise = exercise_of(state).value();
-    const ExerciseQuestion& question = exercise.questions[static_cast<std::size_t>(n)];
+    const ExerciseQuestion& question = exercise.questions[n];
     const auto& entries = exercises_controls(state).entries;
     Index right = 0;
     for (Index k = 0; k < std::ssize(question.answer.entries); ++k) {
         const Index columns = question.answer.columns;
         const auto found = entries.find(entry_key(n, k / columns, k % columns));
         const auto typed = found == entries.end() ? std::nullopt : typed_answer(found->second);
-        const double answer = question.answer.entries[static_cast<std::size_t>(k)];
+        const double answer = question.answer.entries[k];
         const bool is =
             typed && (std::isfinite(answer) ? std::abs(*typed - answer) <= question.allowed(answer)
                                             : distance(*typed, answer) == 0.0);
@@ -258,7 +258,7 @@ bool check_right_entries(const Told& told) {  // of one of the questions, or of 
     const bool one = told.part.size() > 2;
     const std::size_t at = one ? 1 : 0;
     for (Index n = one ? told.count(0) - 1 : 0; n < std::ssize(questions); ++n) {
-        const auto all = std::ssize(questions[static_cast<std::size_t>(n)].entries);
+        const auto all = std::ssize(questions[n].entries);
         if (all == told.count(at + 1) && right_entries(told.state, n) == told.count(at))
             return true;
         if (one) break;
@@ -269,7 +269,7 @@ bool check_checked(const Told& told) {
     const auto questions = build_exercises_view(told.state).questions;
     Index right = 0;
     for (Index n = 0; n < std::ssize(questions); ++n) {
-        const auto& question = questions[static_cast<std::size_t>(n)];
+        const auto& question = questions[n];
         const bool all = right_entries(told.state, n) == std::ssize(question.entries);
         right += question.checked && all ? 1 : 0;
     }

@@ -30,7 +30,7 @@ void draw_compare_bar(const CompareView& view, ControlBar& bar) {
     view::Actions& out = bar.out;
     if (const auto n = bar.combo("##stage", {view.stage_names, view.stage}, kStages,
                                  {"The stage that is compared", "Keys: PgUp, PgDn"}))
-        out.push_back(view::ShowCompareStage{view.stages[static_cast<std::size_t>(*n)]});
+        out.push_back(view::ShowCompareStage{view.stages[*n]});
     if (bar.button("pin", "pin as baseline",
                    {"What is shown becomes the baseline",
                     "Kept until the program ends, not in a session. Key: B, here and where B is "

@@ -28,7 +28,7 @@ void draw_presets(const CostView& view, ControlBar& bar) {
     const auto chosen =
         bar.combo("##sizes", {view.preset_names, view.preset, view.preset_shown}, kPreset, tip);
     if (!chosen || static_cast<std::size_t>(*chosen) >= view.presets.size()) return;
-    bar.out.push_back(view::SetCostPreset{view.presets[static_cast<std::size_t>(*chosen)].key});
+    bar.out.push_back(view::SetCostPreset{view.presets[*chosen].key});
 }
 
 void draw_cost_controls(const CostView& view, ControlBar& bar) {

@@ -21,7 +21,7 @@ std::optional<std::string> list(ControlBar& bar, const char* label, const char* 
     const std::string shown = now < choice.names.size() ? choice.names[now] : std::string();
     const auto n = bar.label(label).combo(id, {choice.names, choice.current, shown}, width, tip);
     if (!n) return std::nullopt;
-    return choice.keys[static_cast<std::size_t>(*n)];
+    return choice.keys[*n];
 }
 
 /// A row of choices after its label; the key of what was chosen.
@@ -29,7 +29,7 @@ std::optional<std::string> row(ControlBar& bar, const char* label, const char* i
                                const HeadsChoice& choices, const Tip& tip) {
     const auto n = bar.label(label).choice(id, choices.names, choices.current, tip);
     if (!n) return std::nullopt;
-    return choices.keys[static_cast<std::size_t>(*n)];
+    return choices.keys[*n];
 }
 
 void draw_clip(const view::HeadsControls& now, ControlBar& bar) {

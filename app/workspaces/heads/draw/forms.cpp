@@ -83,8 +83,7 @@ void draw_column(const std::vector<std::string>& words, Index chosen, const Colu
         const Point low{left ? room.low.x : at.right + gap, at.y(n) - font.px / 2};
         const Point high{left ? at.left - gap : room.high.x, at.y(n) + font.px / 2};
         draw_fitted(frame, font, low, high, left ? Align::right : Align::left,
-                    n == chosen ? frame.theme.role(role) : frame.theme.muted,
-                    words[static_cast<std::size_t>(n)]);
+                    n == chosen ? frame.theme.role(role) : frame.theme.muted, words[n]);
     }
 }
 
@@ -224,7 +223,7 @@ std::optional<Index> draw_patch_marks(const std::vector<HeadChip>& chips, const 
     std::optional<Index> clicked;
     ImGui::PushID(id);
     for (Index n = 0; n < at.side * at.side; ++n) {
-        const HeadChip& chip = chips[static_cast<std::size_t>(n + 1)];
+        const HeadChip& chip = chips[n + 1];
         const Box place = at.patch(n);
         ImGui::PushID(static_cast<int>(n));
         ImGui::SetCursorScreenPos(place.low);
@@ -245,7 +244,7 @@ void draw_patch_colors(const std::vector<HeadChip>& chips, const PatchSquare& at
         widest = std::max(widest, frame.text_width(frame.fonts.small, chip.text));
     const bool named = widest + 2 * frame.px(kChipGap) < at.edge;  // all of them or none
     for (Index n = 0; n < at.side * at.side; ++n) {
-        const HeadChip& chip = chips[static_cast<std::size_t>(n + 1)];
+        const HeadChip& chip = chips[n + 1];
         const Box place = at.patch(n);
         frame.painter.rect(place.low, place.high, chip.fill);
         if (named)

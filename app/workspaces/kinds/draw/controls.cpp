@@ -54,7 +54,7 @@ void draw_choices(const Settings& at) {
         if (const auto n = at.bar.label(at.side.letter)
                                .combo(at.id(choice.setting).c_str(), options, kList,
                                       {choice.heading, choice.tooltip}))
-            at.set(choice.setting, choice.keys[static_cast<std::size_t>(*n)]);
+            at.set(choice.setting, choice.keys[*n]);
     }
 }
 
@@ -106,13 +106,11 @@ void draw_settings(const view::KindSideView& side, ControlBar& bar) {
 // ---- the row
 
 void draw_pairs(const view::KindsView& view, ControlBar& bar) {
-    const std::string shown =
-        view.pair < 0 ? "own pair" : view.pairs[static_cast<std::size_t>(view.pair)];
+    const std::string shown = view.pair < 0 ? "own pair" : view.pairs[view.pair];
     const Options options{view.pairs, view.pair, shown};
     const Tip tip{"Pairs that teach", "Sets both sides. Key: N for the next."};
     if (const auto n = bar.combo("##pairs", options, kPairs, tip))
-        bar.out.push_back(view::ChooseKinds{
-            std::string(view::kinds_presets()[static_cast<std::size_t>(*n)].key)});
+        bar.out.push_back(view::ChooseKinds{std::string(view::kinds_presets()[*n].key)});
 }
 
 void draw_online_controls(const view::OnlineView& online, ControlBar& bar) {

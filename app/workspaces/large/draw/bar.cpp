@@ -25,7 +25,7 @@ void draw_colors(const LargeView& view, const view::MapLook& look, ControlBar& b
     const Tip range{"Colours: which weights in view they span",
                     "Percentiles of the pooled weights; what lies beyond has the end's colour."};
     if (const auto n = bar.choice("range", view.percentile_names, view.percentile, range))
-        colors = view.percentile_colors.at(static_cast<std::size_t>(*n));
+        colors = view.percentile_colors.at(*n);
     const Tip log{"Colours by the logarithm of the weight", "Or by the weight itself."};
     if (const auto on = scores ? std::nullopt : bar.toggle("log", "log scale", view.log_scale, log))
         colors.log_scale = *on;
@@ -37,7 +37,7 @@ void draw_heads(const LargeView& view, ControlBar& bar) {
     const Tip tip{"The head that is drawn", "Key: H for the next one."};
     const auto row = bar.combo("##head", {view.heads, view.head}, kHeads, tip);
     if (!row || static_cast<std::size_t>(*row) >= view.head_refs.size()) return;
-    const large::Head head = view.head_refs[static_cast<std::size_t>(*row)];
+    const large::Head head = view.head_refs[*row];
     bar.out.push_back(view::ShowHead{head.h, head.b});
 }
 
@@ -63,8 +63,7 @@ void draw_planted(const LargeView& view, ControlBar& bar) {
     const Tip tokens{"n: queries and keys", "The matrix has n² weights; none of it is stored."};
     const auto row =
         bar.label("tokens").combo("##tokens", {view.size_names, view.size}, kSizes, tokens);
-    if (row && static_cast<std::size_t>(*row) < view.sizes.size())
-        draft.tokens = view.sizes[static_cast<std::size_t>(*row)];
+    if (row && static_cast<std::size_t>(*row) < view.sizes.size()) draft.tokens = view.sizes[*row];
     if (const auto d_k =
             bar.number("##map d_k", "d_k", draft.d_k, large::kLeastPlantedWidth, kWidest,
                        {"d_k: columns of Q and K", "Drag, or double-click to type."}))

@@ -99,12 +99,11 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
 
 void draw_learn_bar(const LearnView& view, ControlBar& bar) {
     const std::string shown =
-        view.experiment < 0 ? std::string("own settings")
-                            : view.experiment_names[static_cast<std::size_t>(view.experiment)];
+        view.experiment < 0 ? std::string("own settings") : view.experiment_names[view.experiment];
     if (const auto n =
             bar.combo("##experiment", {view.experiment_names, view.experiment, shown}, kExperiments,
                       {"What is trained", "Every setting stands at the right"}))
-        bar.out.push_back(view::LoadExperiment{view.experiment_keys[static_cast<std::size_t>(*n)]});
+        bar.out.push_back(view::LoadExperiment{view.experiment_keys[*n]});
     draw_training(view, bar);
     draw_place(view, bar);
     if (!view.started) return;
@@ -159,7 +158,7 @@ std::optional<std::string> draw_value(const LearnFieldView& field, float width, 
         case LearnFieldKind::names:
             if (const auto n =
                     combo(frame, "##names", {field.names, field.current}, width, tip, out))
-                return nlohmann::json(field.names[static_cast<std::size_t>(*n)]).dump();
+                return nlohmann::json(field.names[*n]).dump();
             return std::nullopt;
         case LearnFieldKind::text:
             return std::nullopt;

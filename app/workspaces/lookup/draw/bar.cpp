@@ -28,12 +28,11 @@ void draw_button(ControlBar& bar, const char* words, const Tip& tip, bool does,
 }
 
 void draw_memory_bar(const view::MemoryView& view, ControlBar& bar) {
-    const std::string shown =
-        view.preset < 0 ? "changed" : view.preset_names[static_cast<std::size_t>(view.preset)];
+    const std::string shown = view.preset < 0 ? "changed" : view.preset_names[view.preset];
     const Tip tip{"Pairs to begin with", "Key: N, the next one"};
     if (const auto n =
             bar.combo("##memory", {view.preset_names, view.preset, shown}, kPresets, tip))
-        bar.out.push_back(view::LoadMemory{view.preset_keys[static_cast<std::size_t>(*n)]});
+        bar.out.push_back(view::LoadMemory{view.preset_keys[*n]});
     draw_button(bar, "add", {"Another pair at (1, 1)", "Key: A, or double-click the plane"},
                 view.can_add, view::AddLookupPair{1.0, 1.0});
     draw_button(bar, "remove", {"Removes the pair that is looked at", "Key: Delete"}, true,

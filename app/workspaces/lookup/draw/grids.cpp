@@ -51,7 +51,7 @@ Index place_under_mouse(const Chips& chips) {
 
 void draw_chip(const view::TokenChipView& chip, Index place, const Chips& chips, const Frame& frame,
                view::Actions& out) {
-    const Box& box = chips.boxes[static_cast<std::size_t>(place)];
+    const Box& box = chips.boxes[place];
     const view::Theme& theme = frame.theme;
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(chip.token));

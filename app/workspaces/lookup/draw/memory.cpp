@@ -15,7 +15,8 @@ using view::MemoryView;
 
 // Design units.
 constexpr float kSlider = 34.0F, kAbove = 8.0F, kNames = 72.0F, kLeastTable = 480.0F,
-                kNumbers = 300.0F, kLeastTrack = 160.0F, kLeastSlider = 320.0F;
+                kNumbers = 300.0F, kLeastTrack = 160.0F, kLeastSlider = 320.0F,
+                kBesideTrack = 150.0F, kWorth = 1.1F;  // so much larger, the planes have it beside
 
 void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
@@ -73,25 +74,34 @@ std::optional<Index> draw_pairs(const MemoryView& view, const Box& box, const Fr
     return hovered;
 }
 
-/// Both planes, as large as they fit, over the temperature.
+/// Both planes, as large as they fit, with the temperature beneath or, in a low canvas, beside them.
 std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const Frame& frame,
                                  view::Actions& out) {
-    const float beneath = frame.px(kSlider + kAbove + kTableRow);
-    const float side =
-        std::max(std::min((box.size().x - frame.px(kSpace24)) / 2, box.size().y - beneath), 1.0F);
-    const float width = 2 * side + frame.px(kSpace24);
-    const float left = box.low.x + std::max(box.size().x - width, 0.0F) / 2;
+    const float gap = frame.px(kSpace24), title = frame.px(kTableRow);
+    const float slider = frame.px(kSlider), above = frame.px(kAbove),
+                track = frame.px(kBesideTrack);
+    const auto side_in = [&](float width, float height) {
+        return std::max(std::min((width - gap) / 2, height - title), 1.0F);
+    };
+    const float beneath = side_in(box.size().x, box.size().y - slider - above);
+    const float besides = side_in(box.size().x - gap - track, box.size().y);
+    const bool beside = besides > kWorth * beneath;
+    const float side = beside ? besides : beneath;
+    const float width = 2 * side + gap;
+    const float whole = beside ? width + gap + track : width;
+    const float left = box.low.x + std::max(box.size().x - whole, 0.0F) / 2;
     const float right = left + width;
-    const float foot = box.low.y + side + frame.px(kTableRow);
+    const float foot = box.low.y + side + title;
     std::optional<Index> hovered =
         draw_plane(view, Plane::keys, {{left, box.low.y}, {left + side, foot}}, frame, out);
     if (const auto over =
             draw_plane(view, Plane::values, {{right - side, box.low.y}, {right, foot}}, frame, out))
         hovered = over;
-    const float slider = foot + frame.px(kAbove);
     const float wider = std::max(std::min(frame.px(kLeastSlider), box.size().x) - width, 0.0F) / 2;
-    draw_temperature(view, {{left - wider, slider}, {right + wider, slider + frame.px(kSlider)}},
-                     frame, out);
+    const float low = beside ? foot - (side + slider) / 2 : foot + above;
+    const auto [from, to] = beside ? std::pair{right + gap, right + gap + track}
+                                   : std::pair{left - wider, right + wider};
+    draw_temperature(view, {{from, low}, {to, low + slider}}, frame, out);
     return hovered;
 }
 

@@ -24,6 +24,7 @@ constexpr float kDrags = 3.0F;    // so far the mouse moves before a press is a 
 constexpr double kEnd = view::kPlaneEnd + 0.25;
 constexpr float kLargest = 0.16F;  // radius of a disc of weight 1, of the side
 constexpr float kSmall = 180.0F;
+constexpr float kAir = 5.0F;   // between two labels on one line
 constexpr double kDisc = 0.4;  // its ink
 constexpr double kHullInk = 0.1;
 constexpr double kNudge = 0.1;  // of an arrow key
@@ -64,7 +65,9 @@ class Labels {
         const std::string fitted = fit_text(frame, font, text, width + 1.0F);
         const auto found = place(beside, away, {width, font.px});
         if (!found) return;
-        const Box& box = taken_.emplace_back(*found);
+        const Box& box = *found;
+        const float air = frame.px(kAir);
+        taken_.push_back({{box.low.x - air, box.low.y}, {box.high.x + air, box.high.y}});
         const view::Color plate = view::translucent(frame.theme.surface, 0.7);
         frame.painter.rect({box.low.x - 2, box.low.y}, {box.high.x + 2, box.high.y}, plate,
                            frame.px(3));

@@ -35,7 +35,7 @@ float height_of(const ConventionGroup& group, const Frame& frame) {
 template <class Each>
 float place_lists(const MasksView& view, float width, const Frame& frame, Each each) {
     const int columns = columns_in(view, width, frame);
-    std::vector<float> feet(static_cast<std::size_t>(columns), 0.0F);
+    std::vector<float> feet(columns, 0.0F);
     for (std::size_t n = 0; n < view.groups.size(); ++n) {
         const std::size_t column =
             n < feet.size()
@@ -271,7 +271,7 @@ void draw_masks_bar(const MasksView& view, ControlBar& bar) {
         const Tip gain{"Scores, times",
                        "What the conventions make of larger scores: the document stays as it is."};
         if (const auto n = bar.label("scores").choice("gain", view.gain_names, view.gain, gain))
-            bar.out.push_back(view::SetConventionGain{view.gains[static_cast<std::size_t>(*n)]});
+            bar.out.push_back(view::SetConventionGain{view.gains[*n]});
     }
     if (bar.label("copy mask as").button("numpy", "numpy", {"Code that makes this mask", "Key: N"}))
         bar.out.push_back(view::CopyMask{view::MaskCode::numpy});

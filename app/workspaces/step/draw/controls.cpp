@@ -37,13 +37,11 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
         if (preset.key == view.preset) current = static_cast<int>(names.size());
         names.push_back(preset.title);
     }
-    const Options options{
-        names, current,
-        current < 0 ? (view.toy ? "custom" : view.title) : names[static_cast<std::size_t>(current)],
-        true};
+    const Options options{names, current,
+                          current < 0 ? (view.toy ? "custom" : view.title) : names[current], true};
     const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
     const auto row = combo(frame, "##preset", options, width, tip, out);
-    if (row) out.push_back(view::LoadPreset{view.presets[static_cast<std::size_t>(*row)].key});
+    if (row) out.push_back(view::LoadPreset{view.presets[*row].key});
 }
 
 void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
@@ -120,8 +118,7 @@ void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
 
 /// What gradients are of: a list, while they are shown.
 void draw_loss(const view::LossView& view, const Frame& frame, Actions& out) {
-    const Options options{view.choices, view.current,
-                          view.choices[static_cast<std::size_t>(view.current)]};
+    const Options options{view.choices, view.current, view.choices[view.current]};
     const Tip tip{
         "L: what the gradients are of",
         "The sum of all outputs, one output (the selected one), or half the squared error to a "

@@ -66,7 +66,7 @@ void draw_key_heads(const ControlsView& view, const Tip& tip, const Frame& frame
     }
     draw_label(frame, "kv heads");
     if (const auto chosen = choice(frame, "kv heads", names, current, tip))
-        out.push_back(view::SetKeyHeads{counts[static_cast<std::size_t>(*chosen)]});
+        out.push_back(view::SetKeyHeads{counts[*chosen]});
 }
 
 // ---- fields of the call

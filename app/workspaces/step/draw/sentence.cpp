@@ -59,8 +59,7 @@ void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weigh
     std::array<Point, kArcSteps + 1> points;
     for (int n = 0; n <= kArcSteps; ++n) {
         const float angle = std::numbers::pi_v<float> * static_cast<float>(n) / kArcSteps;
-        points[static_cast<std::size_t>(n)] = {middle - half * std::cos(angle),
-                                               scene.at.low.y - rise * std::sin(angle)};
+        points[n] = {middle - half * std::cos(angle), scene.at.low.y - rise * std::sin(angle)};
     }
     const auto share = static_cast<float>(std::min(weight, 1.0));
     const float thick = weight < kHairline ? 1.0F : kThickArc * share;
@@ -134,8 +133,7 @@ void step_by_keys(const Scene& scene, view::Actions& out) {
     if (step == 0) return;
     const auto here = std::ranges::find_if(chips, &WordChip::is_query);
     const auto n = here == chips.end() ? 0 : (here - chips.begin()) + step;
-    const auto& next =
-        chips[static_cast<std::size_t>(within<std::ptrdiff_t>(n, 0, std::ssize(chips) - 1))];
+    const auto& next = chips[within<std::ptrdiff_t>(n, 0, std::ssize(chips) - 1)];
     if (next.cell) out.push_back(view::SelectCell{*next.cell});
 }
 

@@ -21,7 +21,7 @@ constexpr float kLowMap = 240.0F;  // a picture has no caption there
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
                 kFew = 0.3F, kBins = 64.0F, kMostBins = 200.0F, kRoles = 300.0F, kBeside = 720.0F,
                 kAbout = 360.0F, kLeastAbout = 180.0F,  // of what is said beside the picture
-    kAboutShare = 0.3F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
+    kAboutShare = 0.3F, kHalf = 0.5F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
 constexpr const char* kBinsSay = "how many numbers lie where, from min to max";
 constexpr std::size_t kMeasured = 64;  // rows
 /// Of them the tooltip of a row or its detail speaks too.
@@ -54,10 +54,9 @@ void draw_option(const view::TensorOption& option, ControlBar& bar) {
     }
     const auto at = std::ranges::find(option.names, option.value);
     const int chosen = at == option.names.end() ? 0 : static_cast<int>(at - option.names.begin());
-    const std::string shown = option.title + ": " + option.names[static_cast<std::size_t>(chosen)];
+    const std::string shown = option.title + ": " + option.names[chosen];
     if (const auto n = bar.combo(id.c_str(), {option.names, chosen, shown}, kOption + 60, tip))
-        bar.out.push_back(view::SetTensorOption{
-            option.key, *n == 0 ? "" : option.names[static_cast<std::size_t>(*n)]});
+        bar.out.push_back(view::SetTensorOption{option.key, *n == 0 ? "" : option.names[*n]});
 }
 
 void draw_bar(const TensorsView& view, ControlBar& bar) {
@@ -71,7 +70,7 @@ void draw_bar(const TensorsView& view, ControlBar& bar) {
     if (const auto n =
             bar.combo("##axes", {view.axes_names, view.axes, "Q, K, V: " + view.axes_names[at]},
                       kAxesList, {"The axes of Q, K and V", "“Read so” opens the file with them"}))
-        bar.out.push_back(view::SetTensorAxes{view.axes_keys[static_cast<std::size_t>(*n)]});
+        bar.out.push_back(view::SetTensorAxes{view.axes_keys[*n]});
     if (bar.button("read", "read so",
                    {"Open the file with these roles, axes and options", "Key: Enter"}))
         bar.out.push_back(view::ReadTensors{});
@@ -192,7 +191,7 @@ void draw_lines(const TensorsView& view, const Columns& columns, const view::App
     for (Index n = first; n < past; ++n) {
         ImGui::SetCursorScreenPos({top.x, top.y + row * static_cast<float>(n)});
         ImGui::PushID(static_cast<int>(n));
-        draw_line(view, view.lines[static_cast<std::size_t>(n)], columns, frame, out);
+        draw_line(view, view.lines[n], columns, frame, out);
         ImGui::PopID();
     }
     ImGui::SetCursorScreenPos({top.x, top.y + row * static_cast<float>(count)});
@@ -268,8 +267,7 @@ float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const
                        "read " + (at == 0 ? "as its name says" : "as " + detail.role_names[at])},
                       std::min(frame.px(kRoles), box.size().x),
                       {"What it is read as", "“Read so” opens the file with it"}, out))
-            out.push_back(
-                view::SetTensorRole{detail.title, detail.role_keys[static_cast<std::size_t>(*n)]});
+            out.push_back(view::SetTensorRole{detail.title, detail.role_keys[*n]});
     }
     float top = ImGui::GetCursorScreenPos().y + frame.px(6);
     const float left = box.high.y - top - frame.px(kSpace8);
@@ -288,18 +286,31 @@ float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const
     return top;
 }
 
+/// What a narrow matrix leaves empty of the width it may have, for what stands beside it.
+float left_by_grid(const TensorDetail& detail, const Box& box, const Frame& frame) {
+    if (!detail.grid) return 0.0F;
+    const GridPlace place = place_grids({&*detail.grid, 1}, box.low, box.high, frame)[0];
+    const float cells = place.cell.x * static_cast<float>(detail.grid->columns);
+    const float after = grid_margins(*detail.grid, frame, place.cell).right;
+    return std::max(box.high.x - place.origin.x - cells - after, 0.0F);
+}
+
 /// The picture beneath or, where there is the width, beside what is said of it.
 void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, view::Actions& out) {
     if (!view.detail) return;
     const TensorDetail& detail = *view.detail;
     const bool beside = box.size().x >= std::min(frame.px(kBeside), kWide * box.size().y);
-    const float about = within(kAboutShare * box.size().x, frame.px(kLeastAbout), frame.px(kAbout));
+    float about = within(kAboutShare * box.size().x, frame.px(kLeastAbout), frame.px(kAbout));
+    const float gap = frame.px(kSpace24);
+    const Box whole{{box.low.x + about + gap, box.low.y}, box.high};
+    about +=
+        std::min(left_by_grid(detail, whole, frame), std::max(kHalf * box.size().x - about, 0.0F));
     const float split = beside ? box.low.x + about : box.high.x;
     float top = box.low.y;
     panel("about", {box.low, {split, box.high.y}}, [&] {
         top = draw_about(detail, !beside, {box.low, {split, box.high.y}}, frame, out);
     });
-    if (beside) return draw_map(detail, {{split + frame.px(kSpace24), box.low.y}, box.high}, frame);
+    if (beside) return draw_map(detail, {{split + gap, box.low.y}, box.high}, frame);
     draw_map(detail, {{box.low.x, top}, box.high}, frame);
 }
 

@@ -128,7 +128,7 @@ void draw_verify_bar(const VerifyView& view, ControlBar& bar) {
     if (const auto n = bar.combo("##fault", {view.fault_names, view.fault}, kFaults,
                                  {"Plant a fault in the reference (keys: F, Shift+F)",
                                   "What it looks like, and whether the diagnosis finds it"}))
-        out.push_back(view::PlantFault{view.fault_keys[static_cast<std::size_t>(*n)]});
+        out.push_back(view::PlantFault{view.fault_keys[*n]});
     bar.field<view::SetErrorScale>(view.look, {.choices = view::kScaleWords, .width = kScales});
     bar.field<view::SetAllowed>(view.look,
                                 {.choices = view::kAllowedWords, .width = kAllowedWidth});
