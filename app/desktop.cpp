@@ -328,6 +328,7 @@ class Desktop {
         if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
             export_figure(*figure);
         preview_figure();
+        list_folder();
         ask_desktop();
         if (const auto answer = std::exchange(state_.effects.recovery, std::nullopt))
             dispatch_all(keeper_.answer(*answer, state_));
@@ -412,6 +413,16 @@ class Desktop {
         frames_wanted_ = kFramesAfterEvent;
     }
 
+    /// What lies beside the path that is typed.
+    void list_folder() {
+        if (!state_.prompt || !view::lists_paths(state_.prompt->kind)) return listed_.reset();
+        const std::pair of{state_.prompt->kind, state_.prompt->path};
+        if (std::exchange(listed_, of) == of) return;
+        dispatch(view::ShowFolder{view::read_folder(state_.prompt->path)});
+        dispatch(view::ChoosePath{-1});
+        frames_wanted_ = kFramesAfterEvent;
+    }
+
     void save_runs(const view::RunsRequest& request) {
         const auto& [file, runs] = request;
         if (!confirm(view::PromptKind::runs, file)) return;
@@ -457,6 +468,7 @@ class Desktop {
     bool was_animating_ = false;
     view::QuitAnswer quit_answer_ = view::QuitAnswer::save;  // nothing is asked: nothing is lost
     std::optional<std::pair<view::FigureSize, view::FigurePaper>> previewed_;
+    std::optional<std::pair<view::PromptKind, std::string>> listed_;
     FileDialog dialog_;
     int frames_wanted_ = kFramesAfterEvent;
     std::optional<AtExit> display_lost_;

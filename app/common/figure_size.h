@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "app/common/folder.h"
 #include "app/common/image.h"
 #include "app/common/set_field.h"
 #include "app/common/state.h"
@@ -51,6 +52,8 @@ struct DesktopLook {
     int answers = 0;  // paths that it gave: each has a field of its own, which held another text
     std::string written;  // the file that the bottom line says was written; "": none
     std::string opens;    // what the desktop is to open with its own program; "": nothing
+    Folder folder;        // of the path that a prompt asks for
+    Index path_row = -1;  // of its rows; -1: what is typed
     bool operator==(const DesktopLook&) const = default;
 };
 inline constexpr Look<DesktopLook> desktop_look;
@@ -59,13 +62,15 @@ using AskFileDialog = Put<desktop_look, &DesktopLook::asks_dialog>;
 using CountFileDialog = Put<desktop_look, &DesktopLook::answers>;
 using ShowWritten = Put<desktop_look, &DesktopLook::written>;
 using OpenWritten = Put<desktop_look, &DesktopLook::opens>;
+using ShowFolder = Put<desktop_look, &DesktopLook::folder>;
+using ChoosePath = Put<desktop_look, &DesktopLook::path_row>;
 
 using SetFigureSize = Put<figure_look, &FigureLook::size, "set_figure_size", "size">;
 using SetFigurePaper = Put<figure_look, &FigureLook::paper, "set_figure_paper", "paper">;
 using ShowFigurePreview = Put<figure_look, &FigureLook::preview>;
-using FigureActions = ActionList<
-    Plain<SetFigureSize, SetFigurePaper>,
-    Moments<ShowFigurePreview, AskFileDialog, CountFileDialog, ShowWritten, OpenWritten>>;
+using FigureActions = ActionList<Plain<SetFigureSize, SetFigurePaper>,
+                                 Moments<ShowFigurePreview, AskFileDialog, CountFileDialog,
+                                         ShowWritten, OpenWritten, ShowFolder, ChoosePath>>;
 template <ListedIn<FigureActions> A>
 inline constexpr Meta kMetaOf<A> = FigureActions::kMeta<A>;
 

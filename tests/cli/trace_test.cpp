@@ -89,7 +89,7 @@ TEST_CASE("a file that does not hold a call is refused by name") {
     check_refused({"trace", "/nowhere/in.npz", "-o", "/nowhere/x.npz"},
                   "/nowhere/in.npz: No such file");
     check_refused({"trace", ATTN_TEST_DATA, "-o", "/nowhere/x.npz"}, "is a folder");
-    check_trace_refused("two_heads.npz", {"--heads", "3"}, "W_Q has 8 columns");
+    check_trace_refused("two_heads.npz", {"--heads", "3"}, "W_Q has width 8");
 }
 
 TEST_CASE("a file with several layers is traced one layer at a time") {

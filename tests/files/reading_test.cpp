@@ -250,7 +250,7 @@ TEST_CASE_FIXTURE(OnDisk, "a sentence about a role names the array that has it")
                                    given({{"role", "q.weight=W_Q,k.weight=W_K,v.weight=W_V"}}))) ==
           scratch.at("x.npz") +
               ": W_K (k.weight) gives keys of width 3 but W_Q (q.weight) gives queries of width 4: "
-              "q·k needs the same d_k (W_Q [1, 1, 4, 4], 1 heads; W_K [1, 1, 4, 3], 1 heads)");
+              "q·k needs the same d_k (W_Q [1, 1, 4, 4], 1 head; W_K [1, 1, 4, 3], 1 head)");
 }
 
 TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the command line") {

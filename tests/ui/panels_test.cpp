@@ -1,5 +1,6 @@
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/figure_size.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "tests/ui/app.h"
 #include "tests/view/probe_workspace.h"
@@ -117,6 +118,40 @@ TEST_CASE("the palette finds a command, Enter runs it, Escape closes it") {
     CHECK(!app.state.show_palette);
     app.ui.press(Key::k, true);
     CHECK(!app.pressed(Key::escape).show_palette);
+}
+
+TEST_CASE(
+    "a prompt lists what lies there: the arrows choose, Enter enters a folder or opens a file") {
+    App app;
+    const auto lists = [&](const std::string& path) {
+        view::Folder folder{
+            path, "", {{"sub", true}, {"model", true, true}, {"a.npz"}, {"a.json"}}};
+        app.act({view::ShowFolder{std::move(folder)}, view::ChoosePath{-1}}, 3);
+    };
+    app.act({view::ShowPrompt{view::PromptKind::open}});
+    lists("");
+    app.ui.press(Key::down);  // ../
+    app.ui.press(Key::down);
+    const view::Actions entered = app.ui.press(Key::enter);
+    CHECK(said<view::DraftPrompt>(entered).path == "sub/");
+    CHECK_FALSE(last<view::OpenFile>(entered));
+    lists("sub/");
+    app.ui.frames(2);
+    app.ui.type("a");  // typed on, in place of none of it
+    CHECK(app.state.prompt->path == "sub/a");
+    CHECK(said<view::OpenFile>(app.ui.press(Key::enter)).path == "sub/a");  // as it is typed
+    app.act({view::ShowPrompt{view::PromptKind::open, "sub/a"}});
+    lists("sub/");
+    app.ui.press(Key::down);
+    CHECK(said<view::OpenFile>(app.ui.press(Key::enter)).path == "sub/a.npz");
+    app.ui.press(Key::escape);
+    app.act({view::ShowPrompt{view::PromptKind::save, "sub/a"}});
+    lists("sub/");
+    app.ui.press(Key::up);
+    app.ui.press(Key::down);
+    const view::Actions taken = app.ui.press(Key::enter);
+    CHECK(said<view::DraftPrompt>(taken).path == "sub/a.json");
+    CHECK_FALSE(last<view::SaveSession>(taken));  // by another Enter
 }
 
 TEST_CASE("a workspace that is registered stands on the rail and is drawn") {

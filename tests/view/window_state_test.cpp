@@ -3,6 +3,8 @@
 #include "app/common/document/edits.h"
 #include "app/common/figure_size.h"
 #include "app/window/about.h"
+#include "core/io/file.h"
+#include "tests/io/scratch.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;
@@ -254,4 +256,48 @@ TEST_CASE(
                                 DocumentReady{"", "", std::make_shared<Opened>(opened)}});
     REQUIRE(typed.prompt);  // of another file
     CHECK(typed.prompt->path == path);
+}
+
+TEST_CASE_FIXTURE(
+    OnDisk, "beneath a path stands what lies there: folders, then files that the prompt can take") {
+    for (const char* const folder : {"models", "models/gpt2", "Data"})
+        REQUIRE(std::filesystem::create_directory(scratch / folder));
+    for (const char* const file :
+         {"a.npz", "Zoo.JSON", "notes.txt", ".hidden.npz", "old-a.npz", "models/gpt2/config.json"})
+        REQUIRE(write_file_atomically(scratch / file, std::string(2048, ' ')));
+    const std::string here = (scratch / "").string();
+    const auto names = [&](PromptKind kind, const std::string& typed) {
+        std::vector<std::string> made;
+        const std::string path = here + typed;
+        for (const PathRow& row : path_rows(read_folder(path), Prompt{kind, path}))
+            made.push_back(row.name + " | " + row.remark);
+        return made;
+    };
+    using Names = std::vector<std::string>;
+    CHECK(names(PromptKind::open, "") == Names{"../ | folder above", "Data/ | folder",
+                                               "models/ | folder", "a.npz | 2 KiB",
+                                               "old-a.npz | 2 KiB", "Zoo.JSON | 2 KiB"});
+    CHECK(names(PromptKind::open, "A") ==
+          Names{"a.npz | 2 KiB", "Data/ | folder", "old-a.npz | 2 KiB"});
+    CHECK(names(PromptKind::open, "models/") == Names{"../ | folder above", "gpt2/ | model"});
+    CHECK(names(PromptKind::save, "z") == Names{"Zoo.JSON | 2 KiB"});
+    CHECK(names(PromptKind::runs, "") ==
+          Names{"../ | folder above", "Data/ | folder", "models/ | folder"});
+    CHECK(names(PromptKind::figure, "").empty());
+    CHECK(names(PromptKind::patch, "").empty());
+    const auto rows = [&](PromptKind kind, const std::string& typed) {
+        const std::string path = here + typed;
+        return path_rows(read_folder(path), Prompt{kind, path});
+    };
+    CHECK(rows(PromptKind::open, "mod").front().path == here + "models/");
+    CHECK(rows(PromptKind::open, "mod").front().enters);
+    const PathRow model = rows(PromptKind::open, "models/g").front();
+    CHECK(model.path == here + "models/gpt2");  // opened as it is
+    CHECK_FALSE(model.enters);
+    CHECK(rows(PromptKind::save, "models/g").front().enters);
+    const Folder none = read_folder(here + "none/x");
+    CHECK(none.fault == here + "none/: No such file or directory");
+    CHECK(none.entries.empty());
+    // What was read for another path is not offered.
+    CHECK(path_rows(read_folder(here), Prompt{PromptKind::open, here + "models/"}).empty());
 }

@@ -29,6 +29,20 @@ does '"action":"open_file".*chosen.json' press Return
 sleep 0.5
 never '"action":"open_file"' press Return # the prompt is gone
 
+# Without that dialog: the rows beneath the path, of a folder and then of a file.
+mkdir -p of/runs
+cp chosen.json of/runs/
+press ctrl+o
+typed "$work/of/ru"
+press Down
+press Return
+sleep 0.5
+press Down
+press Down # over ../
+does '"action":"open_file".*of/runs/chosen.json' press Return
+sleep 0.5
+never '"action":"open_file"' press Return # the prompt is gone
+
 press ctrl+e
 sleep 0.5
 does '"action":"set_figure_size","size":"85mm"' press Down

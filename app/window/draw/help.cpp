@@ -15,27 +15,61 @@ namespace {
 
 using view::Command;
 
-constexpr float kKeyWidth = 136.0F;  // design units
+constexpr float kKeyWidth = 136.0F;    // design units
+constexpr std::size_t kTitleRows = 2;  // what a title takes, and the gap after its group
+constexpr std::size_t kLeastRows = 3;  // of a group that goes on in the next column, in either
 
-std::vector<std::string> groups_of(const std::vector<Command>& commands) {
-    std::vector<std::string> groups;
-    for (const Command& command : commands)
-        if (command.chord.key != view::Key::none && std::ranges::count(groups, command.group) == 0)
-            groups.push_back(command.group);
+struct KeyGroup {
+    std::string title;
+    std::vector<const Command*> commands;
+    std::size_t rows() const { return commands.size() + kTitleRows; }
+};
+
+std::vector<KeyGroup> groups_of(const std::vector<Command>& commands) {
+    std::vector<KeyGroup> groups;
+    for (const Command& command : commands) {
+        if (command.chord.key == view::Key::none) continue;
+        auto group = std::ranges::find(groups, command.group, &KeyGroup::title);
+        if (group == groups.end()) group = groups.insert(groups.end(), {command.group, {}});
+        group->commands.push_back(&command);
+    }
     return groups;
 }
 
-void draw_group(const std::string& group, const std::vector<Command>& commands,
-                const Frame& frame) {
-    words(frame, frame.fonts.strong, frame.theme.text, group);
-    for (const Command& command : commands) {
-        if (command.group != group || command.chord.key == view::Key::none) continue;
+/// As high as each other, with so many rows after the last: a group that has no room goes on in the next column.
+std::vector<std::vector<KeyGroup>> columns_of(const std::vector<KeyGroup>& groups,
+                                              std::size_t columns, std::size_t after) {
+    std::size_t all = after;
+    for (const KeyGroup& group : groups) all += group.rows();
+    const std::size_t most = (all + columns - 1) / columns;
+    std::vector<std::vector<KeyGroup>> made(1);
+    std::size_t used = 0;
+    for (KeyGroup group : groups) {
+        const std::size_t room = most - std::min(used + kTitleRows, most);
+        const std::size_t count = group.commands.size();
+        if (count > room && made.size() < columns) {
+            const bool parts = room >= kLeastRows && count - room >= kLeastRows;
+            const auto end = group.commands.begin() + (parts ? room : 0);
+            if (parts) made.back().push_back({group.title, {group.commands.begin(), end}});
+            group.commands.erase(group.commands.begin(), end);
+            made.emplace_back();
+            used = 0;
+        }
+        used += group.rows();
+        made.back().push_back(std::move(group));
+    }
+    return made;
+}
+
+void draw_group(const KeyGroup& group, const Frame& frame) {
+    words(frame, frame.fonts.strong, frame.theme.text, group.title);
+    for (const Command* const command : group.commands) {
         const float left = ImGui::GetCursorPosX();
-        words(frame, frame.fonts.digits_small, frame.theme.accent, keys_of(command));
+        words(frame, frame.fonts.digits_small, frame.theme.accent, keys_of(*command));
         ImGui::SameLine();
         ImGui::SetCursorPosX(left + frame.px(kKeyWidth));  // SameLine counts from the window
         wrapped_words(frame, frame.fonts.body,
-                      command.enabled ? frame.theme.text : frame.theme.muted, command.words);
+                      command->enabled ? frame.theme.text : frame.theme.muted, command->words);
     }
     ImGui::Dummy({0.0F, frame.px(8)});
 }
@@ -89,14 +123,13 @@ void draw_help(const std::vector<Command>& commands, std::span<const std::string
                   "Ctrl+K finds every command that can be used now. Ctrl+F1: version and licences. "
                   "Escape closes this page.");
     ImGui::Dummy({0.0F, frame.px(8)});
-    const std::vector<std::string> groups = groups_of(commands);
-    const bool two_columns = ImGui::GetContentRegionAvail().x > frame.px(720);
-    if (ImGui::BeginTable("groups", two_columns ? 2 : 1)) {
-        for (const std::string& group : groups) {
+    const bool two = ImGui::GetContentRegionAvail().x > frame.px(720);
+    const auto columns = columns_of(groups_of(commands), two ? 2 : 1, mouse.size() + kTitleRows);
+    if (ImGui::BeginTable("groups", two ? 2 : 1)) {
+        for (const std::vector<KeyGroup>& column : columns) {
             ImGui::TableNextColumn();
-            draw_group(group, commands, frame);
+            for (const KeyGroup& group : column) draw_group(group, frame);
         }
-        ImGui::TableNextColumn();
         draw_mouse(mouse, frame);
         ImGui::EndTable();
     }

@@ -20,6 +20,8 @@ using view::Command;
 constexpr float kRow = 32.0F;       // design units
 constexpr float kAround = 48 + 48;  // above and below the rows
 constexpr float kMostRows = 12;
+constexpr float kApart = 16.0F;      // of a row's words and its remark
+constexpr float kLeastWords = 0.6F;  // of a row, before its remark gives way
 
 /// The right side of a row: where the command belongs and its keys, or why it cannot be done.
 std::string remark_of(const Command& command) {
@@ -61,36 +63,6 @@ std::optional<std::string> command_field(const std::string& now, const Frame& fr
     return query;
 }
 
-/// A row of a list: shaded where it is current or pointed at.
-struct ListRow {
-    ImVec2 low, high, size;
-    bool clicked = false;
-};
-ListRow draw_list_row(const char* id, float height, bool current, const Frame& frame) {
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(height)};
-    const bool clicked = ImGui::InvisibleButton(id, size);
-    const ImVec2 high{low.x + size.x, low.y + size.y};
-    if (current || ImGui::IsItemHovered())
-        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
-    if (current) frame.painter.rect(low, {low.x + frame.px(2), high.y}, frame.theme.accent);
-    return {low, high, size, clicked};
-}
-
-/// Draws the rows around the current one, so that the list needs no scrolling.
-template <class Draw>
-void draw_list(std::size_t current, std::size_t count, std::size_t rows, Draw draw) {
-    const bool all = count <= rows || current < rows / 2;
-    const std::size_t first = all ? 0 : std::min(current - rows / 2, count - rows);
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
-    for (std::size_t n = first; n < std::min(first + rows, count); ++n) {
-        ImGui::PushID(static_cast<int>(n));
-        draw(n);
-        ImGui::PopID();
-    }
-    ImGui::PopStyleVar();
-}
-
 template <class Entry>
 void choose(const Entry& entry, view::Actions& out) {
     const view::Actions actions = chosen(entry);
@@ -98,15 +70,8 @@ void choose(const Entry& entry, view::Actions& out) {
 }
 
 bool draw_row(const Command& command, bool current, const Frame& frame) {
-    const auto [low, high, size, clicked] = draw_list_row("row", kRow, current, frame);
-    const ImVec2 inner_low{low.x + frame.px(12), low.y};
-    const ImVec2 inner_high{high.x - frame.px(12), high.y};
-    const std::string words = fit_text(frame, frame.fonts.body, command.words, size.x * 0.6F);
-    const float room = size.x - frame.text_width(frame.fonts.body, words) - frame.px(48);
-    draw_text_in(frame, frame.fonts.body, inner_low, inner_high, Align::left,
-                 command.enabled ? frame.theme.text : frame.theme.muted, words);
-    draw_text_in(frame, frame.fonts.small, inner_low, inner_high, Align::right, frame.theme.muted,
-                 fit_text(frame, frame.fonts.small, remark_of(command), room));
+    const bool clicked = draw_list_row(
+        {"row", kRow, current, command.words, remark_of(command), command.enabled}, frame);
     if (!command.why_not.empty()) tooltip(frame, command.words, command.why_not);
     return clicked;
 }
@@ -146,25 +111,13 @@ using Terms = std::vector<const GlossaryTerm*>;
 constexpr float kGlossaryWidth = 880.0F, kGlossaryHeight = 640.0F, kTermRow = 30.0F;
 constexpr float kTerms = 300.0F;  // the list
 
-bool draw_term_row(const GlossaryTerm& term, bool current, const Frame& frame) {
-    const auto [low, high, size, clicked] = draw_list_row("term", kTermRow, current, frame);
-    const ImVec2 inner{low.x + frame.px(12), low.y};
-    const ImVec2 end{high.x - frame.px(8), high.y};
-    const float symbol = frame.text_width(frame.fonts.small, term.symbol);
-    draw_text_in(
-        frame, frame.fonts.body, inner, end, Align::left, frame.theme.text,
-        fit_text(frame, frame.fonts.body, term.term, end.x - inner.x - symbol - frame.px(8)));
-    draw_text_in(frame, frame.fonts.small, inner, end, Align::right, frame.theme.muted,
-                 term.symbol);
-    return clicked;
-}
-
 void draw_term_list(const Terms& terms, std::size_t row, float height, const Frame& frame,
                     view::Actions& out) {
     const auto rows =
         std::max<std::size_t>(1, static_cast<std::size_t>(height / frame.px(kTermRow)));
     draw_list(row, terms.size(), rows, [&](std::size_t n) {
-        if (draw_term_row(*terms[n], n == row, frame))
+        const GlossaryTerm& term = *terms[n];
+        if (draw_list_row({"term", kTermRow, n == row, term.term, term.symbol}, frame))
             out.push_back(view::ChooseTerm{static_cast<Index>(n)});
     });
 }
@@ -210,6 +163,27 @@ int add_early(ImGuiInputTextCallbackData* data) {
 }
 
 }  // namespace
+
+bool draw_list_row(const ListRow& row, const Frame& frame) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(row.height)};
+    const bool clicked = ImGui::InvisibleButton(row.id, size);
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    if (row.current || ImGui::IsItemHovered())
+        frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+    if (row.current) frame.painter.rect(low, {low.x + frame.px(2), high.y}, frame.theme.accent);
+    const ImVec2 inner{low.x + frame.px(12), low.y}, end{high.x - frame.px(12), high.y};
+    const float all = end.x - inner.x - frame.px(kApart);
+    const float remark = frame.text_width(frame.fonts.small, row.remark);
+    const std::string words =
+        fit_text(frame, frame.fonts.body, row.words, std::max(all * kLeastWords, all - remark));
+    const float left = all - frame.text_width(frame.fonts.body, words);
+    draw_text_in(frame, frame.fonts.body, inner, end, Align::left,
+                 row.enabled ? frame.theme.text : frame.theme.muted, words);
+    draw_text_in(frame, frame.fonts.small, inner, end, Align::right, frame.theme.muted,
+                 fit_text(frame, frame.fonts.small, row.remark, left));
+    return clicked;
+}
 
 void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
                 const Frame& frame, std::string* early) {

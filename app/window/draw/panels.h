@@ -1,5 +1,8 @@
 #pragma once
 
+#include <imgui.h>
+
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -39,8 +42,33 @@ float tour_height(const view::TourView& tour, float width, const Frame& frame);
 /// A field as wide as the window, which always has the keyboard. `early`: what came before it has it; emptied as it opens.
 void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputTextFlags flags,
                 const Frame& frame, std::string* early = nullptr);
+/// A row of a list: shaded where it is current or pointed at; the remark stands at its right end.
+struct ListRow {
+    const char* id;
+    float height;  // design units
+    bool current;
+    std::string words, remark;
+    bool enabled = true;
+};
+/// True when it was clicked.
+bool draw_list_row(const ListRow& row, const Frame& frame);
+
+/// Draws the rows around the current one, so that the list needs no scrolling.
+template <class Draw>
+void draw_list(std::size_t current, std::size_t count, std::size_t rows, Draw draw) {
+    const bool all = count <= rows || current < rows / 2;
+    const std::size_t first = all ? 0 : std::min(current - rows / 2, count - rows);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
+    for (std::size_t n = first; n < std::min(first + rows, count); ++n) {
+        ImGui::PushID(static_cast<int>(n));
+        draw(n);
+        ImGui::PopID();
+    }
+    ImGui::PopStyleVar();
+}
+
 /// Asks for a path: type it, Enter. Says what it is for, when a file of that name is there already, and what went wrong with
-/// the path. Of a figure: how wide it is, and what it looks like.
+/// the path. Of a figure: how wide it is, and what it looks like; else what lies there, to choose from.
 void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions& out);
 
 /// Changes are not saved; `file`: where they would be, "" where a path is asked for first.

@@ -76,7 +76,8 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
 bool asks_text(PromptKind kind) { return kind == PromptKind::patch || kind == PromptKind::beside; }
 
 // Design units.
-constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 700.0F, kLeastPreview = 80.0F;
+constexpr float kWidth = 640.0F, kHeight = 248.0F, kListHeight = 500.0F, kFigureHeight = 700.0F,
+                kLeastPreview = 80.0F, kPathRow = 28.0F;
 
 /// How wide the figure is to be, and the figure.
 void draw_figure_choice(const view::FigureLook& look, const Frame& frame, view::Actions& out) {
@@ -131,6 +132,51 @@ void draw_prompt_words(const view::AppState& state, const std::string& hint, con
                   state.prompt->confirmed ? taken : hint);
 }
 
+/// A file is taken, a folder entered; where something is saved, its path is typed first.
+void take(const view::PathRow& row, const view::AppState& state, view::Actions& out) {
+    const PromptKind kind = state.prompt->kind;
+    out.push_back(view::DraftPrompt{row.path});
+    out.push_back(view::CountFileDialog{view::desktop_look(state).answers + 1});
+    if (!row.enters && (kind == PromptKind::open || kind == PromptKind::check))
+        out.push_back(form_of(*state.prompt, row.path).action);
+}
+
+/// What lies beside the path that is typed; true when one of it was taken.
+bool draw_paths(const view::AppState& state, const Frame& frame, view::Actions& out) {
+    const view::DesktopLook& look = view::desktop_look(state);
+    const std::vector<view::PathRow> rows = view::path_rows(look.folder, *state.prompt);
+    const Index count = std::ssize(rows);
+    const Index chosen = std::min(look.path_row, count - 1);
+    const float wheel = ImGui::GetIO().MouseWheel;
+    const Index step = (is_pressed(view::Key::down, true) || wheel < 0.0F ? 1 : 0) -
+                       (is_pressed(view::Key::up, true) || wheel > 0.0F ? 1 : 0);
+    if (step != 0) out.push_back(view::ChoosePath{within<Index>(chosen + step, -1, count - 1)});
+    const auto fit = static_cast<int>(ImGui::GetContentRegionAvail().y / frame.px(kPathRow));
+    bool taken = chosen >= 0 && is_pressed(view::Key::enter);
+    if (taken) take(rows[chosen], state, out);
+    draw_list(std::max<Index>(chosen, 0), rows.size(), std::max(fit, 1), [&](std::size_t n) {
+        if (!draw_list_row(
+                {"path", kPathRow, static_cast<Index>(n) == chosen, rows[n].name, rows[n].remark},
+                frame))
+            return;
+        take(rows[n], state, out);
+        taken = true;
+    });
+    if (!look.folder.fault.empty())
+        wrapped_words(frame, frame.fonts.small, frame.theme.muted, look.folder.fault);
+    return taken;
+}
+
+/// The path, or the text; a folder that was entered is typed on.
+std::string draw_path_field(const view::AppState& state, const char* asked, const Frame& frame) {
+    std::string path = state.prompt->path, early;
+    const bool goes_on = path.ends_with('/');
+    wide_field(fmt::format("##path{}", view::desktop_look(state).answers).c_str(), asked, path,
+               goes_on ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll, frame,
+               goes_on && !ImGui::IsAnyItemActive() ? &early : nullptr);
+    return path;
+}
+
 /// What they are of, and what saving does.
 std::string unsaved_words(const view::UnsavedWork& work, const std::string& file) {
     if (!work.shown) return "Of " + work.left + ", which something else was opened after.";
@@ -147,23 +193,27 @@ void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions&
     const view::Prompt& prompt = *state.prompt;
     const PromptForm text = form_of(prompt, prompt.path);
     const bool figure = prompt.kind == PromptKind::figure;
+    const bool lists = view::lists_paths(prompt.kind);
     const bool beside = begin_overlay("prompt", frame.px(kWidth),
-                                      frame.px(figure ? kFigureHeight : kHeight), frame);
+                                      frame.px(figure  ? kFigureHeight
+                                               : lists ? kListHeight
+                                                       : kHeight),
+                                      frame);
     words(frame, frame.fonts.title, frame.theme.text, text.title);
-    std::string path = prompt.path;
-    wide_field(fmt::format("##path{}", view::desktop_look(state).answers).c_str(), text.asked, path,
-               ImGuiInputTextFlags_AutoSelectAll, frame);
+    const std::string path = draw_path_field(state, text.asked, frame);
     if (view::desktop_look(state).has_dialog && !asks_text(prompt.kind) &&
         (button(frame, "browse", "browse…", {"The desktop's file dialog", "Key: Ctrl+B"}) ||
          (ImGui::GetIO().KeyCtrl && is_pressed(view::Key::b))))
         out.push_back(view::AskFileDialog{true});
     draw_prompt_words(state, text.hint, frame);
     if (figure) draw_figure_choice(view::figure_look(state), frame, out);
+    const bool taken = lists && draw_paths(state, frame, out);
     end_overlay();
     if (path != prompt.path) out.push_back(view::DraftPrompt{path});
     if (beside || is_pressed(view::Key::escape))
         out.push_back(view::ShowPrompt{std::nullopt});
-    else if (is_pressed(view::Key::enter) && (!path.empty() || prompt.kind == PromptKind::beside))
+    else if (!taken && is_pressed(view::Key::enter) &&
+             (!path.empty() || prompt.kind == PromptKind::beside))
         out.push_back(form_of(prompt, path).action);
 }
 
