@@ -16,8 +16,9 @@ using view::MemoryView;
 // Design units.
 constexpr float kSlider = 34.0F, kAbove = 8.0F, kNames = 72.0F, kLeastTable = 480.0F,
                 kNumbers = 300.0F, kLeastTrack = 160.0F, kLeastSlider = 320.0F,
-                kBesideTrack = 150.0F, kWorth = 1.1F;  // so much larger, the planes have it beside
+                kBesideTrack = 176.0F, kWorth = 1.1F;  // so much larger, the planes have it beside
 
+/// Its ends stand beside the track or, where that leaves it too short, beneath.
 void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
     const Font& font = frame.fonts.small;
@@ -26,13 +27,14 @@ void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame
     float left = frame.text_width(font, hard) + frame.px(10);
     float right = frame.text_width(font, mean) + frame.px(10);
     const float height = ImGui::GetFrameHeight();
-    if (box.size().x - left - right < frame.px(kLeastTrack)) left = right = 0.0F;
-    if (left > 0.0F) {
-        draw_text_in(frame, font, box.low, {box.low.x + left, box.low.y + height}, Align::left,
-                     frame.theme.muted, hard);
-        draw_text_in(frame, font, {box.high.x - right, box.low.y}, {box.high.x, box.low.y + height},
-                     Align::right, frame.theme.muted, mean);
-    }
+    const bool beside = box.size().x - left - right >= frame.px(kLeastTrack);
+    const float low = box.low.y + (beside ? 0.0F : height);
+    const float high = low + (beside ? height : frame.px(kSpace16));
+    draw_fitted(frame, font, {box.low.x, low}, {box.low.x + left, high}, Align::left,
+                frame.theme.muted, hard);
+    draw_fitted(frame, font, {box.high.x - right, low}, {box.high.x, high}, Align::right,
+                frame.theme.muted, mean);
+    if (!beside) left = right = 0.0F;
     ImGui::SetCursorScreenPos({box.low.x + left, box.low.y});
     const Tip tip{
         "a = softmax(q·k / τ)",
