@@ -52,7 +52,6 @@ bool JsonReader::has(std::string_view name, const About& about) {
 
 template <class T>
 void JsonReader::read(std::string_view name, T& value, const About& about) {
-    if (!has(name, about)) return;
     T given = value;
     fields_.read(name, given);
     if constexpr (std::is_arithmetic_v<T>)
@@ -60,28 +59,6 @@ void JsonReader::read(std::string_view name, T& value, const About& about) {
             return fields_.complain(fmt::format("has '{}' = {}: expected {} to {}", name, given,
                                                 about.low, about.high));
     value = std::move(given);
-}
-
-void JsonReader::flag(std::string_view name, bool& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::number(std::string_view name, int& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::number(std::string_view name, Index& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::number(std::string_view name, std::uint64_t& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::number(std::string_view name, double& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::text(std::string_view name, std::string& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::numbers(std::string_view name, std::vector<double>& value, const About& about) {
-    read(name, value, about);
 }
 
 namespace {
@@ -101,15 +78,13 @@ bool read_wholes(const json& found, std::vector<Index>& value) {
 
 }  // namespace
 
-void JsonReader::wholes(std::string_view name, std::vector<Index>& value, const About& about) {
-    if (has(name, about) && !read_wholes(*fields_.find(name), value))
+void JsonReader::read(std::string_view name, std::vector<Index>& value, const About&) {
+    if (!read_wholes(*fields_.find(name), value))
         fields_.complain(fmt::format("has '{}' = {}: expected a list of whole numbers", name,
                                      quoted(*fields_.find(name))));
 }
 
-void JsonReader::rows(std::string_view name, std::vector<std::vector<Index>>& value,
-                      const About& about) {
-    if (!has(name, about)) return;
+void JsonReader::read(std::string_view name, std::vector<std::vector<Index>>& value, const About&) {
     const json& found = *fields_.find(name);
     value.clear();
     const bool fine =
@@ -121,9 +96,8 @@ void JsonReader::rows(std::string_view name, std::vector<std::vector<Index>>& va
                                      name, quoted(found)));
 }
 
-void JsonReader::texts(std::string_view name, std::map<std::string, std::string>& value,
-                       const About& about) {
-    if (!has(name, about)) return;
+void JsonReader::read(std::string_view name, std::map<std::string, std::string>& value,
+                      const About&) {
     const json& found = *fields_.find(name);
     if (!found.is_object())
         return fields_.complain(
@@ -135,6 +109,10 @@ void JsonReader::texts(std::string_view name, std::map<std::string, std::string>
                 fmt::format("has '{}' with '{}' = {}: expected a text", name, key, quoted(text)));
         value[key] = text.get<std::string>();
     }
+}
+
+void JsonReader::leaf(std::string_view name, Leaf value, const About& about) {
+    if (has(name, about)) std::visit([&](auto* field) { read(name, *field, about); }, value);
 }
 
 void JsonReader::choice(std::string_view name, std::size_t& n, Names names, const About& about) {
@@ -180,46 +158,23 @@ void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read
 
 // ---- writing
 
+namespace {
+
 template <class T>
-void JsonWriter::put(std::string_view name, const T& value) {
-    object_[std::string(name)] = value;
+const T& written(const T& value) {
+    return value;
 }
+ordered_json written(double value) { return number_to(value); }
+ordered_json written(const std::vector<double>& value) { return numbers_to(value); }
 
-void JsonWriter::flag(std::string_view name, bool& value, const About&) { put(name, value); }
+}  // namespace
 
-void JsonWriter::number(std::string_view name, int& value, const About&) { put(name, value); }
-
-void JsonWriter::number(std::string_view name, Index& value, const About&) { put(name, value); }
-
-void JsonWriter::number(std::string_view name, std::uint64_t& value, const About&) {
-    put(name, value);
-}
-
-void JsonWriter::number(std::string_view name, double& value, const About&) {
-    put(name, number_to(value));
-}
-
-void JsonWriter::text(std::string_view name, std::string& value, const About&) { put(name, value); }
-
-void JsonWriter::wholes(std::string_view name, std::vector<Index>& value, const About&) {
-    put(name, value);
-}
-
-void JsonWriter::rows(std::string_view name, std::vector<std::vector<Index>>& value, const About&) {
-    put(name, value);
-}
-
-void JsonWriter::texts(std::string_view name, std::map<std::string, std::string>& value,
-                       const About&) {
-    put(name, value);
+void JsonWriter::leaf(std::string_view name, Leaf value, const About&) {
+    std::visit([&](const auto* field) { object_[std::string(name)] = written(*field); }, value);
 }
 
 void JsonWriter::choice(std::string_view name, std::size_t& n, Names names, const About&) {
-    put(name, names[n]);
-}
-
-void JsonWriter::numbers(std::string_view name, std::vector<double>& value, const About&) {
-    put(name, numbers_to(value));
+    object_[std::string(name)] = names[n];
 }
 
 void JsonWriter::object(std::string_view name, const About&, const Inside& inside) {

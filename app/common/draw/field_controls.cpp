@@ -119,17 +119,13 @@ void FieldWidgets::set(T& value, Names names, const view::About& about) {
         value = std::get<T>(*to);
 }
 
-void FieldWidgets::flag(std::string_view, bool& value, const view::About& about) {
-    set(value, {}, about);
-}
-void FieldWidgets::number(std::string_view, Index& value, const view::About& about) {
-    set(value, {}, about);
-}
-void FieldWidgets::number(std::string_view, std::uint64_t& value, const view::About& about) {
-    set(value, {}, about);
-}
-void FieldWidgets::number(std::string_view, double& value, const view::About& about) {
-    set(value, {}, about);
+void FieldWidgets::leaf(std::string_view, view::Leaf value, const view::About& about) {
+    std::visit(
+        [&]<class T>(T* field) {
+            if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, int>)
+                set(*field, {}, about);
+        },
+        value);
 }
 void FieldWidgets::choice(std::string_view, std::size_t& n, Names names, const view::About& about) {
     view::Chosen chosen{n};

@@ -13,10 +13,7 @@ class FieldWidgets : public view::IdleVisitor {
         : frame_(frame), out_(out), place_(std::move(place)) {}
 
   protected:
-    void flag(std::string_view name, bool& value, const view::About& about) override;
-    void number(std::string_view name, Index& value, const view::About& about) override;
-    void number(std::string_view name, std::uint64_t& value, const view::About& about) override;
-    void number(std::string_view name, double& value, const view::About& about) override;
+    void leaf(std::string_view name, view::Leaf value, const view::About& about) override;
     void choice(std::string_view name, std::size_t& n, Names names,
                 const view::About& about) override;
 
