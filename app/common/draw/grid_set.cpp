@@ -11,7 +11,6 @@
 namespace attn::ui {
 namespace {
 
-using view::GridView;
 using Grids = std::span<const GridView>;
 
 // Design units.
@@ -140,7 +139,7 @@ constexpr Index kCells = 7;  // each way
 
 // Design units.
 constexpr float kSmallCell = 16.0F;
-constexpr view::Point kCell{52.0F, 26.0F};
+constexpr Point kCell{52.0F, 26.0F};
 constexpr float kAway = 20.0F;  // from the pointer
 
 struct LensPart {

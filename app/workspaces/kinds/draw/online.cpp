@@ -10,8 +10,6 @@
 namespace attn::ui {
 namespace {
 
-using view::OnlineKey, view::OnlineView;
-
 // Design units.
 constexpr float kTitles = 96.0F;  // left of the bars
 constexpr float kWidestKey = 112.0F;
@@ -69,15 +67,14 @@ void draw_coming(const Keys& keys, std::size_t n, const Bars& bars) {
 }
 
 void draw_key(const Keys& keys, std::size_t n, const Bars& bars, double number,
-              const std::string& text, view::Color color) {
+              const std::string& text, Color color) {
     const Frame& frame = keys.frame;
     const OnlineKey& key = keys.view.keys[n];
     if (key.when == OnlineKey::When::later) return draw_coming(keys, n, bars);
     const float inset = std::min(frame.px(4), keys.pitch * 0.12F);
     const float left = keys.x(n) + inset;
     const float right = keys.x(n) + keys.pitch - inset;
-    const view::Color fill =
-        key.when == OnlineKey::When::now ? color : view::translucent(color, kSeen);
+    const Color fill = key.when == OnlineKey::When::now ? color : view::translucent(color, kSeen);
     float top = bars.y(0.0);
     if (key.masked)
         frame.painter.rect({left, bars.top}, {right, bars.foot}, frame.theme.masked);

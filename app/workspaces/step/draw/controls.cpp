@@ -15,9 +15,6 @@
 namespace attn::ui {
 namespace {
 
-using view::Actions;
-using view::ControlsView;
-
 // Design units.
 constexpr float kPresetWidth = 144.0F;
 constexpr float kLeastSentence = 168.0F;
@@ -33,7 +30,7 @@ constexpr double kHighTemperature = 100.0;
 void preset_combo(const ControlsView& view, float width, const Frame& frame, Actions& out) {
     std::vector<std::string> names;
     int current = -1;
-    for (const view::Preset& preset : view.presets) {
+    for (const Preset& preset : view.presets) {
         if (preset.key == view.preset) current = static_cast<int>(names.size());
         names.push_back(preset.title);
     }
@@ -41,7 +38,7 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
                           current < 0 ? (view.toy ? "custom" : view.title) : names[current], true};
     const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
     const auto row = combo(frame, "##preset", options, width, tip, out);
-    if (row) out.push_back(view::LoadPreset{view.presets[*row].key});
+    if (row) out.push_back(LoadPreset{view.presets[*row].key});
 }
 
 void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
@@ -69,17 +66,17 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
     text_stop(frame);
     if (draft != view.sentence_draft) {
         if (view.reads_text)
-            out.push_back(view::TypeText{draft});
+            out.push_back(TypeText{draft});
         else
-            out.push_back(view::DraftSentence{draft});
+            out.push_back(DraftSentence{draft});
     }
     if (!entered) return;
     if (view.reads_image)
-        out.push_back(view::ReadImage{draft});
+        out.push_back(ReadImage{draft});
     else if (view.reads_text)
-        out.push_back(view::EndGesture{});
+        out.push_back(EndGesture{});
     else
-        out.push_back(view::SetSentence{draft});
+        out.push_back(SetSentence{draft});
 }
 
 /// Which of several is looked at: counted from 0.
@@ -113,11 +110,11 @@ void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
                   "to type."};
     const auto next = real_slider(frame, "##temperature", words, view.temperature, kLowTemperature,
                                   kHighTemperature, slider_width(frame, words), tip, out);
-    if (next) out.push_back(view::SetTemperature{*next});
+    if (next) out.push_back(SetTemperature{*next});
 }
 
 /// What gradients are of: a list, while they are shown.
-void draw_loss(const view::LossView& view, const Frame& frame, Actions& out) {
+void draw_loss(const LossView& view, const Frame& frame, Actions& out) {
     const Options options{view.choices, view.current, view.choices[view.current]};
     const Tip tip{
         "L: what the gradients are of",
@@ -126,7 +123,7 @@ void draw_loss(const view::LossView& view, const Frame& frame, Actions& out) {
         "row; or, where "
         "the file gives dY, what that is the gradient of."};
     if (const auto row = combo(frame, "##loss", options, frame.px(kLossWidth), tip, out))
-        out.push_back(view::SetLoss{static_cast<view::LossKind>(*row)});
+        out.push_back(SetLoss{static_cast<LossKind>(*row)});
 }
 
 /// What the row and the field of a model of two stacks take.
@@ -175,19 +172,19 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
             return place_field("##batch", "sequence", view.batch, view.batches,
                                {"The sequence of the batch that is shown", ""}, frame, out,
                                [&](Index n) {
-                                   return view::ShowHead{view.head, n};
+                                   return ShowHead{view.head, n};
                                });
         case RowItem::layer:
             return place_field("##layer", "layer", view.layer, view.layers,
                                {"The layer shown", "Key: Y"}, frame, out,
-                               [](Index n) { return view::ShowLayer{n}; });
+                               [](Index n) { return ShowLayer{n}; });
         case RowItem::head:
             return place_field(
                 "##head", "head", view.head, view.heads,
                 {"The head that is shown",
                  view.heads_words + (view.heads_words.empty() ? "" : "\n") + "Key: H"},
                 frame, out, [&](Index n) {
-                    return view::ShowHead{n, view.batch};
+                    return ShowHead{n, view.batch};
                 });
         case RowItem::temperature:
             return temperature(view, frame, out);
@@ -195,17 +192,17 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
             return flip("gradients", "gradients", view.gradients,
                         {"∂L/∂ of every stage and parameter",
                          "The canvas shows gradients in place of values."},
-                        frame, out, [](bool on) { return view::ShowGradients{on}; });
+                        frame, out, [](bool on) { return ShowGradients{on}; });
         case RowItem::loss:
             return draw_loss(view.loss, frame, out);
         case RowItem::causal:
             return flip("causal", "causal", view.causal,
                         {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
-                        frame, out, [](bool on) { return view::SetCausal{on}; });
+                        frame, out, [](bool on) { return SetCausal{on}; });
         case RowItem::scaling:
             return flip("scaling", scaling_words(view, rest, frame), view.scaling,
                         {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
-                        out, [](bool on) { return view::SetScaling{on}; });
+                        out, [](bool on) { return SetScaling{on}; });
     }
 }
 
@@ -262,7 +259,7 @@ ModelButton model_button(const Frame& frame, Actions& out, bool open) {
     ModelButton model;
     model.button = popover_button(frame, "model", "Model ▾",
                                   {"Model: sizes, the call and the weights", "Key: D"});
-    if (model.button.pressed) out.push_back(view::ShowModel{!open});
+    if (model.button.pressed) out.push_back(ShowModel{!open});
     return model;
 }
 

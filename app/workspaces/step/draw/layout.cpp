@@ -8,10 +8,6 @@
 namespace attn::ui {
 namespace {
 
-using view::GridView;
-using view::Slot;
-using view::StepView;
-
 // Design units.
 constexpr float kLayoutGap = 8.0F;
 constexpr float kWidestCell = 160.0F;
