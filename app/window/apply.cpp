@@ -59,8 +59,8 @@ void settle_gesture(AppState& state, const Action& action) {
 void carry_out(AppState& state, const SetWorkspace& action) {
     const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
     if (!to)
-        return say_error(state, fmt::format("There is no workspace '{}': expected {}.",
-                                            action.workspace, workspace_keys(state.workspaces)));
+        return say_error(state, "There is no workspace '{}': expected {}.", action.workspace,
+                         workspace_keys(state.workspaces));
     state.workspace = to->key;
     parts_look(state).more = false;
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->leave(state);
@@ -97,12 +97,12 @@ void carry_out(AppState& state, const CopyArithmetic& action) {
     const char* names[] = {"text", "LaTeX", "Python"};
     const auto n = static_cast<std::size_t>(action.format);
     state.effects.clipboard = *texts[n];
-    say(state, fmt::format("Copied {} as {}.", view.title, names[n]));
+    say(state, "Copied {} as {}.", view.title, names[n]);
 }
 
 void carry_out(AppState& state, const SetUiScale& action) {
     carry_out(state, StartAtScale{action.scale});
-    say(state, fmt::format("UI scale {:.0f} %", 100.0 * state.ui_scale));
+    say(state, "UI scale {:.0f} %", 100.0 * state.ui_scale);
 }
 
 void carry_out(AppState& state, const StartAtScale& action) {

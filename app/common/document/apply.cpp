@@ -45,8 +45,8 @@ std::string resized_words(const Document& before, Index was, Index is, std::stri
 /// Says whose sizes these are where they cannot be set.
 bool refuse_file(AppState& state, std::string_view what) {
     if (is_toy(state.document())) return false;
-    warn(state, fmt::format("{} belongs to the tensors of {}: it can be set for a toy sentence.",
-                            what, state.document().title));
+    warn(state, "{} belongs to the tensors of {}: it can be set for a toy sentence.", what,
+         state.document().title);
     return true;
 }
 
@@ -152,14 +152,14 @@ void carry_out(AppState& state, const OpenFile& action) {
     state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
     if (auto model = model_text_of(action)) state.opening->what = *std::move(model);
     state.opening_done = 0.0;
-    say(state, fmt::format("Opening {}.", words_of(*state.opening)));
+    say(state, "Opening {}.", words_of(*state.opening));
 }
 
 void carry_out(AppState& state, const OpenPlanted& action) {
     if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
     state.opening = OpenRequest{action.spec, ++state.opened};
     state.opening_done = 0.0;
-    say(state, fmt::format("Making a {}.", words_of(*state.opening)));
+    say(state, "Making a {}.", words_of(*state.opening));
 }
 
 /// What cannot be opened changes nothing but the message.
@@ -242,8 +242,8 @@ void carry_out(AppState& state, const SetHeads& action) {
     const Index was = document.heads;
     if (action.heads == was) return;
     if (!is_toy(document) && !document.inputs->projects())
-        return warn(state, fmt::format("Q of {} brings {} heads: their number cannot be set.",
-                                       document.title, document.size.heads));
+        return warn(state, "Q of {} brings {} heads: their number cannot be set.", document.title,
+                    document.size.heads);
     std::string words = "the columns of W are split anew";
     if (is_toy(document)) {
         if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
@@ -266,10 +266,8 @@ bool refuse_given(AppState& state, bool temperature) {
     if (document.given.empty() || !is_empty(document)) return false;  // Q and K beside are scaled
     const bool raw = document.given.front()->stage == Stage::scores;
     if (raw && temperature) return false;
-    warn(state,
-         fmt::format(
-             "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
-             raw ? "how they are scaled is chosen in Tensors (3 T)" : "they were scaled before"));
+    warn(state, "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
+         raw ? "how they are scaled is chosen in Tensors (3 T)" : "they were scaled before");
     return true;
 }
 
@@ -345,8 +343,7 @@ void carry_out(AppState& state, const ShowHead& action) {
     state.head = action.head;
     state.batch = batch;
     settle(state);
-    if (action.layer)
-        return say(state, fmt::format("Layer {}, head {}.", *action.layer, action.head));
+    if (action.layer) return say(state, "Layer {}, head {}.", *action.layer, action.head);
     say(state, size.batch == 1 ? fmt::format("Head {} (0–{}).", action.head, size.heads - 1)
                                : fmt::format("Sequence {}, head {}.", batch, action.head));
 }
@@ -356,8 +353,8 @@ void carry_out(AppState& state, const ShowLayer& action) {
     const Document& present = state.document();
     const Index layers = static_cast<Index>(present.layers.size());
     if (action.layer < 0 || action.layer >= layers)
-        return warn(state, fmt::format("There is no layer {}: the document has {}, counted from 0.",
-                                       action.layer, layers));
+        return warn(state, "There is no layer {}: the document has {}, counted from 0.",
+                    action.layer, layers);
     if (action.layer == present.layer) return;
     Document document = state.document();
     look_at_layer(document, action.layer);
@@ -371,13 +368,13 @@ void carry_out(AppState& state, const ShowLayer& action) {
     }
     state.effect.reset();
     settle(state);
-    say(state, fmt::format("Layer {} (0–{}).", action.layer, layers - 1));
+    say(state, "Layer {} (0–{}).", action.layer, layers - 1);
 }
 
 void carry_out(AppState& state, const SetBackend& action) {
     if (action.name != kAuto && find_backend(action.name, state.backends) == nullptr &&
         !stages_lack(state.document()).empty())
-        return say_error(state, fmt::format("there is no backend {} here", shortened(action.name)));
+        return say_error(state, "there is no backend {} here", shortened(action.name));
     const std::string before = std::exchange(state.backend, action.name);
     if (auto done = compute(state); !done) {
         state.backend = before;

@@ -301,8 +301,8 @@ void carry_out(AppState& state, const CopyCall& action) {
     const auto code = call_code(state.document(), action.code);
     if (!code) return say(state, code.error());
     state.effects.clipboard = *code;
-    say(state, fmt::format("Copied the whole call as {}.",
-                           action.code == MaskCode::numpy ? "NumPy" : "PyTorch"));
+    say(state, "Copied the whole call as {}.",
+        action.code == MaskCode::numpy ? "NumPy" : "PyTorch");
 }
 
 }  // namespace attn::view

@@ -184,7 +184,7 @@ void set_loss(AppState& state, const Loss& loss) {
 /// Whether the output has that cell; tells the person where it has not.
 bool is_output(AppState& state, const CellRef& cell) {
     const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
-    if (!there) warn(state, fmt::format("{} is no number of the output", cell_name(state, cell)));
+    if (!there) warn(state, "{} is no number of the output", cell_name(state, cell));
     return there;
 }
 

@@ -20,7 +20,7 @@ bool refuse_empty(AppState& state) {
     const Document& document = state.document();
     if (!is_empty(document) || takes_masks(document)) return false;
     if (!document.given.empty()) {
-        warn(state, fmt::format("{} gives weights: no mask changes them.", document.title));
+        warn(state, "{} gives weights: no mask changes them.", document.title);
         return true;
     }
     warn(state, "There is no mask without a sentence: type one in Step.");
@@ -133,9 +133,9 @@ void say_forbidden(AppState& state, Pair pair) {
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
             return say(state,
-                       fmt::format("{} stays forbidden by the {} rule, {}: paint cannot allow it, "
-                                   "B turns the rules into paint.",
-                                   pair_name(state, pair), verdict.name, verdict.words));
+                       "{} stays forbidden by the {} rule, {}: paint cannot allow it, "
+                       "B turns the rules into paint.",
+                       pair_name(state, pair), verdict.name, verdict.words);
 }
 
 // ---- rule by rule

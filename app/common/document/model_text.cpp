@@ -257,16 +257,14 @@ void carry_out(AppState& state, const TypeText& action) {
     wanted.changes = changes;
     if (wanted != *model) ask_model(state, std::move(wanted));
     if (!blank) return say(state, typed_words(state.document(), {}) + ".");
-    warn(state,
-         fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)));
+    warn(state, "the text is empty: what is shown is still of {}", quoted_text(model->text));
 }
 
 void carry_out(AppState& state, const ReadImage& action) {
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || !takes_image(state.document()))
-        return warn(state,
-                    fmt::format("{}: no model that reads images is open; open its folder first",
-                                shortened(action.path)));
+        return warn(state, "{}: no model that reads images is open; open its folder first",
+                    shortened(action.path));
     if (is_blank(action.path)) return warn(state, "no image is named; expected the path of a PNG");
     if (!model->image) {  // a tower's
         if (model->group.empty()) carry_out(state, ShowGroup{"image"});
@@ -274,7 +272,7 @@ void carry_out(AppState& state, const ReadImage& action) {
     }
     leave_typed_text(state);
     state.sentence_draft = action.path;
-    say(state, fmt::format("Reading {}.", shortened(action.path)));
+    say(state, "Reading {}.", shortened(action.path));
     ModelOrigin wanted = *model;
     if (wanted.text != action.path) wanted.changes = {wanted.changes.off};
     wanted.text = action.path;
@@ -285,17 +283,18 @@ void carry_out(AppState& state, const ShowGroup& action) {
     const std::vector<std::string>& groups = state.document().groups;
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || std::ranges::find(groups, action.group) == groups.end())
-        return warn(state, fmt::format("there is no group {}; expected one of those of the "
-                                       "model that is open",
-                                       shortened(action.group)));
+        return warn(state,
+                    "there is no group {}; expected one of those of the "
+                    "model that is open",
+                    shortened(action.group));
     ModelOrigin wanted = *model;
     wanted.group = action.group == groups.front() ? "" : action.group;
     if (wanted.group == model->group) return;
     const ModelOrigin& shown = *model_of(state.document());
     wanted.changes = wanted.group == shown.group ? shown.changes : ModelChanges{};
     leave_typed_text(state);
-    if (wanted == shown) return say(state, fmt::format("What is shown is {}.", action.group));
-    say(state, fmt::format("Reading {}.", action.group));
+    if (wanted == shown) return say(state, "What is shown is {}.", action.group);
+    say(state, "Reading {}.", action.group);
     ask_model(state, std::move(wanted));
 }
 

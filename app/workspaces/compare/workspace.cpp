@@ -169,7 +169,7 @@ void say_no_pin(AppState& state, Index pin) {
     if (count == 0) return warn(state, "Nothing is pinned: B pins what is shown.");
     // Counted from 1 on screen; a journal may hold any number.
     const auto number = static_cast<double>(pin) + 1.0;
-    warn(state, fmt::format("There is no pin {:.0f}: there are {}.", number, count));
+    warn(state, "There is no pin {:.0f}: there are {}.", number, count);
 }
 
 bool is_same(const ComparePin& pin, const AppState& state) {
@@ -229,21 +229,21 @@ void carry_out(AppState& state, const PinBaseline&) {
         std::ranges::find_if(look.pins, [&](const ComparePin& pin) { return is_same(pin, state); });
     if (same == look.pins.end() && look.pins.size() == kMostPins)
         return warn(state,
-                    fmt::format("{} are pinned, as many as there are digits: unpin one in Compare "
-                                "(4 C).",
-                                kMostPins));
+                    "{} are pinned, as many as there are digits: unpin one in Compare "
+                    "(4 C).",
+                    kMostPins);
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
     if (same == look.pins.end()) look.pins.push_back(pin_of(state));
-    say(state, fmt::format("Pinned as baseline {}: {}. 4 C compares what comes next with it.",
-                           look.baseline + 1, look.pins[look.baseline].words));
+    say(state, "Pinned as baseline {}: {}. 4 C compares what comes next with it.",
+        look.baseline + 1, look.pins[look.baseline].words);
 }
 
 void carry_out(AppState& state, const ChooseBaseline& action) {
     if (!is_pin(state, action.pin)) return say_no_pin(state, action.pin);
     compare_look(state).baseline = static_cast<std::size_t>(action.pin);
     settle_compare(state);
-    say(state, fmt::format("Baseline {}: {}.", action.pin + 1,
-                           compare_look(state).pins[compare_look(state).baseline].words));
+    say(state, "Baseline {}: {}.", action.pin + 1,
+        compare_look(state).pins[compare_look(state).baseline].words);
 }
 
 void carry_out(AppState& state, const Unpin& action) {
@@ -253,17 +253,16 @@ void carry_out(AppState& state, const Unpin& action) {
     if (look.baseline > static_cast<std::size_t>(action.pin) || look.baseline == look.pins.size())
         look.baseline = look.baseline == 0 ? 0 : look.baseline - 1;
     settle_compare(state);
-    say(state, fmt::format("Unpinned {}: {} left.", action.pin + 1, look.pins.size()));
+    say(state, "Unpinned {}: {} left.", action.pin + 1, look.pins.size());
 }
 
 void carry_out(AppState& state, const ShowCompareStage& action) {
     const auto stages = ribbon_stages(state.document());
     if (std::ranges::find(stages, action.stage) == stages.end())
-        return warn(state,
-                    fmt::format("{} is no stage of this document.", info(action.stage).symbol));
+        return warn(state, "{} is no stage of this document.", info(action.stage).symbol);
     compare_look(state).stage = action.stage;
     settle_compare(state);
-    say(state, fmt::format("{}: {}", info(action.stage).title, info(action.stage).words));
+    say(state, "{}: {}", info(action.stage).title, info(action.stage).words);
 }
 
 void carry_out(AppState& state, const SelectCompareCell& action) {
@@ -277,8 +276,8 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
                               ? fmt::format("Now: {} = {}.", cell_name(state, cell), number(*value))
                               : std::string("The cell is in the baseline alone."));
     selected = before;
-    warn(state, fmt::format("There is no cell {}, {}: rows and columns count from 0.", action.row,
-                            action.column));
+    warn(state, "There is no cell {}, {}: rows and columns count from 0.", action.row,
+         action.column);
 }
 
 void carry_out(AppState& state, const SetBlink& action) {
@@ -311,7 +310,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const auto& why = action.word ? reach.why_no_word : reach.why_no_query;
     const auto& fixed = action.word ? reach.no_word_edit : reach.no_query_edit;
     for (const std::string& reason : {reach.lacks, why, fixed})
-        if (!reason.empty()) return warn(state, fmt::format("Nothing was changed: {}", reason));
+        if (!reason.empty()) return warn(state, "Nothing was changed: {}", reason);
     const Stage stage = action.word ? reach.word_stage : Stage::q;
     const CellRef first{stage, action.word ? reach.column : reach.row, 0};
     AppState trial = state;  // one number after the other, which is one step here
@@ -319,7 +318,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const std::string row = axis_label(state, info(stage).rows, first.row);
     const std::string target = number(compare_look(state).target);
     if (trial.shared_document() == state.shared_document())
-        return say(state, fmt::format("The weight is {} already.", target));
+        return say(state, "The weight is {} already.", target);
     edit_document(state, trial.document(),
                   fmt::format("{}[{}] moved for the weight {}", name_of(stage), row, target));
 }

@@ -128,9 +128,7 @@ std::string gradients_lacks(const AppState& state) {
 
 void carry_out(AppState& state, const ShowGradientOf& action) {
     const auto id = find_operand(action.gradient_of);
-    if (!id)
-        return say(state, fmt::format("There is no tensor “{}”.", shortened(action.gradient_of)),
-                   Severity::warning);
+    if (!id) return warn(state, "There is no tensor “{}”.", shortened(action.gradient_of));
     gradients_look(state).tensor = *id;
 }
 

@@ -30,8 +30,7 @@ void follow_choice(AppState& state) {
     if (a && b && a != place) b = place;
     const HeadFacts* const facts = has_current_heads(state) ? look.result->find(place) : nullptr;
     if (facts != nullptr)
-        say(state,
-            fmt::format("Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts)));
+        say(state, "Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts));
 }
 
 /// Of the model that is open, without its interventions.

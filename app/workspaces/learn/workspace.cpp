@@ -182,8 +182,8 @@ void take_run(AppState& state, const Opened& opened) {
     learn_look(state).plan = LearnPlan{std::move(controls), {}, steps, 1, opened.run};
     learn_look(state).plan->switches[0] = train::recorded_switches(run);
     state.workspace = kLearnWorkspace.key;
-    say(state, fmt::format("A training of {} at step {}. {}", train::info(run.spec.task).key,
-                           grouped(steps), "Space trains on."));
+    say(state, "A training of {} at step {}. {}", train::info(run.spec.task).key, grouped(steps),
+        "Space trains on.");
 }
 
 std::vector<train::Run> runs_of(const AppState& state) {

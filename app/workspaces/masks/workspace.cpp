@@ -283,16 +283,15 @@ void carry_out(AppState& state, const HoverPair& action) {
 void carry_out(AppState& state, const SetConvention& action) {
     const ConventionInfo* const found = find_convention(action.convention);
     if (found == nullptr || action.side < 0 || action.side > 1)
-        return warn(state,
-                    fmt::format("There is no convention '{}'.", shortened(action.convention)));
+        return warn(state, "There is no convention '{}'.", shortened(action.convention));
     masks_look(state).conventions[static_cast<std::size_t>(action.side)] = action.convention;
     say(state, std::string(found->words));
 }
 
 void carry_out(AppState& state, const SetConventionGain& action) {
     if (action.decades < 0 || action.decades > kMostMaskDecades)
-        return warn(state, fmt::format("The gain is 10^{}: it must be 10^0 to 10^{}.",
-                                       action.decades, kMostMaskDecades));
+        return warn(state, "The gain is 10^{}: it must be 10^0 to 10^{}.", action.decades,
+                    kMostMaskDecades);
     masks_look(state).gain = action.decades;
     say(state, action.decades == 0
                    ? std::string("The scores as they are.")
@@ -303,8 +302,7 @@ void carry_out(AppState& state, const SetConventionGain& action) {
 void carry_out(AppState& state, const CopyMask& action) {
     state.effects.clipboard = mask_code(state.document(), action.code);
     const bool numpy = action.code == MaskCode::numpy;
-    say(state,
-        fmt::format("Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch"));
+    say(state, "Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch");
 }
 
 extern const WorkspaceInfo kMasksWorkspace{

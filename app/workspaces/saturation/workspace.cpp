@@ -151,12 +151,12 @@ void carry_out(AppState& state, const ShowFiveBars&) {
 }
 
 void carry_out(AppState& state, const SweepReady& action) {
-    if (!action.fault.empty()) return say(state, action.fault, Severity::error);
+    if (!action.fault.empty()) return say_error(state, action.fault);
     saturation_curves(state) = {action.sweep, action.settings, action.elapsed_ms};
 }
 
 void carry_out(AppState& state, const GradientSweepReady& action) {
-    if (!action.fault.empty()) return say(state, action.fault, Severity::error);
+    if (!action.fault.empty()) return say_error(state, action.fault);
     saturation_gradients(state) = {action.points, action.sampling, action.elapsed_ms};
 }
 

@@ -316,7 +316,7 @@ void carry_out(AppState& state, const PlantFault& action) {
     const auto table = verify::fault_table();
     const auto fault = std::ranges::find(table, action.fault, &verify::Fault::key);
     if (!action.fault.empty() && fault == table.end())
-        return say_error(state, fmt::format("There is no fault '{}'.", shortened(action.fault)));
+        return say_error(state, "There is no fault '{}'.", shortened(action.fault));
     if (!action.fault.empty() &&
         (is_empty(state.document()) || !stages_lack(state.document()).empty()))
         return warn(state,
