@@ -367,10 +367,10 @@ void add_model_options(CLI::App& app, StartOptions& options) {
 void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option(
         "FILE", options.files,
-        fmt::format("tensors ({}, as trace reads them), a model's folder or .gguf, a saved "
-                    "session or a preset (.json), a state that was copied "
-                    "(attnscope:…); - for standard input",
-                    array_format_words()));
+        fmt::format(
+            "tensors ({}, as trace reads them), a model's folder or .gguf, a saved session or a "
+            "preset (.json), a state that was copied (attnscope:…); - for standard input",
+            array_format_words()));
     add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
     add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
     add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");

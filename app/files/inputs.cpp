@@ -106,11 +106,11 @@ std::vector<Index> boundaries_of(const ArrayReader& reader, const std::string& n
     if (fits) return {given.begin(), given.end()};
     const bool more = given.size() > kMostShown;
     given.resize(std::min(given.size(), kMostShown));
-    throw bad_input(fmt::format(
-        "{}: {} is {} {} [{}{}]; expected whole numbers that grow from 0 to {}, the number of "
-        "tokens",
-        reader.path(), name, array.dtype, to_string(array.extents), fmt::join(given, ", "),
-        more ? ", …" : "", tokens));
+    throw bad_input(
+        fmt::format("{}: {} is {} {} [{}{}]; expected whole numbers that grow from 0 to {}, the "
+                    "number of tokens",
+                    reader.path(), name, array.dtype, to_string(array.extents),
+                    fmt::join(given, ", "), more ? ", …" : "", tokens));
 }
 
 }  // namespace
@@ -123,8 +123,7 @@ void read_documents(const ArrayReader& reader, const std::string& name, const Di
             fmt::format("{}: mask and {} are both given; give one", reader.path(), name));
     if (size.tq != size.tk || size.tq > kMostDocumentTokens)
         throw bad_input(
-            fmt::format("{}: {} needs as many queries as keys, at most {}, and there are "
-                        "{} and {}",
+            fmt::format("{}: {} needs as many queries as keys, at most {}, and there are {} and {}",
                         reader.path(), name, kMostDocumentTokens, size.tq, size.tk));
     const auto bounds = boundaries_of(reader, name, size.tq);
     or_throw(check_fits_in_memory(static_cast<double>(size.tq * size.tk),
@@ -187,10 +186,10 @@ Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
     const std::string query = layer.name("Q");  // a trace's own q is heads-first, whatever qkv is
     if (layer.options.layout == HeadAxes::per_head && layer.reader.has(query) &&
         query.ends_with('Q'))
-        throw bad_input(fmt::format(
-            "{}: layout is per-head, but {} is not packed with K and V; expected heads-first, "
-            "tokens-first or joined",
-            layer.reader.path(), layer.name("Q")));
+        throw bad_input(
+            fmt::format("{}: layout is per-head, but {} is not packed with K and V; expected "
+                        "heads-first, tokens-first or joined",
+                        layer.reader.path(), layer.name("Q")));
     Inputs in;
     struct Array {
         std::string_view name;

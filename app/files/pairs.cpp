@@ -179,8 +179,8 @@ void check_groups(const ArrayReader& reader, const PairsListing& pairs,
                  {"decoder", "What the decoder's tokens take of each other.", "group", "decoder"},
                  {"cross", "What the decoder's tokens take of the encoder's.", "group", "cross"}}};
         throw bad_input(
-            fmt::format("{}: {} is {} and {} {}: attention of other sizes is looked at "
-                        "apart: give --group encoder, --group decoder or --group cross",
+            fmt::format("{}: {} is {} and {} {}: attention of other sizes is looked at apart: give "
+                        "--group encoder, --group decoder or --group cross",
                         reader.path(), pairs.titles.front(), to_string(first), pairs.titles[n],
                         to_string(axes)));
     }

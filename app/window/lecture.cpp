@@ -145,8 +145,8 @@ void add_lecture_commands(std::vector<Command>& list, const AppState& state) {
 void carry_out(AppState& state, const CopyState&) {
     state.effects.clipboard = state_to_text(state);
     say(state,
-        "Copied this state as a text of {} letters: paste it into Ctrl+K, or "
-        "give it to attnscope in place of a file.",
+        "Copied this state as a text of {} letters: paste it into Ctrl+K, or give it to attnscope "
+        "in place of a file.",
         state.effects.clipboard->size());
 }
 

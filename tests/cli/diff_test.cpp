@@ -147,9 +147,8 @@ TEST_CASE_FIXTURE(Files, "what went wrong is named, with by how much, and the ve
     CHECK(says(ran.out, "all within tolerance"));
     CHECK(says(ran.out, "reported: maxtext#3138, transformers#31891"));
     CHECK(last_line(ran.out) ==
-          fmt::format("different: 6 of 7 arrays beyond tolerance; {}: the scores "
-                      "are scaled wrongly",
-                      b));
+          fmt::format(
+              "different: 6 of 7 arrays beyond tolerance; {}: the scores are scaled wrongly", b));
 }
 
 TEST_CASE_FIXTURE(Files, "JSON holds every array, every hypothesis and why some were not tried") {
@@ -180,8 +179,8 @@ TEST_CASE_FIXTURE(Files, "without inputs B is compared with A, and nothing is di
     const Ran ran = ends(1, {"diff", a, b});
     CHECK(says(ran.out, "no inputs (Q and K, or X)"));
     CHECK(says(ran.out,
-               "no weight stands right of the diagonal: the support of a causal mask, which "
-               "the options do not name"));
+               "no weight stands right of the diagonal: the support of a causal mask, which the "
+               "options do not name"));
     CHECK(says(last_line(ran.out), "no inputs to find the cause with"));
 }
 
@@ -402,10 +401,9 @@ TEST_CASE_FIXTURE(Files, "a NaN is the worst cell, and the extent of the error i
 TEST_CASE_FIXTURE(Files, "results with tokens before heads: the layout is proposed") {
     const std::string path =
         inputs_of(in).add("context", Tensor({1, 6, 2, 8}, 0.5F)).write(scratch, "a.npz");
-    check_refused({"diff", path},
-                  "context is [1, 6, 2, 8] in " + path +
-                      " and [1, 2, 6, 8] by the reference; it fits as [B,T,H,d], where [B,H,T,d] "
-                      "is expected: say its layout");
+    check_refused({"diff", path}, "context is [1, 6, 2, 8] in " + path +
+                                      " and [1, 2, 6, 8] by the reference; it fits as [B,T,H,d], "
+                                      "where [B,H,T,d] is expected: say its layout");
 }
 
 TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit each other") {

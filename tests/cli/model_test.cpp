@@ -357,10 +357,9 @@ TEST_CASE_FIXTURE(WithGpt2, "interventions that cannot be are refused by what wa
     refused({"--patch", "0.5.v=ba cc"}, "layer 0 has no");
     check_refused({"trace", "in.npz", "-o", "o.npz", "--off", "0.1"},
                   "--off has no --model; expected its folder");
-    check_refused(
-        {"render", "--off", "0.1", "-o", "x.png"},
-        "--off is for a trained model, a folder whose config.json has a model_type, or a .gguf; no "
-        "file is given");
+    check_refused({"render", "--off", "0.1", "-o", "x.png"},
+                  "--off is for a trained model, a folder whose config.json has a model_type, or a "
+                  ".gguf; no file is given");
 }
 
 TEST_CASE_FIXTURE(OnDisk,
@@ -376,10 +375,9 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(says(state.message.words, "Without L0 H0 and L0 H2 the next token "));
 }
 
-TEST_CASE_FIXTURE(
-    WithGpt2,
-    "a model whose config.json cannot be read is refused with the reason, not as a folder of "
-    "arrays") {
+TEST_CASE_FIXTURE(WithGpt2,
+                  "a model whose config.json cannot be read is refused with the reason, not as a "
+                  "folder of arrays") {
     std::ofstream(fs::path(folder) / "config.json") << "{\"model_type\": ";
     for (const std::string command : {"heads", "render"}) {
         std::vector<std::string> words{command, folder, "--text", "ab"};

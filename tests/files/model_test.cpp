@@ -320,8 +320,8 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     const auto opened = must(opener(backends())(request, {}));
     const view::Document& document = *opened.document;
     CHECK(document.note ==
-          "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads; without L0 H1 "
-          "and L0 H3");
+          "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads; without L0 H1 and "
+          "L0 H3");
     CHECK(document.own_heads == 4);
     const auto model = Model::open(folder);
     const Interventions off{{{0, 1}, {0, 3}}, {}, {}};

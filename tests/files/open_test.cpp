@@ -199,11 +199,10 @@ TEST_CASE("a model's folder opens with every layer over a sentence, also where w
     CHECK(state.document().size.heads == 4);
     CHECK((*state.trace)[Stage::q].shape().d == 8);
     fs::remove(folder / "tokenizer.json");
-    CHECK(refused(folder) ==
-          "this model's folder has no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or "
-          "spiece.model; "
-          "without a tokenizer "
-          "a text is the numbers of its tokens, such as 15496 995");
+    CHECK(
+        refused(folder) ==
+        "this model's folder has no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or "
+        "spiece.model; without a tokenizer a text is the numbers of its tokens, such as 15496 995");
 }
 
 TEST_CASE(

@@ -273,9 +273,9 @@ TEST_CASE(
     view::apply(state, view::SetTemperature{2.0});
     view::apply(state, view::SetScaling{true});
     state = answered(state, {view::ShowGroup{"cross"}});
-    CHECK(is_said(state,
-                  "; dropped, as the other group's: 1 head that was off, the scaling, the "
-                  "temperature."));
+    CHECK(is_said(
+        state,
+        "; dropped, as the other group's: 1 head that was off, the scaling, the temperature."));
     CHECK_FALSE(view::interventions_lack(state.document()).empty());
     view::apply(state, view::SwitchHead{0, 0, false});
     CHECK(is_said(state, "Interventions are of a stack's own attention: cross has none."));

@@ -167,9 +167,8 @@ TEST_CASE("16-bit floats of GGUF stay as they are, and give what they give in fl
 
 TEST_CASE("blocks of codes give what their numbers in float32 give, and a note says so") {
     const auto model = must(Model::open(golden("blocks.gguf")));
-    CHECK(model.notes() ==
-          std::vector<std::string>{"weights are dequantised to float32: 1 array of Q4_K, 1 array "
-                                   "of Q6_K, 14 arrays of Q8_0"});
+    CHECK(model.notes() == std::vector<std::string>{"weights are dequantised to float32: 1 array "
+                                                    "of Q4_K, 1 array of Q6_K, 14 arrays of Q8_0"});
     check_equal(model, must(Model::open(golden("blocks"))));
 }
 
@@ -202,8 +201,7 @@ TEST_CASE("bitsandbytes' int8 is dequantised, and a note says so") {
                                std::filesystem::copy_options::overwrite_existing);
     CHECK(sentence_in(Model::open(scratch.path())) ==
           fmt::format("{}: array 'model.layers.0.self_attn.q_proj.weight' is int8, which is read "
-                      "as a matrix of bitsandbytes whose config.json has its "
-                      "'quantization_config'",
+                      "as a matrix of bitsandbytes whose config.json has its 'quantization_config'",
                       scratch.at("model.safetensors")));
 }
 
@@ -380,10 +378,10 @@ TEST_CASE(
     CHECK(ids_of(more, "<end>") == std::vector<Index>{1, plain.size(), 2});
     CHECK(ids_of(more, "<s>") == std::vector<Index>{1, 1, 2});
     write_bytes(scratch / "config.json", R"({"model_type":"bert"})");
-    CHECK(says(sentence_in(Tokenizer::open(scratch.path())),
-               "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model or "
-               "spiece.model; expected LlamaTokenizer or GemmaTokenizer or T5Tokenizer or "
-               "MT5Tokenizer"));
+    CHECK(says(
+        sentence_in(Tokenizer::open(scratch.path())),
+        "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model or "
+        "spiece.model; expected LlamaTokenizer or GemmaTokenizer or T5Tokenizer or MT5Tokenizer"));
 }
 
 TEST_CASE("spiece.model is read as T5 does: </s> behind a text, 100 tokens behind the pieces") {

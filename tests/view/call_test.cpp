@@ -467,9 +467,9 @@ TEST_CASE(
             .error()
             .sentence;
     };
-    CHECK(fault(R"("heads": 4, "kv_heads": 3)") ==
-          "p.json: 4 query heads do not divide among 3 key/value heads: H must be a multiple of "
-          "Hkv");
+    CHECK(
+        fault(R"("heads": 4, "kv_heads": 3)") ==
+        "p.json: 4 query heads do not divide among 3 key/value heads: H must be a multiple of Hkv");
     CHECK(
         fault(R"("score": "cosin")") ==
         R"(p.json has 'score' = "cosin": expected one of dot, cosine, general, additive, student_t, relative)");

@@ -195,11 +195,10 @@ TEST_CASE("an edit of W_V cannot change the weights; could and did not is anothe
     CHECK(std::ranges::count(stages.cannot, Stage::k) == 1);
     CHECK(std::ranges::count(stages.change, Stage::q) == 1);
     const AppState window = after(initial_state(), {SetWindow{3}});
-    CHECK(
-        window.message.words ==
-        "Window 3: no query sees a key more than 3 places away; no computed number changes; Q, K, "
-        "V and scores cannot; masked scores, weights, context and output could, but do not, to "
-        "float precision.");
+    CHECK(window.message.words ==
+          "Window 3: no query sees a key more than 3 places away; no computed number changes; Q, "
+          "K, V and scores cannot; masked scores, weights, context and output could, but do not, "
+          "to float precision.");
 }
 
 TEST_CASE("the sentence has the numbers of the row that is looked at, not of the largest weight") {
@@ -307,10 +306,9 @@ TEST_CASE("a stage's sentence holds for W_O, biases and empty rows, and names th
           "The heads are joined and mixed by W_O: one new vector for each token.");
     CHECK(has(words_of(preset_state("cross-attention"), Stage::k), "its row of X_kv times W_K."));
     CHECK(has(words_of(preset_state("cross-attention"), Stage::q), "its row of X times W_Q."));
-    CHECK(
-        words_of(json_state(R"("padding": 0)"), Stage::weights) ==
-        "Softmax turns a row of scores into shares that sum to 1, but 4 of 4 rows may attend to no "
-        "key and are 0.");
+    CHECK(words_of(json_state(R"("padding": 0)"), Stage::weights) ==
+          "Softmax turns a row of scores into shares that sum to 1, but 4 of 4 rows may attend to "
+          "no key and are 0.");
     CHECK(has(words_of(json_state(R"("padding": 0, "empty_rows": "nan")"), Stage::weights),
               "4 of 4 rows hold NaN"));
     CHECK(has(words_of(json_state(R"("dropout": 0.5)"), Stage::context), "its weight in Ã"));

@@ -323,10 +323,9 @@ TEST_CASE("gradients: the chain rule names the score function, RoPE, cap, slopes
           "∂L/∂S[i,j] = ∂L/∂B[i,j], of the forward line B[i,j] = S[i,j] − slope[h] · |p_i − j|.");
     const AppState cosine =
         call_gradients([](Inputs&, AttentionSpec& spec) { spec.score = Score::cosine; });
-    CHECK(
-        rule_of(cosine, "q") ==
-        "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] · (k_j / (|q_i| |k_j|) − scores[i,j] · q_i/|q_i|²), of the "
-        "forward line scores[i,j] = q_i · k_j / (|q_i| |k_j|).");
+    CHECK(rule_of(cosine, "q") ==
+          "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] · (k_j / (|q_i| |k_j|) − scores[i,j] · q_i/|q_i|²), of "
+          "the forward line scores[i,j] = q_i · k_j / (|q_i| |k_j|).");
     const AppState near =
         call_gradients([](Inputs&, AttentionSpec& spec) { spec.score = Score::student_t; });
     CHECK(rule_of(near, "k") ==

@@ -75,8 +75,8 @@ TEST_CASE("its picture has a row a layer, signs by colour, and the head that is 
     CHECK(grid.range.high == 2.0);
     CHECK(grid.selected == std::pair<Index, Index>{1, 1});
     CHECK(view.point ==
-          "logit d − logit a changes most where the context of L0 H0 is 0: by −2.00 from "
-          "3.00, and 1 other as much.");
+          "logit d − logit a changes most where the context of L0 H0 is 0: by −2.00 from 3.00, and "
+          "1 other as much.");
     CHECK(line_of(heads_inspector(state), "context 0") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
 }
@@ -88,8 +88,8 @@ TEST_CASE("as KL its colours end at the largest, and it says which that is") {
     CHECK(view.sweep->grid->range.scale == ColorScale::unit);
     CHECK(view.sweep->grid->range.high == 0.5);
     CHECK(view.point ==
-          "KL(untouched‖changed) of the next token is largest where the context of L0 H0 "
-          "is 0: 0.50 nats.");
+          "KL(untouched‖changed) of the next token is largest where the context of L0 H0 is 0: "
+          "0.50 nats.");
     const AppState none = swept_play(after(state, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
           "No head whose context is its mean over positions changes logit d − logit a.");
@@ -155,20 +155,18 @@ TEST_CASE(
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.sweep->grid.value().column_labels == std::vector<std::string>{"the", "cat"});
     CHECK(view.sweep->grid->selected == std::pair<Index, Index>{1, 1});
-    CHECK(
-        view.point ==
-        "logit d − logit a changes most where what layer 0 reads at the is 0: by −2.00 from 3.00, "
-        "and 1 other as much.");
+    CHECK(view.point ==
+          "logit d − logit a changes most where what layer 0 reads at the is 0: by −2.00 from "
+          "3.00, and 1 other as much.");
     CHECK(line_of(heads_inspector(state), "what layer 1 reads at cat") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
     CHECK(after(state, {SelectSwept{2, 0}}).message.words == "This sweep has no such place.");
     const AppState wrong = after(state, {ShowCircuit{"ov", "x"}});
     CHECK(heads_look(wrong).circuit_show == heads_look(state).circuit_show);
     const AppState mlp = swept_play(after(state, {SweepOver{"mlp"}, SweepHeads{"zero", "kl"}}), {});
-    CHECK(
-        build_all_heads_view(mlp).point ==
-        "KL(untouched‖changed) of the next token is largest where what the MLP of layer 0 adds at "
-        "the is 0: 0.50 nats.");
+    CHECK(build_all_heads_view(mlp).point ==
+          "KL(untouched‖changed) of the next token is largest where what the MLP of layer 0 adds "
+          "at the is 0: 0.50 nats.");
     const AppState none = swept_play(after(mlp, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
           "No place that is its mean over positions changes logit d − logit a.");

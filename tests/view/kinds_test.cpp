@@ -287,8 +287,8 @@ TEST_CASE("the sentence names the sides, the pair, its weights and the output") 
           "B (RoPE, halves) differs most from A (no position) at cat → cat: 68.3 % against 40.1 %; "
           "the output moves by 0.2814 at most.");
     CHECK(kinds_sentence(kinds_state({b_is("mask", "window")})) ==
-          "B (window of 1) differs most from A (no mask) at cat → mat: "
-          "0.0 % against 40.1 %; the output moves by 0.2686 at most.");
+          "B (window of 1) differs most from A (no mask) at cat → mat: 0.0 % against 40.1 %; the "
+          "output moves by 0.2686 at most.");
     CHECK(kinds_sentence(kinds_state()) ==
           "A and B are the same kind: choose another for one of them.");
     CHECK(kinds_sentence(kinds_state({b_is("mask", "full")})) ==

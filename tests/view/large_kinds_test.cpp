@@ -278,10 +278,9 @@ TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {
     CHECK(view.inspector.value == number(biased));
     CHECK(has(view.hover_words, view.legend.title + " = " + number(biased)));
     CHECK(middle_figure(view).text == cell_number(biased, 2));
-    CHECK(
-        view.picture_tip ==
-        "a = softmax of B over the keys, or the biased score B = 2.00·tanh(S ÷ 2.00) − slope·|p − "
-        "j|, S = q′·k′ ÷ √d_k, one texel their mean.  Key: W");
+    CHECK(view.picture_tip ==
+          "a = softmax of B over the keys, or the biased score B = 2.00·tanh(S ÷ 2.00) − slope·|p "
+          "− j|, S = q′·k′ ÷ √d_k, one texel their mean.  Key: W");
     CHECK(score_words(spec, 4) ==
           "mean biased score of 4 × 4 cells, B = 2.00·tanh(S ÷ 2.00) − slope·|p − j|");
     CHECK_FALSE(find_commands(mapped(state_of_kind(spec)), "Show the biased scores").empty());
@@ -326,10 +325,9 @@ TEST_CASE("scores that are no dot products have no map, and the sentence says wh
         AppState state = state_of_kind(spec, params);
         state = after(std::move(state), {run(requested_map_input(state).value(), {})});
         CHECK(build_large_view(state).fault ==
-              fmt::format(
-                  "score {}: a map of weights needs scores that are dot products, so dot, "
-                  "cosine, general or relative is expected; attnscope trace computes it, and Step "
-                  "shows it up to 65,536 pairs",
-                  info(score).key));
+              fmt::format("score {}: a map of weights needs scores that are dot products, so dot, "
+                          "cosine, general or relative is expected; attnscope trace computes it, "
+                          "and Step shows it up to 65,536 pairs",
+                          info(score).key));
     }
 }

@@ -51,10 +51,9 @@ TEST_CASE("a fill of −1e9 is the same until a row is empty, which it then spre
           "“−1e9 written in” differs from “−∞, empty rows 0” in 1 of 4 rows, most at row 2 (sat), "
           "key 0 (as much in 3 other cells): 0.25 against 0.00.");
     REQUIRE(view.notes.size() == 1);
-    CHECK(
-        view.notes[0] ==
-        "Row 2 (sat), all masked: keys 0 … 3 get 25.0 % each under “−1e9 written in”, 0.0 % under "
-        "“−∞, empty rows 0”.");
+    CHECK(view.notes[0] ==
+          "Row 2 (sat), all masked: keys 0 … 3 get 25.0 % each under “−1e9 written in”, 0.0 % "
+          "under “−∞, empty rows 0”.");
     CHECK(row_of(view, "1e9").verdict == "1 row, ≤ 0.25");
     CHECK(row_of(view, "nan").verdict == "1 row, NaN");
     CHECK(row_of(view, "zero").verdict == "same");

@@ -65,8 +65,7 @@ TEST_CASE("the sentence says what each kind does at the chosen distance") {
           "ALiBi takes nothing at distance 0: the score is 8 in every head.");
     CHECK(says(PositionKind::alibi, 16) ==
           "ALiBi takes 0.5 · 16 = 8 from the score of head 0: 0 in place of 8; over all 8 heads it "
-          "is "
-          "0 to 7.94.");
+          "is 0 to 7.94.");
     CHECK(positions_note(scores) ==
           "At one distance the same for every query: RoPE, ALiBi in each head. Not the same: "
           "sinusoidal by up to 3.57, learned by up to 6.69. q = k = x, drawn, ‖x‖² = d_k; 32 "

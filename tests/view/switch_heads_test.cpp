@@ -95,9 +95,9 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(heads_off(state) == Off{{0, 1}});
     CHECK(is_off(state.document(), {0, 1}));
     CHECK_FALSE(is_off(state.document(), {1, 1}));
-    CHECK(has(state.message.words,
-              "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
-              "0.12 nats."));
+    CHECK(has(
+        state.message.words,
+        "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) 0.12 nats."));
     CHECK(heads_off(acted(state, {Undo{}})).empty());
     CHECK(heads_off(acted(state, {Redo{}})) == Off{{0, 1}});
 
@@ -172,9 +172,8 @@ TEST_CASE(
     CHECK_FALSE(has(heads_point(state), "Without"));
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone});
     const std::string off_line =
-        "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
-        "0.12 nats. Most changed: L1 H0, mean KL(untouched‖now) of 4 rows 0.25 nats, "
-        "largest |Δα| 0.50.";
+        "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) 0.12 nats. "
+        "Most changed: L1 H0, mean KL(untouched‖now) of 4 rows 0.25 nats, largest |Δα| 0.50.";
     CHECK(heads_point(state) == off_line);
     const AppState sorted = after(state, {SortHeads{"entropy"}});
     CHECK(heads_point(sorted).starts_with(off_line + " "));
@@ -224,9 +223,9 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
           "strip: mean KL(untouched‖now) of its rows, longest 0.25 nats");
     CHECK(has(heads_inspector(state).as_text, "switched off: its rows of W_O are 0"));
     view = build_all_heads_view(after(state, {HoverHead{HeadPlace{1, 1}}}));
-    CHECK(has(view.hover_words,
-              "change: mean KL(untouched‖now) of 3 rows 0.10 nats, KL ∞ in 1 "
-              "row, largest |Δα| 0.75"));
+    CHECK(has(
+        view.hover_words,
+        "change: mean KL(untouched‖now) of 3 rows 0.10 nats, KL ∞ in 1 row, largest |Δα| 0.75"));
     // heads of another number are not the model's
     view = build_all_heads_view(after(state, {SetHeads{4}}));
     CHECK(std::ranges::none_of(view.thumbs, &HeadThumb::off));
@@ -275,9 +274,8 @@ TEST_CASE(
     REQUIRE(changes.rows.size() == 1);
     CHECK(changes.rows[0] == RowIntervention{{0, 1}, 2, {0.0, 1.0, 0.0, 0.0}});
     CHECK(changes.off == Off{{0, 0}});
-    CHECK(
-        heads_point(state).starts_with("Without L0 H0, with row 2 of L0 H1 "
-                                       "replaced the next token stays “the”"));
+    CHECK(heads_point(state).starts_with(
+        "Without L0 H0, with row 2 of L0 H1 replaced the next token stays “the”"));
     const auto weights = heads_look(state).result->weights({0, 1});
     CHECK(weights(2, 1) == 1.0F);
     CHECK(weights(2, 0) == 0.0F);

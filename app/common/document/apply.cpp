@@ -335,11 +335,9 @@ void carry_out(AppState& state, const ShowHead& action) {
     const bool there =
         action.head >= 0 && action.head < size.heads && batch >= 0 && batch < size.batch;
     if (!there)
-        return warn(
-            state,
-            fmt::format("There is no head {} of sequence {}: the document has {} of each of {}, "
-                        "counted from 0.",
-                        action.head, batch, size.heads, size.batch));
+        return warn(state, fmt::format("There is no head {} of sequence {}: the document has {} of "
+                                       "each of {}, counted from 0.",
+                                       action.head, batch, size.heads, size.batch));
     state.head = action.head;
     state.batch = batch;
     settle(state);

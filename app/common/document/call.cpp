@@ -146,18 +146,17 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
     Document document = state.document();
     if (!is_toy(document))
         return warn(state,
-                    "W_Q and W_K belong to the tensors of {}: they can be set "
-                    "for a toy sentence.",
+                    "W_Q and W_K belong to the tensors of {}: they can be set for a toy sentence.",
                     document.title);
     Inputs inputs = *document.inputs;
     const Tensor& w_q = inputs.params[Param::w_q];
     Tensor& w_k = inputs.params[Param::w_k];
     if (w_k == w_q) return say(state, "W_K is W_Q already.");
     if (document.spec.kv_heads != document.spec.heads)
-        return say_error(state,
-                         "W_Q has {} heads and W_K {}: they can be equal with as "
-                         "many key/value heads as heads",
-                         document.spec.heads, document.spec.kv_heads);
+        return say_error(
+            state,
+            "W_Q has {} heads and W_K {}: they can be equal with as many key/value heads as heads",
+            document.spec.heads, document.spec.kv_heads);
     w_k = w_q;
     set_inputs(document, std::move(inputs));
     document.name = "custom";

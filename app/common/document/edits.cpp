@@ -126,10 +126,10 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     push(state, step_of(std::move(settings), words));
     settle(state);
     note_effect(state, before);
-    say(state, with_effect(state, words) +
-                   (left ? " All weights are computed now: those that the file stores were another "
-                           "call's."
-                         : ""));
+    say(state,
+        with_effect(state, words) +
+            (left ? " All weights are computed now: those that the file stores were another call's."
+                  : ""));
     return true;
 }
 

@@ -94,9 +94,7 @@ bool can_change(AppState& state, HeadPlace place) {
     else if (!is_there(state.document(), place))
         warn(state, missing_head_words(state.document(), place));
     else if (!has_own_heads(state.document()))
-        warn(state,
-             "W is split into {} heads, the model has {}: set its own number to change "
-             "one",
+        warn(state, "W is split into {} heads, the model has {}: set its own number to change one",
              state.document().size.heads, state.document().own_heads);
     else if (const std::string lack = interventions_lack(state.document()); !lack.empty())
         warn(state, lack);

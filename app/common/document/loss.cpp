@@ -201,10 +201,9 @@ void carry_out(AppState& state, const SetLoss& action) {
     if (is_empty(state.document()))
         return warn(state, "There is no output yet: type a sentence first");
     if (action.kind == LossKind::file && given_gradient(state.document()) == nullptr)
-        return warn(
-            state,
-            "What is open gives no gradient of its output: expected a file with dY, or with "
-            "dO and no W_O");
+        return warn(state,
+                    "What is open gives no gradient of its output: expected a file with dY, or "
+                    "with dO and no W_O");
     set_loss(state, {action.kind,
                      is_of_one_output(action.kind) ? offered_output(state) : state.loss.cell});
 }

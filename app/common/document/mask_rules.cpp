@@ -133,8 +133,8 @@ void say_forbidden(AppState& state, Pair pair) {
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
             return say(state,
-                       "{} stays forbidden by the {} rule, {}: paint cannot allow it, "
-                       "B turns the rules into paint.",
+                       "{} stays forbidden by the {} rule, {}: paint cannot allow it, B turns the "
+                       "rules into paint.",
                        pair_name(state, pair), verdict.name, verdict.words);
 }
 

@@ -233,10 +233,9 @@ void carry_out(AppState& state, const TypeText& action) {
     if (model == nullptr)
         return warn(state, "no model is open: a model's folder reads what is typed");
     if (model->image)
-        return warn(
-            state, fmt::format("{} reads an image: what is typed is no text for it. Drop a PNG, or "
-                               "open one (Ctrl+O).",
-                               state.document().title));
+        return warn(state, fmt::format("{} reads an image: what is typed is no text for it. Drop a "
+                                       "PNG, or open one (Ctrl+O).",
+                                       state.document().title));
     const ModelOrigin now = *wanted_model(state);
     // rows and patches are made for the tokens of one text
     ModelChanges changes = now.text == model->text ? now.changes : model->changes;
@@ -283,9 +282,7 @@ void carry_out(AppState& state, const ShowGroup& action) {
     const std::vector<std::string>& groups = state.document().groups;
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || std::ranges::find(groups, action.group) == groups.end())
-        return warn(state,
-                    "there is no group {}; expected one of those of the "
-                    "model that is open",
+        return warn(state, "there is no group {}; expected one of those of the model that is open",
                     shortened(action.group));
     ModelOrigin wanted = *model;
     wanted.group = action.group == groups.front() ? "" : action.group;
@@ -303,8 +300,8 @@ void carry_out(AppState& state, const TypeBeside& action) {
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || state.document().groups.empty())
         return warn(state,
-                    "no model of two stacks is open: an encoder with a decoder, or towers "
-                    "of texts and of images");
+                    "no model of two stacks is open: an encoder with a decoder, or towers of texts "
+                    "and of images");
     const bool image = has_towers(state.document());  // may have changed since
     if (!image && model->beside == action.text) return;
     ModelOrigin wanted = *model;

@@ -36,11 +36,10 @@ PromptForm form_of(const Prompt& prompt, const std::string& path) {
                     PatchHead{patch.at.layer, patch.at.head, patch.part, path},
                     "A text, or a file"};
         case PromptKind::beside:
-            return {
-                "What the second stack reads",
-                "Of T5 what the decoder has written so far, of CLIP the file of an image (.png), "
-                "of several with || between. Enter reads it.",
-                TypeBeside{path}, "A text, or a file"};
+            return {"What the second stack reads",
+                    "Of T5 what the decoder has written so far, of CLIP the file of an image "
+                    "(.png), of several with || between. Enter reads it.",
+                    TypeBeside{path}, "A text, or a file"};
         case PromptKind::check:
             return {"Check a file of results",
                     "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
@@ -50,8 +49,7 @@ PromptForm form_of(const Prompt& prompt, const std::string& path) {
             return {"Open a file",
                     "Tensors (.npz, .npy, .safetensors, a folder), a model's folder or .gguf, an "
                     "image for the model that is open (.png), a session or a preset (.json). Enter "
-                    "opens it; "
-                    "a file may be dropped on the window too.",
+                    "opens it; a file may be dropped on the window too.",
                     OpenFile{path}};
         case PromptKind::save:
             return {"Save the session",
@@ -80,8 +78,8 @@ constexpr float kWidth = 640.0F, kHeight = 248.0F, kFigureHeight = 700.0F, kLeas
 void draw_figure_choice(const FigureLook& look, const Frame& frame, Actions& out) {
     const Tip tip{
         "How wide the figure is",
-        "85, 120 and 180 mm: the canvas alone, for a column or a page, in type of 7 to 9 "
-        "pt on white; its headline is written beside it (.caption.txt). Slide: 16:9. Keys: ↑, ↓"};
+        "85, 120 and 180 mm: the canvas alone, for a column or a page, in type of 7 to 9 pt on "
+        "white; its headline is written beside it (.caption.txt). Slide: 16:9. Keys: ↑, ↓"};
     if (const auto n = choice(frame, "size", {"as on screen", "85 mm", "120 mm", "180 mm", "slide"},
                               static_cast<int>(look.size), tip))
         out.push_back(SetFigureSize{static_cast<FigureSize>(*n)});

@@ -75,17 +75,15 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
                        bool kl) {
     const std::string_view sink =
         has_sinks(pinned.document()) || has_sinks(state.document()) ? ", the sink with them" : "";
-    SideVector side{
-        kl ? "KL" : "TV",
-        kl ? fmt::format("KL(b‖n) = Σ_j b ln(b / n) of each row{}, in nats: b the "
-                         "baseline, n now; ∞ where n is 0 at a key where b is not",
-                         sink)
-           : fmt::format(
-                 "total variation ½ Σ_j |b − n| of each row{}, b the baseline, n now: the share of "
-                 "the weight that moved",
-                 sink),
-        {},
-        Role::score};
+    SideVector side{kl ? "KL" : "TV",
+                    kl ? fmt::format("KL(b‖n) = Σ_j b ln(b / n) of each row{}, in nats: b the "
+                                     "baseline, n now; ∞ where n is 0 at a key where b is not",
+                                     sink)
+                       : fmt::format("total variation ½ Σ_j |b − n| of each row{}, b the baseline, "
+                                     "n now: the share of the weight that moved",
+                                     sink),
+                    {},
+                    Role::score};
     for (Index i = 0; i < stage.a.rows; ++i) {
         const auto a = distribution_of(stage.a.row(i), has_sinks(pinned.document()));
         const auto b = distribution_of(stage.b.row(i), has_sinks(state.document()));

@@ -149,8 +149,8 @@ void add_pin(std::vector<Command>& list, const AppState&) {
 std::string pin_before(AppState& state, const OpenRequest& request) {
     if (state.opening)
         return fmt::format(
-            "Not compared: {} is still being opened, and what is open then is "
-            "the one to compare with.",
+            "Not compared: {} is still being opened, and what is open then is the one to compare "
+            "with.",
             words_of(*state.opening));
     const auto* const next = std::get_if<TrainedOrigin>(&request.what);
     const auto* const before = std::get_if<TrainedOrigin>(&state.document().origin);
@@ -229,8 +229,7 @@ void carry_out(AppState& state, const PinBaseline&) {
         std::ranges::find_if(look.pins, [&](const ComparePin& pin) { return is_same(pin, state); });
     if (same == look.pins.end() && look.pins.size() == kMostPins)
         return warn(state,
-                    "{} are pinned, as many as there are digits: unpin one in Compare "
-                    "(4 C).",
+                    "{} are pinned, as many as there are digits: unpin one in Compare (4 C).",
                     kMostPins);
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
     if (same == look.pins.end()) look.pins.push_back(pin_of(state));
@@ -292,11 +291,9 @@ void carry_out(AppState& state, const SetBlink& action) {
 
 void carry_out(AppState& state, const SetTargetWeight& action) {
     if (!(action.weight > 0.0 && action.weight < 1.0))
-        return warn(
-            state,
-            fmt::format("The target is {}: a weight is more than 0 and less than 1 here, for "
-                        "0 and 1 need infinite scores.",
-                        number(action.weight)));
+        return warn(state, fmt::format("The target is {}: a weight is more than 0 and less than 1 "
+                                       "here, for 0 and 1 need infinite scores.",
+                                       number(action.weight)));
     compare_look(state).target = action.weight;
     const Reach reach = reach_of(state);
     say(state, reach.lacks.empty() ? fmt::format("Target {}: Δs = {}.", number(action.weight),

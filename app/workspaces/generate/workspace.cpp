@@ -236,8 +236,8 @@ extern const WorkspaceInfo kGenerateWorkspace{
     .key = "generate",
     .title = "Generate",
     .tip =
-        "Watch a language model write: what it would say next, what temperature, top-k and "
-        "top-p make of it, and the row of weights that each token adds.",
+        "Watch a language model write: what it would say next, what temperature, top-k and top-p "
+        "make of it, and the row of weights that each token adds.",
     .group = Group::models,
     .letter = Key::g,
     .actions = GenerateActions::kTypes,

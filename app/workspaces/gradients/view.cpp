@@ -241,8 +241,8 @@ void add_badge(const LossGradients& result, GradientsView& view) {
     view.badge = fmt::format("finite differences: {} apart at most", significant(check.worst, 2));
     view.badge_tip = fmt::format(
         "(L(x + h) − L(x − h)) / 2h in double precision, h = {} · max(1, |x|), at {} entries of "
-        "the inputs and "
-        "parameters; apart: beside the largest gradient of that tensor. Worst at {}.",
+        "the inputs and parameters; apart: beside the largest gradient of that tensor. Worst at "
+        "{}.",
         significant(check.h, 2), check.entries, check.where.empty() ? "none" : check.where);
 }
 

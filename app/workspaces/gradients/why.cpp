@@ -77,12 +77,11 @@ std::string blind_loss_words(const LossGradients& result, const GradientsView& v
     const LossKind kind = result.loss.kind;
     const bool linear = kind != LossKind::squared && kind != LossKind::cross_entropy;
     const std::string learning = still_learning(view);
-    return fmt::format(
-        "{} nothing reaches the scores{}.",
-        linear ? "This loss cannot depend on the weights: whatever a query's weights are, its keys "
-                 "count alike in it. So"
-               : "At these weights",
-        learning.empty() ? "" : fmt::format("; what does: {}", learning));
+    return fmt::format("{} nothing reaches the scores{}.",
+                       linear ? "This loss cannot depend on the weights: whatever a query's "
+                                "weights are, its keys count alike in it. So"
+                              : "At these weights",
+                       learning.empty() ? "" : fmt::format("; what does: {}", learning));
 }
 
 }  // namespace

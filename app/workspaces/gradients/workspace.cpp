@@ -154,8 +154,7 @@ extern const WorkspaceInfo kGradientsWorkspace{
     .title = "Gradients",
     .tip =
         "What the loss sends back to every stage and weight matrix, with and without ÷√d_k, and "
-        "the Jacobian "
-        "of any row.",
+        "the Jacobian of any row.",
     .group = Group::why,
     .letter = Key::g,
     .shows_document = true,

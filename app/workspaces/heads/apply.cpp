@@ -99,10 +99,9 @@ void carry_out(AppState& state, const SetHeadsCurve& action) {
 
 void carry_out(AppState& state, const ClipSinks& action) {
     if (!(action.limit > 0.0 && action.limit <= 1.0))
-        return say_error(state,
-                         "The limit of a clipped key's mean weight is {}: it is above 0 and "
-                         "at most 1.",
-                         number(action.limit));
+        return say_error(
+            state, "The limit of a clipped key's mean weight is {}: it is above 0 and at most 1.",
+            number(action.limit));
     if (!set_name(state, kSinkClips, action.by, heads_look(state).clip, "way to clip sinks"))
         return;
     heads_look(state).clip_limit = action.limit;

@@ -187,8 +187,7 @@ std::vector<std::string> legend_of(const AttentionSpec& spec) {
         "each cell q_d k_d, coloured by its sign; their sum is the score before the scale"};
     if (!spec.rope) return legend;
     legend.push_back(fmt::format(
-        "after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the "
-        "fastest first",
+        "after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the fastest first",
         significant(spec.rope->base, 6), spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
         rope_scaling_words(spec.rope->scaling)));
     return legend;

@@ -73,11 +73,11 @@ GridView head_grid(const AppState& state, HeadPlace place, const std::string& le
 }
 
 SideVector divergence_column(MatrixView<const float> a, MatrixView<const float> b) {
-    SideVector column{"KL",
-                      "KL(A‖B) = Σ_j A ln(A / B) of each row, in nats; ∞ where B is 0 at a key "
-                      "where A is not",
-                      {},
-                      Role::score};
+    SideVector column{
+        "KL",
+        "KL(A‖B) = Σ_j A ln(A / B) of each row, in nats; ∞ where B is 0 at a key where A is not",
+        {},
+        Role::score};
     for (Index i = 0; i < a.rows; ++i) column.cells.push_back(divergence_text(a, b, i));
     return column;
 }

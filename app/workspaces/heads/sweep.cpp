@@ -165,8 +165,8 @@ std::string sweep_formula(const AppState& state) {
     return heads_look(state).sweep_show == SweepShow::kl
                ? fmt::format("KL = Σ p ln(p / q) of the {}, p untouched, q changed, in nats", noun)
                : fmt::format(
-                     "logit A − logit B of the {}, changed less untouched; A and B are its "
-                     "two likeliest, untouched",
+                     "logit A − logit B of the {}, changed less untouched; A and B are its two "
+                     "likeliest, untouched",
                      noun);
 }
 

@@ -271,8 +271,7 @@ std::string compare_point(const AppState& state) {
 std::string label_rule() {
     return fmt::format(
         "it is given from {} of the way between even rows and all weight on one kind of key ({} "
-        "for "
-        "key 0), in {} rows at least.",
+        "for key 0), in {} rows at least.",
         number(kNamedLift), number(kSinkLift), kLeastNamedRows);
 }
 
@@ -315,8 +314,7 @@ std::string label_evidence(const HeadFacts& facts) {
             cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
         "{} of the weight on the keys after key 0 goes there, where even rows would put {} ({} "
-        "rows; "
-        "their mean weight on those keys is {}).",
+        "rows; their mean weight on those keys is {}).",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));
 }

@@ -363,10 +363,10 @@ void add_state_space(const Pair& pair) {
         each.push_back(plain(sum));
     }
     pair.note(fmt::format("C of the query: {}.", listed(c)));
-    pair.note(fmt::format(
-        "Each column of V has a weight of its own, Σ_n C · A′ · B′ over {}, A′ taken {}: this is "
-        "their mean. D adds the token's own value besides.",
-        counted(states, "state"), counted(pair.i - pair.j, "time")));
+    pair.note(
+        fmt::format("Each column of V has a weight of its own, Σ_n C · A′ · B′ over {}, A′ taken "
+                    "{}: this is their mean. D adds the token's own value besides.",
+                    counted(states, "state"), counted(pair.i - pair.j, "time")));
     const Expr sum = combine(Op::sum, std::move(each));
     pair.add("Σ", sum, evaluate(sum), fmt::format("Σ of {} columns' weights", columns));
     pair.add("a",

@@ -42,12 +42,12 @@ std::vector<KindChoice> choices_of(const AttentionKind& kind) {
         choices.push_back(choice_of("score", kScoreNames, kind.score, "Score",
                                     std::string(info(kind.score).words)));
     if (scores || kind.position != KindPosition::none)
-        choices.push_back(choice_of("position", kPositionNames, kind.position, "Position",
-                                    "RoPE turns queries and keys before the score; ALiBi lowers it "
-                                    "by the distance."));
-    choices.push_back(choice_of("mask", kMaskNames, kind.mask, "Mask",
-                                "Which keys a query may attend to. A mask chosen here stands in "
-                                "place of the document's."));
+        choices.push_back(choice_of(
+            "position", kPositionNames, kind.position, "Position",
+            "RoPE turns queries and keys before the score; ALiBi lowers it by the distance."));
+    choices.push_back(choice_of(
+        "mask", kMaskNames, kind.mask, "Mask",
+        "Which keys a query may attend to. A mask chosen here stands in place of the document's."));
     choices.back().names.front() = "the document's mask";
     return choices;
 }
@@ -81,13 +81,10 @@ IsMasked masked_of(const KindComputed& side) {
 }
 
 SideVector entropy_column(const KindComputed& side) {
-    SideVector column{"H",
-                      "H = −Σ a ln a of each row, in nats; the bar is H / ln n of its n "
-                      "allowed keys",
-                      {},
-                      Role::weight,
-                      {},
-                      {}};
+    SideVector column{
+        "H", "H = −Σ a ln a of each row, in nats; the bar is H / ln n of its n allowed keys",
+        {},  Role::weight,
+        {},  {}};
     for (std::size_t i = 0; i < side.entropy.size(); ++i) {
         if (side.allowed_of_row[i] == 0) {
             column.cells.emplace_back("–");

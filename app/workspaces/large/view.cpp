@@ -172,10 +172,8 @@ RooflineView roofline_view(const MapLook& look) {
     view.tooltip =
         "The pass counts 2 · pairs · d_k FLOP (Q Kᵀ alone, an exponential a pair comes on top) and "
         "reads K once for each strip of rows, Q once.\nThe roof is min(peak, bandwidth · "
-        "FLOP/byte): "
-        "the peak of fused multiply-adds in registers and the bandwidth of the triad a = b + s·c "
-        "in "
-        "memory, both measured on all threads when the first matrix was opened.";
+        "FLOP/byte): the peak of fused multiply-adds in registers and the bandwidth of the triad a "
+        "= b + s·c in memory, both measured on all threads when the first matrix was opened.";
     if (!look.input || !look.snapshot || look.snapshot->pass.gflops <= 0.0) return view;
     const double gflops = look.snapshot->pass.gflops;
     view.points.push_back(

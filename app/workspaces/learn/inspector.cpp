@@ -81,8 +81,8 @@ InspectorView heads_page(const AppState& state) {
     InspectorView view =
         titled(fmt::format("heads at step {}", grouped(shown_learn_step(state))), Role::weight);
     view.formula =
-        "H = −Σ a ln a, nats; p_max: largest weight; >0.99: share of rows. Means over "
-        "the rows of the batch that may attend to two keys at least.";
+        "H = −Σ a ln a, nats; p_max: largest weight; >0.99: share of rows. Means over the rows of "
+        "the batch that may attend to two keys at least.";
     InspectorTable table{"", "head", {}, {}, std::nullopt};
     for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run)
         for (const char* name : {"H", "p_max", ">0.99"})

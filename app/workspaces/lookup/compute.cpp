@@ -61,10 +61,10 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
     }
     const Score score = document.spec.score;
     if (score != Score::dot && score != Score::cosine)
-        return bad_input(fmt::format(
-            "the score here is “{}”, which no dot product and no cosine of q and k ranks as it "
-            "does: Step shows these scores of up to 64 tokens (1 S)",
-            info(score).title));
+        return bad_input(
+            fmt::format("the score here is “{}”, which no dot product and no cosine of q and k "
+                        "ranks as it does: Step shows these scores of up to 64 tokens (1 S)",
+                        info(score).title));
     const Tensor& q = (*state.trace)[stage_or_source(Stage::q_rot, document.spec)];
     const Tensor& k = (*state.trace)[stage_or_source(Stage::k_rot, document.spec)];
     if (q.empty() || k.empty())

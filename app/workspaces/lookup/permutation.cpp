@@ -29,8 +29,8 @@ std::string equivariant_words(const PermutationResult& result, Index moved) {
         return lead + "the weights go along, and the difference is exactly 0.";
     if (result.largest_float64 <= kExact)
         return fmt::format(
-            "{}the weights go along; the difference, at most {}, is float32 rounding "
-            "(ε = {}): softmax adds the keys up in another order. In float64 it is {}.",
+            "{}the weights go along; the difference, at most {}, is float32 rounding (ε = {}): "
+            "softmax adds the keys up in another order. In float64 it is {}.",
             lead, significant(result.largest, 3), significant(FLT_EPSILON, 3),
             difference_words(result.largest_float64, 2));
     return fmt::format("{}the weights go along up to {}; float32 has ε = {}.", lead,

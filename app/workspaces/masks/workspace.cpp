@@ -178,8 +178,7 @@ constexpr std::string_view kMasksMouse[] = {
     "Point at a pair: which rules allow and which forbid it.",
     "Conventions: click one to compare it, Shift+click one to compare with it.",
     "More than 64 tokens: maps; the wheel zooms, dragging pans, a click selects, Shift+click "
-    "widens "
-    "the selection, Space paints it.",
+    "widens the selection, Space paints it.",
 };
 
 constexpr KeptValue kValues[] = {kept(masks_look)};

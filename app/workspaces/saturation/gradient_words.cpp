@@ -67,8 +67,7 @@ std::string gradient_sentence(GradientOf of, const GradientPoint& point) {
     const Spread& without = spread_in(point.unscaled, of);
     if (with.percentiles[100] == 0.0 && without.percentiles[100] == 0.0)
         return "With one key its weight is 1 whatever the score: softmax passes no gradient, "
-               "scaled "
-               "or not.";
+               "scaled or not.";
     if (point.d_k == 1) return "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.";
     return fmt::format("Without ÷√{}, a typical {} passes {}, {} the mean is {}.", point.d_k,
                        of == GradientOf::w_q ? "batch" : "row", typical_words(with, without),

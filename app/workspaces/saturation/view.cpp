@@ -234,8 +234,8 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
     const double raw = pair.scaled.raw_factor;
     return {
         {"∂p_max/∂z_max", "p_max(1 − p_max)",
-         "With respect to softmax's own input z. Not a sign of health: it is small for "
-         "uniform rows too, and largest at p_max = 1/2.",
+         "With respect to softmax's own input z. Not a sign of health: it is small for uniform "
+         "rows too, and largest at p_max = 1/2.",
          measure(s.max_slope), measure(u.max_slope)},
         {"∂p_max/∂s_max", fmt::format("scaled: the same / √{}", d_k),
          "With respect to the raw score s: scaling divides it by √d_k once more.",

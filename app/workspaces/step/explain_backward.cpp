@@ -241,19 +241,19 @@ void explain_competition(const AppState& state, Explanation& explanation) {
     const bool sinks = has_sinks(state.document());
     if (other == nullptr) {
         explanation.notes.push_back(
-            pair + (sinks ? " has no other key beside it: what it gains, the sink loses."
-                          : " has no competitor: it is the only key of its row, and its weight "
-                            "stays 1."));
+            pair +
+            (sinks ? " has no other key beside it: what it gains, the sink loses."
+                   : " has no competitor: it is the only key of its row, and its weight stays 1."));
         return;
     }
     Expr minus = own;
     minus.value = -minus.value;
     explanation.asides.push_back(
         slope(state, *other->link, score, combine(Op::product, {minus, *other})));
-    explanation.notes.push_back(fmt::format(
-        "Raising the score of {} takes from the other keys of the row{} in proportion to "
-        "their weights: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.",
-        pair, sinks ? ", and from the sink," : ""));
+    explanation.notes.push_back(
+        fmt::format("Raising the score of {} takes from the other keys of the row{} in proportion "
+                    "to their weights: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.",
+                    pair, sinks ? ", and from the sink," : ""));
 }
 
 void explain_softmax_gradient(const AppState& state, Explanation& explanation) {

@@ -278,10 +278,9 @@ void forward_relative(const AppState& state, Explanation& explanation, const Cha
                  products_of(chain), "the sum of " + counted(std::ssize(chain.labels), "product"));
     const Expr bias =
         cell_expr(state, {Param::b_score, state.head, distance + state.document().size.tq - 1});
-    explanation.notes.push_back(
-        fmt::format("b_score is the number of head {} for keys that stand j − i = {} from their "
-                    "query.",
-                    state.head, distance));
+    explanation.notes.push_back(fmt::format(
+        "b_score is the number of head {} for keys that stand j − i = {} from their query.",
+        state.head, distance));
     end_with(explanation, combine(Op::sum, {product, bias}));
 }
 
@@ -435,8 +434,8 @@ void explain_sink_gradient(const AppState& state, Explanation& explanation) {
         }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
-        "Each share is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the "
-        "share of the sink: what it gains, the keys of the row lose.");
+        "Each share is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the share "
+        "of the sink: what it gains, the keys of the row lose.");
 }
 
 }  // namespace attn::view

@@ -88,12 +88,11 @@ std::string scaled_words(const Document& document) {
         return fmt::format("The scores are multiplied by {}{}.", significant(spec.scale_value, 4),
                            then);
     const bool dot = spec.score == Score::dot;
-    return fmt::format(
-        "The scores are divided by √{} = {}{}{}.", document.size.d_k,
-        significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then,
-        dot ? ": for independent numbers of mean 0 and variance 1 that root is the standard "
-              "deviation of a dot product"
-            : "");
+    return fmt::format("The scores are divided by √{} = {}{}{}.", document.size.d_k,
+                       significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then,
+                       dot ? ": for independent numbers of mean 0 and variance 1 that root is the "
+                             "standard deviation of a dot product"
+                           : "");
 }
 
 std::string score_words(const Document& document) {
@@ -172,11 +171,11 @@ std::string weights_words(const AppState& state) {
     const Odd odd = odd_rows(state);
     const Tensor& sinks = state.document().inputs->params[Param::sinks];
     const std::string shares =
-        sinks.empty() ? "shares that sum to 1"
-                      : fmt::format(
-                            "shares that sum to 1 together with the sink's, a logit of {} "
-                            "that has no value",
-                            number(sinks(0, 0, 0, state.head)));
+        sinks.empty()
+            ? "shares that sum to 1"
+            : fmt::format(
+                  "shares that sum to 1 together with the sink's, a logit of {} that has no value",
+                  number(sinks(0, 0, 0, state.head)));
     if (odd.empty + odd.nan == 0)
         return fmt::format("Softmax turns each row of scores into {}.", shares);
     std::vector<std::string> parts;

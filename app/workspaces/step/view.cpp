@@ -175,8 +175,8 @@ std::string evenness_text(const RowMetrics& row, Index allowed) {
 
 std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed, bool sinks) {
     const std::string evenness =
-        "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; "
-        "– where the row may attend to one key only";
+        "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; – where "
+        "the row may attend to one key only";
     return {
         {"evenness", "H / ln n", evenness_text(row, allowed),
          sinks ? evenness + "; of the keys' weights divided by their sum, the sink apart"

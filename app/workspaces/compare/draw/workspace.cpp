@@ -28,10 +28,10 @@ void draw_compare_bar(const CompareView& view, ControlBar& bar) {
     if (const auto n = bar.combo("##stage", {view.stage_names, view.stage}, kStages,
                                  {"The stage that is compared", "Keys: PgUp, PgDn"}))
         out.push_back(ShowCompareStage{view.stages[*n]});
-    if (bar.button("pin", "pin as baseline",
-                   {"What is shown becomes the baseline",
-                    "Kept until the program ends, not in a session. Key: B, here and where B is "
-                    "free"}))
+    if (bar.button(
+            "pin", "pin as baseline",
+            {"What is shown becomes the baseline",
+             "Kept until the program ends, not in a session. Key: B, here and where B is free"}))
         out.push_back(PinBaseline{});
     if (view.pins.empty()) return;
     const auto now = static_cast<std::size_t>(view.baseline);

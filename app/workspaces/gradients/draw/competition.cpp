@@ -252,11 +252,11 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
             tooltip_at_pointer(frame, token.label + ": a = " + token.p_text, token.tip);
         if (clicked) out.push_back(SelectJacobianRow{view.row, *hovered});
     } else {
-        tooltip(frame, view.title,
-                view.formula +
-                    ". An arrow is as wide as |∂a_k/∂s_j|; the widest there can be is "
-                    "1/4; under 0.013 it is a hairline, under 0.0001 none. Keys: ← and → choose j, "
-                    "↑ and ↓ the row.");
+        tooltip(
+            frame, view.title,
+            view.formula +
+                ". An arrow is as wide as |∂a_k/∂s_j|; the widest there can be is 1/4; under 0.013 "
+                "it is a hairline, under 0.0001 none. Keys: ← and → choose j, ↑ and ↓ the row.");
     }
     draw_competition_words(at);
     say_stands(frame.painter, Measuring::Kind::chart, box.low, box.high);

@@ -31,10 +31,9 @@ std::optional<std::string> row(ControlBar& bar, const char* label, const char* i
 }
 
 void draw_clip(const HeadsControls& now, ControlBar& bar) {
-    const Tip tip{
-        "Which keys are left out of the colours",
-        "Key 0, or keys whose mean weight is at least a limit: sinks take what a head does "
-        "not use. Key: Z"};
+    const Tip tip{"Which keys are left out of the colours",
+                  "Key 0, or keys whose mean weight is at least a limit: sinks take what a head "
+                  "does not use. Key: Z"};
     if (const auto by = list(bar, "sinks", "##clip", now.clip, kNarrow, tip))
         bar.out.push_back(ClipSinks{*by, now.clip_limit});
     if (now.clip.key() != "limit") return;
@@ -52,10 +51,9 @@ void draw_drawing(const AllHeadsView& view, ControlBar& bar) {
     if (const auto key = list(bar, "show", "##show", now.show, kNarrow, show))
         bar.out.push_back(ShowHeadsAs{*key});
     const HeadsChoice curves{{"linear", "√", "log"}, {"linear", "root", "log"}, now.curve};
-    if (const auto key = row(bar, "scale", "curve", curves,
-                             {"How fast colours grow with a number",
-                              "log: from 1/10000 of the "
-                              "largest up"}))
+    if (const auto key =
+            row(bar, "scale", "curve", curves,
+                {"How fast colours grow with a number", "log: from 1/10000 of the largest up"}))
         bar.out.push_back(SetHeadsCurve{*key});
     draw_clip(now, bar);
     const HeadsChoice ends{{"same", "own"}, {"same", "own"}, now.own_range ? 1 : 0};
@@ -93,8 +91,8 @@ void draw_sweep_controls(const HeadsControls& now, ControlBar& bar) {
             bar.out.push_back(PairTokens{*text});
     }
     const Tip shown{"What is shown of each change",
-                    "The change of logit A − logit B, the two likeliest of the untouched run, "
-                    "or KL(untouched‖changed) of the next token or class"};
+                    "The change of logit A − logit B, the two likeliest of the untouched run, or "
+                    "KL(untouched‖changed) of the next token or class"};
     if (const auto key = row(bar, "show", "sweep", now.sweep, shown))
         bar.out.push_back(SweepHeads{now.ablation.key(), *key});
 }
@@ -165,8 +163,8 @@ void draw_switches(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
     const Tip tip{
         now.off ? "Switch the head that is shown on again" : "Switch the head that is shown off",
-        "Off: its rows of W_O are 0. The model runs again, and every later head and the "
-        "output show what it changed. Key: W"};
+        "Off: its rows of W_O are 0. The model runs again, and every later head and the output "
+        "show what it changed. Key: W"};
     if (!now.switch_lacks.empty())
         bar.words(bar.frame.theme.muted, now.switch_lacks);
     else if (bar.button("switch", now.off ? "switch this head on" : "switch this head off", tip))

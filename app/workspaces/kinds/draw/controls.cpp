@@ -90,10 +90,10 @@ void draw_numbers(const Settings& at) {
     if (at.side.shows_cap) at.toggled("softcap", "cap", capped, "1", cap);
     if (at.side.shows_cap && capped) at.slid("softcap", "", kind.softcap, view::kMostLogit, cap);
     if (at.side.shows_sink)
-        at.toggled("sink", "sink", kind.sink.has_value(), "0",
-                   {"Sink",
-                    "One more logit, 0, in the denominator of every row: its share goes to no "
-                    "value."});
+        at.toggled(
+            "sink", "sink", kind.sink.has_value(), "0",
+            {"Sink",
+             "One more logit, 0, in the denominator of every row: its share goes to no value."});
 }
 
 void draw_settings(const KindSideView& side, ControlBar& bar) {
@@ -135,8 +135,7 @@ void draw_online_controls(const OnlineView& online, ControlBar& bar) {
 void draw_kinds_bar(const KindsView& view, const OnlineView& online, bool is_online,
                     ControlBar& bar) {
     const Tip tip{"What is shown",
-                  "Two kinds side by side, or one row of softmax chunk by chunk. "
-                  "Key: O"};
+                  "Two kinds side by side, or one row of softmax chunk by chunk. Key: O"};
     if (const auto n = bar.choice("view", {"Compare", "Online softmax"}, is_online ? 1 : 0, tip))
         bar.out.push_back(ShowOnline{*n == 1});
     if (is_online) return draw_online_controls(online, bar);

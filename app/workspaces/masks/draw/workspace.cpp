@@ -173,8 +173,7 @@ void draw_numbers(const MasksView& view, MaskSwitch which, const Frame& frame, A
     if (which == MaskSwitch::paint && now.any_rule &&
         button(frame, "bake", "rules → paint",
                {"Turn the rules into paint",
-                "The same mask, every pair of which can be painted. "
-                "Key: B"}))
+                "The same mask, every pair of which can be painted. Key: B"}))
         out.push_back(PaintRules{});
 }
 

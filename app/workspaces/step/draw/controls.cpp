@@ -49,14 +49,13 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
         const char *hint, *heading, *tip;
     };
     const Words words =
-        view.reads_image ? Words{"Path of a PNG, press Enter; or drop one", "Image",
+        view.reads_image  ? Words{"Path of a PNG, press Enter; or drop one", "Image",
                                  "The PNG that the model reads. Press Enter, or drop one here."}
-        : view.reads_text
-            ? Words{"Type a text for the model", "Text",
-                    "Every layer is computed as you type. Enter: typing is done."}
-            : Words{"Type a sentence, press Enter", "Sentence",
-                    "One token for each word; a b || c: a batch of two sentences. Press "
-                    "Enter to compute it."};
+        : view.reads_text ? Words{"Type a text for the model", "Text",
+                                  "Every layer is computed as you type. Enter: typing is done."}
+                          : Words{"Type a sentence, press Enter", "Sentence",
+                                  "One token for each word; a b || c: a batch of two sentences. "
+                                  "Press Enter to compute it."};
     const bool entered = ImGui::InputTextWithHint("##sentence", words.hint, &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
     draft = keep_characters(view.sentence_draft, draft);
@@ -105,9 +104,9 @@ SliderWords temperature_words(const ControlsView& view) {
 
 void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
     const SliderWords words = temperature_words(view);
-    const Tip tip{"τ: temperature",
-                  "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or double-click "
-                  "to type."};
+    const Tip tip{
+        "τ: temperature",
+        "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or double-click to type."};
     const auto next = real_slider(frame, "##temperature", words, view.temperature, kLowTemperature,
                                   kHighTemperature, slider_width(frame, words), tip, out);
     if (next) out.push_back(SetTemperature{*next});
@@ -120,8 +119,7 @@ void draw_loss(const LossView& view, const Frame& frame, Actions& out) {
         "L: what the gradients are of",
         "The sum of all outputs, one output (the selected one), or half the squared error to a "
         "target, which is 0 until you set it at the stage output; the cross-entropy of an output "
-        "row; or, where "
-        "the file gives dY, what that is the gradient of."};
+        "row; or, where the file gives dY, what that is the gradient of."};
     if (const auto row = combo(frame, "##loss", options, frame.px(kLossWidth), tip, out))
         out.push_back(SetLoss{static_cast<LossKind>(*row)});
 }

@@ -256,10 +256,10 @@ Group weights_of(const ControlsView& view) {
     group.rows.emplace_back(
         [&view](const Frame& frame, Actions& out) { draw_seed(view, frame, out); });
     group.rows.emplace_back([](const Frame& frame, Actions& out) {
-        if (button(frame, "copy", "W_K := W_Q",
-                   {"Copies W_Q to W_K",
-                    "Keys are then projected as queries are: of dot products "
-                    "QKᵀ becomes symmetric."}))
+        if (button(
+                frame, "copy", "W_K := W_Q",
+                {"Copies W_Q to W_K",
+                 "Keys are then projected as queries are: of dot products QKᵀ becomes symmetric."}))
             out.push_back(CopyQueryWeights{});
     });
     return group;
