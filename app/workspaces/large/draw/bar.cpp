@@ -5,7 +5,7 @@
 namespace attn::ui {
 namespace {
 
-using large::PlantedSpec, LargeView;
+using large::PlantedSpec;
 
 constexpr Index kWidest = 256;
 constexpr float kSizes = 112.0F, kHeads = 132.0F;  // design units
