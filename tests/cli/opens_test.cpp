@@ -176,9 +176,7 @@ constexpr std::size_t kEvenness = 4, kPrevious = 5;
 
 }  // namespace
 
-TEST_CASE(
-    "a folder of each family opens in Step, Heads and the Map with PyTorch's weights; heads lists "
-    "it") {
+TEST_CASE("a folder of each family opens in Step, Heads and Map with PyTorch's weights") {
     for (const ModelFamily& each : model_families()) {
         const std::string family(each.key);
         CAPTURE(family);

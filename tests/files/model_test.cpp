@@ -350,8 +350,7 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     CHECK(refused(request) == "there is no layer 5: the model has 2, counted from 0");
 }
 
-TEST_CASE(
-    "rows and patches of a model equal its own run; another intervention reads no text again") {
+TEST_CASE("rows and patches of a model equal its own run; another intervention reads no text") {
     const Scratch scratch;
     const fs::path folder = test::encoder_folder(scratch);
     const auto model = Model::open(folder);
@@ -380,8 +379,7 @@ TEST_CASE(
     CHECK(says(refused(request), "expected as many"));
 }
 
-TEST_CASE(
-    "each layer is looked at with its own window and RoPE, and what is set there stays with it") {
+TEST_CASE("each layer is looked at with its own window and RoPE, and what is set stays with it") {
     const fs::path folder = test::golden_model("gemma3_text");
     const std::string ids = "1 44 20 20 5 9 33 2";
     view::AppState state = opened_over(folder, ids);

@@ -111,8 +111,7 @@ TEST_CASE("of two matrices that are asked for the newest is opened, the other ne
     CHECK(state.history.size() == 2);
 }
 
-TEST_CASE(
-    "a file that no attention can be made of opens as a table of its arrays, with the reason") {
+TEST_CASE("a file that is no attention opens as a table of its arrays, with the reason") {
     for (const char* name : {"structured.npz", "complex.npz"}) {
         view::AppState state = view::initial_state();
         jobs::Jobs jobs = idle_jobs();

@@ -56,8 +56,7 @@ view::AppState played(const view::Actions& lines, const Backend& device) {
 
 }  // namespace
 
-TEST_CASE(
-    "a replay that asks twice for the same trace, another backend between, comes to its end") {
+TEST_CASE("a replay that asks twice for one trace, another backend between, comes to its end") {
     const Device device;
     const view::Actions lines{SetBackend{"device"}, TraceReady{}, SetBackend{"staged"},
                               SetBackend{"device"}, TraceReady{}};

@@ -370,8 +370,7 @@ TEST_CASE("a missing or misshapen tensor is named with what was expected") {
     std::filesystem::remove_all(folder);
 }
 
-TEST_CASE(
-    "a setting of a wrong type is an error that has its name, the value and what is expected") {
+TEST_CASE("a setting of a wrong type is an error with its name, the value and what is expected") {
     // read nowhere, or not where another key says that it does not count
     constexpr std::string_view kNotRead[] = {
         "is_encoder_decoder", "max_window_layers", "original_max_position_embeddings",

@@ -110,8 +110,7 @@ TEST_CASE("exact sums of many numbers: any grouping gives equal bits, products a
     CHECK_FALSE(both <= a);
 }
 
-TEST_CASE(
-    "statistics: mean, deviation and extremes; parts in any order and grouping are the whole") {
+TEST_CASE("statistics: mean, deviation, extremes; parts in any order and grouping are the whole") {
     const auto text = [](Index number) {
         return std::make_shared<const CorpusText>(
             CorpusText{number, "a.txt", fmt::format("text {}", number), {}});

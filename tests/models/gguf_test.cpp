@@ -357,8 +357,7 @@ TEST_CASE("SentencePiece's tokenizer.model gives SentencePiece's numbers") {
     }
 }
 
-TEST_CASE(
-    "tokenizer.model is read where there is no tokenizer.json, with what stands around a text") {
+TEST_CASE("tokenizer.model is read where tokenizer.json is not, with what stands around a text") {
     const Scratch scratch;
     const auto bytes = must(read_text_file(tokenizer_file("sentencepiece_bpe.model")));
     write_bytes(scratch / "tokenizer.model", bytes);

@@ -168,9 +168,7 @@ TEST_CASE("a row that softmax gave, put in its own place, changes nothing but th
     CHECK(distance(after.read_out, before.read_out) < 1e-5);
 }
 
-TEST_CASE(
-    "patching every q, k and v of a layer: from the same text nothing changes, from another its "
-    "attention comes") {
+TEST_CASE("patching q, k and v of a layer: the same text changes nothing, another brings its own") {
     for (const char* family : {"gpt2", "llama", "qwen3"}) {
         CAPTURE(family);
         const Model& model = model_of(family);

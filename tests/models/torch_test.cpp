@@ -127,8 +127,7 @@ TEST_CASE("every layer of a model equals PyTorch's") {
     }
 }
 
-TEST_CASE(
-    "a decoder's own attention, its attention over the encoder, and its logits equal PyTorch's") {
+TEST_CASE("a decoder's own attention, that over the encoder, and its logits equal PyTorch's") {
     for (const char* name : {"t5", "t5~gated", "mt5"}) {
         CAPTURE(name);
         const auto model = must(Model::open(test::golden_model(name)));

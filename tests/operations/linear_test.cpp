@@ -129,8 +129,7 @@ TEST_CASE("entries near -800, whose features are 0 in float64, weigh as they wou
         }
 }
 
-TEST_CASE(
-    "causal: the first key near -800 is all that the first query reads, and nothing later on") {
+TEST_CASE("causal: the first key near -800 is all that the first query reads, and no later one") {
     OperationCase one;
     one.operation.operation = Operation::linear;
     one.spec.mask.causal = CausalAlign::top_left;

@@ -271,8 +271,7 @@ TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tok
         }
 }
 
-TEST_CASE(
-    "dense matrices drop the zero before the point, small ones keep it, in cells of any size") {
+TEST_CASE("dense matrices drop the zero before the point, small ones keep it, in any cell") {
     for (const Index tokens : {4, 14})
         for (const float width : {800.0F, 1000.0F, 1600.0F}) {
             CAPTURE(tokens);
@@ -373,8 +372,7 @@ TEST_CASE("the weights take 35 % of the canvas in height at least, in low window
             }
 }
 
-TEST_CASE(
-    "the words of the weights are chips over the columns where they fit, with room for arcs") {
+TEST_CASE("the words of the weights are chips over the columns where they fit, with arcs") {
     view::AppState state = view::initial_state();
     view::apply(state, view::GoToStage{Stage::weights});
     const NullUi ui;

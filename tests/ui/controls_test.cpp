@@ -105,8 +105,7 @@ TEST_CASE("no number of the scaling or of τ moves a control, or makes one come 
         }
 }
 
-TEST_CASE(
-    "the popover opens by a click and by D, closes by Escape, a click elsewhere and the button") {
+TEST_CASE("the popover opens by a click and D, closes by Escape, a click elsewhere, the button") {
     App app;
     view::apply(app.state, view::SelectCell{{Stage::x, 1, 1}});
     const ImVec2 button = model_button(app);
@@ -212,8 +211,7 @@ TEST_CASE("clicks in the popover reach every field of the call") {
         CHECK_MESSAGE(met.contains(name), name);
 }
 
-TEST_CASE(
-    "by keys alone: Tab to the score, the arrow keys choose; Space switches sinks and ALiBi") {
+TEST_CASE("by keys alone: Tab to the score, arrow keys choose; Space switches sinks and ALiBi") {
     App app;
     app.act({view::ShowModel{true}});
     for (int n = 0; n < 5; ++n) app.ui.press(Key::tab);

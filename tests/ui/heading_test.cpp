@@ -205,8 +205,7 @@ constexpr const char* kBehind = "A note. Its second. The reason.";
 
 }  // namespace
 
-TEST_CASE(
-    "why? tells what stands behind it to whoever points at it, clicks it or reaches it by Tab") {
+TEST_CASE("why? tells what stands behind it when pointed at, clicked or reached by Tab") {
     Sentence heading(kHeading, {1000.0F, 800.0F});
     CHECK(heading.words() == "One sentence. Another one. why?");
     heading.point_at("why?");
@@ -262,8 +261,7 @@ TEST_CASE("a headline that no line holds stands on two, and what is beneath it m
     }
 }
 
-TEST_CASE(
-    "the lowest windows leave out a headline's last clauses, and say them where it is pointed at") {
+TEST_CASE("the lowest windows leave out a headline's last clauses, and say them at the pointer") {
     const std::string less = "No mask: every query may attend to every key, 14 × 14 = 196 pairs";
     const std::string whole = less + "; every row of weights sums to 1";
     struct Shown {

@@ -212,9 +212,7 @@ TEST_CASE("every control of the side panel answers the mouse") {
     CHECK(has<view::GoToCell>(actions));
 }
 
-TEST_CASE(
-    "the bar sets picture and colours, its popover what is generated; a small window has the cells "
-    "as a tab") {
+TEST_CASE("the bar sets picture and colours, its popover what is generated; small windows tabs") {
     App app;
     app.set(view::planted_state());
     const ImRect bar = child("bar")->Rect();

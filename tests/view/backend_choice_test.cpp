@@ -123,8 +123,7 @@ TEST_CASE("gradients that cannot be computed are not shown, and values stay") {
     CHECK((*state.trace)[Stage::q].shape().t == 4);
 }
 
-TEST_CASE(
-    "a chosen backend that fails is left for another, with its reason, and the edit is kept") {
+TEST_CASE("a chosen backend that fails is left for another, with its reason; the edit is kept") {
     Card card;
     const Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});
@@ -158,8 +157,7 @@ TEST_CASE("until a backend with a device has answered, auto's numbers are shown"
     CHECK_FALSE(requested_trace(state));
 }
 
-TEST_CASE(
-    "every edit, undo and redo makes a request of its own; a late answer changes no numbers") {
+TEST_CASE("every edit, undo and redo makes its own request; a late answer changes no numbers") {
     const Card card(true);
     Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});

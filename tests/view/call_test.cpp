@@ -82,8 +82,7 @@ const Actions& every_field() {
 
 }  // namespace
 
-TEST_CASE(
-    "ALiBi subtracts slope · |i − j|, the slopes of four heads being 1/4, 1/16, 1/64, 1/256") {
+TEST_CASE("ALiBi subtracts slope · |i − j|, of four heads 1/4, 1/16, 1/64 and 1/256") {
     const double slopes[] = {0.25, 0.0625, 0.015625, 0.00390625};
     const AppState state = seeded(4, {SetAlibi{true}});
     check_pairs(state, Stage::biased, [&](Index h, Index i, Index j) {
@@ -358,8 +357,7 @@ TEST_CASE("a query offset moves the causal mask: query i sees keys up to i + off
     CHECK(refused(state, SetQueryOffset{-1}) == "query_offset is -1: it must be 0 to 2^40.");
 }
 
-TEST_CASE(
-    "W_K := W_Q copies every number: scores are symmetric, and undo brings the old ones back") {
+TEST_CASE("W_K := W_Q copies every number: scores are symmetric, undo brings the old ones back") {
     const AppState first = seeded(2);
     const AppState state = after(first, {CopyQueryWeights{}});
     const Params& params = state.document().inputs->params;
@@ -451,8 +449,7 @@ TEST_CASE("a file's call can be switched where that needs no tensor; else it say
     CHECK(again(file, changed.document()) == call_of(file.document()));
 }
 
-TEST_CASE(
-    "a preset by hand names fields of the call; parameters that it does not give are seeded") {
+TEST_CASE("a preset by hand names fields of the call; parameters that it lacks are seeded") {
     const AppState state = json_state(
         R"("heads": 2, "d_model": 5, "d_k": 4, "kv_heads": 1, "d_v": 3, "seed": 3,
            "score": "additive", "sinks": true, "rope": "interleaved", "rope_base": 50)");

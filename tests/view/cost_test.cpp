@@ -153,8 +153,7 @@ TEST_CASE("T is Tq and Tk of a square call, Tk alone of a decoding one; presets;
     CHECK(cost_controls(none).sizes == CostSizes{});
 }
 
-TEST_CASE(
-    "nothing is measured by itself; what is measured is said, and what is too large is refused") {
+TEST_CASE("nothing is measured by itself; what is measured is said, what is too large refused") {
     AppState state = cost_state();
     CHECK_FALSE(requested_cost(state));
     CHECK_FALSE(requested_cost(acted(state, {MeasureCost{}})));

@@ -23,9 +23,7 @@ const GradientRow& row_of(const GradientsView& view, std::string_view key) {
 
 }  // namespace
 
-TEST_CASE(
-    "gradients: norms are those of the window's own backward pass, and of the document scaled "
-    "otherwise") {
+TEST_CASE("gradients: norms are those of the window's backward pass, and of the other scaling") {
     const AppState state = gradients_state();
     const GradientsView view = build_gradients_view(state);
     const AppState other = gradients_state({SetScaling{false}});
@@ -47,9 +45,7 @@ TEST_CASE(
     CHECK(view.sides[1] == "not divided");
 }
 
-TEST_CASE(
-    "gradients: why a bar is longer without the division, and of a loss that no weight can "
-    "change") {
+TEST_CASE("gradients: why a bar is longer without the division; a loss that no weight changes") {
     const AppState state = gradients_state();
     const GradientsView view = build_gradients_view(state);
     const std::string why = why_words(*gradients_look(state).result, view);
@@ -89,8 +85,7 @@ TEST_CASE("gradients: finite differences agree for every loss") {
     }
 }
 
-TEST_CASE(
-    "gradients: a file's dY is a loss; without one it is not offered, and kept it means the sum") {
+TEST_CASE("gradients: a file's dY is a loss; without one it is not offered, and means the sum") {
     AppState state = gradients_state();
     CHECK(build_gradients_view(state).losses.size() == 4);
     CHECK(has(acted(state, {SetLoss{LossKind::file}}).message.words, "expected a file with dY"));

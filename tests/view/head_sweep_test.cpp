@@ -144,8 +144,7 @@ TEST_CASE("a sweep or a circuit that has no memory says so, and is not asked for
     CHECK(has(build_all_heads_view(other).sweep->lacks, "in turn is changed"));
 }
 
-TEST_CASE(
-    "a sweep over positions has a column a token, and a cell of it is told in the inspector") {
+TEST_CASE("a sweep over positions has a column a token; a cell of it is told in the inspector") {
     AppState state = after(swept_model("the cat"), {SweepOver{"residual"}});
     CHECK(sweep_asked(requested_head_sweep(state)->options).part == SweepPart::residual);
     CHECK(build_all_heads_view(state).sweep->lacks ==
@@ -262,8 +261,7 @@ TEST_CASE("QK and OV stand as a picture with singular values, and a cell as its 
     CHECK(build_all_heads_view(ov).point.starts_with("Attending to "));
 }
 
-TEST_CASE(
-    "composition stands as three pictures of the earlier heads, with the norms it is made of") {
+TEST_CASE("composition stands as three pictures of the earlier heads, with the norms behind it") {
     const AppState state = swept_play(
         after(swept_model("the cat"), {ShowHead{1, {}, 1}, ShowCircuit{"composition", "text"}}),
         {});

@@ -147,8 +147,7 @@ InspectorView inspect(const AppState& state, const CellRef& cell) {
 
 }  // namespace
 
-TEST_CASE(
-    "of every cell each equality holds, the value is the trace's, links go to what they show") {
+TEST_CASE("of every cell equalities hold, the value is the trace's, links go to what they show") {
     for (const AppState& state : sample_states()) {
         CAPTURE(state.document().title);
         for (const OperandId& id : every_operand(state))

@@ -149,8 +149,7 @@ TEST_CASE("linear attention: φ(q)·φ(k) shared by rows, with fewer operations 
     CHECK(row("kept besides Q, K, V").b == "24 B");  // S [2, 2] and z [2]
 }
 
-TEST_CASE(
-    "chunks give the same weights, latents and state space their own, with fresh parameters") {
+TEST_CASE("chunks give the same weights; latents and state space their own, freshly seeded") {
     AppState state = kinds_state({ChooseKinds{"chunked"}});
     check_weights(result_of(state).b, kScaled);
     CHECK(kinds_sentence(state).starts_with("Every weight of A and B is equal") !=

@@ -133,9 +133,7 @@ void check_operands(const AttentionSpec& spec, const Params& params, const std::
 
 }  // namespace
 
-TEST_CASE(
-    "RoPE, cosine and general scores: the inspector says what became of q and k, with its "
-    "numbers") {
+TEST_CASE("RoPE, cosine, general scores: the inspector says what became of q and k, in numbers") {
     AttentionSpec rope;
     rope.rope = Rope{};
     rope.query_offset = 5;
@@ -286,8 +284,7 @@ TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {
     CHECK_FALSE(find_commands(mapped(state_of_kind(spec)), "Show the biased scores").empty());
 }
 
-TEST_CASE(
-    "a sink leaves less than 1 to the keys, and the row says how much; NaN in a sink is named") {
+TEST_CASE("a sink leaves less than 1 to the keys, the row says how much; NaN in a sink is named") {
     Params params;
     params[Param::sinks] = Tensor({1, 1, 1, 2}, {6.0F, 0.0F});
     const AppState state =

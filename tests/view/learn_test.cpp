@@ -57,9 +57,7 @@ TEST_CASE("learn: both runs are those of their specifications, step by step") {
     CHECK_FALSE(is_learning(entered));
 }
 
-TEST_CASE(
-    "learn: a switch at a step that is looked at leaves what was before, and trains anew after "
-    "it") {
+TEST_CASE("learn: a switch at a step leaves what was before it, and trains anew after it") {
     const AppState before = small_learn_state({TrainTo{8}});
     AppState state = before;
     play(state, {ShowLearnStep{3}});

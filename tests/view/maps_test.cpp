@@ -83,8 +83,7 @@ TEST_CASE("two matrices that differ in one number have other pictures, equal one
     CHECK(key(one) != key(sample_cells({{{5, 5}, 1.0F}}, other)));
 }
 
-TEST_CASE(
-    "what is selected has its number on both rulers at any size; numbers come with the room") {
+TEST_CASE("what is selected has its number on both rulers at any size; others come with room") {
     AppState state = small_canvas();
     const auto cells = sample_cells({{{200, 100}, 0.25F}}, {.title = "t", .noun = "weight"});
     const auto chosen = [](const std::vector<RulerMark>& marks) {
@@ -157,8 +156,7 @@ TEST_CASE("the map of several heads has the mean of their weights in every cell"
         }
 }
 
-TEST_CASE(
-    "scores of 300 tokens are a job's and stay while the mask is set; weights are the engine's") {
+TEST_CASE("scores of 300 tokens are a job's and stay with a mask set; weights are the engine's") {
     const auto of_two = [](double pace) {
         Tensor both(Shape{1, 2, 300, 8});
         for (Index h = 0; h < 2; ++h)

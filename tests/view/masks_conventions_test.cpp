@@ -186,8 +186,7 @@ TEST_CASE("code that makes the mask: a line for each rule, the paint as a litera
           std::string::npos);
 }
 
-TEST_CASE(
-    "code of a window: both sides alike, each alone, of different lengths, of shifted queries") {
+TEST_CASE("code of a window: both sides alike, each alone, of other lengths, of shifted queries") {
     const auto code = [](std::optional<Index> left, std::optional<Index> right) {
         const AppState state = after(initial_state(), {SetWindowSides{left, right}});
         const std::string text = mask_code(state.document(), MaskCode::numpy);

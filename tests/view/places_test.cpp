@@ -3,8 +3,7 @@
 using namespace attn;
 using namespace attn::view;
 
-TEST_CASE(
-    "something is selected at the start and at every stage, so the inspector is never empty") {
+TEST_CASE("something is selected at the start and every stage, so the inspector is never empty") {
     for (const AppState& first : sample_states())
         for (const Stage stage : ribbon_stages(first.document())) {
             const AppState state = after(first, {GoToStage{stage}});

@@ -114,8 +114,7 @@ TEST_CASE("settings are one step of undo, named after what changed") {
     CHECK(positions_curves(state).scores->of == PositionSettings{});
 }
 
-TEST_CASE(
-    "an odd d_k goes on to the next, head and distance come back inside, the rest is refused") {
+TEST_CASE("an odd d_k goes to the next, head and distance come back inside, the rest is refused") {
     AppState state = positions_state();
     const auto width = [&](Index d_k) {
         state = changed(state, [&](PositionsControls& to) { to.settings.d_k = d_k; });

@@ -27,8 +27,7 @@ TEST_CASE("P presents in every workspace and goes back") {
     }
 }
 
-TEST_CASE(
-    "Escape closes what is open on top, then stops presenting, then selects the first place") {
+TEST_CASE("Escape closes what is on top, then stops presenting, then selects the first place") {
     const CellRef cell{Stage::x, 1, 1};
     AppState state = after(initial_state(), {SelectCell{cell}, SetPresenter{true}, ShowHelp{true}});
     state = pressed(state, plain(Key::escape));

@@ -28,8 +28,7 @@ std::vector<RequestKind> requested_in(const WorkspaceInfo& workspace, const AppS
 
 }  // namespace
 
-TEST_CASE(
-    "in every workspace what cannot be answered ends, and is asked for again once it was left") {
+TEST_CASE("in every workspace what cannot be answered ends, and is asked for again once left") {
     int failed = 0;
     for (const WorkspaceInfo* const workspace : workspaces())
         for (const Shot& shot : workspace->shots()) {

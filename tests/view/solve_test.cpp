@@ -75,9 +75,7 @@ TEST_CASE("V: where it is given it is an input; what no W_V makes is refused") {
     CHECK_FALSE(can_be_typed(state, Stage::k));
 }
 
-TEST_CASE(
-    "the change of a column by hand: alone beside other rows, shortest where there is no other "
-    "way") {
+TEST_CASE("the change of a column by hand: alone beside other rows, else the shortest") {
     const float plane[] = {1, 0, 0, 1, 1, 0};  // rows (1, 0, 0) and (1, 1, 0)
     const MatrixView<const float> x{plane, 2, 3, 3};
     const auto first = column_change(x, 0, 2.0);

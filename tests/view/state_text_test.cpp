@@ -125,8 +125,7 @@ TEST_CASE("state text: a cell that was typed, and every preset, come back to the
     }
 }
 
-TEST_CASE(
-    "state text: Ctrl+K copies it and opens what is pasted there; undo brings back what was") {
+TEST_CASE("state text: Ctrl+K copies it and opens what is pasted; undo brings back what was") {
     const AppState state = after(initial_state(), {SetSentence{"a b c"}, SetCausal{true},
                                                    SetWorkspace{"masks"}, CopyState{}});
     REQUIRE(state.effects.clipboard);

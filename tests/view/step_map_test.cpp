@@ -116,8 +116,7 @@ TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's"
     }
 }
 
-TEST_CASE(
-    "positions, a cap, ALiBi and global tokens: each stage's map has the reference's numbers") {
+TEST_CASE("positions, cap, ALiBi and global tokens: each stage's map has the reference's numbers") {
     AttentionSpec spec = causal_spec();
     spec.rope = Rope{};
     spec.query_offset = 9;

@@ -166,8 +166,7 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
           "W is split into 4 heads, the model has 2: set its own number to change one.");
 }
 
-TEST_CASE(
-    "the first line names the heads that are off, the output's numbers and the largest change") {
+TEST_CASE("the first line names heads that are off, the output's numbers and the largest change") {
     AppState state = two_by_two();
     CHECK_FALSE(has(heads_point(state), "Without"));
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone});
@@ -266,8 +265,7 @@ TEST_CASE("a journal and a session keep which heads are off") {
     CHECK(has(wrong, "expected a list of [layer, head]"));
 }
 
-TEST_CASE(
-    "a replaced row is an intervention beside heads off: in the list, the words, the numbers") {
+TEST_CASE("a replaced row is an intervention beside heads off: in list, words and numbers") {
     AppState state = run_with(two_by_two(), {ReplaceRow{0, 1, 2, {0.0, 1.0, 0.0, 0.0}},
                                              SwitchHead{0, 0, false}, kRunDone});
     const ModelChanges& changes = model_of(state.document())->changes;
@@ -314,8 +312,7 @@ TEST_CASE("q, k and v are patched from a text that is asked for; one a head and 
     CHECK_FALSE(acted(state, {PatchHead{1, 0, Stage::context, "a dog ran off"}}).opening);
 }
 
-TEST_CASE(
-    "another text keeps heads off and drops rows and patches, which are of one text's tokens") {
+TEST_CASE("another text keeps heads off and drops rows and patches, which are of its tokens") {
     AppState state =
         run_with(two_by_two(), {SwitchHead{0, 0, false}, ReplaceRow{0, 1, 0, {1.0, 0.0, 0.0, 0.0}},
                                 PatchHead{1, 1, Stage::k, "a dog ran off"}, kRunDone});
@@ -342,8 +339,7 @@ TEST_CASE("a journal and a session keep rows and patches") {
     CHECK(has(session_fault(wrong, {.open = run_by_fake}), "has the part 'x': expected q, k or v"));
 }
 
-TEST_CASE(
-    "change is a measure while there are interventions: it sorts, filters and is in the CSV") {
+TEST_CASE("change is a measure while there are interventions: it sorts, filters, is in the CSV") {
     AppState state = two_by_two();
     CHECK(std::ranges::none_of(heads_measures(state.document()), [](const HeadMeasureInfo& each) {
         return each.measure == HeadMeasure::change;
