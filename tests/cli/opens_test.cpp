@@ -131,8 +131,7 @@ void check_mapped(view::AppState& state, HeadPlace place, const Expected& expect
 
 /// Both workspaces show these numbers.
 void check_shown(view::AppState& state, HeadPlace place, Index batch, const Expected& expected) {
-    CAPTURE(place.layer);
-    CAPTURE(place.head);
+    INFO("place.layer ", place.layer, ", place.head ", place.head);
     view::apply(state, view::ShowHead{place.head, batch, place.layer});
     view::apply(state, view::SetWorkspace{"heads"});
     const auto& result = view::heads_look(state).result;

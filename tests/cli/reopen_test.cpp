@@ -40,8 +40,7 @@ void check_same_stages(const Npz& once, const Npz& twice) {
 
 /// Traces a call, and what came of it again: no stage differs, by trace and in the window.
 void check_reopens(const std::string& input, const Arguments& options) {
-    CAPTURE(input);
-    CAPTURE(options);
+    INFO("input ", input, ", options ", options);
     const Scratch scratch;
     const std::string once = scratch.at("once.npz"), twice = scratch.at("twice.npz");
     succeeds(joined({"trace", input, "-o", once}, options));

@@ -193,8 +193,7 @@ TEST_CASE("the ribbon cuts no word and draws no arrow through one") {
         float left = 0.0F;
         for (const view::RibbonItem& item : items) {
             const test::Call* const label = painter.find_text(item.label);
-            CAPTURE(width);
-            CAPTURE(item.label);
+            INFO("width ", width, ", item.label ", item.label);
             if (width > 800.0F) REQUIRE(label);
             if (!label) continue;
             CHECK(label->low.x >= left);

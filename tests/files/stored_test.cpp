@@ -39,8 +39,7 @@ TensorFile shown(const std::string& path, const OptionValues& given = {}) {
 }
 
 bool has_note(const TensorFile& file, const std::string& note) {
-    CAPTURE(file.notes);
-    CAPTURE(note);
+    INFO("file.notes ", file.notes, ", note ", note);
     return std::ranges::count(file.notes, note) == 1;
 }
 

@@ -315,8 +315,7 @@ TEST_CASE("so do two stacks, each group of them") {
         {"t5", {"3 1 4 1 5", "2 7", "cross"}}, {"clip", {"3 1 4", clip, ""}},
         {"clip", {"3 1 4", clip, "image"}},    {"clip", {"3 1 4 || 5 9", clip, "match"}}};
     for (const auto& [family, reading] : readings) {
-        CAPTURE(family);
-        CAPTURE(reading.group);
+        INFO("family ", family, ", reading.group ", reading.group);
         const Model all = Model::open(test::golden_model(family)).value();
         const Model one = Model::open(test::golden_model(family), KeptBlocks::one).value();
         REQUIRE(one.second());

@@ -122,8 +122,7 @@ void check_lines(const Tokenizer& tokenizer, const std::string& name) {
     REQUIRE(ids.size() == all.size());
     for (std::size_t n = 0; n < all.size(); ++n) {
         const auto line = all[n].get<std::string>();
-        CAPTURE(n);
-        CAPTURE(line);
+        INFO("n ", n, ", line ", line);
         const bool sums = name.ends_with("unigram") && line.size() > 100;
         if (line.find("<unk>") == std::string::npos && line != "<x>" && !sums)
             CHECK(ids_of(tokenizer, line) == ids[n].get<std::vector<Index>>());

@@ -183,8 +183,7 @@ TEST_CASE("a head set to zero is the run with that head off, in every family wit
         CHECK(sweep->difference >= 0.0);
         double most = 0.0;
         for (const SweptHead& head : sweep->swept) {
-            CAPTURE(head.at.layer);
-            CAPTURE(head.at.head);
+            INFO("head.at.layer ", head.at.layer, ", head.at.head ", head.at.head);
             const ModelRun off = must(read.run({{head.at}, {}, {}}));
             check_equal(head, expected_of(*sweep, run.read_out, off.read_out));
             most = std::max(most, head.kl);
@@ -203,8 +202,7 @@ TEST_CASE("mean, patch, and one position at a time: as every block computed in f
         const ModelRun other = must(model.run(tokens({2, 7, 1, 8, 6}), staged()));
         for (const Ablation by : {Ablation::zero, Ablation::mean, Ablation::patch})
             for (const bool each : {false, true}) {
-                CAPTURE(static_cast<int>(by));
-                CAPTURE(each);
+                INFO("by ", static_cast<int>(by), ", each ", each);
                 const SweepOptions options{by, {{2, 7}}, each, &other};
                 const auto sweep = must(sweep_heads(model, run, staged(), options));
                 CHECK(sweep.a == 2);
@@ -328,8 +326,7 @@ TEST_CASE("a swept residual or MLP is a run with that row replaced, of aligned p
         alignment[1] = 0;
         for (const auto part : {SweepPart::residual, SweepPart::mlp})
             for (const auto by : {Ablation::zero, Ablation::mean, Ablation::patch}) {
-                CAPTURE(static_cast<int>(part));
-                CAPTURE(static_cast<int>(by));
+                INFO("part ", static_cast<int>(part), ", by ", static_cast<int>(by));
                 const SweepOptions options{by, {{2, 7}}, false, &other, alignment, part};
                 const auto sweep = must(sweep_heads(model, run, staged(), options));
                 const Index tokens = std::ssize(run.tokens);
@@ -414,8 +411,7 @@ TEST_CASE("tokens are paired by their common ends, or as written") {
 TEST_CASE("rounding is no change: the mean of one position, a patch from the text itself") {
     for (const char* family : {"gpt2", "llama", "mistral", "gemma2"})
         for (const Ablation by : {Ablation::mean, Ablation::patch}) {
-            CAPTURE(family);
-            CAPTURE(static_cast<int>(by));
+            INFO("family ", family, ", by ", static_cast<int>(by));
             const auto model = must(Model::open(test::golden_model(family)));
             const auto text = by == Ablation::mean ? tokens({7}) : tokens({1, 7, 3, 1, 4});
             const ModelRun run = must(model.run(text, staged()));

@@ -200,9 +200,7 @@ TEST_CASE("what shares the hero's rows stands left of it, its columns above, and
     for (const ImVec2 room : {ImVec2{500.0F, 400.0F}, {800.0F, 500.0F}, {1800.0F, 1200.0F}})
         for (const Index tokens : {1, 4, 12, 40})
             for (const Index d_k : {1, 4, 64}) {
-                CAPTURE(room.x);
-                CAPTURE(tokens);
-                CAPTURE(d_k);
+                INFO("room.x ", room.x, ", tokens ", tokens, ", d_k ", d_k);
                 const view::StepView view = scores_of(tokens, d_k);
                 const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), room);
                 const ui::GridPlace& q = layout.operands[0];
@@ -254,8 +252,7 @@ view::StepView signed_scores(Index tokens) {
 TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tokens have numbers") {
     for (const Index tokens : {4, 8, 12, 16, 24})
         for (const float width : {600.0F, 800.0F, 1100.0F, 1600.0F}) {
-            CAPTURE(tokens);
-            CAPTURE(width);
+            INFO("tokens ", tokens, ", width ", width);
             const view::StepView view = signed_scores(tokens);
             SeenTexts numbers = texts_of(view, {width, 800.0F});
             std::erase_if(numbers, [](const SeenText& text) {
@@ -274,8 +271,7 @@ TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tok
 TEST_CASE("dense matrices drop the zero before the point, small ones keep it, in any cell") {
     for (const Index tokens : {4, 14})
         for (const float width : {800.0F, 1000.0F, 1600.0F}) {
-            CAPTURE(tokens);
-            CAPTURE(width);
+            INFO("tokens ", tokens, ", width ", width);
             view::StepView view = signed_scores(tokens);
             for (view::CellView& cell : view.result.cells) {
                 cell.value = -0.5803;
@@ -361,9 +357,7 @@ TEST_CASE("the weights take 35 % of the canvas in height at least, in low window
     for (const float scale : {1.0F, 1.5F, 2.0F})
         for (const int tokens : {4, 14, 40, 64})
             for (const Stage stage : {Stage::weights, Stage::scores}) {
-                CAPTURE(scale);
-                CAPTURE(tokens);
-                CAPTURE(info(stage).key);
+                INFO("scale ", scale, ", tokens ", tokens, ", info(stage).key ", info(stage).key);
                 std::string sentence;
                 for (int n = 0; n < tokens; ++n) sentence += "word" + std::to_string(n) + " ";
                 App app({1280.0F, 720.0F}, scale);

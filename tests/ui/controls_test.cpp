@@ -59,8 +59,7 @@ ImVec2 model_button(App& app) {
 TEST_CASE("the controls are one row at every width: what does not fit is in the popover") {
     for (const float width : {640.0F, 800.0F, 1000.0F, 1200.0F, 1600.0F, 2560.0F})
         for (const float scale : {1.0F, 1.5F, 2.0F}) {
-            CAPTURE(width);
-            CAPTURE(scale);
+            INFO("width ", width, ", scale ", scale);
             Row row({width, 300.0F}, scale);
             view::apply(row.state, view::SetHeads{8});
             row.ui.frames(2);
@@ -171,8 +170,7 @@ TEST_CASE("Escape in a number of the popover ends the typing alone") {
 TEST_CASE("the popover lies within the window at every size, and scrolls in the smallest alone") {
     for (const float scale : {1.0F, 1.5F})
         for (const ImVec2 size : {ImVec2{640.0F, 360.0F}, {1280.0F, 720.0F}, {1600.0F, 1000.0F}}) {
-            CAPTURE(size.x);
-            CAPTURE(scale);
+            INFO("size.x ", size.x, ", scale ", scale);
             App app(size, scale);
             app.act({view::SetHeads{16}, view::SetKeyHeads{2}, view::SetSoftCap{1.0},
                      view::SetRope{view::RopeTurn::half}, view::SetDropout{0.5}, view::SetWindow{1},

@@ -72,8 +72,7 @@ TEST_CASE("every stage's heading is equally high, readable and inside the window
         for (const float width : {640.0F, 900.0F, 1400.0F}) {
             Heading heading(width * scale, scale);
             for (const view::StepView& view : all_headings()) {
-                CAPTURE(view.title);
-                CAPTURE(width);
+                INFO("view.title ", view.title, ", width ", width);
                 heading.draw(view);
                 CHECK(heading.height == doctest::Approx(64.0F * scale));
                 CHECK(heading.texts.size() > 2);

@@ -236,8 +236,7 @@ TEST_CASE("a window of any width, down to one pixel, draws every workspace") {
     for (const view::WorkspaceInfo* workspace : app.state.workspaces) {
         view::apply(app.state, go_to(*workspace));
         for (float width = 1.0F; width <= 64.0F; ++width) {
-            CAPTURE(workspace->key);
-            CAPTURE(width);
+            INFO("workspace->key ", workspace->key, ", width ", width);
             ImGui::GetIO().DisplaySize = {width, 200.0F};
             app.ui.frame();
             CHECK(app.state.workspace == workspace->key);

@@ -46,9 +46,7 @@ void check_pairs(const AppState& state, Stage stage, Wanted wanted) {
     for (Index h = 0; h < state.document().heads; ++h)
         for (Index i = 0; i < 4; ++i)
             for (Index j = 0; j < 4; ++j) {
-                CAPTURE(h);
-                CAPTURE(i);
-                CAPTURE(j);
+                INFO("h ", h, ", i ", i, ", j ", j);
                 CHECK(at(state, stage, h, i, j) == near(wanted(h, i, j)));
             }
 }

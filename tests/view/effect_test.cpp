@@ -143,8 +143,7 @@ TEST_CASE("no sentence and no mark claims a change that is none, or denies one t
                 CHECK_FALSE(has(state.message.words, words));
             if (before.shared_document() == state.shared_document() || !state.effect) continue;
             const std::string words = effect_words(state);
-            CAPTURE(words);
-            CAPTURE(state.message.words);
+            INFO("words ", words, ", state.message.words ", state.message.words);
             if (!has(state.message.words, "…"))  // all of it was told
                 CHECK(has(state.message.words, words));
             const Claims claims = claims_in(words);

@@ -103,8 +103,7 @@ void check_jacobian(const OpenCall& call, const AppState& state, Index row) {
 TEST_CASE("every kind of call opens in every workspace") {
     for (const OpenCall& call : open_calls())
         for (const std::string_view key : kShown) {
-            CAPTURE(call.name);
-            CAPTURE(key);
+            INFO("call.name ", call.name, ", key ", key);
             const AppState state = shown_in(call, key);
             CHECK(shown_workspace(state).lacks(state) == "");
             CHECK(state.message.severity != Severity::error);

@@ -60,9 +60,7 @@ TEST_CASE("every sheet and seed: the written answer is right; zeros and other si
     for (const ExerciseSheet& sheet : *exercise_sheets())
         for (std::uint64_t seed = 0; seed < 20; ++seed)
             for (const ExerciseQuestion& question : made(sheet, seed).questions) {
-                CAPTURE(sheet.key);
-                CAPTURE(seed);
-                CAPTURE(question.label);
+                INFO("sheet.key ", sheet.key, ", seed ", seed, ", question.label ", question.label);
                 CHECK(accepts(question, answers(question)));
                 CHECK_FALSE(accepts(question, entries(question, [](double) { return ""; })));
                 if (!question.choices.empty()) {

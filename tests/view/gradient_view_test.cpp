@@ -148,8 +148,7 @@ TEST_CASE("the chain rule of every stage and parameter gives the gradient, for e
         const AppState state = losses_of(document)[turn++ % 3];
         for_some_gradients(state, [&](const CellRef& cell) {
             const Explanation explanation = explain_gradient(state, cell);
-            CAPTURE(explanation.name);
-            CAPTURE(explanation.tex);
+            INFO("explanation.name ", explanation.name, ", explanation.tex ", explanation.tex);
             CHECK(tex::parse(explanation.tex).has_value());
             CHECK(explanation.formula == tex::plain_text(explanation.tex));
             if (!explanation.steps.empty())

@@ -109,8 +109,7 @@ TEST_CASE("the weight that the arithmetic ends with is the weight of the matrix,
             after(two_heads_state(), {SetWorkspace{"kinds"}, ShowHead{1}, b_is(setting, value)});
         const KindsResult& result = *kinds_look(state).result;
         REQUIRE(result.whole());
-        CAPTURE(setting);
-        CAPTURE(value);
+        INFO("setting ", setting, ", value ", value);
         for (Index i = 0; i < result.call.q.shape().t; ++i)
             for (Index j = 0; j <= i; ++j) {
                 const KindArithmetic arithmetic = explain_kind(result.b, result, i, j);

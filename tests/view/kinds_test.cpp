@@ -30,8 +30,7 @@ const KindsResult& result_of(const AppState& state) {
 void check_weights(const KindComputed& side, const Matrix& expected) {
     for (Index i = 0; i < 3; ++i)
         for (Index j = 0; j < 3; ++j) {
-            CAPTURE(i);
-            CAPTURE(j);
+            INFO("i ", i, ", j ", j);
             CHECK(side.weights()(i, j) == doctest::Approx(expected[i][j]).epsilon(1e-10));
         }
 }
@@ -99,8 +98,7 @@ TEST_CASE("A is what Step computes; one setting of B: weights, largest differenc
     CHECK(result_of(same).error.largest == 0.0);
     for (const Known& known : kKnown) {
         const auto& [setting, value] = known.setting;
-        CAPTURE(setting);
-        CAPTURE(value);
+        INFO("setting ", setting, ", value ", value);
         const AppState state = kinds_state({b_is(setting, value)});
         const KindsResult& result = result_of(state);
         check_weights(result.a, kScaled);
@@ -362,8 +360,7 @@ TEST_CASE("every pair of kinds can be computed on every sample, and says one tru
             const AppState now = after(state, {ChooseKinds{std::string(preset.key)}});
             const KindsView view = build_kinds_view(now);
             if (!view.lacks.empty()) continue;
-            CAPTURE(preset.key);
-            CAPTURE(view.sentence);
+            INFO("preset.key ", preset.key, ", view.sentence ", view.sentence);
             CHECK_FALSE(view.sentence.empty());
             if (!kinds_look(now)
                      .result->whole()) {  // an operation that the document has no mask for

@@ -193,9 +193,7 @@ TEST_CASE("a soft cap, ALiBi and a sink are steps of the inspector, each alone a
         for (const bool alibi : {false, true})
             for (const bool sink : {false, true}) {
                 if (!cap && !alibi && !sink) continue;
-                CAPTURE(cap);
-                CAPTURE(alibi);
-                CAPTURE(sink);
+                INFO("cap ", cap, ", alibi ", alibi, ", sink ", sink);
                 AttentionSpec spec;
                 if (cap) spec.softcap = 2.0;
                 spec.alibi = alibi;

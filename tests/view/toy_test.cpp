@@ -64,8 +64,7 @@ TEST_CASE("no entry of a toy depends on how many there are") {
 TEST_CASE("another size keeps every number that was there, also hand-set and edited ones") {
     for (const char* preset : {"the-cat-sat-down", "three-heads", "cross-attention", "eight-heads"})
         for (std::uint64_t n = 0; n < 6; ++n) {
-            CAPTURE(preset);
-            CAPTURE(n);
+            INFO("preset ", preset, ", n ", n);
             const AppState first = after(preset_state(preset), {SetCell{{Param::w_k, 0, 1}, 7.25},
                                                                 SetCell{{Stage::x, 0, 0}, -3.5}});
             const Actions changes{SetKeyWidth{pick(n, 1, 20)}, SetHeads{pick(n, 2, 6)},
