@@ -181,7 +181,7 @@ std::string sum_tex(const Chain& chain, std::string_view index) {
 Expr products_of(const Chain& chain) {
     std::vector<Expr> terms;
     for (std::size_t n = 0; n < chain.left.numbers.size(); ++n)
-        terms.push_back(combine(Op::product, {chain.left.numbers[n], chain.right.numbers[n]}));
+        terms.push_back(chain.left.numbers[n] * chain.right.numbers[n]);
     return combine(Op::sum, std::move(terms));
 }
 

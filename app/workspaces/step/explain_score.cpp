@@ -154,13 +154,11 @@ Chain score_chain(const AppState& state, const CellRef& cell) {
 
 /// Σ_c (s q_c) (s k_c), s = d_k^(−1/4).
 void forward_scaled_operands(const AppState& state, Explanation& explanation, Chain chain) {
-    const Expr root =
-        combine(Op::power, {constant(static_cast<double>(state.document().d_k)), constant(-0.25)});
+    const Expr root = combine(Op::power, {constant(state.document().d_k), constant(-0.25)});
     const Expr s =
         add_step(explanation, "s", "s", root, "what each query and key is multiplied by");
     for (Side* side : {&chain.left, &chain.right}) {
-        for (Expr& number : side->numbers)
-            number = plain(evaluate(combine(Op::product, {s, number})));
+        for (Expr& number : side->numbers) number = plain(evaluate(s * number));
         side->heading = "s·" + side->heading;
         side->name = "s·" + side->name;
         side->tex = R"(s \cdot )" + side->tex;
@@ -171,7 +169,7 @@ void forward_scaled_operands(const AppState& state, Explanation& explanation, Ch
 
 Expr length_of(const std::vector<Expr>& row) {
     std::vector<Expr> squares;
-    for (const Expr& number : row) squares.push_back(combine(Op::product, {number, number}));
+    for (const Expr& number : row) squares.push_back(number * number);
     return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
 }
 
@@ -186,7 +184,7 @@ void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const C
     const Expr k = add_step(explanation, as_read(spec, "‖k‖"), as_read(spec, R"(\|k\|)", "'"),
                             length_of(chain.right.numbers), as_read(spec, "√Σ_c k_c²"));
     if (q.value != 0.0 && k.value != 0.0) {
-        end_with(explanation, combine(Op::quotient, {product, combine(Op::product, {q, k})}));
+        end_with(explanation, product / (q * k));
         return;
     }
     explanation.notes.emplace_back("A row of length 0 has no direction: its cosines are 0.");
@@ -197,8 +195,7 @@ void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const C
 Expr column_sum(const AppState& state, const std::vector<Expr>& x, Param w, Index a) {
     std::vector<Expr> terms;
     for (std::size_t c = 0; c < x.size(); ++c)
-        terms.push_back(
-            combine(Op::product, {x[c], cell_expr(state, {w, static_cast<Index>(c), a})}));
+        terms.push_back(x[c] * cell_expr(state, {w, static_cast<Index>(c), a}));
     return combine(Op::sum, std::move(terms));
 }
 
@@ -239,10 +236,10 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
     for (Index a = 0; a < w.shape().d; ++a) {
         const double of_query = evaluate(column_sum(state, pair.left.numbers, Param::w_score_q, a));
         const double of_key = evaluate(column_sum(state, pair.right.numbers, Param::w_score_k, a));
-        const Expr tanh = combine(Op::tanh, {combine(Op::sum, {plain(of_query), plain(of_key)})});
+        const Expr tanh = combine(Op::tanh, {plain(of_query) + plain(of_key)});
         const Expr weight = cell_expr(state, {Param::w_score_row, 0, a});
         chain.add(weight, plain(evaluate(tanh)), std::to_string(a));
-        terms.push_back(combine(Op::product, {weight, tanh}));
+        terms.push_back(weight * tanh);
     }
     set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
@@ -257,14 +254,14 @@ void forward_student_t(const AttentionSpec& spec, Explanation& explanation, cons
     set_formula(explanation, as_read(spec, R"(-\ln(1 + \|q - k\|^2))", "'"));
     std::vector<Expr> squares;
     for (std::size_t c = 0; c < chain.labels.size(); ++c) {
-        const Expr apart = combine(Op::difference, {chain.left.numbers[c], chain.right.numbers[c]});
+        const Expr apart = chain.left.numbers[c] - chain.right.numbers[c];
         squares.push_back(combine(Op::power, {apart, constant(2.0)}));
     }
     const Expr distance =
         add_step(explanation, as_read(spec, "‖q − k‖²"), as_read(spec, R"(\|q - k\|^2)", "'"),
                  combine(Op::sum, std::move(squares)), as_read(spec, "Σ_c (q_c − k_c)²"));
-    const Expr log = combine(Op::ln, {combine(Op::sum, {constant(1.0), distance})});
-    end_with(explanation, combine(Op::difference, {constant(0.0), log}));
+    const Expr log = combine(Op::ln, {constant(1.0) + distance});
+    end_with(explanation, constant(0.0) - log);
 }
 
 void forward_relative(const AppState& state, Explanation& explanation, const Chain& chain) {
@@ -281,7 +278,7 @@ void forward_relative(const AppState& state, Explanation& explanation, const Cha
     explanation.notes.push_back(fmt::format(
         "b_score is the number of head {} for keys that stand j − i = {} from their query.",
         state.head, distance));
-    end_with(explanation, combine(Op::sum, {product, bias}));
+    end_with(explanation, product + bias);
 }
 
 }  // namespace
