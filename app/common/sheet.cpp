@@ -169,10 +169,9 @@ std::vector<float> joined_context(const AppState& state) {
     const Tensor& context = (*state.trace)[Stage::context];
     const Shape shape = context.shape();
     std::vector<float> joined;
-    for (Index i = 0; i < shape.t; ++i)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index c = 0; c < shape.d; ++c)
-                joined.push_back(context(std::min(state.batch, shape.b - 1), h, i, c));
+    for (const auto [i, h] : each_cell(shape.t, shape.h))
+        for (Index c = 0; c < shape.d; ++c)
+            joined.push_back(context(std::min(state.batch, shape.b - 1), h, i, c));
     return joined;
 }
 

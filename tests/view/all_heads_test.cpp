@@ -53,9 +53,8 @@ TEST_CASE("every head of every layer has the weights that Step shows of it") {
         CHECK(state.head == each.place.head);
         const auto step = (*state.trace)[Stage::weights].matrix(0, state.head);
         const auto mine = heads_look(state).result->weights(each.place);
-        for (Index i = 0; i < 4; ++i)
-            for (Index j = 0; j < 4; ++j)
-                CHECK(mine(i, j) == doctest::Approx(step(i, j)).epsilon(1e-6));
+        for (const auto [i, j] : each_cell(4, 4))
+            CHECK(mine(i, j) == doctest::Approx(step(i, j)).epsilon(1e-6));
     }
 }
 

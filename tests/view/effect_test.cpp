@@ -94,12 +94,11 @@ bool differs(const AppState& before, const AppState& after, Stage stage) {
     const auto b = part(after, *after.trace, after.document().size.heads, stage);
     if (!a || !b) return a.has_value() != b.has_value();
     if (a->rows != b->rows || a->columns != b->columns) return true;
-    for (Index i = 0; i < a->rows; ++i)
-        for (Index j = 0; j < a->columns; ++j) {
-            const float x = (*a)(i, j);
-            const float y = (*b)(i, j);
-            if (x != y && !(std::isnan(x) && std::isnan(y))) return true;
-        }
+    for (const auto [i, j] : each_cell(a->rows, a->columns)) {
+        const float x = (*a)(i, j);
+        const float y = (*b)(i, j);
+        if (x != y && !(std::isnan(x) && std::isnan(y))) return true;
+    }
     return false;
 }
 

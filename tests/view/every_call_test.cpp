@@ -137,14 +137,13 @@ TEST_CASE("masks of every kind of call show the reference's weights") {
         const MasksView view = build_masks_view(shown_in(call, "masks"));
         REQUIRE(view.grids.size() == 3);
         const auto weights = call.exact[Stage::weights].matrix(0, 0);
-        for (Index i = 0; i < weights.rows; ++i)
-            for (Index j = 0; j < weights.columns; ++j) {
-                const double shown = view.grids[2].at(i, j).value;
-                if (std::isnan(weights(i, j)))
-                    CHECK(std::isnan(shown));
-                else
-                    CHECK(shown == doctest::Approx(weights(i, j)).epsilon(1e-4).scale(1e-3));
-            }
+        for (const auto [i, j] : each_cell(weights)) {
+            const double shown = view.grids[2].at(i, j).value;
+            if (std::isnan(weights(i, j)))
+                CHECK(std::isnan(shown));
+            else
+                CHECK(shown == doctest::Approx(weights(i, j)).epsilon(1e-4).scale(1e-3));
+        }
     }
 }
 
@@ -204,9 +203,8 @@ TEST_CASE("Lookup's similarity times the factor is the score, or says which scor
         REQUIRE(view.body.lacks == "");
         const SimilarityResult& result = *lookup_look(state).similarity;
         const Tensor& shown = score == Score::dot ? result.dot : result.cosine;
-        for (Index i = 0; i < shown.shape().t; ++i)
-            for (Index j = 0; j < shown.shape().d; ++j)
-                CHECK(shown(0, 0, i, j) ==
-                      doctest::Approx(call.exact[Stage::scores](0, 0, i, j)).epsilon(1e-4));
+        for (const auto [i, j] : each_cell(shown.shape().t, shown.shape().d))
+            CHECK(shown(0, 0, i, j) ==
+                  doctest::Approx(call.exact[Stage::scores](0, 0, i, j)).epsilon(1e-4));
     }
 }

@@ -113,13 +113,12 @@ double exact_loss(const AppState& state, const InputsD& inputs) {
         for (Index c = 0; c < shape.d; ++c) sum += std::exp(output(cell.batch, 0, cell.row, c));
         return std::log(sum) - output(cell.batch, 0, cell.row, cell.column);
     }
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index i = 0; i < shape.t; ++i)
-            for (Index c = 0; c < shape.d; ++c) {
-                const double y = output(b, 0, i, c);
-                const double error = y - target_of(state.document(), b, i, c);
-                sum += loss.kind == LossKind::sum ? y : error * error / 2;
-            }
+    for (const auto [b, i] : each_cell(shape.b, shape.t))
+        for (Index c = 0; c < shape.d; ++c) {
+            const double y = output(b, 0, i, c);
+            const double error = y - target_of(state.document(), b, i, c);
+            sum += loss.kind == LossKind::sum ? y : error * error / 2;
+        }
     return sum;
 }
 
@@ -311,8 +310,7 @@ TEST_CASE("session and journal bring loss and targets back; of an output that is
         for (const OperandId& id : everything(state)) {
             const auto a = gradient_of(state, id);
             const auto b = gradient_of(opened, id);
-            for (Index i = 0; i < a.rows; ++i)
-                for (Index j = 0; j < a.columns; ++j) CHECK(a(i, j) == b(i, j));
+            for (const auto [i, j] : each_cell(a)) CHECK(a(i, j) == b(i, j));
         }
     }
     for (const Action& action :
@@ -350,8 +348,7 @@ TEST_CASE("a pair that the mask forbids is a masked cell of the gradients behind
           std::pair(Stage::q, false)}) {
         CAPTURE(info(stage).key);
         const GridView grid = build_step_view(after(state, {GoToStage{stage}})).result;
-        for (Index i = 0; i < grid.rows; ++i)
-            for (Index j = 0; j < grid.columns; ++j)
-                CHECK((grid.at(i, j).look == CellLook::masked) == (hides && j > i));
+        for (const auto [i, j] : each_cell(grid))
+            CHECK((grid.at(i, j).look == CellLook::masked) == (hides && j > i));
     }
 }

@@ -255,14 +255,13 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
     CHECK(alone.sum.empty());  // there are no others that could lose
     const AppState sharp = gradients_state({SetScaling{false}, SetTemperature{0.01}});
     Index saturated = 0;
-    for (Index row = 0; row < 4; ++row)
-        for (Index key = 0; key < 4; ++key) {
-            const CompetitionView view =
-                build_gradients_view(after(sharp, {SelectJacobianRow{row, key}})).competition;
-            const CompetitionToken& raised = view.tokens[key];
-            CHECK(view.why.empty() == (raised.slope >= 0.01));
-            saturated += has(view.why, "Saturated") && raised.p > 0.99;
-        }
+    for (const auto [row, key] : each_cell(4, 4)) {
+        const CompetitionView view =
+            build_gradients_view(after(sharp, {SelectJacobianRow{row, key}})).competition;
+        const CompetitionToken& raised = view.tokens[key];
+        CHECK(view.why.empty() == (raised.slope >= 0.01));
+        saturated += has(view.why, "Saturated") && raised.p > 0.99;
+    }
     CHECK(saturated > 0);
 }
 
@@ -411,15 +410,12 @@ TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sen
         const double bent = std::tanh(trace[Stage::scaled](0, 0, 2, j) / 0.7);
         return 0.5 * (1.0 - bent * bent) * a_k * ((k == j ? 1.0 : 0.0) - a_j);
     };
-    for (Index k = 0; k < 4; ++k)
-        for (Index j = 0; j < 4; ++j)
-            CHECK(grid.at(k, j).value == doctest::Approx(cell(k, j)).epsilon(1e-5));
+    for (const auto [k, j] : each_cell(4, 4))
+        CHECK(grid.at(k, j).value == doctest::Approx(cell(k, j)).epsilon(1e-5));
     for (int turn = 0; turn < 400; ++turn) {
         std::array<double, 4> v{}, w{};
-        for (Index k = 0; k < 4; ++k)
-            for (Index j = 0; j < 4; ++j) v[k] += cell(k, j) * u[j];
-        for (Index j = 0; j < 4; ++j)
-            for (Index k = 0; k < 4; ++k) w[j] += cell(k, j) * v[k];
+        for (const auto [k, j] : each_cell(4, 4)) v[k] += cell(k, j) * u[j];
+        for (const auto [j, k] : each_cell(4, 4)) w[j] += cell(k, j) * v[k];
         double norm = 0.0;
         for (const double each : w) norm += each * each;
         norm = std::sqrt(norm);
@@ -474,9 +470,8 @@ TEST_CASE("gradients: of a saturated row V is sent what dropout leaves of the we
         });
         const TraceD& trace = gradients_look(state).result->sides[0].trace;
         Index row = 0, key = 0;
-        for (Index i = 0; i < 4; ++i)
-            for (Index j = 0; j < 4; ++j)
-                if (trace[Stage::weights](0, 0, i, j) > 0.999) row = i, key = j;
+        for (const auto [i, j] : each_cell(4, 4))
+            if (trace[Stage::weights](0, 0, i, j) > 0.999) row = i, key = j;
         const double sent = dropout > 0.0 ? trace[Stage::dropped](0, 0, row, key)
                                           : trace[Stage::weights](0, 0, row, key);
         const GradientsView view = build_gradients_view(after(state, {SelectJacobianRow{row, 0}}));

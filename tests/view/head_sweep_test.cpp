@@ -285,11 +285,10 @@ TEST_CASE("heads stand together: their mean as a matrix, each in its colour as l
     REQUIRE(mean.grids.size() == 1);
     CHECK(mean.grids[0].title == "mean of 2 heads of layer 0");
     const HeadsResult& result = *heads_look(state).result;
-    for (Index i = 0; i < 2; ++i)
-        for (Index j = 0; j < 2; ++j)
-            CHECK(mean.grids[0].at(i, j).value ==
-                  doctest::Approx(
-                      (double{result.weights({0, 0})(i, j)} + result.weights({0, 1})(i, j)) / 2));
+    for (const auto [i, j] : each_cell(2, 2))
+        CHECK(mean.grids[0].at(i, j).value ==
+              doctest::Approx(
+                  (double{result.weights({0, 0})(i, j)} + result.weights({0, 1})(i, j)) / 2));
     CHECK_FALSE(line_of(heads_inspector(state), "mean of 2 heads of layer 0").empty());
     const GridView own = build_all_heads_view(after(state, {SetHeadsRange{true}})).grids[0];
     double largest = 0.0;

@@ -243,27 +243,24 @@ TEST_CASE("general and additive scores take seeded parameters, and the screen sa
     };
     const double x[3][2] = {{1, 0}, {0, 1}, {1, 1}};
     AppState state = kinds_state({b_is("score", "general")});
-    for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j) {
-            double score = 0.0;
-            for (Index c = 0; c < 2; ++c)
-                for (Index d = 0; d < 2; ++d) score += x[i][c] * w(Param::w_score, c, d) * x[j][d];
-            CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
-        }
+    for (const auto [i, j] : each_cell(3, 3)) {
+        double score = 0.0;
+        for (const auto [c, d] : each_cell(2, 2))
+            score += x[i][c] * w(Param::w_score, c, d) * x[j][d];
+        CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
+    }
     CHECK(has(build_kinds_view(state).note, "with seed 1: they are not trained"));
     state = after(state, {b_is("score", "additive")});
-    for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j) {
-            double score = 0.0;
-            for (Index h = 0; h < 2; ++h) {
-                double sum = 0.0;
-                for (Index c = 0; c < 2; ++c)
-                    sum +=
-                        x[i][c] * w(Param::w_score_q, c, h) + x[j][c] * w(Param::w_score_k, c, h);
-                score += w(Param::w_score_row, 0, h) * std::tanh(sum);
-            }
-            CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
+    for (const auto [i, j] : each_cell(3, 3)) {
+        double score = 0.0;
+        for (Index h = 0; h < 2; ++h) {
+            double sum = 0.0;
+            for (Index c = 0; c < 2; ++c)
+                sum += x[i][c] * w(Param::w_score_q, c, h) + x[j][c] * w(Param::w_score_k, c, h);
+            score += w(Param::w_score_row, 0, h) * std::tanh(sum);
         }
+        CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
+    }
     const AppState other = after(state, {SetKindsSeed{2}});
     CHECK(result_of(other).b.weights()(0, 0) != result_of(state).b.weights()(0, 0));
     CHECK(build_kinds_view(kinds_state()).note.empty());

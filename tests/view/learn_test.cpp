@@ -108,9 +108,8 @@ TEST_CASE("learn: maps are the model's weights on the sequence, of the moment th
     const auto expected =
         train::probe(learn_look(state).plan->controls.a, *moment_at(side.moments, 2),
                      train::Sequences(learn_look(state).plan->controls.a).fixed());
-    for (Index i = 0; i < 12; ++i)
-        for (Index j = 0; j < 12; ++j)
-            CHECK(view.maps[0].at(i, j).value == expected.weights[0](0, 0, i, j));
+    for (const auto [i, j] : each_cell(12, 12))
+        CHECK(view.maps[0].at(i, j).value == expected.weights[0](0, 0, i, j));
     CHECK(view.maps[0].at(0, 1).look == CellLook::masked);
     play(state, {SetLearnSentence{"a 1 b 2 a 3 b 0 a b a b"}});
     CHECK(build_learn_view(state).maps[0].row_labels[2] == "b");
@@ -183,11 +182,9 @@ TEST_CASE("learn: how wide first logits are is measured, whatever norm, spread a
                     const auto trace = attend_exact(cast<double>(*inputs), layers.spec).value();
                     const TensorD& z = trace[Stage::scaled];
                     std::vector<double> values;
-                    for (Index h = 0; h < z.shape().h; ++h)
-                        for (Index i = 0; i < z.shape().t; ++i)
-                            for (Index j = 0; j < (layers.spec.mask.causal ? i + 1 : z.shape().d);
-                                 ++j)
-                                values.push_back(z(0, h, i, j));
+                    for (const auto [h, i] : each_cell(z.shape().h, z.shape().t))
+                        for (Index j = 0; j < (layers.spec.mask.causal ? i + 1 : z.shape().d); ++j)
+                            values.push_back(z(0, h, i, j));
                     double mean = 0.0, squares = 0.0;
                     for (const double value : values)
                         mean += value / static_cast<double>(values.size());

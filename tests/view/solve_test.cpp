@@ -30,23 +30,22 @@ Index moved_rows(const AppState& from, const AppState& to, Index row) {
 
 TEST_CASE("a number of V is typed: W_V is solved for it, other rows of V and the weights stay") {
     const AppState state = after(initial_state(), {GoToStage{Stage::v}});
-    for (Index row = 0; row < 4; ++row)
-        for (Index column = 0; column < 4; ++column) {
-            const AppState typed = after(
-                state, {BeginCellEdit{{Stage::v, row, column}}, DraftCell{"2"}, CommitCellEdit{}});
-            REQUIRE(typed.now == 1);
-            CHECK(v_at(typed, row, column) == doctest::Approx(2.0).epsilon(1e-5));
-            CHECK(moved_rows(state, typed, row) == 0);
-            CHECK((*typed.trace)[Stage::weights] == (*state.trace)[Stage::weights]);
-            CHECK((*typed.trace)[Stage::context] != (*state.trace)[Stage::context]);
-            CHECK(typed.document().inputs->x == state.document().inputs->x);
-            CHECK(typed.document().inputs->params[Param::w_k] ==
-                  state.document().inputs->params[Param::w_k]);
-            CHECK(has(typed.message.words, ", by W_V, solved for it: other rows of V stay"));
-            CHECK(after(typed, {Undo{}}).document().inputs->params[Param::w_v] ==
-                  state.document().inputs->params[Param::w_v]);
-            CHECK(v_at(after(typed, {Undo{}, Redo{}}), row, column) == v_at(typed, row, column));
-        }
+    for (const auto [row, column] : each_cell(4, 4)) {
+        const AppState typed = after(
+            state, {BeginCellEdit{{Stage::v, row, column}}, DraftCell{"2"}, CommitCellEdit{}});
+        REQUIRE(typed.now == 1);
+        CHECK(v_at(typed, row, column) == doctest::Approx(2.0).epsilon(1e-5));
+        CHECK(moved_rows(state, typed, row) == 0);
+        CHECK((*typed.trace)[Stage::weights] == (*state.trace)[Stage::weights]);
+        CHECK((*typed.trace)[Stage::context] != (*state.trace)[Stage::context]);
+        CHECK(typed.document().inputs->x == state.document().inputs->x);
+        CHECK(typed.document().inputs->params[Param::w_k] ==
+              state.document().inputs->params[Param::w_k]);
+        CHECK(has(typed.message.words, ", by W_V, solved for it: other rows of V stay"));
+        CHECK(after(typed, {Undo{}}).document().inputs->params[Param::w_v] ==
+              state.document().inputs->params[Param::w_v]);
+        CHECK(v_at(after(typed, {Undo{}, Redo{}}), row, column) == v_at(typed, row, column));
+    }
 }
 
 TEST_CASE("V: where words are no more independent other rows move, which is said") {

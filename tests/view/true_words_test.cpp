@@ -338,8 +338,8 @@ TEST_CASE("the worked example opens as its text has it, and says which of its ro
     const auto a = sheet_of(state, Stage::weights).values;
     const double wanted[3][3] = {
         {.4223, .1554, .4223}, {.1554, .4223, .4223}, {.2119, .2119, .5761}};
-    for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j) CHECK(a(i, j) == doctest::Approx(wanted[i][j]).epsilon(1e-3));
+    for (const auto [i, j] : each_cell(3, 3))
+        CHECK(a(i, j) == doctest::Approx(wanted[i][j]).epsilon(1e-3));
     CHECK(has(state.document().note, "rows sat and mat are wrong"));
 }
 

@@ -342,10 +342,9 @@ void carry_out(AppState& state, const PaintRules&) {
     const Index batch = by_batch || (custom && custom->shape().b > 1) ? document.size.batch : 1;
     const Index heads = custom && custom->shape().h > 1 ? document.size.heads : 1;
     Mask paint(Shape{batch, heads, document.size.tq, document.size.tk});
-    for (Index b = 0; b < batch; ++b)
-        for (Index h = 0; h < heads; ++h)
-            for (Index i = 0; i < document.size.tq; ++i)
-                std::ranges::copy(all.matrix(b, h).row(i), paint.matrix(b, h).row(i).begin());
+    for (const auto [b, h] : each_cell(batch, heads))
+        for (Index i = 0; i < document.size.tq; ++i)
+            std::ranges::copy(all.matrix(b, h).row(i), paint.matrix(b, h).row(i).begin());
     document.spec.mask = {};
     set_paint(document, std::move(paint));
     edit_spec(state, std::move(document), "The rules are paint now: every pair can be painted");

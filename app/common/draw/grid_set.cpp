@@ -168,9 +168,8 @@ GridView part_of(const GridView& grid, LensPart rows, LensPart columns) {
     part.lit.clear();
     part.sides.clear();
     part.groups.clear();
-    for (Index row = 0; row < rows.count; ++row)
-        for (Index column = 0; column < columns.count; ++column)
-            part.cells.push_back(grid.at(rows.first + row, columns.first + column));
+    for (const auto [row, column] : each_cell(rows.count, columns.count))
+        part.cells.push_back(grid.at(rows.first + row, columns.first + column));
     part.selected.reset();
     return part;
 }

@@ -24,11 +24,9 @@ IsMasked compare_masked(const AppState& state, MatrixView<const float> values) {
     const MaskSpec& mask = state.document().spec.mask;
     if (!shows || !mask.any()) return {};
     IsMasked masked;
-    for (Index i = 0; i < values.rows; ++i)
-        for (Index j = 0; j < values.columns; ++j)
-            masked.push_back(
-                !may_attend(mask, state.document().size, state.batch, state.head, i, j) &&
-                !std::isnan(values(i, j)));
+    for (const auto [i, j] : each_cell(values))
+        masked.push_back(!may_attend(mask, state.document().size, state.batch, state.head, i, j) &&
+                         !std::isnan(values(i, j)));
     return masked;
 }
 
@@ -96,9 +94,8 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
 
 GridView change_grid(const AppState& state, const AppState& pinned, const ComparedStage& stage) {
     std::vector<float> values;
-    for (Index i = 0; i < stage.b.rows; ++i)
-        for (Index j = 0; j < stage.b.columns; ++j)
-            values.push_back(signed_difference(stage.a(i, j), stage.b(i, j)));
+    for (const auto [i, j] : each_cell(stage.b))
+        values.push_back(signed_difference(stage.a(i, j), stage.b(i, j)));
     Sheet sheet = sheet_of(state, compare_look(state).stage);
     sheet.values = {values.data(), stage.b.rows, stage.b.columns, stage.b.columns};
     IsMasked masked = compare_masked(state, stage.b);
@@ -252,11 +249,10 @@ ComparedStage compared_stage(const AppState& state, const AppState& pinned) {
 
 std::optional<LargestChange> largest_change(const ComparedStage& stage) {
     std::vector<double> changes;
-    for (Index i = 0; i < stage.a.rows; ++i)
-        for (Index j = 0; j < stage.a.columns; ++j) {
-            const float by = signed_difference(stage.a(i, j), stage.b(i, j));
-            changes.push_back(std::isnan(by) ? HUGE_VAL : std::abs(double{by}));
-        }
+    for (const auto [i, j] : each_cell(stage.a)) {
+        const float by = signed_difference(stage.a(i, j), stage.b(i, j));
+        changes.push_back(std::isnan(by) ? HUGE_VAL : std::abs(double{by}));
+    }
     const auto cells = std::ssize(changes) - std::ranges::count(changes, 0.0);
     if (cells == 0) return std::nullopt;
     const auto most = largest_places(std::span<const double>(changes), kSameChange);

@@ -120,11 +120,10 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     const auto n = static_cast<Index>(p.size());
     std::vector<float> values;
     IsMasked masked;
-    for (Index r = 0; r < n; ++r)
-        for (Index c = 0; c < n; ++c) {
-            values.push_back(static_cast<float>(slopes[c] * jacobian[r * n + c]));
-            masked.push_back(!may_attend_in_row(state, r) || !may_attend_in_row(state, c));
-        }
+    for (const auto [r, c] : each_cell(n, n)) {
+        values.push_back(static_cast<float>(slopes[c] * jacobian[r * n + c]));
+        masked.push_back(!may_attend_in_row(state, r) || !may_attend_in_row(state, c));
+    }
     Sheet sheet = sheet_of(state, Stage::weights);
     sheet.values = {values.data(), n, n, n};
     sheet.row_labels = sheet.column_labels;

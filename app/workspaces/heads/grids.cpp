@@ -92,8 +92,7 @@ struct HeadsDifference {
 HeadsDifference difference_of(const HeadMatrix& one, const HeadMatrix& two) {
     const auto& a = one.values;
     HeadsDifference change{{}, {}, a.rows, a.columns};
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) change.values.push_back(a(i, j) - two.values(i, j));
+    for (const auto [i, j] : each_cell(a)) change.values.push_back(a(i, j) - two.values(i, j));
     change.masked = masked_of(one.allowed, change.view());
     for (std::size_t n = 0; n < change.masked.size(); ++n)
         if (two.allowed.empty() || two.allowed[n] != 0) change.masked[n] = 0;

@@ -250,8 +250,7 @@ std::string compare_point(const AppState& state) {
         return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
                            size(a.rows, a.columns), size(b.rows, b.columns));
     std::vector<double> sizes;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) sizes.push_back(std::abs(double{a(i, j)} - b(i, j)));
+    for (const auto [i, j] : each_cell(a)) sizes.push_back(std::abs(double{a(i, j)} - b(i, j)));
     const auto places = largest_places(std::span<const double>(sizes), kTied);
     const large::Cell at{places.empty() ? 0 : places.front() / a.columns,
                          places.empty() ? 0 : places.front() % a.columns};

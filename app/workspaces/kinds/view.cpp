@@ -180,8 +180,7 @@ std::string moved_share(const KindsResult& result) {
     const auto a = result.a.weights();
     const auto b = result.b.weights();
     double sum = 0.0;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) sum += std::abs(b(i, j) - a(i, j));
+    for (const auto [i, j] : each_cell(a)) sum += std::abs(b(i, j) - a(i, j));
     return number(sum / 2.0 / static_cast<double>(a.rows));
 }
 

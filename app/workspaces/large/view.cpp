@@ -51,14 +51,12 @@ void add_generator(LargeView& view, const large::PlantedSpec& draft) {
 
 void add_heads(LargeView& view, const AppState& state) {
     const Dimensions& size = state.document().size;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h) {
-            if (shown_head(state) == large::Head{b, h})
-                view.head = static_cast<int>(view.heads.size());
-            view.heads.push_back(size.batch == 1 ? fmt::format("head {}", h)
-                                                 : fmt::format("sequence {}, head {}", b, h));
-            view.head_refs.push_back({b, h});
-        }
+    for (const auto [b, h] : each_cell(size.batch, size.heads)) {
+        if (shown_head(state) == large::Head{b, h}) view.head = static_cast<int>(view.heads.size());
+        view.heads.push_back(size.batch == 1 ? fmt::format("head {}", h)
+                                             : fmt::format("sequence {}, head {}", b, h));
+        view.head_refs.push_back({b, h});
+    }
 }
 
 void add_go_to(LargeView& view, const AppState& state) {

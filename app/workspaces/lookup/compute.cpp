@@ -105,9 +105,8 @@ Tensor words_alone(const Document& document, Stage stage) {
 }
 
 void add_waves(Tensor& x) {
-    for (Index place = 0; place < x.shape().t; ++place)
-        for (Index c = 0; c < x.shape().d; ++c)
-            x(0, 0, place, c) += static_cast<float>(position_value(place, c));
+    for (const auto [place, c] : each_cell(x.shape().t, x.shape().d))
+        x(0, 0, place, c) += static_cast<float>(position_value(place, c));
 }
 
 bool shuffles_keys_only(const Document& document) {

@@ -104,8 +104,7 @@ void add_grids(const AppState& state, const PermutationResult& result, LookupGri
     const auto before = result.before.matrix(0, 0);
     const auto after = result.after.matrix(0, 0);
     std::vector<float> change;
-    for (Index i = 0; i < before.rows; ++i)
-        for (Index j = 0; j < before.columns; ++j) change.push_back(after(i, j) - before(i, j));
+    for (const auto [i, j] : each_cell(before)) change.push_back(after(i, j) - before(i, j));
     body.grids = {
         lookup_grid(state, {before, ColorScale::unit, Role::weight, "weights before",
                             "The document’s tokens in their own order."}),

@@ -387,23 +387,22 @@ void explain_score_param_gradient(const AppState& state, Explanation& explanatio
     const Dimensions& size = state.document().size;
     std::vector<std::string> labels;
     std::vector<double> parts;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h) {
-            const Slice slice{b, h};
-            const ParamSlopes slope(state, slice, explanation.cell);
-            for (Index i = 0; i < size.tq; ++i) {
-                const auto keys = contributing_keys(state, slice, i);
-                double sum = 0.0;
-                for (std::size_t j = 0; j < keys.size(); ++j)
-                    if (keys[j] != 0)
-                        sum += stage_expr(state, From::gradients, Stage::scores, slice, i,
-                                          static_cast<Index>(j))
-                                   .value *
-                               slope(static_cast<std::size_t>(i), j);
-                parts.push_back(sum);
-                labels.push_back(slice_label(state, slice, i));
-            }
+    for (const auto [b, h] : each_cell(size.batch, size.heads)) {
+        const Slice slice{b, h};
+        const ParamSlopes slope(state, slice, explanation.cell);
+        for (Index i = 0; i < size.tq; ++i) {
+            const auto keys = contributing_keys(state, slice, i);
+            double sum = 0.0;
+            for (std::size_t j = 0; j < keys.size(); ++j)
+                if (keys[j] != 0)
+                    sum += stage_expr(state, From::gradients, Stage::scores, slice, i,
+                                      static_cast<Index>(j))
+                               .value *
+                           slope(static_cast<std::size_t>(i), j);
+            parts.push_back(sum);
+            labels.push_back(slice_label(state, slice, i));
         }
+    }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
         "Each share is Σ_j ∂L/∂scores[i, j] · ∂scores[i, j]/∂ this number, over the query's keys.");
@@ -415,20 +414,17 @@ void explain_sink_gradient(const AppState& state, Explanation& explanation) {
     const double sink = state.document().inputs->params[Param::sinks](0, 0, 0, head);
     std::vector<std::string> labels;
     std::vector<double> parts;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index i = 0; i < size.tq; ++i) {
-            const Slice slice{b, head};
-            double mean = 0.0;
-            for (Index j = 0; j < size.tk; ++j)
-                if (const double a =
-                        stage_expr(state, From::values, Stage::weights, slice, i, j).value;
-                    a != 0.0)
-                    mean +=
-                        a * stage_expr(state, From::gradients, Stage::weights, slice, i, j).value;
-            const double share = std::exp(sink - state.trace->logsumexp(b, head, i, 0));
-            parts.push_back(-share * mean);
-            labels.push_back(slice_label(state, slice, i));
-        }
+    for (const auto [b, i] : each_cell(size.batch, size.tq)) {
+        const Slice slice{b, head};
+        double mean = 0.0;
+        for (Index j = 0; j < size.tk; ++j)
+            if (const double a = stage_expr(state, From::values, Stage::weights, slice, i, j).value;
+                a != 0.0)
+                mean += a * stage_expr(state, From::gradients, Stage::weights, slice, i, j).value;
+        const double share = std::exp(sink - state.trace->logsumexp(b, head, i, 0));
+        parts.push_back(-share * mean);
+        labels.push_back(slice_label(state, slice, i));
+    }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
         "Each share is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the share "

@@ -93,9 +93,8 @@ std::vector<Param> params_of(const AppState& state, Stage stage) {
 GridView target_grid(const AppState& state) {
     Sheet sheet = sheet_of(state, Stage::output);
     std::vector<float> values;
-    for (Index i = 0; i < sheet.values.rows; ++i)
-        for (Index c = 0; c < sheet.values.columns; ++c)
-            values.push_back(target_of(state.document(), state.batch, i, c));
+    for (const auto [i, c] : each_cell(sheet.values))
+        values.push_back(target_of(state.document(), state.batch, i, c));
     GridView grid = grid_of(state, std::move(sheet), values);
     grid.slot = Slot::right;
     grid.title = "target";

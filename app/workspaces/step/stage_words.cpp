@@ -196,11 +196,10 @@ std::string dropped_words(const AppState& state) {
     if (before.rows != after.rows) return std::string(info(Stage::dropped).words);
     Index dropped = 0;
     Index all = 0;
-    for (Index i = 0; i < after.rows; ++i)
-        for (Index j = 0; j < after.columns; ++j) {
-            all += before(i, j) != 0.0F;
-            dropped += before(i, j) != 0.0F && after(i, j) == 0.0F;
-        }
+    for (const auto [i, j] : each_cell(after)) {
+        all += before(i, j) != 0.0F;
+        dropped += before(i, j) != 0.0F && after(i, j) == 0.0F;
+    }
     return fmt::format(
         "Dropout took out {} of {} weights at random, and divides the others by 1 − p = {}.",
         dropped, all, significant(1.0 - state.document().spec.dropout, 4));

@@ -307,10 +307,8 @@ std::optional<CellRef> draw_around(const Cross& cross, Actions& out) {
 template <class Draw>
 void for_places(const Cross& cross, const CellRef& cell, Draw draw) {
     for (const Placed& one : cross.all)
-        for (Index row = 0; row < one.grid.rows; ++row)
-            for (Index column = 0; column < one.grid.columns; ++column)
-                if (one.grid.ref(row, column) == cell)
-                    draw(one, cross.canvas(one).corner(row, column));
+        for (const auto [row, column] : each_cell(one.grid))
+            if (one.grid.ref(row, column) == cell) draw(one, cross.canvas(one).corner(row, column));
 }
 
 void edit_cells(const Cross& cross, const CellEdit& editing, Actions& out) {
