@@ -135,10 +135,9 @@ void add_lecture_commands(std::vector<Command>& list, const AppState& state) {
     for (Command& command : list)  // of a workspace
         if (command.chord == plain(Key::page_down) || command.chord == plain(Key::page_up))
             command.chord = {};
-    add("Next screen of the lecture", plain(Key::page_down), GoToScreen{look.screen + 1},
+    add("Next screen of the lecture", Key::page_down, GoToScreen{look.screen + 1},
         look.screen < last);
-    add("Screen of the lecture before", plain(Key::page_up), GoToScreen{look.screen - 1},
-        look.screen > 0);
+    add("Screen of the lecture before", Key::page_up, GoToScreen{look.screen - 1}, look.screen > 0);
     add("Put the lecture away", {}, EndLecture{});
 }
 

@@ -57,12 +57,12 @@ void add_pin_commands(const CommandAdder& add, const AppState& state) {
             add(fmt::format("Baseline {}: {}", n + 1, look.pins[n].words), shift(key),
                 ChooseBaseline{n});
     }
-    add("Unpin the baseline", plain(Key::del), Unpin{static_cast<Index>(look.baseline)},
+    add("Unpin the baseline", Key::del, Unpin{static_cast<Index>(look.baseline)},
         !look.pins.empty());
     const bool shows_b = look.blink && *look.blink == 1;
-    add(shows_b ? "Blink: show the baseline" : "Blink: show now", plain(Key::space),
+    add(shows_b ? "Blink: show the baseline" : "Blink: show now", Key::space,
         SetBlink{shows_b ? Index{0} : Index{1}}, !look.pins.empty());
-    add("Baseline and now beside each other", plain(Key::v), SetBlink{std::nullopt},
+    add("Baseline and now beside each other", Key::v, SetBlink{std::nullopt},
         look.blink.has_value());
 }
 
@@ -83,19 +83,15 @@ void enter_compare(AppState& state) {
 void add_compare_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Compare", compare_lacks(state).empty()};
     if (add.there) {
-        add("Pin what is shown as the baseline", plain(Key::b), PinBaseline{});
+        add("Pin what is shown as the baseline", Key::b, PinBaseline{});
         add_pin_commands(add, state);
-        add("Select the cell above", plain(Key::up), moved_cell(state, -1, 0));
-        add("Select the cell below", plain(Key::down), moved_cell(state, 1, 0));
-        add("Select the cell to the left", plain(Key::left), moved_cell(state, 0, -1));
-        add("Select the cell to the right", plain(Key::right), moved_cell(state, 0, 1));
-        add("Next stage", plain(Key::page_down), stage_beside(state, 1));
-        add("Previous stage", plain(Key::page_up), stage_beside(state, -1));
+        add_arrows(add, "cell", "cell", plain,
+                   [&](Index rows, Index columns) { return moved_cell(state, rows, columns); });
+        add("Next stage", Key::page_down, stage_beside(state, 1));
+        add("Previous stage", Key::page_up, stage_beside(state, -1));
         const double target = compare_look(state).target;
-        add("Raise the target weight", plain(Key::u),
-            SetTargetWeight{std::min(target + 0.05, 0.95)});
-        add("Lower the target weight", plain(Key::d),
-            SetTargetWeight{std::max(target - 0.05, 0.05)});
+        add("Raise the target weight", Key::u, SetTargetWeight{std::min(target + 0.05, 0.95)});
+        add("Lower the target weight", Key::d, SetTargetWeight{std::max(target - 0.05, 0.05)});
         add("Change the word for the target weight", {}, ApplyTargetWeight{true});
         add("Change the query for the target weight", {}, ApplyTargetWeight{false});
     }

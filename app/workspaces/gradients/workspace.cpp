@@ -59,19 +59,17 @@ void enter_gradients(AppState& state) {
 void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Gradients", gradients_lacks(state).empty()};
     if (add.there) {
-        add("The row above", plain(Key::up), moved_row(state, -1, 0));
-        add("The row below", plain(Key::down), moved_row(state, 1, 0));
-        add("Raise the score of the key before", plain(Key::left), moved_row(state, 0, -1));
-        add("Raise the score of the next key", plain(Key::right), moved_row(state, 0, 1));
-        add("The gradient of the tensor before", plain(Key::page_up), tensor_beside(state, -1));
-        add("The gradient of the next tensor", plain(Key::page_down), tensor_beside(state, 1));
+        add("The row above", Key::up, moved_row(state, -1, 0));
+        add("The row below", Key::down, moved_row(state, 1, 0));
+        add("Raise the score of the key before", Key::left, moved_row(state, 0, -1));
+        add("Raise the score of the next key", Key::right, moved_row(state, 0, 1));
+        add("The gradient of the tensor before", Key::page_up, tensor_beside(state, -1));
+        add("The gradient of the next tensor", Key::page_down, tensor_beside(state, 1));
         const int next = (static_cast<int>(loss_of(state).kind) + 1) % loss_count(state);
-        add("Next loss", plain(Key::l), SetLoss{static_cast<LossKind>(next)});
+        add("Next loss", Key::l, SetLoss{static_cast<LossKind>(next)});
     }
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Gradients", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Gradients");
 }
 
 void write_gradients(Visitor& part, const AppState& state) {

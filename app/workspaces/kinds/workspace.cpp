@@ -76,28 +76,27 @@ void settle_kinds(AppState& state) {
 
 void add_online(const CommandAdder& add, const AppState& state) {
     const KindsLook& look = kinds_look(state);
-    add("Next chunk", plain(Key::right), StepOnline{1});
-    add("Previous chunk", plain(Key::left), StepOnline{-1});
-    add("Before the first chunk", plain(Key::home), GoToOnlineEnd{false});
-    add("After the last chunk", plain(Key::end), GoToOnlineEnd{true});
-    add(look.playing ? "Stop playing" : "Play the chunks", plain(Key::space), PlayOnline{});
+    add("Next chunk", Key::right, StepOnline{1});
+    add("Previous chunk", Key::left, StepOnline{-1});
+    add("Before the first chunk", Key::home, GoToOnlineEnd{false});
+    add("After the last chunk", Key::end, GoToOnlineEnd{true});
+    add(look.playing ? "Stop playing" : "Play the chunks", Key::space, PlayOnline{});
     const bool of_a = kinds_controls(state).online == KindsSide::a;
-    add(of_a ? "Online softmax of B" : "Online softmax of A", plain(Key::b),
+    add(of_a ? "Online softmax of B" : "Online softmax of A", Key::b,
         SetOnlineSide{of_a ? KindsSide::b : KindsSide::a});
-    add("Larger chunks", plain(Key::plus),
+    add("Larger chunks", Key::plus,
         SetOnlineChunk{std::min(kMostChunk, 2 * kinds_controls(state).chunk)});
-    add("Smaller chunks", plain(Key::minus),
+    add("Smaller chunks", Key::minus,
         SetOnlineChunk{std::max<Index>(1, kinds_controls(state).chunk / 2)});
 }
 
 void add_pairs(const CommandAdder& add, const KindsControls& controls) {
     const auto presets = kinds_presets();
     const std::size_t next = (present_pair(controls) + 1) % (presets.size() + 1);
-    add("Next pair of kinds", plain(Key::n),
-        ChooseKinds{std::string(presets[next % presets.size()].key)});
+    add("Next pair of kinds", Key::n, ChooseKinds{std::string(presets[next % presets.size()].key)});
     const bool differ = controls.a != controls.b;
-    add("A and B change places", plain(Key::x), SwapKinds{}, differ);
-    add("Copy A to B", plain(Key::c), CopyKind{KindsSide::a}, differ);
+    add("A and B change places", Key::x, SwapKinds{}, differ);
+    add("Copy A to B", Key::c, CopyKind{KindsSide::a}, differ);
     add("Copy B to A", {}, CopyKind{KindsSide::b}, differ);
     for (const KindsPreset& preset : presets)
         add(fmt::format("Compare: {}", preset.title), {}, ChooseKinds{std::string(preset.key)});
@@ -106,14 +105,13 @@ void add_pairs(const CommandAdder& add, const KindsControls& controls) {
 void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Variants", kinds_lacks(state).empty()};
     const bool online = kinds_look(state).online;
-    add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", plain(Key::o),
+    add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", Key::o,
         ShowOnline{!online});
     if (online) add_online(add, state);
     if (!online && !kinds_look(state).maps.empty()) add_zoom_commands(add, map_look(state));
-    add("Select the query above", shift(Key::up), MovePair{-1, 0});
-    add("Select the query below", shift(Key::down), MovePair{1, 0});
-    add("Select the key to the left", shift(Key::left), MovePair{0, -1});
-    add("Select the key to the right", shift(Key::right), MovePair{0, 1});
+    add_arrows(add, "query", "key", shift, [](int rows, int columns) {
+        return MovePair{rows, columns};
+    });
     add_pairs(add, kinds_controls(state));
     add("Measure how long each side takes here", shift(Key::m), MeasureKinds{});
     add_document_commands(list, state);

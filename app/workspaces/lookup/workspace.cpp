@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
@@ -178,10 +179,7 @@ void add_selection(const CommandAdder& add, const AppState& state) {
         return SelectLookupCell{to.query, to.key};
     };
     const bool there = has_pair(state, {0, 0});
-    add("Select the query above", Key::up, moved(-1, 0), there);
-    add("Select the query below", Key::down, moved(1, 0), there);
-    add("Select the key to the left", Key::left, moved(0, -1), there);
-    add("Select the key to the right", Key::right, moved(0, 1), there);
+    add_arrows(add, "query", "key", plain, moved, there);
 }
 
 void add_similarity(const CommandAdder& add, const LookupControls& controls) {
@@ -224,9 +222,7 @@ void add_lookup_commands(std::vector<Command>& list, const AppState& state) {
     else
         add(qk ? "Compare X with X" : "Compare queries with keys", Key::x,
             SetSimilarityOf{qk ? SimilarityOf::x : SimilarityOf::qk});
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Lookup", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Lookup");
 }
 
 void settle_lookup(AppState& state) {
