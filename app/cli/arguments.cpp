@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <memory>
-
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"
 #include "app/files/words.h"

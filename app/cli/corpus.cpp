@@ -2,7 +2,6 @@
 
 #include "app/cli/corpus.h"
 
-#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "app/cli/table.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
-#include "app/files/corpus.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"

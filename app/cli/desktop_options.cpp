@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "app/cli/arguments.h"
-#include "app/files/open.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/model.h"
 

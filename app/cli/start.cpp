@@ -11,21 +11,16 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <set>
 
 #include "app/cli/arguments.h"
 #include "app/cli/interventions.h"
 #include "app/common/fields.h"
 #include "app/common/map/camera.h"
-#include "app/common/sheet.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
 #include "app/files/model.h"
-#include "app/files/open.h"
-#include "app/files/options.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/io/arrays/array_file.h"

@@ -1,7 +1,6 @@
 #include "app/common/colormap.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace attn::view {

@@ -1,7 +1,5 @@
 #include "app/common/field_words.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"

@@ -1,6 +1,5 @@
 #include "app/common/grid.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

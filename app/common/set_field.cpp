@@ -1,14 +1,10 @@
 #include "app/common/set_field.h"
 
-#include <algorithm>
-#include <functional>
-
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/logits.h"
-#include "core/check.h"
 
 namespace attn::view {
 namespace {

@@ -1,16 +1,11 @@
 #include "app/common/sheet.h"
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "app/common/state.h"
 #include "app/common/words.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

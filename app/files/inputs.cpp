@@ -3,15 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <functional>
-#include <utility>
 
-#include "app/common/or_throw.h"
-#include "app/files/axes.h"
-#include "core/masks.h"
 #include "core/memory.h"
 
 namespace attn::files {

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
 #include <initializer_list>
 
 #include "app/files/words.h"
-#include "core/stages.h"
 
 namespace attn::files {
 namespace {

@@ -8,8 +8,6 @@
 
 #include "app/common/document/interventions.h"
 #include "app/common/or_throw.h"
-#include "core/models/groups.h"
-#include "core/models/read_out.h"
 #include "core/text.h"
 
 namespace attn::files {

@@ -1,9 +1,5 @@
 #include "app/files/open.h"
 
-#include <algorithm>
-#include <exception>
-#include <new>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

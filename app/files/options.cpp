@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
 #include "app/common/document/reading.h"
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "app/common/or_throw.h"
 #include "app/files/inputs.h"
 #include "app/files/words.h"
-#include "core/given.h"
 
 namespace attn::files {
 namespace {

@@ -3,10 +3,6 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 #include "app/gl/compute_shaders.h"
 #include "core/rounding.h"
 #include "core/stopwatch.h"

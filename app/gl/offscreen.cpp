@@ -4,11 +4,6 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-#include <vector>
-
 namespace attn::gl {
 namespace {
 

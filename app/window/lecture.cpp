@@ -1,13 +1,10 @@
 #include "app/window/lecture.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
-#include "app/common/document/opened.h"
 #include "app/common/fields.h"
 #include "app/common/room.h"
 #include "app/common/workspace.h"

@@ -2,7 +2,6 @@
 #include "app/common/workspace.h"
 #include "app/window/journal.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>

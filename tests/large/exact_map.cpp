@@ -1,13 +1,10 @@
 #include "tests/large/exact_map.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "core/masks.h"
 #include "tests/support/random.h"
 #include "tests/support/results.h"
 

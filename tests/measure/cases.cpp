@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <tuple>
-
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/window/requests.h"

@@ -3,10 +3,7 @@
 
 #include <imgui_internal.h>
 
-#include <algorithm>
 #include <cfloat>
-#include <map>
-#include <tuple>
 
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/imgui_painter.h"

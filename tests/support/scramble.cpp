@@ -1,9 +1,6 @@
 #include "tests/support/scramble.h"
 
 #include <array>
-#include <limits>
-#include <map>
-#include <vector>
 
 #include "app/common/workspace.h"
 #include "core/rng.h"

@@ -10,7 +10,6 @@
 #include "app/common/format.h"
 #include "core/dropout.h"
 #include "core/entries.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

@@ -1,7 +1,5 @@
 #include "app/common/document/document.h"
 
-#include <algorithm>
-#include <mutex>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -15,8 +13,6 @@
 #include "app/common/state_text.h"
 #include "core/check_mask.h"
 #include "core/io/file.h"
-#include "core/large/weight_source.h"
-#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -1,11 +1,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/call.h"
 
-#include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/effect.h"

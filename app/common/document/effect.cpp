@@ -1,9 +1,6 @@
 #include "app/common/document/effect.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
-#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {

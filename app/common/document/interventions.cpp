@@ -1,8 +1,5 @@
 #include "app/common/document/interventions.h"
 
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,8 +1,6 @@
 #include "app/common/document/loss.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 

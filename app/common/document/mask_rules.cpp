@@ -1,8 +1,6 @@
 #include "app/common/document/mask_rules.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +8,6 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/paint.h"
-#include "core/masks.h"
 
 namespace attn::view {
 namespace {

@@ -1,8 +1,6 @@
 #include "app/common/document/model_text.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,11 +1,7 @@
 #include "app/common/document/paint.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include "core/masks.h"
 
 namespace attn::view {
 namespace {

@@ -1,7 +1,5 @@
 #include "app/common/document/place.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"

@@ -1,8 +1,6 @@
 #include "app/common/document/toy.h"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -11,7 +9,6 @@
 #include "app/common/tokens.h"
 #include "core/positions.h"
 #include "core/rng.h"
-#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -1,7 +1,5 @@
 #include "app/common/draw/around.h"
 
-#include <algorithm>
-
 #include "app/common/draw/inspector.h"
 #include "app/common/workspace.h"
 

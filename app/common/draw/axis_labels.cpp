@@ -1,7 +1,5 @@
 #include "app/common/draw/axis_labels.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "app/common/draw/draw.h"

@@ -1,11 +1,7 @@
 #include "app/common/draw/bar.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/parts.h"
 

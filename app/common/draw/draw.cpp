@@ -1,7 +1,5 @@
 #include "app/common/draw/draw.h"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "app/common/draw/imgui_compat.h"

@@ -2,9 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/draw/field_widgets.h"

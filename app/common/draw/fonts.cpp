@@ -2,10 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <optional>
-#include <vector>
-
 #include "app/common/draw/imgui_compat.h"
 #include "app/fonts/fonts.h"
 

@@ -1,11 +1,5 @@
 #include "app/common/draw/grid.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <variant>
-#include <vector>
-
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/measured.h"

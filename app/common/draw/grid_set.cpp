@@ -1,10 +1,6 @@
 #include "app/common/draw/grid_set.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/axis_labels.h"
-#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/heading.h"
 

@@ -1,7 +1,6 @@
 #include "app/common/draw/groups.h"
 
 #include "app/common/document/actions.h"
-#include "app/common/draw/field_controls.h"
 
 namespace attn::ui {
 

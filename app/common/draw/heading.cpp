@@ -1,14 +1,9 @@
 #include "app/common/draw/heading.h"
 
-#include <algorithm>
-#include <array>
 #include <cctype>
-#include <cmath>
-#include <tuple>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/math.h"
 
 namespace attn::ui {

@@ -2,11 +2,8 @@
 
 #include <imgui_internal.h>
 
-#include <algorithm>
 #include <cfloat>
-#include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"

@@ -2,11 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <vector>
-
 #include "app/common/colormap.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"

@@ -1,7 +1,5 @@
 #include "app/common/draw/math.h"
 
-#include <algorithm>
-
 #include "app/common/draw/draw.h"
 #include "app/common/glossary.h"
 

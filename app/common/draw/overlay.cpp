@@ -2,8 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 

@@ -1,9 +1,5 @@
 #include "app/common/draw/parts.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
 #include "app/common/document/edits.h"
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"

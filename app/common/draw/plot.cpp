@@ -1,7 +1,5 @@
 #include "app/common/draw/plot.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "app/common/draw/draw.h"

@@ -1,7 +1,5 @@
 #include "app/common/draw/popover.h"
 
-#include <algorithm>
-
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
 

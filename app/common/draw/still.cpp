@@ -2,12 +2,7 @@
 
 #include <imgui_internal.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
 #include <ranges>
-#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_painter.h"

@@ -1,8 +1,6 @@
 #include "app/common/draw/typing.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"

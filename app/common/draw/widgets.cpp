@@ -1,7 +1,5 @@
 #include "app/common/draw/widgets.h"
 
-#include <algorithm>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"

@@ -1,8 +1,5 @@
 #include "app/common/exercise/page.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "app/common/cell.h"
 
 namespace attn::view {

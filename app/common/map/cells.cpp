@@ -1,15 +1,10 @@
 #include "app/common/map/cells.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <span>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"

@@ -1,6 +1,5 @@
 #include "app/common/map/inspector.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

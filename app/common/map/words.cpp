@@ -1,8 +1,6 @@
 #include "app/common/map/words.h"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 
 #include <fmt/format.h>
 

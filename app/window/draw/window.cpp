@@ -1,14 +1,8 @@
 #include "app/window/draw/window.h"
 
-#include <imgui.h>
-
-#include <algorithm>
-#include <optional>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
 #include "app/common/workspace.h"

@@ -1,8 +1,6 @@
 #include "app/workspaces/compare/reach.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,8 +8,6 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/compare/view.h"
-#include "core/masks.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

@@ -1,6 +1,5 @@
 #include "app/workspaces/compare/view.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include "app/common/apart.h"
 #include "app/common/format.h"
 #include "core/head_measures.h"
-#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {

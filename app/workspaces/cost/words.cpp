@@ -1,8 +1,5 @@
 #include "app/workspaces/cost/words.h"
 
-#include <algorithm>
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"

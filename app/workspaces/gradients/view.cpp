@@ -1,8 +1,6 @@
 #include "app/workspaces/gradients/view.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -11,13 +9,9 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
-#include "core/call.h"
 #include "core/jacobian.h"
-#include "core/masks.h"
 #include "core/metrics.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

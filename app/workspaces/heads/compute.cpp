@@ -1,7 +1,5 @@
 #include "app/workspaces/heads/compute.h"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"

@@ -5,7 +5,6 @@
 #include "app/common/format.h"
 #include "app/common/kept.h"
 #include "app/common/words.h"
-#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/words.h"
 #include "core/corpus/file.h"
 #include "core/text.h"

@@ -1,8 +1,6 @@
 #include "app/workspaces/heads/grids.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "app/workspaces/heads/words.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -3,15 +3,12 @@
 
 #include "app/workspaces/kinds/explain.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 
-#include "app/common/document/document.h"
 #include "app/common/format.h"
-#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {

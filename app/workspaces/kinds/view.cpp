@@ -10,7 +10,6 @@
 #include "app/common/pair_grid.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/words.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

@@ -1,8 +1,6 @@
 #include "app/workspaces/kinds/words.h"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +10,6 @@
 #include "app/common/pair.h"
 #include "app/common/words.h"
 #include "app/workspaces/kinds/view.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

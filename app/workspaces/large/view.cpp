@@ -1,6 +1,5 @@
 #include "app/workspaces/large/view.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 #include "app/common/map/pictures.h"
 #include "app/common/map/words.h"
 #include "app/workspaces/large/state.h"
-#include "core/large/weight_rows.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -1,12 +1,8 @@
 #include "app/workspaces/lookup/compute.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/toy.h"
-#include "app/workspaces/lookup/state.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

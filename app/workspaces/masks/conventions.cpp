@@ -1,6 +1,5 @@
 #include "app/workspaces/masks/conventions.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,8 +1,6 @@
 #include "app/workspaces/numerics/view.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/logits.h"
 #include "app/common/words.h"
-#include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/words.h"
 #include "core/tex.h"

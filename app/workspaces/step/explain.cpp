@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/check.h"
-#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {

@@ -3,7 +3,6 @@
 
 #include "app/workspaces/step/explain_backward.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/check.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"
 

@@ -1,9 +1,7 @@
 #include "app/workspaces/step/grids.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,7 +13,6 @@
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/motion.h"
 #include "app/workspaces/step/view_parts.h"
-#include "core/masks.h"
 #include "core/metrics.h"
 #include "core/rng.h"
 #include "core/softmax.h"

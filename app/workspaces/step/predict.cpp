@@ -1,18 +1,13 @@
 #include "app/workspaces/step/predict.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <span>
 
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "core/metrics.h"

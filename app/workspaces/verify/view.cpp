@@ -1,18 +1,10 @@
 #include "app/workspaces/verify/view.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <tuple>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/common/document/requests.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/common/words.h"
-#include "app/workspaces/verify/actions.h"
 
 namespace attn::view {
 namespace {

@@ -1,11 +1,9 @@
-#include <algorithm>
-#include <cmath>
 
+#include "app/common/map/draw/parts.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
 #include "app/common/map/camera.h"
-#include "app/common/map/draw/parts.h"
 
 namespace attn::ui {
 namespace {

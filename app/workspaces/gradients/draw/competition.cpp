@@ -1,15 +1,8 @@
 #include "app/workspaces/gradients/draw/competition.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <numbers>
 #include <numeric>
-#include <optional>
-#include <vector>
 
-#include "app/common/colormap.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/measured.h"

@@ -1,8 +1,5 @@
 #include "app/workspaces/step/draw/canvas.h"
 
-#include <algorithm>
-#include <span>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"

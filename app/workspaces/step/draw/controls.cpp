@@ -1,8 +1,5 @@
 #include "app/workspaces/step/draw/controls.h"
 
-#include <algorithm>
-#include <array>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/groups.h"

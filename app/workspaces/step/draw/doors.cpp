@@ -2,8 +2,6 @@
 
 #include <imgui.h>
 
-#include <string>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/math.h"

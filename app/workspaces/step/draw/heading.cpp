@@ -2,7 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "app/common/draw/draw.h"

@@ -2,9 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/workspace.h"

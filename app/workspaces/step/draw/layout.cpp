@@ -1,8 +1,5 @@
 #include "app/workspaces/step/draw/layout.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/axis_labels.h"
 
 namespace attn::ui {

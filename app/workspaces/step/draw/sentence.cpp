@@ -1,8 +1,5 @@
 #include "app/workspaces/step/draw/sentence.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <numbers>
 
 #include "app/common/draw/draw.h"
