@@ -31,6 +31,26 @@ bool is_inside(const T& value, const About& about) {
     return !(number < about.low) && !(number > about.high);
 }
 
+/// False where it is no list of whole numbers.
+bool read_wholes(const json& found, std::vector<Index>& value) {
+    if (!found.is_array() || found.size() > kLongestList) return false;
+    value.clear();
+    for (const json& each : found) {
+        const bool fits =
+            !each.is_number_unsigned() || std::in_range<Index>(each.get<std::uint64_t>());
+        if (!each.is_number_integer() || !fits) return false;
+        value.push_back(each.get<Index>());
+    }
+    return true;
+}
+
+template <class T>
+const T& written(const T& value) {
+    return value;
+}
+ordered_json written(double value) { return number_to(value); }
+ordered_json written(const std::vector<double>& value) { return numbers_to(value); }
+
 }  // namespace
 
 void Visitor::operator()(std::string_view name, Stage& value, const About& about) {
@@ -58,23 +78,6 @@ void JsonReader::read(std::string_view name, T& value, const About& about) {
                                                 about.low, about.high));
     value = std::move(given);
 }
-
-namespace {
-
-/// False where it is no list of whole numbers.
-bool read_wholes(const json& found, std::vector<Index>& value) {
-    if (!found.is_array() || found.size() > kLongestList) return false;
-    value.clear();
-    for (const json& each : found) {
-        const bool fits =
-            !each.is_number_unsigned() || std::in_range<Index>(each.get<std::uint64_t>());
-        if (!each.is_number_integer() || !fits) return false;
-        value.push_back(each.get<Index>());
-    }
-    return true;
-}
-
-}  // namespace
 
 void JsonReader::read(std::string_view name, std::vector<Index>& value, const About&) {
     if (!read_wholes(*fields_.find(name), value))
@@ -155,17 +158,6 @@ void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read
 }
 
 // ---- writing
-
-namespace {
-
-template <class T>
-const T& written(const T& value) {
-    return value;
-}
-ordered_json written(double value) { return number_to(value); }
-ordered_json written(const std::vector<double>& value) { return numbers_to(value); }
-
-}  // namespace
 
 void JsonWriter::leaf(std::string_view name, Leaf value, const About&) {
     std::visit([&](const auto* field) { object_[std::string(name)] = written(*field); }, value);

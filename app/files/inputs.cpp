@@ -65,24 +65,6 @@ void read_params(const LayerReader& layer, Inputs& in) {
     }
 }
 
-}  // namespace
-
-void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
-               std::string_view remedy, MaskSpec& mask) {
-    if (!reader.has(name)) return;
-    NpyArray array = reader.array(name);
-    auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
-    if (!values)
-        throw bad_input(
-            fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
-                        reader.path(), array.dtype, remedy));
-    Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
-    if (!read) throw bad_input(fmt::format("{}: {}", reader.path(), read.error().sentence));
-    mask.custom = std::make_shared<const Mask>(*std::move(read));
-}
-
-namespace {
-
 constexpr Index kMostDocumentTokens = Index{1} << 15;  // their mask is a GiB
 
 /// 0 = b0 < b1 < … = tokens.
@@ -108,6 +90,20 @@ std::vector<Index> boundaries_of(const ArrayReader& reader, const std::string& n
 }
 
 }  // namespace
+
+void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
+               std::string_view remedy, MaskSpec& mask) {
+    if (!reader.has(name)) return;
+    NpyArray array = reader.array(name);
+    auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
+    if (!values)
+        throw bad_input(
+            fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
+                        reader.path(), array.dtype, remedy));
+    Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
+    if (!read) throw bad_input(fmt::format("{}: {}", reader.path(), read.error().sentence));
+    mask.custom = std::make_shared<const Mask>(*std::move(read));
+}
 
 void read_documents(const ArrayReader& reader, const std::string& name, const Dimensions& size,
                     MaskSpec& mask, std::vector<std::string>& notes) {

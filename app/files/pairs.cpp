@@ -266,26 +266,6 @@ void add_idle(std::string& note, const std::vector<std::string_view>& idle, std:
                         fmt::join(idle, ", "), idle.size() == 1 ? "s" : "", why);
 }
 
-}  // namespace
-
-std::string idle_note(const OptionValues& given, Stage stage, const Beside& beside) {
-    std::vector<std::string_view> idle, of_dropout;
-    for (const auto& row : kMakers)
-        if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
-    for (const std::string_view name : kOfValues)
-        if (!beside.values && given.contains(name)) idle.push_back(name);
-    for (const std::string_view name : kOfDropout)
-        if (!beside.dropped && given.contains(name)) of_dropout.push_back(name);
-    std::string note;
-    add_idle(note, idle, fmt::format("{} are given", title_of(stage)));
-    add_idle(
-        note, of_dropout,
-        beside.spec.drops() ? "what is made of dropped weights needs V" : "no weight is dropped");
-    return note;
-}
-
-namespace {
-
 /// The scale of raw scores, which only a person knows.
 void settle_scale(const std::string& what, const CallOptions& options, AttentionSpec& spec) {
     if (!options.d_k)
@@ -377,6 +357,22 @@ void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
 }
 
 }  // namespace
+
+std::string idle_note(const OptionValues& given, Stage stage, const Beside& beside) {
+    std::vector<std::string_view> idle, of_dropout;
+    for (const auto& row : kMakers)
+        if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
+    for (const std::string_view name : kOfValues)
+        if (!beside.values && given.contains(name)) idle.push_back(name);
+    for (const std::string_view name : kOfDropout)
+        if (!beside.dropped && given.contains(name)) of_dropout.push_back(name);
+    std::string note;
+    add_idle(note, idle, fmt::format("{} are given", title_of(stage)));
+    add_idle(
+        note, of_dropout,
+        beside.spec.drops() ? "what is made of dropped weights needs V" : "no weight is dropped");
+    return note;
+}
 
 std::optional<PairsListing> list_pairs(const ArrayReader& reader,
                                        const std::map<std::string, std::string>& roles,

@@ -111,6 +111,18 @@ json named_of(const Ran& ran) {
     return json::parse(ran.out)["examined"].back()["diagnosis"]["named"];
 }
 
+Arrays& add_gradients(Arrays& arrays, const Trace& gradients) {
+    return arrays.add("dQ", gradients[Stage::q])
+        .add("dK", gradients[Stage::k])
+        .add("dV", gradients[Stage::v]);
+}
+/// Of a call, from dO.
+Trace gradients_of(const Inputs& in, const AttentionSpec& spec, const Tensor& d_o) {
+    return attend_backward(in, spec, attend(in, spec, "staged").value(), {Stage::context, d_o},
+                           "staged")
+        .value();
+}
+
 }  // namespace
 
 TEST_CASE_FIXTURE(Files, "inputs in one file and right results in another are equal") {
@@ -236,22 +248,6 @@ TEST_CASE_FIXTURE(
     CHECK(says(ran.err, b + " says other options (causal=top-left, window=2) than " + other +
                             " (block=3), which are taken"));
 }
-
-namespace {
-
-Arrays& add_gradients(Arrays& arrays, const Trace& gradients) {
-    return arrays.add("dQ", gradients[Stage::q])
-        .add("dK", gradients[Stage::k])
-        .add("dV", gradients[Stage::v]);
-}
-/// Of a call, from dO.
-Trace gradients_of(const Inputs& in, const AttentionSpec& spec, const Tensor& d_o) {
-    return attend_backward(in, spec, attend(in, spec, "staged").value(), {Stage::context, d_o},
-                           "staged")
-        .value();
-}
-
-}  // namespace
 
 TEST_CASE_FIXTURE(
     OnDisk, "gradients are compared where dO is given, and what is wrong with them is named") {

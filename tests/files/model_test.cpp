@@ -60,6 +60,19 @@ std::vector<float> vector_of(const fs::path& folder, const std::string& text) {
     return {values.begin(), values.end()};
 }
 
+const fs::path kVit = fs::path(ATTN_TEST_DATA) / "models/vit";
+
+/// The largest difference from the logits that PyTorch's modules gave for the folder's image is tested in tests/models.
+std::vector<float> classes_of(const std::string& image) {
+    const auto model = must(Model::open(kVit));
+    const auto pixels = must(read_png(image).map([&](const RgbImage& read) {
+        return pixels_of(must(fitted_image(read, *model.config().image)), *model.config().image);
+    }));
+    const auto run = must(model.run_image(pixels, *find_backend("reference")));
+    const auto values = run.read_out.values();
+    return {values.begin(), values.end()};
+}
+
 }  // namespace
 
 TEST_CASE("a model's folder opens over a text, with every layer's inputs as it computed them") {
@@ -218,23 +231,6 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     fs::remove_all(scratch / "new/sentences");
     CHECK(says(refused({scratch.at("new/s.json"), 0}), scratch.at("new/sentences")));
 }
-
-namespace {
-
-const fs::path kVit = fs::path(ATTN_TEST_DATA) / "models/vit";
-
-/// The largest difference from the logits that PyTorch's modules gave for the folder's image is tested in tests/models.
-std::vector<float> classes_of(const std::string& image) {
-    const auto model = must(Model::open(kVit));
-    const auto pixels = must(read_png(image).map([&](const RgbImage& read) {
-        return pixels_of(must(fitted_image(read, *model.config().image)), *model.config().image);
-    }));
-    const auto run = must(model.run_image(pixels, *find_backend("reference")));
-    const auto values = run.read_out.values();
-    return {values.begin(), values.end()};
-}
-
-}  // namespace
 
 TEST_CASE("a model of images opens without one, reads a PNG, and a session brings it back") {
     const Scratch scratch;

@@ -123,10 +123,6 @@ class OffscreenCamera : public Camera {
     float scale_ = 0.0F;
 };
 
-}  // namespace
-
-namespace {
-
 const ui::Texture kNoTexture = [](const view::Picture&, bool) { return std::uint64_t{1}; };
 
 }  // namespace

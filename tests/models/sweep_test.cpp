@@ -159,6 +159,35 @@ Model wide_model() {
     return Model(std::move(config), std::move(weights), std::nullopt);
 }
 
+/// The logits of a run whose residual enters `layer` as x, every block computed in full.
+Tensor logits_from(const Model& model, Tensor x, Index layer) {
+    const auto& blocks = model.weights().blocks;
+    for (Index next = layer; next < std::ssize(blocks); ++next) {
+        const auto& block = blocks[next];
+        const auto trace = must(attend(attention_inputs(x, block, model.config(), next),
+                                       layer_spec(model.config(), next), staged()));
+        x = after_block(x, trace[Stage::output], block, model.config()).x;
+    }
+    return read_out_of(model, x);
+}
+
+Tensor entering(const ModelRun& run, Index layer) {
+    return layer == 0 ? run.embedded : run.layers[layer - 1].residual;
+}
+
+/// Row t of `to` in place of what `by` says, of row `from` of another's.
+void replace_row(Tensor& to, Index t, Ablation by, const Tensor& other, Index from) {
+    const Tensor own = to;
+    for (Index c = 0; c < own.shape().d; ++c) {
+        double mean = 0.0;
+        for (Index n = 0; n < own.shape().t; ++n)
+            mean += double{own(0, 0, n, c)} / static_cast<double>(own.shape().t);
+        to(0, 0, t, c) = by == Ablation::zero   ? 0.0F
+                         : by == Ablation::mean ? static_cast<float>(mean)
+                                                : other(0, 0, from, c);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a head set to zero is the run with that head off, in every family with logits") {
@@ -276,39 +305,6 @@ TEST_CASE("what a sweep cannot do is refused, and it ends soon after it was stop
     CHECK(must_fail(sweep_heads(model, run, staged(), {}, {stopped(), {}})).kind ==
           ErrorKind::failure);
 }
-
-namespace {
-
-/// The logits of a run whose residual enters `layer` as x, every block computed in full.
-Tensor logits_from(const Model& model, Tensor x, Index layer) {
-    const auto& blocks = model.weights().blocks;
-    for (Index next = layer; next < std::ssize(blocks); ++next) {
-        const auto& block = blocks[next];
-        const auto trace = must(attend(attention_inputs(x, block, model.config(), next),
-                                       layer_spec(model.config(), next), staged()));
-        x = after_block(x, trace[Stage::output], block, model.config()).x;
-    }
-    return read_out_of(model, x);
-}
-
-Tensor entering(const ModelRun& run, Index layer) {
-    return layer == 0 ? run.embedded : run.layers[layer - 1].residual;
-}
-
-/// Row t of `to` in place of what `by` says, of row `from` of another's.
-void replace_row(Tensor& to, Index t, Ablation by, const Tensor& other, Index from) {
-    const Tensor own = to;
-    for (Index c = 0; c < own.shape().d; ++c) {
-        double mean = 0.0;
-        for (Index n = 0; n < own.shape().t; ++n)
-            mean += double{own(0, 0, n, c)} / static_cast<double>(own.shape().t);
-        to(0, 0, t, c) = by == Ablation::zero   ? 0.0F
-                         : by == Ablation::mean ? static_cast<float>(mean)
-                                                : other(0, 0, from, c);
-    }
-}
-
-}  // namespace
 
 TEST_CASE("a swept residual or MLP is a run with that row replaced, of aligned positions alone") {
     // GPT-2, gated, norms of what attention and MLP give, parallel, a factor of the residual

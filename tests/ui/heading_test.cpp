@@ -65,6 +65,62 @@ bool overlap(const SeenText& a, const SeenText& b) {
            b.low.y + 4.0F < a.high.y;
 }
 
+/// Every matrix that a symbol of the inspector stands for, found by going over its formula.
+std::vector<OperandId> lit_by_inspector(App& app) {
+    std::vector<OperandId> lit;
+    for (float y = 124.0F; y < 214.0F; y += 9.0F)
+        for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
+            app.ui.move_to({x, y});
+            const auto& under = step_look(app.state).lit;
+            if (under && std::ranges::count(lit, *under) == 0) lit.push_back(*under);
+        }
+    return lit;
+}
+
+bool are_lit(App& app, const std::vector<OperandId>& expected) {
+    const std::vector<OperandId> lit = lit_by_inspector(app);
+    return lit.size() == expected.size() && std::ranges::is_permutation(lit, expected);
+}
+
+/// The heading of a workspace, in a window of that height.
+struct Sentence {
+    view::AppState state = view::initial_state();
+    NullUi ui;
+    SeenTexts texts;
+
+    Sentence(const ui::Heading& of, ImVec2 size) : ui(size) {
+        ui.show_in_window([this, of, size](const ui::Frame& bare, view::Actions& out) {
+            ui::FocusRing ring(state.focus, {});
+            TextSpy spy(bare.painter);
+            ui::Frame frame = spied(bare, spy);
+            frame.focus = &ring;
+            ui::draw_heading(of, {{16.0F, 16.0F}, {size.x - 16.0F, size.y}}, frame);
+            ring.finish(out);
+            for (const view::Action& action : out)
+                if (action.is<view::FocusControl>()) view::apply(state, action);
+            texts = spy.texts;
+        });
+        ui.frames(2);
+    }
+    std::string words() const {
+        std::string all;
+        for (const SeenText& text : texts) all += (all.empty() ? "" : " ") + text.text;
+        return all;
+    }
+    void point_at(const std::string& text) {
+        const SeenText* const at = find_text(texts, text);
+        REQUIRE(at);
+        ui.move_to({(at->low.x + at->high.x) / 2, (at->low.y + at->high.y) / 2});
+        ui.frames(3);
+    }
+};
+
+const ui::Heading kHeading{.headline = "One sentence.",
+                           .muted = "Another one.",
+                           .notes = {"A note.", "Its second."},
+                           .why = "The reason."};
+constexpr const char* kBehind = "A note. Its second. The reason.";
+
 }  // namespace
 
 TEST_CASE("every stage's heading is equally high, readable and inside the window") {
@@ -120,27 +176,6 @@ TEST_CASE("a symbol of the formula under the pointer names its matrix") {
     CHECK_FALSE(heading.lit);
 }
 
-namespace {
-
-/// Every matrix that a symbol of the inspector stands for, found by going over its formula.
-std::vector<OperandId> lit_by_inspector(App& app) {
-    std::vector<OperandId> lit;
-    for (float y = 124.0F; y < 214.0F; y += 9.0F)
-        for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
-            app.ui.move_to({x, y});
-            const auto& under = step_look(app.state).lit;
-            if (under && std::ranges::count(lit, *under) == 0) lit.push_back(*under);
-        }
-    return lit;
-}
-
-bool are_lit(App& app, const std::vector<OperandId>& expected) {
-    const std::vector<OperandId> lit = lit_by_inspector(app);
-    return lit.size() == expected.size() && std::ranges::is_permutation(lit, expected);
-}
-
-}  // namespace
-
 TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and of gradients") {
     App app;
     app.act({view::GoToStage{Stage::q}, view::SelectCell{{Stage::q, 1, 0}}});
@@ -160,49 +195,6 @@ TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and 
     app.ui.move_to({5.0F, 500.0F});
     CHECK_FALSE(step_look(app.state).lit);
 }
-
-namespace {
-
-/// The heading of a workspace, in a window of that height.
-struct Sentence {
-    view::AppState state = view::initial_state();
-    NullUi ui;
-    SeenTexts texts;
-
-    Sentence(const ui::Heading& of, ImVec2 size) : ui(size) {
-        ui.show_in_window([this, of, size](const ui::Frame& bare, view::Actions& out) {
-            ui::FocusRing ring(state.focus, {});
-            TextSpy spy(bare.painter);
-            ui::Frame frame = spied(bare, spy);
-            frame.focus = &ring;
-            ui::draw_heading(of, {{16.0F, 16.0F}, {size.x - 16.0F, size.y}}, frame);
-            ring.finish(out);
-            for (const view::Action& action : out)
-                if (action.is<view::FocusControl>()) view::apply(state, action);
-            texts = spy.texts;
-        });
-        ui.frames(2);
-    }
-    std::string words() const {
-        std::string all;
-        for (const SeenText& text : texts) all += (all.empty() ? "" : " ") + text.text;
-        return all;
-    }
-    void point_at(const std::string& text) {
-        const SeenText* const at = find_text(texts, text);
-        REQUIRE(at);
-        ui.move_to({(at->low.x + at->high.x) / 2, (at->low.y + at->high.y) / 2});
-        ui.frames(3);
-    }
-};
-
-const ui::Heading kHeading{.headline = "One sentence.",
-                           .muted = "Another one.",
-                           .notes = {"A note.", "Its second."},
-                           .why = "The reason."};
-constexpr const char* kBehind = "A note. Its second. The reason.";
-
-}  // namespace
 
 TEST_CASE("why? tells what stands behind it when pointed at, clicked or reached by Tab") {
     Sentence heading(kHeading, {1000.0F, 800.0F});

@@ -21,6 +21,33 @@ const GradientRow& row_of(const GradientsView& view, std::string_view key) {
     return one_of(view.rows, key, &GradientRow::key);
 }
 
+template <class Change>
+AppState call_gradients(Change change, const Actions& actions = {}) {
+    AppState state = call_state("gradients", change);
+    play(state, actions);
+    answer_all(state);
+    return state;
+}
+
+void capped(Inputs&, AttentionSpec& spec) {
+    spec.softcap = 0.7;
+    spec.alibi = true;
+}
+void with_sink(Inputs& inputs, AttentionSpec& spec) {
+    inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {0.4F, -0.2F});
+    spec.mask.causal = CausalAlign::top_left;
+}
+void additive(Inputs& inputs, AttentionSpec& spec) {
+    spec.score = Score::additive;
+    inputs.params[Param::w_score_q] = test::normal_tensor<float>({1, 1, 4, 3}, 21);
+    inputs.params[Param::w_score_k] = test::normal_tensor<float>({1, 1, 4, 3}, 22);
+    inputs.params[Param::w_score_row] = test::normal_tensor<float>({1, 1, 1, 3}, 23);
+}
+
+std::string rule_of(const AppState& state, std::string_view tensor) {
+    return build_gradients_view(after(state, {ShowGradientOf{std::string(tensor)}})).notes.front();
+}
+
 }  // namespace
 
 TEST_CASE("gradients: norms are those of the window's backward pass, and of the other scaling") {
@@ -264,37 +291,6 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
     }
     CHECK(saturated > 0);
 }
-
-namespace {
-
-template <class Change>
-AppState call_gradients(Change change, const Actions& actions = {}) {
-    AppState state = call_state("gradients", change);
-    play(state, actions);
-    answer_all(state);
-    return state;
-}
-
-void capped(Inputs&, AttentionSpec& spec) {
-    spec.softcap = 0.7;
-    spec.alibi = true;
-}
-void with_sink(Inputs& inputs, AttentionSpec& spec) {
-    inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {0.4F, -0.2F});
-    spec.mask.causal = CausalAlign::top_left;
-}
-void additive(Inputs& inputs, AttentionSpec& spec) {
-    spec.score = Score::additive;
-    inputs.params[Param::w_score_q] = test::normal_tensor<float>({1, 1, 4, 3}, 21);
-    inputs.params[Param::w_score_k] = test::normal_tensor<float>({1, 1, 4, 3}, 22);
-    inputs.params[Param::w_score_row] = test::normal_tensor<float>({1, 1, 1, 3}, 23);
-}
-
-std::string rule_of(const AppState& state, std::string_view tensor) {
-    return build_gradients_view(after(state, {ShowGradientOf{std::string(tensor)}})).notes.front();
-}
-
-}  // namespace
 
 TEST_CASE("gradients: the chain rule names the score function, RoPE, cap, slopes and sinks") {
     const AppState bent = call_gradients([](Inputs& inputs, AttentionSpec& spec) {

@@ -129,6 +129,27 @@ void take_again(AppState& state, const Opened& opened) {
     leave_lacking_workspace(state);
 }
 
+/// What a file gives was scaled before, or raw scores as its options say; a temperature divides those still.
+bool refuse_given(AppState& state, bool temperature) {
+    const Document& document = state.document();
+    if (document.given.empty() || !is_empty(document)) return false;  // Q and K beside are scaled
+    const bool raw = document.given.front()->stage == Stage::scores;
+    if (raw && temperature) return false;
+    warn(state, "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
+         raw ? "how they are scaled is chosen in Tensors (3 T)" : "they were scaled before");
+    return true;
+}
+
+/// Whether that layer is looked at now, or says why not.
+bool goes_to_layer(AppState& state, HeadPlace place) {
+    if (!is_there(state.document(), place)) {
+        warn(state, missing_head_words(state.document(), place));
+        return false;
+    }
+    if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
+    return place.layer == state.document().layer;
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const LoadPreset& action) {
@@ -258,21 +279,6 @@ void carry_out(AppState& state, const SetHeads& action) {
                   fmt::format("{} head{}: {}", action.heads, action.heads == 1 ? "" : "s", words));
 }
 
-namespace {
-
-/// What a file gives was scaled before, or raw scores as its options say; a temperature divides those still.
-bool refuse_given(AppState& state, bool temperature) {
-    const Document& document = state.document();
-    if (document.given.empty() || !is_empty(document)) return false;  // Q and K beside are scaled
-    const bool raw = document.given.front()->stage == Stage::scores;
-    if (raw && temperature) return false;
-    warn(state, "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
-         raw ? "how they are scaled is chosen in Tensors (3 T)" : "they were scaled before");
-    return true;
-}
-
-}  // namespace
-
 void carry_out(AppState& state, const SetScaling& action) {
     Document document = state.document();
     if (action.on == (document.spec.scale != ScaleKind::none)) return;
@@ -313,20 +319,6 @@ void carry_out(AppState& state, const SetSeed& action) {
                     given_up_words(state.document(), document, "all of W comes from the seed"));
     edit_document(state, std::move(document), words);
 }
-
-namespace {
-
-/// Whether that layer is looked at now, or says why not.
-bool goes_to_layer(AppState& state, HeadPlace place) {
-    if (!is_there(state.document(), place)) {
-        warn(state, missing_head_words(state.document(), place));
-        return false;
-    }
-    if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
-    return place.layer == state.document().layer;
-}
-
-}  // namespace
 
 void carry_out(AppState& state, const ShowHead& action) {
     if (action.layer && !goes_to_layer(state, {*action.layer, action.head})) return;

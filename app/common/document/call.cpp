@@ -117,6 +117,38 @@ void turn_again(const Document& before, CallSettings& call) {
     call.rope_scaled = again.rope_scaled;
 }
 
+bool always(const CallSettings&) { return true; }
+bool products(const CallSettings& call) { return call.score == Score::dot; }
+bool turns(const CallSettings& call) { return call.rope != RopeTurn::off; }
+bool drops(const CallSettings& call) { return call.dropout > 0.0; }
+
+template <class Set>
+constexpr CallField row(CallGroup group, bool (*counts)(const CallSettings&),
+                        CallReach reach = {}) {
+    return {&Set::kField, group,
+            [](const FieldValue& value) -> Action {
+                return Set{value_in<decltype(Set::value)>(value)};
+            },
+            counts, reach};
+}
+
+constexpr CallField kFields[] = {
+    row<SetValueWidth>(CallGroup::sizes, always, {1, kMaxKeyWidth}),
+    row<SetKeyHeads>(CallGroup::sizes, always, {1, kMaxHeads}),
+    row<SetScore>(CallGroup::score, always),
+    row<SetSoftCap>(CallGroup::score, always, {0.1, 100.0, 1.0}),
+    row<SetSinks>(CallGroup::score, always),
+    row<SetScaleOperands>(CallGroup::score, products),
+    row<SetSinusoid>(CallGroup::positions, always),
+    row<SetRope>(CallGroup::positions, always),
+    row<SetRopeBase>(CallGroup::positions, turns, {1.0, 1e6}),
+    row<SetAlibi>(CallGroup::positions, always),
+    row<SetQueryOffset>(CallGroup::positions, always, {0, 4096}),
+    row<SetDropout>(CallGroup::dropout, always, {0.01, 0.9, 0.5}),
+    row<SetDropoutSeed>(CallGroup::dropout, drops),
+    row<SetTraining>(CallGroup::dropout, drops),
+};
+
 }  // namespace
 
 void set_call_field(AppState& state, const KeptField& field, const FieldValue& value) {
@@ -164,42 +196,6 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
     document.head_names.clear();
     edit_document(state, std::move(document), "W_K := W_Q: keys are projected as queries are");
 }
-
-namespace {
-
-bool always(const CallSettings&) { return true; }
-bool products(const CallSettings& call) { return call.score == Score::dot; }
-bool turns(const CallSettings& call) { return call.rope != RopeTurn::off; }
-bool drops(const CallSettings& call) { return call.dropout > 0.0; }
-
-template <class Set>
-constexpr CallField row(CallGroup group, bool (*counts)(const CallSettings&),
-                        CallReach reach = {}) {
-    return {&Set::kField, group,
-            [](const FieldValue& value) -> Action {
-                return Set{value_in<decltype(Set::value)>(value)};
-            },
-            counts, reach};
-}
-
-constexpr CallField kFields[] = {
-    row<SetValueWidth>(CallGroup::sizes, always, {1, kMaxKeyWidth}),
-    row<SetKeyHeads>(CallGroup::sizes, always, {1, kMaxHeads}),
-    row<SetScore>(CallGroup::score, always),
-    row<SetSoftCap>(CallGroup::score, always, {0.1, 100.0, 1.0}),
-    row<SetSinks>(CallGroup::score, always),
-    row<SetScaleOperands>(CallGroup::score, products),
-    row<SetSinusoid>(CallGroup::positions, always),
-    row<SetRope>(CallGroup::positions, always),
-    row<SetRopeBase>(CallGroup::positions, turns, {1.0, 1e6}),
-    row<SetAlibi>(CallGroup::positions, always),
-    row<SetQueryOffset>(CallGroup::positions, always, {0, 4096}),
-    row<SetDropout>(CallGroup::dropout, always, {0.01, 0.9, 0.5}),
-    row<SetDropoutSeed>(CallGroup::dropout, drops),
-    row<SetTraining>(CallGroup::dropout, drops),
-};
-
-}  // namespace
 
 std::span<const CallField> call_fields() { return kFields; }
 

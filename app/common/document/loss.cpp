@@ -54,6 +54,32 @@ double half_squares(const Tensor& errors) {
     return sum / 2;
 }
 
+/// The selected output, else the one chosen last, else the first.
+OutputCell offered_output(const AppState& state) {
+    const auto& selected = state.selected;
+    if (selected && selected->tensor == OperandId(Stage::output))
+        return {state.batch, selected->row, selected->column};
+    if (has_output(state.document(), state.loss.cell)) return state.loss.cell;
+    return {std::min(state.batch, std::max<Index>(state.document().size.batch, 1) - 1), 0, 0};
+}
+
+void set_loss(AppState& state, const Loss& loss) {
+    state.show_gradients = true;
+    const Loss before = std::exchange(state.loss, loss);
+    if (auto done = compute_gradients(state); !done) {
+        state.loss = before;
+        return say(state, done.error());
+    }
+    say(state, loss_sentence(state));
+}
+
+/// Whether the output has that cell; tells the person where it has not.
+bool is_output(AppState& state, const CellRef& cell) {
+    const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
+    if (!there) warn(state, "{} is no number of the output", cell_name(state, cell));
+    return there;
+}
+
 }  // namespace
 
 CrossEntropy cross_entropy_of(std::span<const double> logits, Index target) {
@@ -157,36 +183,6 @@ std::string loss_sentence(const AppState& state) {
     return fmt::format("Gradients of L = {}: how fast L grows with each number.",
                        loss_words(state));
 }
-
-namespace {
-
-/// The selected output, else the one chosen last, else the first.
-OutputCell offered_output(const AppState& state) {
-    const auto& selected = state.selected;
-    if (selected && selected->tensor == OperandId(Stage::output))
-        return {state.batch, selected->row, selected->column};
-    if (has_output(state.document(), state.loss.cell)) return state.loss.cell;
-    return {std::min(state.batch, std::max<Index>(state.document().size.batch, 1) - 1), 0, 0};
-}
-
-void set_loss(AppState& state, const Loss& loss) {
-    state.show_gradients = true;
-    const Loss before = std::exchange(state.loss, loss);
-    if (auto done = compute_gradients(state); !done) {
-        state.loss = before;
-        return say(state, done.error());
-    }
-    say(state, loss_sentence(state));
-}
-
-/// Whether the output has that cell; tells the person where it has not.
-bool is_output(AppState& state, const CellRef& cell) {
-    const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
-    if (!there) warn(state, "{} is no number of the output", cell_name(state, cell));
-    return there;
-}
-
-}  // namespace
 
 void carry_out(AppState& state, const ShowGradients& action) {
     if (action.on)

@@ -174,19 +174,6 @@ void fill_picture(const GridCanvas& canvas, const Fade& fade) {
                                canvas.end());
 }
 
-}  // namespace
-
-void draw_hatch(Painter& painter, ImVec2 low, ImVec2 size, float step, Color color,
-                float thickness) {
-    const ImVec2 high{low.x + size.x, low.y + size.y};
-    for (float sum = std::ceil((low.x + low.y) / step) * step; sum < high.x + high.y; sum += step)
-        painter.line({std::min(sum - low.y, high.x), std::max(low.y, sum - high.x)},
-                     {std::max(low.x, sum - high.y), std::min(sum - low.x, high.y)}, color,
-                     thickness);
-}
-
-namespace {
-
 void draw_cross(Painter& painter, ImVec2 low, ImVec2 size, Color color, float thickness) {
     painter.line(low, {low.x + size.x, low.y + size.y}, color, thickness);
     painter.line({low.x + size.x, low.y}, {low.x, low.y + size.y}, color, thickness);
@@ -337,6 +324,15 @@ bool same_size(const GridView& a, const GridView* b) {
 }
 
 }  // namespace
+
+void draw_hatch(Painter& painter, ImVec2 low, ImVec2 size, float step, Color color,
+                float thickness) {
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    for (float sum = std::ceil((low.x + low.y) / step) * step; sum < high.x + high.y; sum += step)
+        painter.line({std::min(sum - low.y, high.x), std::max(low.y, sum - high.x)},
+                     {std::max(low.x, sum - high.y), std::min(sum - low.x, high.y)}, color,
+                     thickness);
+}
 
 bool shows_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
     return set_numbers(grid, place, frame).fits;

@@ -137,6 +137,14 @@ std::optional<int> stepped(const Frame& frame, const Options& options) {
     return next;
 }
 
+/// Arrow keys go from one to the next, Enter and Space around.
+std::optional<int> chosen_by_key(const Frame& frame, int count, int current) {
+    int next = current + list_steps(frame);
+    if (take_key(frame, Key::enter) || take_key(frame, Key::space)) next = (current + 1) % count;
+    if (next == current || next < 0 || next >= count) return std::nullopt;
+    return next;
+}
+
 }  // namespace
 
 float toggle_width(const Frame& frame, const std::string& words) {
@@ -176,18 +184,6 @@ bool button(const Frame& frame, const char* id, const std::string& words, const 
     tip_until_clicked(frame, clicked, tip);
     return clicked || pressed;
 }
-
-namespace {
-
-/// Arrow keys go from one to the next, Enter and Space around.
-std::optional<int> chosen_by_key(const Frame& frame, int count, int current) {
-    int next = current + list_steps(frame);
-    if (take_key(frame, Key::enter) || take_key(frame, Key::space)) next = (current + 1) % count;
-    if (next == current || next < 0 || next >= count) return std::nullopt;
-    return next;
-}
-
-}  // namespace
 
 std::optional<int> choice(const Frame& frame, const char* id, const std::vector<std::string>& words,
                           int current, const Tip& tip) {

@@ -47,53 +47,6 @@ void check(Visitor& visit, const HeadsLook& look) {
         visit.complain("has 'b' without another head 'a'");
 }
 
-}  // namespace
-std::string heads_lacks(const AppState& state) {
-    const Document& document = state.document();
-    if (is_empty(document) && document.given.empty()) return empty_words(document);
-    const std::string fault = heads_fault(document);
-    if (fault.empty()) return fault;
-    if (!document.given.empty()) return fault + ".";
-    return fault + (is_without_values(document) ? ": Map shows one head (3 M)."
-                                                : ": Step shows one layer (1 S).");
-}
-
-void describe(Visitor& visit, HeadsLook& look) {
-    visit("sort", look.sort);
-    visit("own_range", look.own_range);
-    visit("show", look.show, head_show_keys());
-    visit("curve", look.curve, kColorCurves);
-    visit("clip", look.clip, kSinkClips);
-    visit("clip_limit", look.clip_limit);
-    visit("form", look.form, kHeadForms);
-    visit("list", look.list, kHeadsLists);
-    visit("label", look.filter.label);
-    visit("measure", look.filter.measure);
-    visit("least", look.filter.least);
-    visit("scatter_x", look.scatter_x);
-    visit("scatter_y", look.scatter_y);
-    visit("ablation", look.ablation, kAblations);
-    visit("sweep", look.sweep_show, kSweepShows);
-    visit("corpus", look.corpus);
-    visit("part", look.part, kSweepParts);
-    visit("from", look.from);
-    visit("pairs", look.pairs);
-    visit("swept_layer", look.swept_cell.row, {.low = 0});
-    visit("swept_position", look.swept_cell.column, {.low = 0});
-    visit("of", look.of, kHeadsOf);
-    visit("circuit", look.circuit_show, kCircuitShows);
-    visit("over", look.circuit_over, kCircuitOvers);
-    visit("circuit_row", look.circuit_cell.row, {.low = 0});
-    visit("circuit_column", look.circuit_cell.column, {.low = 0});
-    visit("row", look.pair.row, {.low = 0});
-    visit("column", look.pair.column, {.low = 0});
-    visit("a", look.pinned[0]);
-    visit("b", look.pinned[1]);
-    if (visit.reads()) check(visit, look);
-}
-
-namespace {
-
 /// In every workspace.
 Action show(HeadPlace place) { return ShowHead{place.head, {}, place.layer}; }
 
@@ -385,6 +338,49 @@ constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
                                      request_kind<requested_head_circuit>("head circuit")};
 
 }  // namespace
+std::string heads_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document) && document.given.empty()) return empty_words(document);
+    const std::string fault = heads_fault(document);
+    if (fault.empty()) return fault;
+    if (!document.given.empty()) return fault + ".";
+    return fault + (is_without_values(document) ? ": Map shows one head (3 M)."
+                                                : ": Step shows one layer (1 S).");
+}
+
+void describe(Visitor& visit, HeadsLook& look) {
+    visit("sort", look.sort);
+    visit("own_range", look.own_range);
+    visit("show", look.show, head_show_keys());
+    visit("curve", look.curve, kColorCurves);
+    visit("clip", look.clip, kSinkClips);
+    visit("clip_limit", look.clip_limit);
+    visit("form", look.form, kHeadForms);
+    visit("list", look.list, kHeadsLists);
+    visit("label", look.filter.label);
+    visit("measure", look.filter.measure);
+    visit("least", look.filter.least);
+    visit("scatter_x", look.scatter_x);
+    visit("scatter_y", look.scatter_y);
+    visit("ablation", look.ablation, kAblations);
+    visit("sweep", look.sweep_show, kSweepShows);
+    visit("corpus", look.corpus);
+    visit("part", look.part, kSweepParts);
+    visit("from", look.from);
+    visit("pairs", look.pairs);
+    visit("swept_layer", look.swept_cell.row, {.low = 0});
+    visit("swept_position", look.swept_cell.column, {.low = 0});
+    visit("of", look.of, kHeadsOf);
+    visit("circuit", look.circuit_show, kCircuitShows);
+    visit("over", look.circuit_over, kCircuitOvers);
+    visit("circuit_row", look.circuit_cell.row, {.low = 0});
+    visit("circuit_column", look.circuit_cell.column, {.low = 0});
+    visit("row", look.pair.row, {.low = 0});
+    visit("column", look.pair.column, {.low = 0});
+    visit("a", look.pinned[0]);
+    visit("b", look.pinned[1]);
+    if (visit.reads()) check(visit, look);
+}
 
 extern const WorkspaceInfo kHeadsWorkspace{
     .key = "heads",

@@ -20,47 +20,6 @@ namespace {
 
 constexpr double kBytesOfPair = 100.0;  // scores to weights of two sides in float64, and as floats
 
-}  // namespace
-
-std::string kinds_lacks(const AppState& state) {
-    const Document& document = state.document();
-    const Dimensions& size = document.size;
-    if (is_empty(document)) return empty_words(document);
-    if (!document.inputs->projects() && document.inputs->v.empty())
-        return "These are queries and keys without values: Map shows their weights (3 M).";
-    if (size.tq > kMostKindsPairs / std::max<Index>(size.tk, 1))
-        return fmt::format(
-            "{} × {} pairs with every stage of two kinds need {} of memory{}.", grouped(size.tq),
-            grouped(size.tk),
-            bytes_words(kBytesOfPair * static_cast<double>(size.tq) * static_cast<double>(size.tk)),
-            has_map(document) ? ": Map shows the weights (3 M)" : "");
-    return {};
-}
-
-void describe(Visitor& visit, KindsLook& look) {
-    visit("online", look.online);
-    visit("taken", look.taken, {.low = 0.0, .high = static_cast<double>(kMostIndex)});
-    visit("playing", look.playing);
-    visit("selected", look.selected);
-}
-
-large::Cell shown_pair(const AppState& state) {
-    const KindsLook& look = kinds_look(state);
-    if (look.selected) return *look.selected;
-    if (!look.result) return {};
-    return {look.result->difference.row, look.result->difference.column};
-}
-
-std::size_t present_pair(const KindsControls& controls) {
-    const auto presets = kinds_presets();
-    const auto found = std::ranges::find_if(presets, [&](const KindsPreset& preset) {
-        return preset.a == controls.a && preset.b == controls.b;
-    });
-    return static_cast<std::size_t>(found - presets.begin());
-}
-
-namespace {
-
 void drop_result(KindsLook& look) {
     look.result.reset();
     look.maps.clear();
@@ -151,6 +110,43 @@ Actions due_in_kinds(const AppState& state) {
 }
 
 }  // namespace
+
+std::string kinds_lacks(const AppState& state) {
+    const Document& document = state.document();
+    const Dimensions& size = document.size;
+    if (is_empty(document)) return empty_words(document);
+    if (!document.inputs->projects() && document.inputs->v.empty())
+        return "These are queries and keys without values: Map shows their weights (3 M).";
+    if (size.tq > kMostKindsPairs / std::max<Index>(size.tk, 1))
+        return fmt::format(
+            "{} × {} pairs with every stage of two kinds need {} of memory{}.", grouped(size.tq),
+            grouped(size.tk),
+            bytes_words(kBytesOfPair * static_cast<double>(size.tq) * static_cast<double>(size.tk)),
+            has_map(document) ? ": Map shows the weights (3 M)" : "");
+    return {};
+}
+
+void describe(Visitor& visit, KindsLook& look) {
+    visit("online", look.online);
+    visit("taken", look.taken, {.low = 0.0, .high = static_cast<double>(kMostIndex)});
+    visit("playing", look.playing);
+    visit("selected", look.selected);
+}
+
+large::Cell shown_pair(const AppState& state) {
+    const KindsLook& look = kinds_look(state);
+    if (look.selected) return *look.selected;
+    if (!look.result) return {};
+    return {look.result->difference.row, look.result->difference.column};
+}
+
+std::size_t present_pair(const KindsControls& controls) {
+    const auto presets = kinds_presets();
+    const auto found = std::ranges::find_if(presets, [&](const KindsPreset& preset) {
+        return preset.a == controls.a && preset.b == controls.b;
+    });
+    return static_cast<std::size_t>(found - presets.begin());
+}
 
 void enter_kinds(AppState& state) {
     if (const auto pair = selected_pair(state))

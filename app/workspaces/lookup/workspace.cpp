@@ -38,71 +38,6 @@ std::string fault_of(const LookupControls& controls) {
     return {};
 }
 
-}  // namespace
-
-void describe(Visitor& visit, LookupPair& pair) {
-    constexpr About kNeeded{.needed = true};
-    visit("key", pair.key, kNeeded);
-    visit("kx", pair.k[0], kNeeded);
-    visit("ky", pair.k[1], kNeeded);
-    visit("value", pair.value, kNeeded);
-    visit("vx", pair.v[0], kNeeded);
-    visit("vy", pair.v[1], kNeeded);
-    if (!is_on_plane(pair.k) || !is_on_plane(pair.v))
-        visit.complain(fmt::format("has a point beyond ±{}", kPlaneEnd));
-}
-
-void describe(Visitor& visit, LookupControls& controls) {
-    visit("pairs", controls.pairs);
-    visit("qx", controls.query[0]);
-    visit("qy", controls.query[1]);
-    visit("temperature", controls.temperature, {.words = "τ", .low = kColdest, .high = kHottest});
-    visit("width", controls.width,
-          {.words = "d_k", .low = kFewestCapacityWidth, .high = kMostCapacityWidth});
-    visit("stored", controls.capacity.pairs,
-          {.words = "pairs", .low = 2, .high = kMostCapacityPairs});
-    visit("capacity_temperature", controls.capacity.temperature,
-          {.words = "τ", .low = kColdest, .high = 1.0});
-    visit("seed", controls.capacity.seed);
-    visit("of", controls.of, kSimilarityOfNames, {.words = "similarity of"});
-    visit("measure", controls.measure, kSimilarityMeasureNames);
-    visit("softmax", controls.softmax, kSimilaritySoftmaxNames);
-    visit("similarity_temperature", controls.similarity_temperature,
-          {.words = "τ", .low = kColdest, .high = kHottest});
-    visit("order", controls.order);
-    visit("position", controls.position, kPermutationPositionNames, {.words = "positions"});
-    if (!visit.reads()) return;
-    controls.width = nearest_capacity_width(static_cast<double>(controls.width));
-    if (const std::string fault = fault_of(controls); !fault.empty()) visit.complain(fault);
-}
-
-void describe(Visitor& visit, LookupLook& look) {
-    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("page", look.page, kNamesOf<LookupPage>);
-    visit("pair", look.pair, kPlace);
-    visit("row", look.row, kPlace);
-    visit("column", look.column, kPlace);
-}
-
-std::optional<CapacityRequest> requested_capacity(const AppState& state) {
-    if (state.workspace != "lookup" || lookup_look(state).page != LookupPage::capacity)
-        return std::nullopt;
-    const CapacityCurves& curves = capacity_curves(state);
-    if (curves.points && curves.of == lookup_controls(state).capacity) return std::nullopt;
-    return CapacityRequest{lookup_controls(state).capacity};
-}
-
-Action run(const CapacityRequest& request, const RunControl& control) {
-    const Stopwatch watch;
-    auto points = capacity_sweep(request.of, capacity_widths(), control.stop);
-    const double elapsed_ms = watch.ms();
-    return CapacityReady{request.of,
-                         std::make_shared<const std::vector<CapacityPoint>>(std::move(points)),
-                         elapsed_ms};
-}
-
-namespace {
-
 constexpr double kStep = 0.1;  // of an arrow key, in a plane
 
 Action page_at(const AppState& state, int steps) {
@@ -271,6 +206,67 @@ constexpr KeptValue kValues[] = {kept(lookup_controls), kept(lookup_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_capacity>("capacity")};
 
 }  // namespace
+
+void describe(Visitor& visit, LookupPair& pair) {
+    constexpr About kNeeded{.needed = true};
+    visit("key", pair.key, kNeeded);
+    visit("kx", pair.k[0], kNeeded);
+    visit("ky", pair.k[1], kNeeded);
+    visit("value", pair.value, kNeeded);
+    visit("vx", pair.v[0], kNeeded);
+    visit("vy", pair.v[1], kNeeded);
+    if (!is_on_plane(pair.k) || !is_on_plane(pair.v))
+        visit.complain(fmt::format("has a point beyond ±{}", kPlaneEnd));
+}
+
+void describe(Visitor& visit, LookupControls& controls) {
+    visit("pairs", controls.pairs);
+    visit("qx", controls.query[0]);
+    visit("qy", controls.query[1]);
+    visit("temperature", controls.temperature, {.words = "τ", .low = kColdest, .high = kHottest});
+    visit("width", controls.width,
+          {.words = "d_k", .low = kFewestCapacityWidth, .high = kMostCapacityWidth});
+    visit("stored", controls.capacity.pairs,
+          {.words = "pairs", .low = 2, .high = kMostCapacityPairs});
+    visit("capacity_temperature", controls.capacity.temperature,
+          {.words = "τ", .low = kColdest, .high = 1.0});
+    visit("seed", controls.capacity.seed);
+    visit("of", controls.of, kSimilarityOfNames, {.words = "similarity of"});
+    visit("measure", controls.measure, kSimilarityMeasureNames);
+    visit("softmax", controls.softmax, kSimilaritySoftmaxNames);
+    visit("similarity_temperature", controls.similarity_temperature,
+          {.words = "τ", .low = kColdest, .high = kHottest});
+    visit("order", controls.order);
+    visit("position", controls.position, kPermutationPositionNames, {.words = "positions"});
+    if (!visit.reads()) return;
+    controls.width = nearest_capacity_width(static_cast<double>(controls.width));
+    if (const std::string fault = fault_of(controls); !fault.empty()) visit.complain(fault);
+}
+
+void describe(Visitor& visit, LookupLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("page", look.page, kNamesOf<LookupPage>);
+    visit("pair", look.pair, kPlace);
+    visit("row", look.row, kPlace);
+    visit("column", look.column, kPlace);
+}
+
+std::optional<CapacityRequest> requested_capacity(const AppState& state) {
+    if (state.workspace != "lookup" || lookup_look(state).page != LookupPage::capacity)
+        return std::nullopt;
+    const CapacityCurves& curves = capacity_curves(state);
+    if (curves.points && curves.of == lookup_controls(state).capacity) return std::nullopt;
+    return CapacityRequest{lookup_controls(state).capacity};
+}
+
+Action run(const CapacityRequest& request, const RunControl& control) {
+    const Stopwatch watch;
+    auto points = capacity_sweep(request.of, capacity_widths(), control.stop);
+    const double elapsed_ms = watch.ms();
+    return CapacityReady{request.of,
+                         std::make_shared<const std::vector<CapacityPoint>>(std::move(points)),
+                         elapsed_ms};
+}
 
 extern const WorkspaceInfo kLookupWorkspace{
     .key = "lookup",

@@ -281,6 +281,28 @@ void forward_relative(const AppState& state, Explanation& explanation, const Cha
     end_with(explanation, product + bias);
 }
 
+/// Of the pairs of one head that are as far apart.
+void explain_distance_gradient(const AppState& state, Explanation& explanation) {
+    const Dimensions& size = state.document().size;
+    const Index distance = explanation.cell.column - (size.tq - 1);
+    std::vector<std::string> labels;
+    std::vector<double> parts;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index i = std::max<Index>(0, -distance); i < std::min(size.tq, size.tk - distance);
+             ++i) {
+            const Slice slice{b, explanation.cell.row};
+            const Index j = i + distance;
+            const bool counts = contributing_keys(state, slice, i)[j] != 0;
+            parts.push_back(
+                counts ? stage_expr(state, From::gradients, Stage::scores, slice, i, j).value
+                       : 0.0);
+            labels.push_back(slice_label(state, slice, i));
+        }
+    add_shares(explanation, "query", labels, parts);
+    explanation.notes.push_back(fmt::format(
+        "Each share is ∂L/∂scores[i, j] of head {}, j − i = {}.", explanation.cell.row, distance));
+}
+
 }  // namespace
 
 Stage read_by_scores(const AppState& state, Stage side) {
@@ -354,32 +376,6 @@ std::string slope_words(const AttentionSpec& spec, Stage side) {
         words = fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
     return as_read(spec, words);
 }
-
-namespace {
-
-/// Of the pairs of one head that are as far apart.
-void explain_distance_gradient(const AppState& state, Explanation& explanation) {
-    const Dimensions& size = state.document().size;
-    const Index distance = explanation.cell.column - (size.tq - 1);
-    std::vector<std::string> labels;
-    std::vector<double> parts;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index i = std::max<Index>(0, -distance); i < std::min(size.tq, size.tk - distance);
-             ++i) {
-            const Slice slice{b, explanation.cell.row};
-            const Index j = i + distance;
-            const bool counts = contributing_keys(state, slice, i)[j] != 0;
-            parts.push_back(
-                counts ? stage_expr(state, From::gradients, Stage::scores, slice, i, j).value
-                       : 0.0);
-            labels.push_back(slice_label(state, slice, i));
-        }
-    add_shares(explanation, "query", labels, parts);
-    explanation.notes.push_back(fmt::format(
-        "Each share is ∂L/∂scores[i, j] of head {}, j − i = {}.", explanation.cell.row, distance));
-}
-
-}  // namespace
 
 void explain_score_param_gradient(const AppState& state, Explanation& explanation) {
     if (std::get<Param>(explanation.cell.tensor) == Param::b_score)

@@ -144,6 +144,30 @@ void point_at_keys(const Keys& keys, float top, float foot) {
     if (n < keys.view.keys.size()) tooltip(keys.frame, keys.view.keys[n].tooltip);
 }
 
+void draw_formulas(const OnlineView& view, ImVec2 low, float width, const Frame& frame) {
+    float y = low.y;
+    for (const std::string& tex : view.tex) {
+        const auto box = fitted_math(frame, tex, kOnlineFormula, width);
+        if (!box) continue;
+        const float line = std::max(frame.px(kFormulaLine), box->ascent + box->descent);
+        draw_formula(frame, *box,
+                     {low.x, y + (line - box->ascent - box->descent) / 2 + box->ascent});
+        y += line;
+    }
+}
+
+void draw_state(const OnlineView& view, ImVec2 low, float width, float row_height,
+                const Frame& frame) {
+    float y =
+        draw_vectors(view.state, "state", low, width, row_height, frame) + frame.px(kSpace16 / 2);
+    if (!view.result) return;
+    y = draw_vectors(*view.result, "result", {low.x, y}, width, row_height, frame) + frame.px(4);
+    ImGui::SetCursorScreenPos({low.x, y});
+    ImGui::BeginGroup();
+    wrapped_words(frame, frame.fonts.body, frame.theme.text, view.result_words);
+    ImGui::EndGroup();
+}
+
 }  // namespace
 
 void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame) {
@@ -179,34 +203,6 @@ void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame
     draw_chunks(keys, low.y + head, terms.foot + frame.px(4));
     point_at_keys(keys, low.y, terms.foot);
 }
-
-namespace {
-
-void draw_formulas(const OnlineView& view, ImVec2 low, float width, const Frame& frame) {
-    float y = low.y;
-    for (const std::string& tex : view.tex) {
-        const auto box = fitted_math(frame, tex, kOnlineFormula, width);
-        if (!box) continue;
-        const float line = std::max(frame.px(kFormulaLine), box->ascent + box->descent);
-        draw_formula(frame, *box,
-                     {low.x, y + (line - box->ascent - box->descent) / 2 + box->ascent});
-        y += line;
-    }
-}
-
-void draw_state(const OnlineView& view, ImVec2 low, float width, float row_height,
-                const Frame& frame) {
-    float y =
-        draw_vectors(view.state, "state", low, width, row_height, frame) + frame.px(kSpace16 / 2);
-    if (!view.result) return;
-    y = draw_vectors(*view.result, "result", {low.x, y}, width, row_height, frame) + frame.px(4);
-    ImGui::SetCursorScreenPos({low.x, y});
-    ImGui::BeginGroup();
-    wrapped_words(frame, frame.fonts.body, frame.theme.text, view.result_words);
-    ImGui::EndGroup();
-}
-
-}  // namespace
 
 void draw_online_row(const OnlineView& view, const Box& box, const Frame& frame) {
     const float row = within((box.size().y - frame.px(kAroundVectors)) / kVectorRows,

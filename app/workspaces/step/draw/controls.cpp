@@ -150,59 +150,6 @@ float row_item_width(RowItem item, const ControlsView& view, const Frame& frame)
     return toggle_width(frame, view.scale_widest);
 }
 
-}  // namespace
-
-void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out) {
-    const float rest = ImGui::CalcItemWidth();
-    switch (item) {
-        case RowItem::preset:
-            return preset_combo(view, rest, frame, out);
-        case RowItem::sentence:
-            return sentence_field(view, rest, frame, out);
-        case RowItem::group:
-            return draw_group_row(view.groups, frame, out, has_place);
-        case RowItem::beside:
-            return draw_beside_field(view.groups, frame, out, has_place);
-        case RowItem::sequence:
-            return place_field("##batch", "sequence", view.batch, view.batches,
-                               {"The sequence of the batch that is shown", ""}, frame, out,
-                               [&](Index n) {
-                                   return ShowHead{view.head, n};
-                               });
-        case RowItem::layer:
-            return place_field("##layer", "layer", view.layer, view.layers,
-                               {"The layer shown", "Key: Y"}, frame, out,
-                               [](Index n) { return ShowLayer{n}; });
-        case RowItem::head:
-            return place_field(
-                "##head", "head", view.head, view.heads,
-                {"The head that is shown",
-                 view.heads_words + (view.heads_words.empty() ? "" : "\n") + "Key: H"},
-                frame, out, [&](Index n) {
-                    return ShowHead{n, view.batch};
-                });
-        case RowItem::temperature:
-            return temperature(view, frame, out);
-        case RowItem::gradients:
-            return flip("gradients", "gradients", view.gradients,
-                        {"∂L/∂ of every stage and parameter",
-                         "The canvas shows gradients in place of values."},
-                        frame, out, [](bool on) { return ShowGradients{on}; });
-        case RowItem::loss:
-            return draw_loss(view.loss, frame, out);
-        case RowItem::causal:
-            return flip("causal", "causal", view.causal,
-                        {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
-                        frame, out, [](bool on) { return SetCausal{on}; });
-        case RowItem::scaling:
-            return flip("scaling", scaling_words(view, rest, frame), view.scaling,
-                        {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
-                        out, [](bool on) { return SetScaling{on}; });
-    }
-}
-
-namespace {
-
 bool is_there(RowItem item, const ControlsView& view) {
     if (item == RowItem::sequence) return view.batches > 1;
     if (item == RowItem::layer) return view.layers > 1;
@@ -259,6 +206,55 @@ ModelButton model_button(const Frame& frame, Actions& out, bool open) {
 }
 
 }  // namespace
+
+void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out) {
+    const float rest = ImGui::CalcItemWidth();
+    switch (item) {
+        case RowItem::preset:
+            return preset_combo(view, rest, frame, out);
+        case RowItem::sentence:
+            return sentence_field(view, rest, frame, out);
+        case RowItem::group:
+            return draw_group_row(view.groups, frame, out, has_place);
+        case RowItem::beside:
+            return draw_beside_field(view.groups, frame, out, has_place);
+        case RowItem::sequence:
+            return place_field("##batch", "sequence", view.batch, view.batches,
+                               {"The sequence of the batch that is shown", ""}, frame, out,
+                               [&](Index n) {
+                                   return ShowHead{view.head, n};
+                               });
+        case RowItem::layer:
+            return place_field("##layer", "layer", view.layer, view.layers,
+                               {"The layer shown", "Key: Y"}, frame, out,
+                               [](Index n) { return ShowLayer{n}; });
+        case RowItem::head:
+            return place_field(
+                "##head", "head", view.head, view.heads,
+                {"The head that is shown",
+                 view.heads_words + (view.heads_words.empty() ? "" : "\n") + "Key: H"},
+                frame, out, [&](Index n) {
+                    return ShowHead{n, view.batch};
+                });
+        case RowItem::temperature:
+            return temperature(view, frame, out);
+        case RowItem::gradients:
+            return flip("gradients", "gradients", view.gradients,
+                        {"∂L/∂ of every stage and parameter",
+                         "The canvas shows gradients in place of values."},
+                        frame, out, [](bool on) { return ShowGradients{on}; });
+        case RowItem::loss:
+            return draw_loss(view.loss, frame, out);
+        case RowItem::causal:
+            return flip("causal", "causal", view.causal,
+                        {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
+                        frame, out, [](bool on) { return SetCausal{on}; });
+        case RowItem::scaling:
+            return flip("scaling", scaling_words(view, rest, frame), view.scaling,
+                        {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
+                        out, [](bool on) { return SetScaling{on}; });
+    }
+}
 
 ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
     constexpr std::array kOrder{RowItem::preset, RowItem::group,     RowItem::sentence,
