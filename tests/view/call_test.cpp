@@ -10,7 +10,6 @@
 #include "core/rng.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

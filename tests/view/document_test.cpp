@@ -7,7 +7,6 @@
 #include "app/common/tokens.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -16,7 +16,6 @@
 #include "tests/support/cases.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

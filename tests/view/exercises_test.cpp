@@ -6,7 +6,6 @@
 #include "core/tex.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

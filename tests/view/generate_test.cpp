@@ -6,7 +6,6 @@
 #include "tests/support/fake_text.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 using test::fake_writer, test::fake_writing;
 

@@ -8,7 +8,6 @@
 
 #include <functional>
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

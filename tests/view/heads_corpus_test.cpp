@@ -10,7 +10,6 @@
 #include "tests/io/scratch.h"
 #include "tests/view/swept_sample.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

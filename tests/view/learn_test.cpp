@@ -7,7 +7,6 @@
 #include "core/engine.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

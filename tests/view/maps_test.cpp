@@ -12,7 +12,6 @@
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

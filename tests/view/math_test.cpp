@@ -4,7 +4,6 @@
 #include "tests/figures/recorder.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 using doctest::Approx;
 

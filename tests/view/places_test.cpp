@@ -1,6 +1,5 @@
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 TEST_CASE("something is selected at the start and every stage, so the inspector is never empty") {

@@ -2,7 +2,6 @@
 
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 TEST_CASE("presenting, a window is 540 design units high, and the scale that was set is kept") {

@@ -16,6 +16,8 @@
 
 namespace attn::view {
 
+using namespace attn;  // tests that use view use it too
+
 /// Acts on a copy: the state after these actions.
 inline AppState after(AppState state, const Actions& actions) {
     for (const Action& action : actions) view::apply(state, action);

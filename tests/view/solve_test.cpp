@@ -4,7 +4,6 @@
 #include "core/column_change.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

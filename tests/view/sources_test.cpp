@@ -1,7 +1,6 @@
 #include "app/workspaces/step/sources.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -6,7 +6,6 @@
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -1,6 +1,5 @@
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -18,7 +18,6 @@
 #include "core/train/trainer.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -3,7 +3,6 @@
 #include "core/cast.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
