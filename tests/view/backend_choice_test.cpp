@@ -1,6 +1,6 @@
 // Backends that core does not know: chosen by name, without gradients of their own, and failing.
 
-#include "core/engine.h"
+#include "tests/support/backends.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -8,7 +8,7 @@ using namespace attn::view;
 namespace {
 
 /// What staged computes, forward only, while `works`.
-class Card final : public Backend {
+class Card final : public test::LikeStaged {
   public:
     explicit Card(bool device = false) : device_(device) {}
     bool has_device() const override { return device_; }
@@ -17,17 +17,11 @@ class Card final : public Backend {
         return "there is no card";
     }
     std::string_view name() const override { return "card"; }
-    std::string_view description() const override { return "a card that can be pulled"; }
-    StageSet stages() const override { return all_stages(); }
     bool has_backward() const override { return false; }
     Result<Trace> forward(const Call& call, StageSet keep,
                           const RunControl& control) const override {
         if (!works) return failed("the card was pulled");
-        return find_backend("staged")->forward(call, keep, control);
-    }
-    Result<Trace> backward(const Call&, const Trace&, const Upstream&,
-                           const RunControl&) const override {
-        return no_backward(*this);
+        return LikeStaged::forward(call, keep, control);
     }
 
     bool works = true;
@@ -38,19 +32,13 @@ class Card final : public Backend {
 };
 
 /// Staged, which counts its backward passes; the last number of them that it can do.
-class Counting final : public Backend {
+class Counting final : public test::LikeStaged {
   public:
     std::string_view name() const override { return "counting"; }
-    std::string_view description() const override { return "staged, and it counts"; }
-    StageSet stages() const override { return all_stages(); }
-    Result<Trace> forward(const Call& call, StageSet keep,
-                          const RunControl& control) const override {
-        return find_backend("staged")->forward(call, keep, control);
-    }
     Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
                            const RunControl& control) const override {
         if (++passes > most) return failed("there is no memory for gradients");
-        return find_backend("staged")->backward(call, forward, upstream, control);
+        return LikeStaged::backward(call, forward, upstream, control);
     }
 
     mutable int passes = 0;
