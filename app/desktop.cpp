@@ -6,11 +6,8 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
 #include <ctime>
 #include <iostream>
-#include <optional>
-#include <utility>
 
 #include "app/common/figure_size.h"
 #include "app/common/or_throw.h"
@@ -20,7 +17,6 @@
 #include "app/file_dialog.h"
 #include "app/followed_file.h"
 #include "app/fonts/fonts.h"
-#include "app/gl/pixels.h"
 #include "app/gl/window.h"
 #include "app/jobs/jobs.h"
 #include "app/jobs/script.h"
@@ -33,7 +29,6 @@
 #include "app/window/session.h"
 #include "core/io/file.h"
 #include "core/io/paths.h"
-#include "core/io/png_image.h"
 #include "core/models/groups.h"
 
 namespace attn {

@@ -1,10 +1,5 @@
 #include "app/figure.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <tuple>
-
 #include "app/common/draw/figure_painters.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/null_context.h"
@@ -13,7 +8,6 @@
 #include "app/figures/measure.h"
 #include "app/window/draw/window.h"
 #include "core/io/file.h"
-#include "core/io/png_image.h"
 
 namespace attn {
 namespace {

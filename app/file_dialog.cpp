@@ -6,11 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
-#include <vector>
 
 extern char** environ;  // NOLINT: as POSIX has it
 

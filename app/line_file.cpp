@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <optional>
-#include <string>
 #include <system_error>
 
 #include "core/io/json.h"

@@ -1,7 +1,5 @@
 #include "app/main_loop.h"
 
-#include <utility>
-
 namespace attn {
 
 void run_turns(gl::Window& window, std::function<std::optional<double>()> turn) {

@@ -1,7 +1,5 @@
 #include "app/screen.h"
 
-#include <imgui.h>
-
 #include "app/common/draw/style.h"
 #include "app/common/draw/typeset.h"
 #include "app/spoken.h"

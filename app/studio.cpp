@@ -2,11 +2,8 @@
 
 #include <imgui.h>
 
-#include <utility>
-
 #include "app/figure.h"
 #include "app/gl/offscreen.h"
-#include "app/gl/pixels.h"
 #include "app/screen.h"
 
 namespace attn {

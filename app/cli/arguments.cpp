@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <memory>
-
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"
 #include "app/files/words.h"
@@ -74,6 +71,22 @@ std::string one_line(std::string text) {
     return text;
 }
 
+template <class Wanted>
+void add_options(CLI::App& app, AttentionWords& words, const Wanted& wanted) {
+    for (const files::AttentionOption& option : files::attention_options()) {
+        if (!wanted(option)) continue;
+        const std::string flag = fmt::format("--{}", option.name);
+        if (app.get_option_no_throw(flag) != nullptr) continue;  // --scale of the window
+        std::string& value = words[std::string(option.name)];
+        const std::string help(option.words);
+        CLI::Option* const declared =
+            option.alone.empty()
+                ? app.add_option(flag, value, help)->type_name(std::string(option.placeholder))
+                : app.add_flag(fmt::format("{}{{{}}}", flag, option.alone), value, help);
+        declared->group(std::string(option.group));
+    }
+}
+
 }  // namespace
 
 int report(const Error& error, std::string_view command, Streams io) {
@@ -114,26 +127,6 @@ int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>
     const Result<int> done = caught(work);
     return done ? *done : report(done.error(), app.get_name(), io);
 }
-
-namespace {
-
-template <class Wanted>
-void add_options(CLI::App& app, AttentionWords& words, const Wanted& wanted) {
-    for (const files::AttentionOption& option : files::attention_options()) {
-        if (!wanted(option)) continue;
-        const std::string flag = fmt::format("--{}", option.name);
-        if (app.get_option_no_throw(flag) != nullptr) continue;  // --scale of the window
-        std::string& value = words[std::string(option.name)];
-        const std::string help(option.words);
-        CLI::Option* const declared =
-            option.alone.empty()
-                ? app.add_option(flag, value, help)->type_name(std::string(option.placeholder))
-                : app.add_flag(fmt::format("{}{{{}}}", flag, option.alone), value, help);
-        declared->group(std::string(option.group));
-    }
-}
-
-}  // namespace
 
 void add_attention_options(CLI::App& app, AttentionWords& words) {
     add_options(app, words, [](const files::AttentionOption&) { return true; });

@@ -50,8 +50,8 @@ void declare_bench(CLI::App& app, BenchWords& words) {
     add_value(app, "--backend", words.backends, "NAME,..",
               "only these (default: all that run here)");
     add_value(app, "--shape", words.shapes, "SHAPE,..",
-              "only these; heads, tokens, width, then c for causal, b for backward, w1024 for "
-              "a window, +rope and the like for a kind: H8N2048d64c");
+              "only these; heads, tokens, width, then c for causal, b for backward, w1024 for a "
+              "window, +rope and the like for a kind: H8N2048d64c");
     add_value(app, "--only", words.only, "S,..", "only these sections:" + sections);
     add_value(app, "--threads", words.threads, "N", "at most N threads (default all)");
     add_value(app, "--repeat", words.repeat, "N", "runs of each, at least (default 5)");

@@ -37,8 +37,7 @@ constexpr std::string_view kCircuitsFooter =
     "Without --layer and --head one part after the other is changed and the model goes on from "
     "there:\n"
     "  heads      each head's context; residual: at each position, what each layer reads; mlp: "
-    "what "
-    "its MLP adds\n"
+    "what its MLP adds\n"
     "  change     of logit A - logit B of the next token or class, from that of the untouched run\n"
     "  KL         of its distribution, untouched to changed, in nats; 0 of what is rounding alone\n"
     "A patch takes from a text of any length: tokens are paired from the beginning and, of what is "
@@ -54,15 +53,13 @@ constexpr std::string_view kCircuitsFooter =
     "  attending to a token adds to the logit of each; with --nearest, to those of the vocabulary "
     "that are largest\n"
     "Arrays of OUT.npz: sweep_change, sweep_kl, sweep_difference, sweep_tokens, sweep_alignment; "
-    "or "
-    "qk, ov, qk_tokens,\n"
+    "or qk, ov, qk_tokens,\n"
     "  ov_tokens, qk_values, ov_values, copying, composition_q, composition_k, composition_v; and "
     "tokens\n\n"
     "Examples:\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat. The cat\"\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --sweep mean --logits \" on\" \" "
-    "in\" "
-    "--json\n"
+    "in\" --json\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --part residual --sweep patch --from "
     "\"The old dog sat\"\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --layer 5 --head 1 -o head.npz\n";
@@ -81,9 +78,9 @@ struct CircuitsOptions {
 void declare_circuits(CLI::App& app, CircuitsOptions& options) {
     add_model_text_or_image(app, options.model);
     add_value(app, "--part", options.part, "heads|residual|mlp", "what is changed (default heads)");
-    add_value(app, "--sweep", options.sweep, "zero|mean|patch",
-              "what takes its place: 0, its mean over positions, or that of another text (default "
-              "zero)");
+    add_value(
+        app, "--sweep", options.sweep, "zero|mean|patch",
+        "what takes its place: 0, its mean over positions, or that of another text (default zero)");
     add_value(app, "--from", options.from, "TEXT", "of patch: the other text");
     add_value(app, "--align", options.align, "I=J,..",
               "of patch: token J of the other text stands for token I, from 0");
@@ -450,10 +447,10 @@ int show_circuits(CircuitsOptions& options, Streams io) {
     const files::NamedFile outputs[] = {{"-o", options.output}};
     or_throw(files::check_outputs(files::files_of({"MODEL", options.model.folder}), outputs));
     if (reads_pairs(options.model.folder))
-        throw bad_input(fmt::format(
-            "{} compares texts and images and gives no logits that a change could move; expected a "
-            "model that gives a next token or a class",
-            options.model.folder));
+        throw bad_input(
+            fmt::format("{} compares texts and images and gives no logits that a change could "
+                        "move; expected a model that gives a next token or a class",
+                        options.model.folder));
     const OpenedText text = open_text(options.model, kCircuitsName, io);
     const Report report =
         options.is_of_head() ? head_report(options, text) : swept(options, text, io);

@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <vector>
-
 #include "app/cli/arguments.h"
 #include "app/cli/desktop_options.h"
 #include "app/cli/subcommands.h"

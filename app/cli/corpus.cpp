@@ -2,7 +2,6 @@
 
 #include "app/cli/corpus.h"
 
-#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "app/cli/table.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
-#include "app/files/corpus.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
@@ -139,9 +137,9 @@ void add_corpus_options(CLI::App& app, CorpusOptions& options) {
     add_value(
         app, "--part", options.part, "I/N",
         "of the texts every N-th piece of 64 from I on, from 0; `attnscope merge` joins parts");
-    add_value(app, "--save-every", options.save_every, "SECONDS",
-              "what is computed so far goes to OUT.partial, where the same command goes on; "
-              "default 30");
+    add_value(
+        app, "--save-every", options.save_every, "SECONDS",
+        "what is computed so far goes to OUT.partial, where the same command goes on; default 30");
     app.add_flag("--stream", options.stream,
                  "the weights of one layer at a time are in memory, for models larger than it");
 }
@@ -221,8 +219,8 @@ int measure_corpus(const std::string& model, const CorpusOptions& options, const
 
 int run_merge(Args args, Streams io) {
     CLI::App app(
-        "Puts results of `attnscope heads --texts` together: parts of a corpus, in any "
-        "order and grouping, give what the whole corpus does, bit for bit.",
+        "Puts results of `attnscope heads --texts` together: parts of a corpus, in any order and "
+        "grouping, give what the whole corpus does, bit for bit.",
         "attnscope merge");
     MergeOptions options;
     app.add_option("FILES", options.files, "results (.npz, .jsonl, .partial)");

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "app/cli/arguments.h"
-#include "app/files/open.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/model.h"
 
@@ -16,9 +13,9 @@ void add_options(CLI::App& app, DesktopOptions& options) {
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
-    app.add_flag("--follow", options.follow,
-                 "read FILE, tensors, again whenever another program wrote it; what is looked at "
-                 "stays");
+    app.add_flag(
+        "--follow", options.follow,
+        "read FILE, tensors, again whenever another program wrote it; what is looked at stays");
     add_value(app, "--journal", options.journal, "FILE",
               "write every action to it, one JSON line each; one process a file");
     add_value(app, "--save-session", options.save_session, "FILE",

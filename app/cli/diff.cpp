@@ -42,8 +42,8 @@ void declare(CLI::App& app, DiffWords& words) {
                    "A, or A and B: tensors; one file alone is checked by itself");
     app.add_flag("--json", words.json, "everything, as JSON");
     add_value(app, "--tolerance", words.tolerance, "ABS",
-              "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes "
-              "and the precision of float32");
+              "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes and "
+              "the precision of float32");
     add_value(app, "--rtol", words.rtol, "R", "R of that (0 unless given)");
     add_value(app, "--layer", words.layer, "N", "the layer of files with arrays l<N>.weights, ...");
     add_attention_options(app, words.attention);

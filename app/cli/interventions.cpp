@@ -1,7 +1,5 @@
 #include "app/cli/interventions.h"
 
-#include <optional>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

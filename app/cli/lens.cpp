@@ -27,13 +27,11 @@ struct LensOptions {
 
 constexpr std::string_view kLensFooter =
     "By layer: the final norm and the read-out of the residual (nostalgebraist 2020), the "
-    "likeliest tokens, p and rank (0: none is likelier) of "
-    "TOKEN.\nThen TOKEN's logit before any soft cap, or its difference to AGAINST's, as a sum of "
-    "parts (Elhage et al. "
-    "2021): the embedding,\neach head through its rows of W_O, each b_O, each MLP, the shift of "
-    "the final norm. The norms "
-    "are frozen: each has the factor of\nthis position. residue: what rounding leaves of the "
-    "logit.\n\n"
+    "likeliest tokens, p and rank (0: none is likelier) of TOKEN.\nThen TOKEN's logit before any "
+    "soft cap, or its difference to AGAINST's, as a sum of parts (Elhage et al. 2021): the "
+    "embedding,\neach head through its rows of W_O, each b_O, each MLP, the shift of the final "
+    "norm. The norms are frozen: each has the factor of\nthis position. residue: what rounding "
+    "leaves of the logit.\n\n"
     "Examples:\n"
     "  attnscope lens ~/models/gpt2 --text \"The cat sat on the\"\n"
     "  attnscope lens ~/models/gpt2 --text \"The cat sat on the\" --token \" mat\" --against \" "

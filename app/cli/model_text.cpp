@@ -1,7 +1,5 @@
 #include "app/cli/model_text.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/cli/start.h"

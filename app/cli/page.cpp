@@ -22,8 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPageFooter =
     "The page needs no network and asks for nothing. It holds the file that is open, and a session "
-    "that shows it as the "
-    "options say.\n\n"
+    "that shows it as the options say.\n\n"
     "Examples:\n"
     "  attnscope page session.json -o page.html\n"
     "  attnscope page qkv.npz --workspace heads -o page.html\n";
@@ -40,11 +39,10 @@ std::string empty_page() {
         if (fs::exists(page, ignored)) return or_throw(read_text_file(page));
         looked += fmt::format("{}{}", looked.empty() ? "" : ", ", page.string());
     }
-    throw failed(
-        fmt::format("a page needs the program as WebAssembly, which is not here: install the "
-                    "package attnscope-web, or build it as "
-                    "docs/web.md says and set ATTNSCOPE_ASSETS (looked for {})",
-                    looked));
+    throw failed(fmt::format(
+        "a page needs the program as WebAssembly, which is not here: install the package "
+        "attnscope-web, or build it as docs/web.md says and set ATTNSCOPE_ASSETS (looked for {})",
+        looked));
 }
 
 /// Inside an attribute's quotes.
@@ -70,8 +68,8 @@ std::string held(std::string_view name, std::string_view bytes, std::string_view
 fs::path file_of(const view::DocumentOrigin& origin) {
     if (const auto* const model = std::get_if<view::ModelOrigin>(&origin))
         throw bad_input(
-            fmt::format("'{}' is a trained model; a page holds a file of tensors, which "
-                        "attnscope trace --model makes of a text",
+            fmt::format("'{}' is a trained model; a page holds a file of tensors, which attnscope "
+                        "trace --model makes of a text",
                         model->path));
     const auto* const file = std::get_if<view::FileOrigin>(&origin);
     if (file != nullptr && files::is_standard(file->path))

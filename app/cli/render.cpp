@@ -253,9 +253,9 @@ int run_render(Args args, Streams io) {
         ->check(CLI::Range(0.05, 60.0));
     app.add_flag("--full-pass", options.full_pass,
                  "every weight of a large matrix, however long that takes");
-    app.add_option("--time-drag", options.time_drag,
-                   "no picture: pull a slider, or the map, for so many frames and print how long "
-                   "they take")
+    app.add_option(
+           "--time-drag", options.time_drag,
+           "no picture: pull a slider, or the map, for so many frames and print how long they take")
         ->type_name("FRAMES")
         ->check(CLI::PositiveNumber);
     app.add_option("--time-step", options.time_step,

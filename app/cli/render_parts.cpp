@@ -1,7 +1,5 @@
 #include "app/cli/render_parts.h"
 
-#include <utility>
-
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
 

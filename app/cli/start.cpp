@@ -11,21 +11,16 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <set>
 
 #include "app/cli/arguments.h"
 #include "app/cli/interventions.h"
 #include "app/common/fields.h"
 #include "app/common/map/camera.h"
-#include "app/common/sheet.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
 #include "app/files/model.h"
-#include "app/files/open.h"
-#include "app/files/options.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/io/arrays/array_file.h"
@@ -321,6 +316,36 @@ void append_lecture(const StartOptions& options, Streams, Start& start) {
     start.actions.push_back(view::StartLecture{lecture_named(options.lecture).key});
 }
 
+/// A file that a journal opens is looked for beside the journal first. What is not found is asked for as it stands: the
+/// window says that it cannot be opened.
+view::Action found_from(const std::filesystem::path& journal, const view::Action& action,
+                        std::vector<std::string>& warnings) {
+    const auto* const open = action.as<view::OpenFile>();
+    const auto* const check = action.as<view::CheckFile>();
+    const auto* const image = action.as<view::ReadImage>();
+    const std::string path = open ? open->path : check ? check->path : image ? image->path : "";
+    if (path.empty() || view::is_state_text(path) || files::is_standard(journal.string()))
+        return action;
+    const auto folder = std::filesystem::absolute(journal).parent_path();
+    auto found = attn::find_named(folder, path, "");
+    if (!found) {
+        warnings.push_back(journal.string() + ": " + found.error().sentence);
+        return action;
+    }
+    if (check) return view::CheckFile{*std::move(found)};
+    if (image) return view::ReadImage{*std::move(found)};
+    view::OpenFile there = *open;
+    there.path = *std::move(found);
+    if (!open->image || open->image->empty()) return there;
+    there.image = with_parts(*open->image, [&](const std::string& file) {
+        auto picture = attn::find_named(folder, file, "");
+        if (picture) return *std::move(picture);
+        warnings.push_back(journal.string() + ": " + picture.error().sentence);
+        return file;
+    });
+    return there;
+}
+
 }  // namespace
 
 const view::Lecture& lecture_named(const std::string& name) {
@@ -367,10 +392,10 @@ void add_model_options(CLI::App& app, StartOptions& options) {
 void add_start_options(CLI::App& app, StartOptions& options) {
     app.add_option(
         "FILE", options.files,
-        fmt::format("tensors ({}, as trace reads them), a model's folder or .gguf, a saved "
-                    "session or a preset (.json), a state that was copied "
-                    "(attnscope:…); - for standard input",
-                    array_format_words()));
+        fmt::format(
+            "tensors ({}, as trace reads them), a model's folder or .gguf, a saved session or a "
+            "preset (.json), a state that was copied (attnscope:…); - for standard input",
+            array_format_words()));
     add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
     add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
     add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");
@@ -430,40 +455,6 @@ Result<gl::Size> parse_size(std::string_view text) {
             "--size is '{}'; expected width x height in pixels, as in 1600x1000", text));
     return gl::Size{numbers->first, numbers->second};
 }
-
-namespace {
-
-/// A file that a journal opens is looked for beside the journal first. What is not found is asked for as it stands: the
-/// window says that it cannot be opened.
-view::Action found_from(const std::filesystem::path& journal, const view::Action& action,
-                        std::vector<std::string>& warnings) {
-    const auto* const open = action.as<view::OpenFile>();
-    const auto* const check = action.as<view::CheckFile>();
-    const auto* const image = action.as<view::ReadImage>();
-    const std::string path = open ? open->path : check ? check->path : image ? image->path : "";
-    if (path.empty() || view::is_state_text(path) || files::is_standard(journal.string()))
-        return action;
-    const auto folder = std::filesystem::absolute(journal).parent_path();
-    auto found = attn::find_named(folder, path, "");
-    if (!found) {
-        warnings.push_back(journal.string() + ": " + found.error().sentence);
-        return action;
-    }
-    if (check) return view::CheckFile{*std::move(found)};
-    if (image) return view::ReadImage{*std::move(found)};
-    view::OpenFile there = *open;
-    there.path = *std::move(found);
-    if (!open->image || open->image->empty()) return there;
-    there.image = with_parts(*open->image, [&](const std::string& file) {
-        auto picture = attn::find_named(folder, file, "");
-        if (picture) return *std::move(picture);
-        warnings.push_back(journal.string() + ": " + picture.error().sentence);
-        return file;
-    });
-    return there;
-}
-
-}  // namespace
 
 Result<view::Actions> read_journal(const std::filesystem::path& path,
                                    std::vector<std::string>& warnings) {

@@ -1,7 +1,5 @@
 #include "app/cli/subcommands.h"
 
-#include <array>
-
 namespace attn::cli {
 namespace {
 

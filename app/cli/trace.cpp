@@ -45,8 +45,7 @@ constexpr std::string_view kTraceFooter =
     "--d-k\n"
     "                    or the same as l<N>.Q, ... for several layers: choose one with --layer\n"
     "  latents, W_latent of operation latents; E, F of linformer; A_log, W_B, W_C, W_delta, "
-    "b_delta, D_skip of "
-    "state-space:\n"
+    "b_delta, D_skip of state-space:\n"
     "                    [H,rows,columns]; fresh ones of --seed if absent\n"
     "  tokens, tokens_kv strings, one a query and one a key; for the window\n"
     "  W_score, W_score_q, W_score_k, w_score   of the score functions general and additive\n"
@@ -60,9 +59,7 @@ constexpr std::string_view kTraceFooter =
     "Arrays of OUT.npz: the keys of `attnscope stages` (with --operation, of that operation), "
     "logsumexp, and with\n"
     "  --grad d_<key>, d_w_q, ...; options, mask, sinks, W_score, b_score and W_O, so that it "
-    "opens as the "
-    "same "
-    "call\n\n"
+    "opens as the same call\n\n"
     "Examples:\n"
     "  attnscope trace qkv.npz -o out.npz --causal --grad\n"
     "  attnscope trace x.npz -o out.npz --heads 8 --kv-heads 2 --keep weights,context\n"
@@ -101,8 +98,8 @@ void declare(CLI::App& app, TraceWords& words, BackendList backends) {
     app.add_option("IN", words.inputs,
                    "the tensors of a call; - for standard input. Several are a call each");
     add_value(app, "-o,--output", words.output, "OUT.npz",
-              "the file to write; - for standard output. A folder (of several files, or with "
-              "/ at its end) gets a file of each input's name");
+              "the file to write; - for standard output. A folder (of several files, or with / at "
+              "its end) gets a file of each input's name");
     app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
     add_value(app, "--backend", words.backend, "NAME",
               backend_names(backends) +
@@ -126,10 +123,9 @@ void declare(CLI::App& app, TraceWords& words, BackendList backends) {
     add_value(app, "--off", words.off, "LAYER.HEAD,..",
               "heads of the model to switch off: their rows of W_O are 0");
     add_head_options(app, words.rows, words.patches);
-    app.add_flag(
-        "--stream", words.stream,
-        "of a model the weights of one layer at a time are in memory, for models larger than "
-        "it; without the stage output");
+    app.add_flag("--stream", words.stream,
+                 "of a model the weights of one layer at a time are in memory, for models larger "
+                 "than it; without the stage output");
     add_attention_options(app, words.attention);
     app.footer(fmt::format(kTraceFooter, array_format_words()));
 }

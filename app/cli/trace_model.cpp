@@ -184,8 +184,8 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
         or_throw(read_group(model, reading, backend, keep, {}, {}, LogitRows::last));
     if (std::ssize(source.tokens) != tokens)
         throw bad_input(fmt::format(
-            "--patch: '{}' has {} tokens and {} {}; expected as many, for a vector is taken "
-            "to the position it has in its own text",
+            "--patch: '{}' has {} tokens and {} {}; expected as many, for a vector is taken to the "
+            "position it has in its own text",
             typed.text, source.tokens.size(),
             &read == &reading.text ? "--text" : "what the decoder has written", tokens));
     std::vector<Index> positions(tokens);
@@ -297,8 +297,8 @@ std::string effect_table(const ModelTrace& request, const Model& model, const Ch
     if (lines.empty()) return text + "  no head comes later\n";
     return text +
            fmt::format(
-               "  KL(before‖after) of a head's {} weight rows: mean in nats; largest "
-               "|change| of a weight\n  layer  head      mean KL     max |da|\n",
+               "  KL(before‖after) of a head's {} weight rows: mean in nats; largest |change| of a "
+               "weight\n  layer  head      mean KL     max |da|\n",
                changed.run.tokens.size()) +
            lines;
 }

@@ -19,10 +19,9 @@ void describe(Visitor& visit, CellRef& cell) {
     if (const auto id = find_operand(tensor))
         cell.tensor = *id;
     else
-        visit.complain(
-            fmt::format("has the unknown tensor '{}': expected a stage or a weight, "
-                        "such as x, scores or w_q",
-                        shortened(tensor)));
+        visit.complain(fmt::format(
+            "has the unknown tensor '{}': expected a stage or a weight, such as x, scores or w_q",
+            shortened(tensor)));
     if (cell.column < 0 && cell.tensor != OperandId(Stage::context))
         visit.complain(fmt::format("has 'column' = {}: expected 0 or more", cell.column));
 }

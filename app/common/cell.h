@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
 #include "app/common/describe.h"
 #include "core/large/planted.h"
 #include "core/stages.h"
@@ -22,6 +25,27 @@ struct OutputCell {
     Index column = 0;
     bool operator==(const OutputCell&) const = default;
 };
+
+/// Every row and column of so many, row after row: for (const auto [i, j] : each_cell(matrix)).
+struct EachCell {
+    Index rows, columns;
+    struct At {
+        Index columns, row, column = 0;
+        std::pair<Index, Index> operator*() const { return {row, column}; }
+        bool operator!=(const At& end) const { return row != end.row; }
+        At& operator++() {
+            if (++column == columns) column = 0, ++row;
+            return *this;
+        }
+    };
+    At begin() const { return {columns, columns > 0 ? 0 : rows}; }
+    At end() const { return {columns, rows}; }
+};
+inline EachCell each_cell(Index rows, Index columns) { return {std::max<Index>(rows, 0), columns}; }
+template <class Matrix>
+EachCell each_cell(const Matrix& matrix) {
+    return each_cell(matrix.rows, matrix.columns);
+}
 
 /// {"tensor": "w_q", "row": 0, "column": 2}
 void describe(Visitor& visit, CellRef& cell);

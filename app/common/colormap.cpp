@@ -1,7 +1,6 @@
 #include "app/common/colormap.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace attn::view {
@@ -115,21 +114,6 @@ double luminance(Color c) {
     return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
 }
 
-}  // namespace
-
-ColorRange range_of(ColorScale scale, std::span<const float> values) {
-    double largest = 0.0;
-    for (const float value : values) {
-        const double size = scale == ColorScale::unit ? value : std::abs(value);
-        if (std::isfinite(size)) largest = std::max(largest, size);
-    }
-    if (scale == ColorScale::unit) return {scale, 0.0, std::max(largest, 1.0)};
-    if (largest == 0.0) largest = 1.0;
-    return {scale, -largest, largest};
-}
-
-namespace {
-
 /// Of a share 0 … 1.
 double curved(ColorCurve curve, double share) {
     switch (curve) {
@@ -143,6 +127,17 @@ double curved(ColorCurve curve, double share) {
 }
 
 }  // namespace
+
+ColorRange range_of(ColorScale scale, std::span<const float> values) {
+    double largest = 0.0;
+    for (const float value : values) {
+        const double size = scale == ColorScale::unit ? value : std::abs(value);
+        if (std::isfinite(size)) largest = std::max(largest, size);
+    }
+    if (scale == ColorScale::unit) return {scale, 0.0, std::max(largest, 1.0)};
+    if (largest == 0.0) largest = 1.0;
+    return {scale, -largest, largest};
+}
 
 double position_of(const ColorRange& range, double value) {
     const double t = (value - range.low) / (range.high - range.low);

@@ -1,8 +1,6 @@
 #include "app/common/describe.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,6 +31,26 @@ bool is_inside(const T& value, const About& about) {
     return !(number < about.low) && !(number > about.high);
 }
 
+/// False where it is no list of whole numbers.
+bool read_wholes(const json& found, std::vector<Index>& value) {
+    if (!found.is_array() || found.size() > kLongestList) return false;
+    value.clear();
+    for (const json& each : found) {
+        const bool fits =
+            !each.is_number_unsigned() || std::in_range<Index>(each.get<std::uint64_t>());
+        if (!each.is_number_integer() || !fits) return false;
+        value.push_back(each.get<Index>());
+    }
+    return true;
+}
+
+template <class T>
+const T& written(const T& value) {
+    return value;
+}
+ordered_json written(double value) { return number_to(value); }
+ordered_json written(const std::vector<double>& value) { return numbers_to(value); }
+
 }  // namespace
 
 void Visitor::operator()(std::string_view name, Stage& value, const About& about) {
@@ -52,7 +70,6 @@ bool JsonReader::has(std::string_view name, const About& about) {
 
 template <class T>
 void JsonReader::read(std::string_view name, T& value, const About& about) {
-    if (!has(name, about)) return;
     T given = value;
     fields_.read(name, given);
     if constexpr (std::is_arithmetic_v<T>)
@@ -62,54 +79,13 @@ void JsonReader::read(std::string_view name, T& value, const About& about) {
     value = std::move(given);
 }
 
-void JsonReader::flag(std::string_view name, bool& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::number(std::string_view name, int& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::number(std::string_view name, Index& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::number(std::string_view name, std::uint64_t& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::number(std::string_view name, double& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::text(std::string_view name, std::string& value, const About& about) {
-    read(name, value, about);
-}
-void JsonReader::numbers(std::string_view name, std::vector<double>& value, const About& about) {
-    read(name, value, about);
-}
-
-namespace {
-
-/// False where it is no list of whole numbers.
-bool read_wholes(const json& found, std::vector<Index>& value) {
-    if (!found.is_array() || found.size() > kLongestList) return false;
-    value.clear();
-    for (const json& each : found) {
-        const bool fits =
-            !each.is_number_unsigned() || std::in_range<Index>(each.get<std::uint64_t>());
-        if (!each.is_number_integer() || !fits) return false;
-        value.push_back(each.get<Index>());
-    }
-    return true;
-}
-
-}  // namespace
-
-void JsonReader::wholes(std::string_view name, std::vector<Index>& value, const About& about) {
-    if (has(name, about) && !read_wholes(*fields_.find(name), value))
+void JsonReader::read(std::string_view name, std::vector<Index>& value, const About&) {
+    if (!read_wholes(*fields_.find(name), value))
         fields_.complain(fmt::format("has '{}' = {}: expected a list of whole numbers", name,
                                      quoted(*fields_.find(name))));
 }
 
-void JsonReader::rows(std::string_view name, std::vector<std::vector<Index>>& value,
-                      const About& about) {
-    if (!has(name, about)) return;
+void JsonReader::read(std::string_view name, std::vector<std::vector<Index>>& value, const About&) {
     const json& found = *fields_.find(name);
     value.clear();
     const bool fine =
@@ -121,9 +97,8 @@ void JsonReader::rows(std::string_view name, std::vector<std::vector<Index>>& va
                                      name, quoted(found)));
 }
 
-void JsonReader::texts(std::string_view name, std::map<std::string, std::string>& value,
-                       const About& about) {
-    if (!has(name, about)) return;
+void JsonReader::read(std::string_view name, std::map<std::string, std::string>& value,
+                      const About&) {
     const json& found = *fields_.find(name);
     if (!found.is_object())
         return fields_.complain(
@@ -135,6 +110,10 @@ void JsonReader::texts(std::string_view name, std::map<std::string, std::string>
                 fmt::format("has '{}' with '{}' = {}: expected a text", name, key, quoted(text)));
         value[key] = text.get<std::string>();
     }
+}
+
+void JsonReader::leaf(std::string_view name, Leaf value, const About& about) {
+    if (has(name, about)) std::visit([&](auto* field) { read(name, *field, about); }, value);
 }
 
 void JsonReader::choice(std::string_view name, std::size_t& n, Names names, const About& about) {
@@ -180,46 +159,12 @@ void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read
 
 // ---- writing
 
-template <class T>
-void JsonWriter::put(std::string_view name, const T& value) {
-    object_[std::string(name)] = value;
-}
-
-void JsonWriter::flag(std::string_view name, bool& value, const About&) { put(name, value); }
-
-void JsonWriter::number(std::string_view name, int& value, const About&) { put(name, value); }
-
-void JsonWriter::number(std::string_view name, Index& value, const About&) { put(name, value); }
-
-void JsonWriter::number(std::string_view name, std::uint64_t& value, const About&) {
-    put(name, value);
-}
-
-void JsonWriter::number(std::string_view name, double& value, const About&) {
-    put(name, number_to(value));
-}
-
-void JsonWriter::text(std::string_view name, std::string& value, const About&) { put(name, value); }
-
-void JsonWriter::wholes(std::string_view name, std::vector<Index>& value, const About&) {
-    put(name, value);
-}
-
-void JsonWriter::rows(std::string_view name, std::vector<std::vector<Index>>& value, const About&) {
-    put(name, value);
-}
-
-void JsonWriter::texts(std::string_view name, std::map<std::string, std::string>& value,
-                       const About&) {
-    put(name, value);
+void JsonWriter::leaf(std::string_view name, Leaf value, const About&) {
+    std::visit([&](const auto* field) { object_[std::string(name)] = written(*field); }, value);
 }
 
 void JsonWriter::choice(std::string_view name, std::size_t& n, Names names, const About&) {
-    put(name, names[n]);
-}
-
-void JsonWriter::numbers(std::string_view name, std::vector<double>& value, const About&) {
-    put(name, numbers_to(value));
+    object_[std::string(name)] = names[n];
 }
 
 void JsonWriter::object(std::string_view name, const About&, const Inside& inside) {

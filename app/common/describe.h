@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "app/common/names.h"
@@ -44,6 +45,13 @@ concept Described = requires(Visitor& visit, T& value) {
     describe(visit, value);
 };
 
+/// A field that is no struct, enum or list of structs.
+using Leaf = std::variant<bool*, int*, Index*, std::uint64_t*, double*, std::string*,
+                          std::vector<double>*, std::vector<Index>*,
+                          std::vector<std::vector<Index>>*, std::map<std::string, std::string>*>;
+template <class T>
+concept IsLeaf = std::is_constructible_v<Leaf, T*>;
+
 class Visitor {
   public:
     using Names = std::span<const std::string_view>;
@@ -52,26 +60,9 @@ class Visitor {
 
     virtual ~Visitor() = default;
 
-    void operator()(std::string_view name, bool& value, const About& about = {}) {
-        flag(name, value, about);
-    }
-    void operator()(std::string_view name, int& value, const About& about = {}) {
-        number(name, value, about);
-    }
-    void operator()(std::string_view name, Index& value, const About& about = {}) {
-        number(name, value, about);
-    }
-    void operator()(std::string_view name, std::uint64_t& value, const About& about = {}) {
-        number(name, value, about);
-    }
-    void operator()(std::string_view name, double& value, const About& about = {}) {
-        number(name, value, about);
-    }
-    void operator()(std::string_view name, std::string& value, const About& about = {}) {
-        text(name, value, about);
-    }
-    void operator()(std::string_view name, std::vector<double>& value, const About& about = {}) {
-        numbers(name, value, about);
+    template <IsLeaf T>
+    void operator()(std::string_view name, T& value, const About& about = {}) {
+        leaf(name, &value, about);
     }
     void operator()(std::string_view name, Stage& value, const About& about = {});
     /// An enum by its names, in the order of its values.
@@ -92,14 +83,6 @@ class Visitor {
     void operator()(std::string_view name, T& value, const About& about = {}) {
         object(name, about, [&value](Visitor& inside) { describe(inside, value); });
     }
-    void operator()(std::string_view name, std::vector<Index>& value, const About& about = {}) {
-        wholes(name, value, about);
-    }
-    /// A list of lists.
-    void operator()(std::string_view name, std::vector<std::vector<Index>>& value,
-                    const About& about = {}) {
-        rows(name, value, about);
-    }
     /// None: the name is missing.
     template <class T, class... More>
     void operator()(std::string_view name, std::optional<T>& value, const More&... more) {
@@ -117,10 +100,6 @@ class Visitor {
         });
         value.resize(count);
     }
-    void operator()(std::string_view name, std::map<std::string, std::string>& value,
-                    const About& about = {}) {
-        texts(name, value, about);
-    }
 
     /// What is read is wrong: "has 'd_k' = 0: expected …", or ": …" after the name of what is read.
     virtual void complain(std::string_view) {}
@@ -128,17 +107,7 @@ class Visitor {
     virtual bool reads() const { return false; }
 
   protected:
-    virtual void flag(std::string_view name, bool& value, const About& about) = 0;
-    virtual void number(std::string_view name, int& value, const About& about) = 0;
-    virtual void number(std::string_view name, Index& value, const About& about) = 0;
-    virtual void number(std::string_view name, std::uint64_t& value, const About& about) = 0;
-    virtual void number(std::string_view name, double& value, const About& about) = 0;
-    virtual void text(std::string_view name, std::string& value, const About& about) = 0;
-    virtual void numbers(std::string_view name, std::vector<double>& value, const About& about) = 0;
-    virtual void wholes(std::string_view, std::vector<Index>&, const About&) {}
-    virtual void rows(std::string_view, std::vector<std::vector<Index>>&, const About&) {}
-    virtual void texts(std::string_view name, std::map<std::string, std::string>& value,
-                       const About& about) = 0;
+    virtual void leaf(std::string_view name, Leaf value, const About& about) = 0;
     virtual void choice(std::string_view name, std::size_t& n, Names names, const About& about) = 0;
     virtual void object(std::string_view name, const About& about, const Inside& inside) = 0;
     /// Whether an optional has a value from now on; `there`: it has one.
@@ -151,14 +120,7 @@ class Visitor {
 /// A Visitor for whom most fields are nothing: override what is asked for.
 class IdleVisitor : public Visitor {
   protected:
-    void flag(std::string_view, bool&, const About&) override {}
-    void number(std::string_view, int&, const About&) override {}
-    void number(std::string_view, Index&, const About&) override {}
-    void number(std::string_view, std::uint64_t&, const About&) override {}
-    void number(std::string_view, double&, const About&) override {}
-    void text(std::string_view, std::string&, const About&) override {}
-    void numbers(std::string_view, std::vector<double>&, const About&) override {}
-    void texts(std::string_view, std::map<std::string, std::string>&, const About&) override {}
+    void leaf(std::string_view, Leaf, const About&) override {}
     void choice(std::string_view, std::size_t&, Names, const About&) override {}
     void object(std::string_view, const About&, const Inside& inside) override { inside(*this); }
     bool maybe(std::string_view, bool there) override { return there; }

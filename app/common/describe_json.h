@@ -22,18 +22,7 @@ class JsonReader : public Visitor {
     bool reads() const override { return true; }
 
   protected:
-    void flag(std::string_view name, bool& value, const About& about) override;
-    void number(std::string_view name, int& value, const About& about) override;
-    void number(std::string_view name, Index& value, const About& about) override;
-    void number(std::string_view name, std::uint64_t& value, const About& about) override;
-    void number(std::string_view name, double& value, const About& about) override;
-    void text(std::string_view name, std::string& value, const About& about) override;
-    void numbers(std::string_view name, std::vector<double>& value, const About& about) override;
-    void wholes(std::string_view name, std::vector<Index>& value, const About& about) override;
-    void rows(std::string_view name, std::vector<std::vector<Index>>& value,
-              const About& about) override;
-    void texts(std::string_view name, std::map<std::string, std::string>& value,
-               const About& about) override;
+    void leaf(std::string_view name, Leaf value, const About& about) override;
     void choice(std::string_view name, std::size_t& n, Names names, const About& about) override;
     void object(std::string_view name, const About& about, const Inside& inside) override;
     bool maybe(std::string_view name, bool there) override;
@@ -44,6 +33,9 @@ class JsonReader : public Visitor {
     bool has(std::string_view name, const About& about);
     template <class T>
     void read(std::string_view name, T& value, const About& about);
+    void read(std::string_view name, std::vector<Index>& value, const About& about);
+    void read(std::string_view name, std::vector<std::vector<Index>>& value, const About& about);
+    void read(std::string_view name, std::map<std::string, std::string>& value, const About& about);
 
     Fields& fields_;
     Missing missing_;
@@ -62,17 +54,7 @@ class JsonWriter : public Visitor {
         : object_(object), none_(none) {}
 
   protected:
-    void flag(std::string_view name, bool& value, const About&) override;
-    void number(std::string_view name, int& value, const About&) override;
-    void number(std::string_view name, Index& value, const About&) override;
-    void number(std::string_view name, std::uint64_t& value, const About&) override;
-    void number(std::string_view name, double& value, const About&) override;
-    void text(std::string_view name, std::string& value, const About&) override;
-    void numbers(std::string_view name, std::vector<double>& value, const About&) override;
-    void wholes(std::string_view name, std::vector<Index>& value, const About&) override;
-    void rows(std::string_view name, std::vector<std::vector<Index>>& value, const About&) override;
-    void texts(std::string_view name, std::map<std::string, std::string>& value,
-               const About&) override;
+    void leaf(std::string_view name, Leaf value, const About&) override;
     void choice(std::string_view name, std::size_t& n, Names names, const About&) override;
     void object(std::string_view name, const About& about, const Inside& inside) override;
     bool maybe(std::string_view name, bool there) override;
@@ -80,9 +62,6 @@ class JsonWriter : public Visitor {
               const Each& each) override;
 
   private:
-    template <class T>
-    void put(std::string_view name, const T& value);
-
     nlohmann::ordered_json& object_;
     None none_;
 };

@@ -1,7 +1,5 @@
 #include "app/common/expr.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>

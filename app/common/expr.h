@@ -37,10 +37,19 @@ struct Expr {
     std::vector<Expr> args = {};
 };
 inline Expr constant(double value) { return {.value = value, .constant = true}; }
+inline Expr constant(Index value) { return constant(static_cast<double>(value)); }
 inline Expr plain(double value, std::optional<Role> role = {}) {
     return {.value = value, .role = role};
 }
 inline Expr combine(Op op, std::vector<Expr> args) { return {.op = op, .args = std::move(args)}; }
+inline Expr operator+(Expr a, Expr b) { return combine(Op::sum, {std::move(a), std::move(b)}); }
+inline Expr operator-(Expr a, Expr b) {
+    return combine(Op::difference, {std::move(a), std::move(b)});
+}
+inline Expr operator*(Expr a, Expr b) { return combine(Op::product, {std::move(a), std::move(b)}); }
+inline Expr operator/(Expr a, Expr b) {
+    return combine(Op::quotient, {std::move(a), std::move(b)});
+}
 /// In double, from the operands alone.
 double evaluate(const Expr& expr);
 /// How many numbers it is made of.

@@ -1,7 +1,5 @@
 #include "app/common/field_words.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"
@@ -22,19 +20,18 @@ class FieldWords : public IdleVisitor {
     std::string fault;
 
   protected:
-    void flag(std::string_view, bool& value, const About& about) override {
-        add(about, value ? "on" : "off");
-    }
-    void number(std::string_view, Index& value, const About& about) override {
-        check(static_cast<double>(value), about);
-        add(about, grouped(value));
-    }
-    void number(std::string_view, std::uint64_t& value, const About& about) override {
-        add(about, std::to_string(value));
-    }
-    void number(std::string_view, double& value, const About& about) override {
-        check(value, about);
-        add(about, significant(value, 6));
+    void leaf(std::string_view, Leaf value, const About& about) override {
+        if (const auto* on = std::get_if<bool*>(&value)) add(about, **on ? "on" : "off");
+        if (const auto* seed = std::get_if<std::uint64_t*>(&value))
+            add(about, std::to_string(**seed));
+        if (const auto* whole = std::get_if<Index*>(&value)) {
+            check(static_cast<double>(**whole), about);
+            add(about, grouped(**whole));
+        }
+        if (const auto* real = std::get_if<double*>(&value)) {
+            check(**real, about);
+            add(about, significant(**real, 6));
+        }
     }
     void choice(std::string_view, std::size_t& n, Names names, const About& about) override {
         add(about, names[n]);

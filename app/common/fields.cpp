@@ -1,10 +1,7 @@
 #include "app/common/fields.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

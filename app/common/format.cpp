@@ -1,17 +1,14 @@
 #include "app/common/format.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/common/logits.h"
 #include "app/common/typed.h"
-#include "core/text.h"
 
 namespace attn::view {
 namespace {

@@ -1,6 +1,5 @@
 #include "app/common/grid.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -101,15 +100,14 @@ void add_cells(const AppState& state, GridView& grid, std::span<const float> val
     const auto ranges = ranges_of_rows(grid.range, values, tensor_columns, style.by_row);
     grid.decimals = decimals_for(values, grid.columns);
     grid.cells.reserve(values.size());
-    for (Index row = 0; row < grid.rows; ++row)
-        for (Index column = 0; column < grid.columns; ++column) {
-            const auto n = static_cast<std::size_t>(
-                grid.transposed ? column * tensor_columns + row : row * tensor_columns + column);
-            const bool hidden = !masked.empty() && masked[n] != 0;
-            const auto tensor_row = static_cast<std::size_t>(grid.transposed ? column : row);
-            grid.cells.push_back(
-                make_cell(values[n], hidden, ranges[tensor_row], grid.decimals, state.theme));
-        }
+    for (const auto [row, column] : each_cell(grid)) {
+        const auto n = static_cast<std::size_t>(grid.transposed ? column * tensor_columns + row
+                                                                : row * tensor_columns + column);
+        const bool hidden = !masked.empty() && masked[n] != 0;
+        const auto tensor_row = static_cast<std::size_t>(grid.transposed ? column : row);
+        grid.cells.push_back(
+            make_cell(values[n], hidden, ranges[tensor_row], grid.decimals, state.theme));
+    }
 }
 
 /// The colour bar in words. By row its numbers are shares of the row's largest.

@@ -1,8 +1,5 @@
 #include "app/common/math.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/tex.h"
 
 namespace attn::view {

@@ -1,7 +1,5 @@
 #include "app/common/pair.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/map/camera.h"

@@ -1,7 +1,5 @@
 #include "app/common/pair_grid.h"
 
-#include <utility>
-
 #include "app/common/state.h"
 
 namespace attn::view {

@@ -1,9 +1,6 @@
 #include "app/common/request.h"
 
-#include <algorithm>
 #include <cctype>
-#include <new>
-#include <utility>
 
 #include <fmt/format.h>
 

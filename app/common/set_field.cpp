@@ -1,14 +1,10 @@
 #include "app/common/set_field.h"
 
-#include <algorithm>
-#include <functional>
-
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/logits.h"
-#include "core/check.h"
 
 namespace attn::view {
 namespace {
@@ -27,26 +23,12 @@ class EachField : public IdleVisitor {
     std::string complaint;  // the first
 
   protected:
-    void flag(std::string_view name, bool& value, const About& about) override {
-        met(name, value, about);
-    }
-    void number(std::string_view name, int& value, const About& about) override {
-        met(name, value, about);
-    }
-    void number(std::string_view name, Index& value, const About& about) override {
-        met(name, value, about);
-    }
-    void number(std::string_view name, std::uint64_t& value, const About& about) override {
-        met(name, value, about);
-    }
-    void number(std::string_view name, double& value, const About& about) override {
-        met(name, value, about);
-    }
-    void text(std::string_view name, std::string& value, const About& about) override {
-        met(name, value, about);
-    }
-    void numbers(std::string_view name, std::vector<double>& value, const About& about) override {
-        met(name, value, about);
+    void leaf(std::string_view name, Leaf value, const About& about) override {
+        std::visit(
+            [&]<class T>(T* field) {
+                if constexpr (std::is_constructible_v<FieldValue, T>) met(name, *field, about);
+            },
+            value);
     }
     void choice(std::string_view name, std::size_t& n, Names names, const About& about) override {
         Chosen chosen{n};

@@ -1,16 +1,11 @@
 #include "app/common/sheet.h"
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "app/common/state.h"
 #include "app/common/words.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -169,10 +164,9 @@ std::vector<float> joined_context(const AppState& state) {
     const Tensor& context = (*state.trace)[Stage::context];
     const Shape shape = context.shape();
     std::vector<float> joined;
-    for (Index i = 0; i < shape.t; ++i)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index c = 0; c < shape.d; ++c)
-                joined.push_back(context(std::min(state.batch, shape.b - 1), h, i, c));
+    for (const auto [i, h] : each_cell(shape.t, shape.h))
+        for (Index c = 0; c < shape.d; ++c)
+            joined.push_back(context(std::min(state.batch, shape.b - 1), h, i, c));
     return joined;
 }
 

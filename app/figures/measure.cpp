@@ -1,7 +1,5 @@
 #include "app/figures/measure.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 namespace attn::figures {

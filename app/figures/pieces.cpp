@@ -1,8 +1,5 @@
 #include "app/figures/pieces.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace attn::figures {
 namespace {
 

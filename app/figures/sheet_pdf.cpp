@@ -1,7 +1,6 @@
 #include "app/figures/sheet_pdf.h"
 
 #include <array>
-#include <vector>
 
 #include <fmt/format.h>
 

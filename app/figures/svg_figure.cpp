@@ -81,16 +81,17 @@ std::string style_of(const Line& line) {
 
 /// For this figure alone, also where it stands inside a page with others.
 std::string style() {
-    return "<style>.attn text{white-space:pre;font-kerning:none;font-variant-ligatures:none;"
-           "text-rendering:geometricPrecision}" +
+    return "<style>.attn "
+           "text{white-space:pre;font-kerning:none;font-variant-ligatures:none;text-rendering:"
+           "geometricPrecision}" +
            style_of(view::Face::sans, "Verdana,sans-serif") +
            style_of(view::Face::bold, "Verdana,sans-serif", ";font-weight:bold") +
            style_of(view::Face::mono, "Menlo,Consolas,monospace") +
            style_of(view::Face::italic, "serif", ";font-style:italic") +
            style_of(view::Face::roman, "serif") +
-           ".attn rect{shape-rendering:crispEdges}.attn .r{shape-rendering:auto}"
-           ".attn image{image-rendering:optimizeSpeed;image-rendering:crisp-edges;"
-           "image-rendering:pixelated}</style>\n";
+           ".attn rect{shape-rendering:crispEdges}.attn .r{shape-rendering:auto}.attn "
+           "image{image-rendering:optimizeSpeed;image-rendering:crisp-edges;image-rendering:"
+           "pixelated}</style>\n";
 }
 
 /// What is named in a figure ends in \1 until here, then in a number of its own: two figures in one page name nothing alike.

@@ -1,10 +1,6 @@
 #include "app/figures/type.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "app/fonts/fonts.h"
-#include "app/fonts/script.h"
 #include "core/text.h"
 
 namespace attn::figures {

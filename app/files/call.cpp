@@ -1,7 +1,5 @@
 #include "app/files/call.h"
 
-#include <utility>
-
 #include "app/common/or_throw.h"
 
 namespace attn::files {

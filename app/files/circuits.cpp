@@ -5,7 +5,6 @@
 
 #include "app/common/document/swept.h"
 #include "app/common/or_throw.h"
-#include "core/models/groups.h"
 
 namespace attn::files {
 namespace {

@@ -3,15 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <functional>
-#include <utility>
 
-#include "app/common/or_throw.h"
-#include "app/files/axes.h"
-#include "core/masks.h"
 #include "core/memory.h"
 
 namespace attn::files {
@@ -71,24 +65,6 @@ void read_params(const LayerReader& layer, Inputs& in) {
     }
 }
 
-}  // namespace
-
-void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
-               std::string_view remedy, MaskSpec& mask) {
-    if (!reader.has(name)) return;
-    NpyArray array = reader.array(name);
-    auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
-    if (!values)
-        throw bad_input(
-            fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
-                        reader.path(), array.dtype, remedy));
-    Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
-    if (!read) throw bad_input(fmt::format("{}: {}", reader.path(), read.error().sentence));
-    mask.custom = std::make_shared<const Mask>(*std::move(read));
-}
-
-namespace {
-
 constexpr Index kMostDocumentTokens = Index{1} << 15;  // their mask is a GiB
 
 /// 0 = b0 < b1 < … = tokens.
@@ -106,14 +82,28 @@ std::vector<Index> boundaries_of(const ArrayReader& reader, const std::string& n
     if (fits) return {given.begin(), given.end()};
     const bool more = given.size() > kMostShown;
     given.resize(std::min(given.size(), kMostShown));
-    throw bad_input(fmt::format(
-        "{}: {} is {} {} [{}{}]; expected whole numbers that grow from 0 to {}, the number of "
-        "tokens",
-        reader.path(), name, array.dtype, to_string(array.extents), fmt::join(given, ", "),
-        more ? ", …" : "", tokens));
+    throw bad_input(
+        fmt::format("{}: {} is {} {} [{}{}]; expected whole numbers that grow from 0 to {}, the "
+                    "number of tokens",
+                    reader.path(), name, array.dtype, to_string(array.extents),
+                    fmt::join(given, ", "), more ? ", …" : "", tokens));
 }
 
 }  // namespace
+
+void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
+               std::string_view remedy, MaskSpec& mask) {
+    if (!reader.has(name)) return;
+    NpyArray array = reader.array(name);
+    auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
+    if (!values)
+        throw bad_input(
+            fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
+                        reader.path(), array.dtype, remedy));
+    Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
+    if (!read) throw bad_input(fmt::format("{}: {}", reader.path(), read.error().sentence));
+    mask.custom = std::make_shared<const Mask>(*std::move(read));
+}
 
 void read_documents(const ArrayReader& reader, const std::string& name, const Dimensions& size,
                     MaskSpec& mask, std::vector<std::string>& notes) {
@@ -123,8 +113,7 @@ void read_documents(const ArrayReader& reader, const std::string& name, const Di
             fmt::format("{}: mask and {} are both given; give one", reader.path(), name));
     if (size.tq != size.tk || size.tq > kMostDocumentTokens)
         throw bad_input(
-            fmt::format("{}: {} needs as many queries as keys, at most {}, and there are "
-                        "{} and {}",
+            fmt::format("{}: {} needs as many queries as keys, at most {}, and there are {} and {}",
                         reader.path(), name, kMostDocumentTokens, size.tq, size.tk));
     const auto bounds = boundaries_of(reader, name, size.tq);
     or_throw(check_fits_in_memory(static_cast<double>(size.tq * size.tk),
@@ -187,10 +176,10 @@ Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
     const std::string query = layer.name("Q");  // a trace's own q is heads-first, whatever qkv is
     if (layer.options.layout == HeadAxes::per_head && layer.reader.has(query) &&
         query.ends_with('Q'))
-        throw bad_input(fmt::format(
-            "{}: layout is per-head, but {} is not packed with K and V; expected heads-first, "
-            "tokens-first or joined",
-            layer.reader.path(), layer.name("Q")));
+        throw bad_input(
+            fmt::format("{}: layout is per-head, but {} is not packed with K and V; expected "
+                        "heads-first, tokens-first or joined",
+                        layer.reader.path(), layer.name("Q")));
     Inputs in;
     struct Array {
         std::string_view name;

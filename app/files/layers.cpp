@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
 #include <initializer_list>
 
 #include "app/files/words.h"
-#include "core/stages.h"
 
 namespace attn::files {
 namespace {
@@ -267,8 +265,8 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
     listing.given_roles = !roles.empty();
     if (plain && numbered)
         throw bad_input(
-            fmt::format("{} has both {} and {}; expected plain names for one layer, or "
-                        "l<N>. before each for several",
+            fmt::format("{} has both {} and {}; expected plain names for one layer, or l<N>. "
+                        "before each for several",
                         path, *plain, *numbered));
     std::ranges::sort(listing.layers);
     const auto twice = std::ranges::unique(listing.layers);
@@ -346,8 +344,8 @@ std::string unused_note(const Listing& listing, const std::string& path) {
     if (listing.unused.empty()) return {};
     const bool one = listing.unused.size() == 1;
     return fmt::format(
-        "{}: array{} {} {} not used{}; known arrays are {} (each alone, or as l<N>. and the "
-        "name in every layer), {}",
+        "{}: array{} {} {} not used{}; known arrays are {} (each alone, or as l<N>. and the name "
+        "in every layer), {}",
         path, one ? "" : "s", quoted(listing.unused), one ? "is" : "are",
         remedies_for(listing.unused), fmt::join(call_arrays(), ", "), fmt::join(kFileArrays, ", "));
 }

@@ -8,8 +8,6 @@
 
 #include "app/common/document/interventions.h"
 #include "app/common/or_throw.h"
-#include "core/models/groups.h"
-#include "core/models/read_out.h"
 #include "core/text.h"
 
 namespace attn::files {
@@ -65,11 +63,11 @@ void check_kept(const Model& model, const Reading& reading) {
         static_cast<double>(config.layers * config.heads) * double{sizeof(float)};
     const double bytes = of_pair * static_cast<double>(tokens) * static_cast<double>(tokens);
     if (bytes <= kMostKept) return;
-    throw bad_input(fmt::format(
-        "the weights of {} layers of {} heads over {} tokens are {:.1f} GB, and all are kept to "
-        "compare with; expected at most {} tokens, which are {:.1f} GB",
-        config.layers, config.heads, tokens, bytes / 1e9,
-        static_cast<Index>(std::sqrt(kMostKept / of_pair)), kMostKept / 1e9));
+    throw bad_input(
+        fmt::format("the weights of {} layers of {} heads over {} tokens are {:.1f} GB, and all "
+                    "are kept to compare with; expected at most {} tokens, which are {:.1f} GB",
+                    config.layers, config.heads, tokens, bytes / 1e9,
+                    static_cast<Index>(std::sqrt(kMostKept / of_pair)), kMostKept / 1e9));
 }
 
 ModelCache::RunKey key_of(const Model& model, const Reading& reading) {
@@ -99,8 +97,8 @@ PatchIntervention patch_of(ModelCache::Entry& entry, const view::ModelOrigin& wa
     const auto count = std::ssize(source->tokens);
     if (count != tokens)
         throw bad_input(fmt::format(
-            "the text to patch from, '{}', has {} token{} and {} {}; expected "
-            "as many, for a vector is taken to the position it has in its own text",
+            "the text to patch from, '{}', has {} token{} and {} {}; expected as many, for a "
+            "vector is taken to the position it has in its own text",
             patch.text, count, count == 1 ? "" : "s",
             &read == &reading.text ? "the text that is open" : "what the decoder has written",
             tokens));

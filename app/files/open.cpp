@@ -1,9 +1,5 @@
 #include "app/files/open.h"
 
-#include <algorithm>
-#include <exception>
-#include <new>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -305,16 +301,6 @@ Opened open_generated(ModelCache& models, const view::GenerateText& wanted,
     return opened;
 }
 
-}  // namespace
-
-bool holds_tensors(const std::string& path) {
-    if (!is_standard(path)) return find_format(path) != nullptr;
-    const Result<std::string>& bytes = standard_input();
-    return bytes && find_format_of(*bytes) != nullptr;
-}
-
-namespace {
-
 /// ∂L/∂output of every layer: dY, or dO with its heads side by side where no W_O stands between; null where the file gives
 /// none that can be. What is said of them goes into `note`.
 std::vector<std::shared_ptr<const Tensor>> d_output_of(std::vector<Upstream> upstreams,
@@ -343,37 +329,6 @@ std::vector<std::shared_ptr<const Tensor>> d_output_of(std::vector<Upstream> ups
     if (!unused.empty()) note += fmt::format("; not used: {}", unused);
     return made;
 }
-
-}  // namespace
-
-Result<Document> document_of(TensorFile file, const std::filesystem::path& path) {
-    Document document;
-    document.origin = view::FileOrigin{path.string()};
-    const std::filesystem::path named = path.has_filename() ? path : path.parent_path();
-    document.name = named.stem().string();
-    document.title = named.filename().string();
-    document.note = sizes_words(file.size);
-    if (file.layers.size() > 1)
-        document.note = fmt::format("{} layers, {}", file.layers.size(), document.note);
-    document.tokens = std::move(file.tokens);
-    document.tokens_kv = std::move(file.tokens_kv);
-    document.spec = file.spec_of(0);
-    document.layer_specs = std::move(file.layer_specs);
-    document.d_output =
-        d_output_of(std::move(file.upstreams), file.layers, file.size, document.note);
-    for (Inputs& inputs : file.layers)
-        document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
-    for (GivenPairs& pairs : file.given)
-        document.given.push_back(std::make_shared<const GivenPairs>(std::move(pairs)));
-    document.roles = std::move(file.roles);
-    document.inputs = document.layers.front();
-    document.size = file.size;
-    document.heads = file.size.heads;
-    document.d_k = file.size.d_k;
-    return with_size(std::move(document));
-}
-
-namespace {
 
 /// What was opened, with its sentences as `said` puts them.
 Opened said_so(Opened opened, std::string (*said)(std::string)) {
@@ -448,6 +403,39 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
 }
 
 }  // namespace
+
+bool holds_tensors(const std::string& path) {
+    if (!is_standard(path)) return find_format(path) != nullptr;
+    const Result<std::string>& bytes = standard_input();
+    return bytes && find_format_of(*bytes) != nullptr;
+}
+
+Result<Document> document_of(TensorFile file, const std::filesystem::path& path) {
+    Document document;
+    document.origin = view::FileOrigin{path.string()};
+    const std::filesystem::path named = path.has_filename() ? path : path.parent_path();
+    document.name = named.stem().string();
+    document.title = named.filename().string();
+    document.note = sizes_words(file.size);
+    if (file.layers.size() > 1)
+        document.note = fmt::format("{} layers, {}", file.layers.size(), document.note);
+    document.tokens = std::move(file.tokens);
+    document.tokens_kv = std::move(file.tokens_kv);
+    document.spec = file.spec_of(0);
+    document.layer_specs = std::move(file.layer_specs);
+    document.d_output =
+        d_output_of(std::move(file.upstreams), file.layers, file.size, document.note);
+    for (Inputs& inputs : file.layers)
+        document.layers.push_back(std::make_shared<const Inputs>(std::move(inputs)));
+    for (GivenPairs& pairs : file.given)
+        document.given.push_back(std::make_shared<const GivenPairs>(std::move(pairs)));
+    document.roles = std::move(file.roles);
+    document.inputs = document.layers.front();
+    document.size = file.size;
+    document.heads = file.size.heads;
+    document.d_k = file.size.d_k;
+    return with_size(std::move(document));
+}
 
 view::Opener opener(BackendList backends, view::WorkspaceList workspaces, OptionsBy by) {
     return opener_over(std::make_shared<ModelCache>(), backends, workspaces, by);

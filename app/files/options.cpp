@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
 #include "app/common/document/reading.h"
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"
@@ -152,9 +148,8 @@ void set_rope_scaling(CallOptions& call, const Value& value) {
         std::ranges::find(kScales, parts.front(), [](const auto& each) { return each.name; });
     if (row == std::end(kScales) || numbers.size() != row->numbers ||
         parts.size() != numbers.size() + 1)
-        throw expected(value,
-                       "linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or "
-                       "yarn,FACTOR,LOW,HIGH");
+        throw expected(
+            value, "linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or yarn,FACTOR,LOW,HIGH");
     scaling.kind = row->kind;
     scaling.factor = numbers[0];
     if (numbers.size() > 1) scaling.low = numbers[1], scaling.high = numbers[2];

@@ -69,8 +69,8 @@ Packed unpack(const std::vector<Index>& extents, const CallOptions& options,
               const std::string& what) {
     if (options.kv_heads && *options.kv_heads != options.heads.value_or(1))
         throw bad_input(
-            fmt::format("{}: kv-heads is {} and heads {}, but a packed array has as "
-                        "many keys as queries; save Q, K and V",
+            fmt::format("{}: kv-heads is {} and heads {}, but a packed array has as many keys as "
+                        "queries; save Q, K and V",
                         what, *options.kv_heads, options.heads.value_or(1)));
     std::vector<const Form*> forms;
     std::vector<std::string> words;

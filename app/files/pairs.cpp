@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "app/common/or_throw.h"
 #include "app/files/inputs.h"
 #include "app/files/words.h"
-#include "core/given.h"
 
 namespace attn::files {
 namespace {
@@ -179,8 +176,8 @@ void check_groups(const ArrayReader& reader, const PairsListing& pairs,
                  {"decoder", "What the decoder's tokens take of each other.", "group", "decoder"},
                  {"cross", "What the decoder's tokens take of the encoder's.", "group", "cross"}}};
         throw bad_input(
-            fmt::format("{}: {} is {} and {} {}: attention of other sizes is looked at "
-                        "apart: give --group encoder, --group decoder or --group cross",
+            fmt::format("{}: {} is {} and {} {}: attention of other sizes is looked at apart: give "
+                        "--group encoder, --group decoder or --group cross",
                         reader.path(), pairs.titles.front(), to_string(first), pairs.titles[n],
                         to_string(axes)));
     }
@@ -268,26 +265,6 @@ void add_idle(std::string& note, const std::vector<std::string_view>& idle, std:
     note += fmt::format("{}{} change{} no number: {}", note.empty() ? "" : "; ",
                         fmt::join(idle, ", "), idle.size() == 1 ? "s" : "", why);
 }
-
-}  // namespace
-
-std::string idle_note(const OptionValues& given, Stage stage, const Beside& beside) {
-    std::vector<std::string_view> idle, of_dropout;
-    for (const auto& row : kMakers)
-        if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
-    for (const std::string_view name : kOfValues)
-        if (!beside.values && given.contains(name)) idle.push_back(name);
-    for (const std::string_view name : kOfDropout)
-        if (!beside.dropped && given.contains(name)) of_dropout.push_back(name);
-    std::string note;
-    add_idle(note, idle, fmt::format("{} are given", title_of(stage)));
-    add_idle(
-        note, of_dropout,
-        beside.spec.drops() ? "what is made of dropped weights needs V" : "no weight is dropped");
-    return note;
-}
-
-namespace {
 
 /// The scale of raw scores, which only a person knows.
 void settle_scale(const std::string& what, const CallOptions& options, AttentionSpec& spec) {
@@ -380,6 +357,22 @@ void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
 }
 
 }  // namespace
+
+std::string idle_note(const OptionValues& given, Stage stage, const Beside& beside) {
+    std::vector<std::string_view> idle, of_dropout;
+    for (const auto& row : kMakers)
+        if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
+    for (const std::string_view name : kOfValues)
+        if (!beside.values && given.contains(name)) idle.push_back(name);
+    for (const std::string_view name : kOfDropout)
+        if (!beside.dropped && given.contains(name)) of_dropout.push_back(name);
+    std::string note;
+    add_idle(note, idle, fmt::format("{} are given", title_of(stage)));
+    add_idle(
+        note, of_dropout,
+        beside.spec.drops() ? "what is made of dropped weights needs V" : "no weight is dropped");
+    return note;
+}
 
 std::optional<PairsListing> list_pairs(const ArrayReader& reader,
                                        const std::map<std::string, std::string>& roles,

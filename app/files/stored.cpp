@@ -1,20 +1,12 @@
 #include "app/files/stored.h"
 
-#include <bit>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <utility>
-
-#include "app/common/or_throw.h"
 #include "app/files/pairs.h"
-#include "core/engine.h"
 #include "core/heads/layer.h"
-#include "core/masks.h"
 
 namespace attn::files {
 namespace {

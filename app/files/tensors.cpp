@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <sstream>
 
 #include <nlohmann/json.hpp>

@@ -1,9 +1,6 @@
 #include "app/files/writer.h"
 
-#include <algorithm>
-
 #include "app/common/or_throw.h"
-#include "core/models/cache.h"
 #include "core/models/groups.h"
 
 namespace attn::files {

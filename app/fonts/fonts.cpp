@@ -4,9 +4,6 @@
 
 #include <fstream>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <utility>
 
 namespace attn::fonts {
 namespace {

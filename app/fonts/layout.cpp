@@ -4,11 +4,8 @@
 #include <pango/pangocairo.h>
 #include <pango/pangofc-font.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
-#include <utility>
 
 #include "app/fonts/fonts.h"
 #include "app/fonts/script.h"

@@ -4,11 +4,7 @@
 
 #include <zlib.h>
 
-#include <algorithm>
 #include <array>
-#include <string_view>
-
-#include "core/check.h"
 
 namespace attn::gl {
 namespace {

@@ -3,9 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <future>
-#include <mutex>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 

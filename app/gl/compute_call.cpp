@@ -2,9 +2,7 @@
 
 #include "app/gl/compute_call.h"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace attn::gl {
 namespace {

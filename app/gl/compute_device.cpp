@@ -3,10 +3,6 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 #include "app/gl/compute_shaders.h"
 #include "core/rounding.h"
 #include "core/stopwatch.h"
@@ -88,6 +84,34 @@ std::string with_defines(std::string_view text, const std::string& defines) {
     return std::string(text.substr(0, first)) + defines + std::string(text.substr(first));
 }
 
+Buffer make_buffer(std::string_view what, Index bytes, const void* values, Index largest,
+                   const std::string& renderer) {
+    constexpr double kMiB = 1048576.0;
+    const auto too_large = [&](std::string_view why) {
+        throw ComputeFailure{{fmt::format("{} takes {:.1f} MiB, but {} ({}): attend over fewer "
+                                          "tokens or choose another backend",
+                                          what, static_cast<double>(bytes) / kMiB, why, renderer),
+                              ErrorKind::failure},
+                             false};
+    };
+    if (bytes > largest)
+        too_large(fmt::format("OpenGL's buffers hold at most {:.0f} MiB here",
+                              static_cast<double>(largest) / kMiB));
+    GLuint name = 0;
+    glGenBuffers(1, &name);
+    Buffer buffer(name, std::max<Index>(bytes, 16));
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, name);
+    glBufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(buffer.bytes()),
+                 bytes < 16 ? nullptr : values, GL_DYNAMIC_COPY);
+    if (bytes < 16 && values != nullptr)
+        glBufferSubData(GL_SHADER_STORAGE_BUFFER, 0, static_cast<GLsizeiptr>(bytes), values);
+    const GLenum error = glGetError();
+    if (error == GL_OUT_OF_MEMORY) too_large("OpenGL has no room for it");
+    if (error != GL_NO_ERROR)
+        fail(fmt::format("OpenGL reported error {:#06x} for {}", error, what));
+    return buffer;
+}
+
 }  // namespace
 
 std::uint32_t compile_compute(std::string_view name, const std::string& text) {
@@ -131,38 +155,6 @@ void Buffer::read(std::span<float> into) const {
                        into.data());
     check_gl("reading a result");
 }
-
-namespace {
-
-Buffer make_buffer(std::string_view what, Index bytes, const void* values, Index largest,
-                   const std::string& renderer) {
-    constexpr double kMiB = 1048576.0;
-    const auto too_large = [&](std::string_view why) {
-        throw ComputeFailure{{fmt::format("{} takes {:.1f} MiB, but {} ({}): attend over fewer "
-                                          "tokens or choose another backend",
-                                          what, static_cast<double>(bytes) / kMiB, why, renderer),
-                              ErrorKind::failure},
-                             false};
-    };
-    if (bytes > largest)
-        too_large(fmt::format("OpenGL's buffers hold at most {:.0f} MiB here",
-                              static_cast<double>(largest) / kMiB));
-    GLuint name = 0;
-    glGenBuffers(1, &name);
-    Buffer buffer(name, std::max<Index>(bytes, 16));
-    glBindBuffer(GL_SHADER_STORAGE_BUFFER, name);
-    glBufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(buffer.bytes()),
-                 bytes < 16 ? nullptr : values, GL_DYNAMIC_COPY);
-    if (bytes < 16 && values != nullptr)
-        glBufferSubData(GL_SHADER_STORAGE_BUFFER, 0, static_cast<GLsizeiptr>(bytes), values);
-    const GLenum error = glGetError();
-    if (error == GL_OUT_OF_MEMORY) too_large("OpenGL has no room for it");
-    if (error != GL_NO_ERROR)
-        fail(fmt::format("OpenGL reported error {:#06x} for {}", error, what));
-    return buffer;
-}
-
-}  // namespace
 
 Buffer Device::allocate(std::string_view what, Index count) {
     return make_buffer(what, count * 4, nullptr, largest_bytes_, renderer_);

@@ -1,7 +1,5 @@
 #include "app/gl/compute_pace.h"
 
-#include <algorithm>
-
 namespace attn::gl {
 namespace {
 

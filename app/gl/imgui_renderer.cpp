@@ -5,8 +5,6 @@
 #include <epoxy/gl.h>
 #include <imgui.h>
 
-#include "core/check.h"
-
 namespace attn::gl {
 
 namespace {

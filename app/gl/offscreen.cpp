@@ -4,11 +4,6 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-#include <vector>
-
 namespace attn::gl {
 namespace {
 
@@ -65,10 +60,10 @@ EGLContext create_context(EGLDisplay display, int major, int minor) {
 }
 
 tl::unexpected<Error> no_opengl(const char* what) {
-    return failed(fmt::format(
-        "drawing without a window needs EGL with OpenGL 3.3 or later, but {} (EGL error {:#06x}); "
-        "on Debian, install libegl1 and libgl1-mesa-dri",
-        what, eglGetError()));
+    return failed(
+        fmt::format("drawing without a window needs EGL with OpenGL 3.3 or later, but {} (EGL "
+                    "error {:#06x}); on Debian, install libegl1 and libgl1-mesa-dri",
+                    what, eglGetError()));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <epoxy/gl.h>
 
-#include <cstddef>
-
 namespace attn::gl {
 
 Pixels read_pixels(Size size) {

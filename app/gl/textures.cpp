@@ -2,10 +2,6 @@
 
 #include <epoxy/gl.h>
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 namespace attn::gl {
 namespace {
 

@@ -6,10 +6,8 @@
 #include <backends/imgui_impl_glfw.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <optional>
 
 namespace attn::gl {
 namespace {

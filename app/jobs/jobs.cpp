@@ -1,7 +1,5 @@
 #include "app/jobs/jobs.h"
 
-#include <utility>
-
 #include "app/jobs/worker.h"
 
 namespace attn::jobs {

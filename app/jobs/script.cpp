@@ -1,8 +1,5 @@
 #include "app/jobs/script.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "app/common/document/actions.h"
 #include "app/common/document/requests.h"
 

@@ -7,12 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <ctime>
-#include <mutex>
 #include <thread>
 
 #include <nlohmann/json.hpp>

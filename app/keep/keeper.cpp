@@ -1,9 +1,6 @@
 #include "app/keep/keeper.h"
 
-#include <algorithm>
 #include <iostream>
-#include <string>
-#include <utility>
 
 #include <fmt/format.h>
 

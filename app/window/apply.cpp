@@ -54,13 +54,38 @@ void settle_gesture(AppState& state, const Action& action) {
     if (state.gesture) state.gesture->joins = state.gesture->action == &action.type();
 }
 
+/// A prompt says what went wrong with its own path.
+void forget_error(AppState& state) {
+    if (state.notice && state.notice->severity == Severity::error) state.notice.reset();
+    if (state.message.severity == Severity::error) state.message = {};
+}
+
+/// What failed and is not requested any more may be tried again.
+void forget_failures(AppState& state) {
+    if (state.failures.empty()) return;
+    const std::vector<RequestKind> kinds = all_requests();
+    std::erase_if(state.failures, [&](const FailedRequest& failed) {
+        const auto kind = std::ranges::find(kinds, failed.job, &RequestKind::name);
+        return kind == kinds.end() || kind->requested(state) != *failed.request;
+    });
+}
+
+/// It shows the present document; or, as Generate, is a workspace of models that has something to ask of this one.
+bool shows_present(const WorkspaceInfo& shown, const AppState& state) {
+    if (shown.shows_document) return shown.lacks(state).empty();
+    return shown.group == Group::models &&
+           std::ranges::any_of(shown.requests, [&](const RequestKind& kind) {
+               return kind.requested(state).has_value();
+           });
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const SetWorkspace& action) {
     const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
     if (!to)
-        return say_error(state, fmt::format("There is no workspace '{}': expected {}.",
-                                            action.workspace, workspace_keys(state.workspaces)));
+        return say_error(state, "There is no workspace '{}': expected {}.", action.workspace,
+                         workspace_keys(state.workspaces));
     state.workspace = to->key;
     parts_look(state).more = false;
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->leave(state);
@@ -97,12 +122,12 @@ void carry_out(AppState& state, const CopyArithmetic& action) {
     const char* names[] = {"text", "LaTeX", "Python"};
     const auto n = static_cast<std::size_t>(action.format);
     state.effects.clipboard = *texts[n];
-    say(state, fmt::format("Copied {} as {}.", view.title, names[n]));
+    say(state, "Copied {} as {}.", view.title, names[n]);
 }
 
 void carry_out(AppState& state, const SetUiScale& action) {
     carry_out(state, StartAtScale{action.scale});
-    say(state, fmt::format("UI scale {:.0f} %", 100.0 * state.ui_scale));
+    say(state, "UI scale {:.0f} %", 100.0 * state.ui_scale);
 }
 
 void carry_out(AppState& state, const StartAtScale& action) {
@@ -185,16 +210,6 @@ void carry_out(AppState& state, const AnswerRecovery& action) {
     state.recovery_shown = false;
     state.effects.recovery = action.answer;
 }
-
-namespace {
-
-/// A prompt says what went wrong with its own path.
-void forget_error(AppState& state) {
-    if (state.notice && state.notice->severity == Severity::error) state.notice.reset();
-    if (state.message.severity == Severity::error) state.message = {};
-}
-
-}  // namespace
 
 void carry_out(AppState& state, const ShowPrompt& action) {
     state.prompt.reset();
@@ -294,20 +309,6 @@ void carry_out(AppState& state, const FocusControl& action) {
 void carry_out(AppState& state, const TypeInto& action) { state.focus.typing = action.typing; }
 void carry_out(AppState& state, const MoveInList& action) { state.focus.row = action.row; }
 
-namespace {
-
-/// What failed and is not requested any more may be tried again.
-void forget_failures(AppState& state) {
-    if (state.failures.empty()) return;
-    const std::vector<RequestKind> kinds = all_requests();
-    std::erase_if(state.failures, [&](const FailedRequest& failed) {
-        const auto kind = std::ranges::find(kinds, failed.job, &RequestKind::name);
-        return kind == kinds.end() || kind->requested(state) != *failed.request;
-    });
-}
-
-}  // namespace
-
 void follow_all(AppState& state) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->follow(state);
     forget_failures(state);
@@ -373,19 +374,6 @@ std::string workspace_keys(WorkspaceList among) {
     }
     return keys;
 }
-
-namespace {
-
-/// It shows the present document; or, as Generate, is a workspace of models that has something to ask of this one.
-bool shows_present(const WorkspaceInfo& shown, const AppState& state) {
-    if (shown.shows_document) return shown.lacks(state).empty();
-    return shown.group == Group::models &&
-           std::ranges::any_of(shown.requests, [&](const RequestKind& kind) {
-               return kind.requested(state).has_value();
-           });
-}
-
-}  // namespace
 
 void leave_lacking_workspace(AppState& state) {
     if (shows_present(shown_workspace(state), state)) return;

@@ -2,8 +2,6 @@
 #include "app/common/document/actions.h"
 #include "app/window/tour.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/state_text.h"

@@ -1,8 +1,5 @@
 #include "app/window/journal.h"
 
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "app/common/actions.h"

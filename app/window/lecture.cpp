@@ -1,13 +1,10 @@
 #include "app/window/lecture.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
-#include "app/common/document/opened.h"
 #include "app/common/fields.h"
 #include "app/common/room.h"
 #include "app/common/workspace.h"
@@ -135,25 +132,24 @@ void add_lecture_commands(std::vector<Command>& list, const AppState& state) {
     for (Command& command : list)  // of a workspace
         if (command.chord == plain(Key::page_down) || command.chord == plain(Key::page_up))
             command.chord = {};
-    add("Next screen of the lecture", plain(Key::page_down), GoToScreen{look.screen + 1},
+    add("Next screen of the lecture", Key::page_down, GoToScreen{look.screen + 1},
         look.screen < last);
-    add("Screen of the lecture before", plain(Key::page_up), GoToScreen{look.screen - 1},
-        look.screen > 0);
+    add("Screen of the lecture before", Key::page_up, GoToScreen{look.screen - 1}, look.screen > 0);
     add("Put the lecture away", {}, EndLecture{});
 }
 
 void carry_out(AppState& state, const CopyState&) {
     state.effects.clipboard = state_to_text(state);
-    say(state, fmt::format("Copied this state as a text of {} letters: paste it into Ctrl+K, or "
-                           "give it to attnscope in place of a file.",
-                           state.effects.clipboard->size()));
+    say(state,
+        "Copied this state as a text of {} letters: paste it into Ctrl+K, or give it to attnscope "
+        "in place of a file.",
+        state.effects.clipboard->size());
 }
 
 void carry_out(AppState& state, const StartLecture& action) {
     if (!lectures()) return say(state, lectures().error());
     const Lecture* const lecture = find_lecture(action.name);
-    if (lecture == nullptr)
-        return say_error(state, fmt::format("There is no lecture '{}'.", action.name));
+    if (lecture == nullptr) return say_error(state, "There is no lecture '{}'.", action.name);
     LectureLook& look = lecture_look(state);
     if (look.name != lecture->key) look = {lecture->key, true, 0};
     look.on = state.presenter = true;
@@ -169,7 +165,7 @@ void carry_out(AppState& state, const GoToScreen& action) {
 void carry_out(AppState& state, const EndLecture&) {
     if (!lecture_look(state).on) return say(state, "No lecture is on.");
     lecture_look(state).on = false;
-    say(state, fmt::format("The lecture was put away at screen {}.", screen_place(state)));
+    say(state, "The lecture was put away at screen {}.", screen_place(state));
 }
 
 std::string lecture_notes(const Lecture& lecture) {

@@ -2,8 +2,6 @@
 #include "app/window/lecture.h"
 #include "app/window/tour.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/describe_json.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/document.h"
 #include "app/window/session.h"
 #include "core/io/json.h"
 #include "core/io/packed_text.h"

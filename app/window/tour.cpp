@@ -2,7 +2,6 @@
 #include "app/common/workspace.h"
 #include "app/window/journal.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -131,8 +130,8 @@ void open_page(AppState& state, Index page) {
     look.page = std::clamp<Index>(page, 0, static_cast<Index>(look.tour->pages.size()) - 1);
     look.chosen.reset();
     set_up(state, page_of(look).start);
-    say(state, fmt::format("Tour, page {} of {}: {}.", look.page + 1, look.tour->pages.size(),
-                           page_of(look).title));
+    say(state, "Tour, page {} of {}: {}.", look.page + 1, look.tour->pages.size(),
+        page_of(look).title);
 }
 
 }  // namespace
@@ -238,9 +237,8 @@ void carry_out(AppState& state, const StartTour& action) {
     if (found == state.tours.end()) {
         std::string keys;
         for (const auto& tour : state.tours) keys += (keys.empty() ? "" : ", ") + tour->key;
-        return say_error(state,
-                         fmt::format("There is no tour '{}': {}.", action.name,
-                                     keys.empty() ? "none was found" : "choose one of " + keys));
+        return say_error(state, "There is no tour '{}': {}.", action.name,
+                         keys.empty() ? "none was found" : "choose one of " + keys);
     }
     const bool resumes = state.tour.tour && state.tour.tour->key == (*found)->key;
     if (!resumes) state.tour = {}, state.tour.tour = *found;
@@ -285,8 +283,7 @@ void carry_out(AppState& state, const EndTour&) {
         state.tour = {};
         return say(state, "The tour is over. Everything on the way can be opened by itself.");
     }
-    say(state,
-        fmt::format("The tour was put away at page {}: Shift+F1 resumes it.", state.tour.page + 1));
+    say(state, "The tour was put away at page {}: Shift+F1 resumes it.", state.tour.page + 1);
 }
 
 }  // namespace attn::view

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/bench/error.h"
+#include "tests/support/backends.h"
 
 using namespace attn;
 using namespace attn::bench;
@@ -10,20 +11,18 @@ using namespace attn::bench;
 namespace {
 
 /// A backend whose context is off by a part in a thousand.
-class Wrong final : public Backend {
+class Wrong final : public test::LikeStaged {
   public:
     std::string_view name() const override { return "wrong"; }
-    std::string_view description() const override { return "off by a part in a thousand"; }
-    StageSet stages() const override { return all_stages(); }
     Result<Trace> forward(const Call& call, StageSet keep,
                           const RunControl& control) const override {
-        auto trace = find_backend("staged")->forward(call, keep, control);
+        auto trace = LikeStaged::forward(call, keep, control);
         for (float& value : (*trace)[Stage::context].values()) value *= 1.001F;
         return trace;
     }
     Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
                            const RunControl& control) const override {
-        auto d = find_backend("staged")->backward(call, forward, upstream, control);
+        auto d = LikeStaged::backward(call, forward, upstream, control);
         for (float& value : (*d)[Stage::k].values()) value *= 1.001F;
         return d;
     }

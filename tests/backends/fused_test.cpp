@@ -199,10 +199,9 @@ TEST_CASE("fused backward refuses a forward trace without logsumexp") {
     Trace forward = attend(one.inputs, one.spec, "fused").value();
     forward.logsumexp = {};
     const auto d = must_fail(attend_backward(one.inputs, one.spec, forward, one.upstream, "fused"));
-    CHECK(
-        d.sentence ==
-        "the forward trace holds the rows' sums as [0, 0, 0, 0] but backward needs [1, 4, 211, 1]: "
-        "expected a trace of backend fused");
+    CHECK(d.sentence ==
+          "the forward trace holds the rows' sums as [0, 0, 0, 0] but backward needs [1, 4, 211, "
+          "1]: expected a trace of backend fused");
 }
 
 TEST_CASE("fused gradients keep their digits where logits are huge, as staged does") {

@@ -81,9 +81,7 @@ Inputs some_inputs(Index tokens, Index d) { return normal_inputs({1, 1, tokens, 
 
 }  // namespace
 
-TEST_CASE(
-    "staged gives the reference's numbers for every kind of attention, fused wherever the product "
-    "is a dot") {
+TEST_CASE("staged gives the reference's numbers of every kind of attention, fused of dot ones") {
     for (const Case& one : kind_cases(Sizes::odd)) {
         const ExactCase exact = exact_of(one);
         CHECK(check_backend(*find_backend("staged"), one, exact));

@@ -92,10 +92,9 @@ TEST_CASE("a mask with 3 axes is refused with both meanings written out") {
     const std::array<Index, 3> extents{2, 3, 4};
     const auto mask =
         must_fail(mask_from_file(extents, std::vector<std::uint8_t>(24), sizes(2, 2, 3, 4)));
-    CHECK(
-        mask.sentence ==
-        "mask [2, 3, 4] has 3 axes, which is ambiguous: write [2, 1, 3, 4] for one mask per batch "
-        "entry or [1, 2, 3, 4] for one per head");
+    CHECK(mask.sentence ==
+          "mask [2, 3, 4] has 3 axes, which is ambiguous: write [2, 1, 3, 4] for one mask per "
+          "batch entry or [1, 2, 3, 4] for one per head");
 }
 
 TEST_CASE("a mask from a file takes [Tq, Tk] and what broadcasts, and refuses the rest") {
@@ -107,8 +106,7 @@ TEST_CASE("a mask from a file takes [Tq, Tk] and what broadcasts, and refuses th
     CHECK(load({2, 1, 1, 5}, 10)->shape() == Shape{2, 1, 1, 5});
     CHECK(load({5, 4}, 20).error().sentence ==
           "mask [1, 1, 5, 4] does not broadcast to [B, H, Tq, Tk] = [2, 3, 4, 5]: each axis must "
-          "be 1 "
-          "or equal");
+          "be 1 or equal");
     CHECK(!load({20}, 20));
     CHECK(!load({4, 5}, 19));
     CHECK(!load({Index{1} << 62, Index{1} << 62}, 1));

@@ -144,10 +144,9 @@ TEST_CASE("options out of range are named with their value") {
     CHECK(option_complaint(spec) == "padding of batch entry 1 is 6: it must be 0 to Tk = 5");
     spec = {};
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 5, 3}, std::uint8_t{1});
-    CHECK(
-        option_complaint(spec) ==
-        "mask [1, 1, 5, 3] does not broadcast to [B, H, Tq, Tk] = [2, 1, 3, 5]: each axis must be "
-        "1 or equal");
+    CHECK(option_complaint(spec) ==
+          "mask [1, 1, 5, 3] does not broadcast to [B, H, Tq, Tk] = [2, 1, 3, 5]: each axis must "
+          "be 1 or equal");
 }
 
 TEST_CASE("stages that do not fit in memory are refused before they are allocated") {

@@ -180,11 +180,11 @@ int main(int count, char** arguments) {
             }
             if (const std::string card = (*device)->renderer();
                 is_software(card) && gflop_of(*shape) > 1.0) {
-                fmt::print(stderr,
-                           "attn_gl_bench: the best that OpenGL has here is {}, which is no "
-                           "graphics card and would "
-                           "take minutes: name a small shape, as in 1,256,64\n",
-                           card);
+                fmt::print(
+                    stderr,
+                    "attn_gl_bench: the best that OpenGL has here is {}, which is no graphics card "
+                    "and would take minutes: name a small shape, as in 1,256,64\n",
+                    card);
                 return 77;
             }
             fmt::print("{}\n", measure(**device, *shape, peak));

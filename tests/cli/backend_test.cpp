@@ -38,11 +38,10 @@ TEST_CASE("a small call is traced by staged, and nothing is said about it") {
 TEST_CASE("a large call is traced by fused; one line says what is missing and how to get it") {
     const Traced traced = trace_column(kTooManyForStages, {});
     CHECK(says(traced.ran.out, "fused"));
-    CHECK(
-        traced.ran.err ==
-        "attnscope trace: note: fused computed this, which does not store scores, scaled, masked, "
-        "weights: 16810000 pairs of a query and a key are more than 16777216; --backend staged "
-        "stores them\n");
+    CHECK(traced.ran.err ==
+          "attnscope trace: note: fused computed this, which does not store scores, scaled, "
+          "masked, weights: 16810000 pairs of a query and a key are more than 16777216; --backend "
+          "staged stores them\n");
     CHECK(traced.arrays ==
           std::vector<std::string>{"q", "k", "v", "context", "output", "logsumexp", "options"});
 }

@@ -140,8 +140,7 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
                   "--json and -o - both write to standard output");
 }
 
-TEST_CASE(
-    "circuits: the residual and the MLPs by position, patched from a text of another length") {
+TEST_CASE("circuits: the residual and MLPs by position, patched from a text of another length") {
     const Circuit circuit;
     const std::string target = circuit.scratch.at("residual.npz");
     // the second c and what followed the first, from a text in which e follows c

@@ -111,6 +111,18 @@ json named_of(const Ran& ran) {
     return json::parse(ran.out)["examined"].back()["diagnosis"]["named"];
 }
 
+Arrays& add_gradients(Arrays& arrays, const Trace& gradients) {
+    return arrays.add("dQ", gradients[Stage::q])
+        .add("dK", gradients[Stage::k])
+        .add("dV", gradients[Stage::v]);
+}
+/// Of a call, from dO.
+Trace gradients_of(const Inputs& in, const AttentionSpec& spec, const Tensor& d_o) {
+    return attend_backward(in, spec, attend(in, spec, "staged").value(), {Stage::context, d_o},
+                           "staged")
+        .value();
+}
+
 }  // namespace
 
 TEST_CASE_FIXTURE(Files, "inputs in one file and right results in another are equal") {
@@ -147,9 +159,8 @@ TEST_CASE_FIXTURE(Files, "what went wrong is named, with by how much, and the ve
     CHECK(says(ran.out, "all within tolerance"));
     CHECK(says(ran.out, "reported: maxtext#3138, transformers#31891"));
     CHECK(last_line(ran.out) ==
-          fmt::format("different: 6 of 7 arrays beyond tolerance; {}: the scores "
-                      "are scaled wrongly",
-                      b));
+          fmt::format(
+              "different: 6 of 7 arrays beyond tolerance; {}: the scores are scaled wrongly", b));
 }
 
 TEST_CASE_FIXTURE(Files, "JSON holds every array, every hypothesis and why some were not tried") {
@@ -180,8 +191,8 @@ TEST_CASE_FIXTURE(Files, "without inputs B is compared with A, and nothing is di
     const Ran ran = ends(1, {"diff", a, b});
     CHECK(says(ran.out, "no inputs (Q and K, or X)"));
     CHECK(says(ran.out,
-               "no weight stands right of the diagonal: the support of a causal mask, which "
-               "the options do not name"));
+               "no weight stands right of the diagonal: the support of a causal mask, which the "
+               "options do not name"));
     CHECK(says(last_line(ran.out), "no inputs to find the cause with"));
 }
 
@@ -237,22 +248,6 @@ TEST_CASE_FIXTURE(
     CHECK(says(ran.err, b + " says other options (causal=top-left, window=2) than " + other +
                             " (block=3), which are taken"));
 }
-
-namespace {
-
-Arrays& add_gradients(Arrays& arrays, const Trace& gradients) {
-    return arrays.add("dQ", gradients[Stage::q])
-        .add("dK", gradients[Stage::k])
-        .add("dV", gradients[Stage::v]);
-}
-/// Of a call, from dO.
-Trace gradients_of(const Inputs& in, const AttentionSpec& spec, const Tensor& d_o) {
-    return attend_backward(in, spec, attend(in, spec, "staged").value(), {Stage::context, d_o},
-                           "staged")
-        .value();
-}
-
-}  // namespace
 
 TEST_CASE_FIXTURE(
     OnDisk, "gradients are compared where dO is given, and what is wrong with them is named") {
@@ -402,10 +397,9 @@ TEST_CASE_FIXTURE(Files, "a NaN is the worst cell, and the extent of the error i
 TEST_CASE_FIXTURE(Files, "results with tokens before heads: the layout is proposed") {
     const std::string path =
         inputs_of(in).add("context", Tensor({1, 6, 2, 8}, 0.5F)).write(scratch, "a.npz");
-    check_refused({"diff", path},
-                  "context is [1, 6, 2, 8] in " + path +
-                      " and [1, 2, 6, 8] by the reference; it fits as [B,T,H,d], where [B,H,T,d] "
-                      "is expected: say its layout");
+    check_refused({"diff", path}, "context is [1, 6, 2, 8] in " + path +
+                                      " and [1, 2, 6, 8] by the reference; it fits as [B,T,H,d], "
+                                      "where [B,H,T,d] is expected: say its layout");
 }
 
 TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit each other") {

@@ -93,8 +93,7 @@ TEST_CASE("a trace of each attention of a model of two stacks opens again the sa
                   "group is 'match'; expected one of encoder, decoder, cross");
 }
 
-TEST_CASE(
-    "what is given to a model of two stacks says which attention is traced, and what was read") {
+TEST_CASE("what a model of two stacks is given says which attention is traced, and what was read") {
     const Scratch scratch;
     const std::string out = scratch.at("out.npz"), t5 = test::golden_model("t5").string();
     const auto clip = test::golden_model("clip");

@@ -33,8 +33,7 @@ TEST_CASE("the output of trace is an input of trace, and gives the same weights"
     CHECK(extents(b, "weights") == std::vector<Index>{2, 2, 3, 5});
 }
 
-TEST_CASE(
-    "a .safetensors file and a folder are traced, and name the output of a folder of outputs") {
+TEST_CASE("a .safetensors file and a folder are traced, and name the output in a folder of them") {
     const Scratch scratch;
     write_bytes(scratch / "call.safetensors", call_bytes());
     std::filesystem::create_directory(scratch / "parts");

@@ -130,9 +130,9 @@ TEST_CASE_FIXTURE(OnDisk, "heads: a file is read as the options of trace say") {
           doctest::Approx(1.0 / (1.0 + std::exp(-0.5))).epsilon(1e-6));
     check_refused(
         {"heads", path, "--role", "mine=scores"},
-        "a.npz: mine are scores q·k, and how they are scaled is not in the file: give "
-        "--scale none (softmax takes them as they are: they are scaled already, or nothing "
-        "scales them), --scale X (times X) or --d-k N (times 1/√N, N the width of a query)");
+        "a.npz: mine are scores q·k, and how they are scaled is not in the file: give --scale none "
+        "(softmax takes them as they are: they are scaled already, or nothing scales them), "
+        "--scale X (times X) or --d-k N (times 1/√N, N the width of a query)");
     check_refused({"heads", path, "--window", "x"},
                   "attnscope heads: --window is 'x'; expected a whole number");
     check_refused({"heads", path, "--operation", "linear"}, "there is no option --operation");

@@ -53,6 +53,27 @@ std::string bfloat16_folder(const Scratch& scratch, bool narrow) {
     return named.string();
 }
 
+const std::string kVitFolder = ATTN_TEST_DATA "/models/vit";
+
+struct Traced {
+    Ran ran;
+    Npz npz;
+};
+Traced traced_model(const std::string& folder, const Arguments& more,
+                    const std::string& text = "abba c") {
+    const Scratch scratch;
+    const std::string target = scratch.at("out.npz");
+    const Ran ran =
+        succeeds(joined({"trace", "--model", folder, "--text", text, "-o", target}, more));
+    return {ran, read_npz(target).value()};
+}
+
+using Texts = std::vector<std::string>;
+Texts texts(const Npz& npz, const std::string& name) {
+    REQUIRE(npz.arrays.contains(name));
+    return std::get<Texts>(npz.arrays.at(name).values);
+}
+
 }  // namespace
 
 TEST_CASE_FIXTURE(WithGpt2, "every layer of a text is saved, with its tokens and logits") {
@@ -161,12 +182,6 @@ TEST_CASE_FIXTURE(WithGpt2, "what does not go with --model is refused by its nam
             "the text has 40 tokens; this model takes 16");
 }
 
-namespace {
-
-const std::string kVitFolder = ATTN_TEST_DATA "/models/vit";
-
-}  // namespace
-
 TEST_CASE_FIXTURE(
     OnDisk, "every layer of a ViT over an image is saved, and the likeliest classes are named") {
     const std::string target = scratch.at("out.npz");
@@ -244,29 +259,6 @@ TEST_CASE("--text with what is no model is refused by its name") {
     check_refused({"render", "--text", "a", "-o", "x.png"}, expected + "no file is given");
     check_refused({"render", "/nowhere", "--text", "a", "-o", "x.png"}, "'/nowhere' is none");
 }
-
-namespace {
-
-struct Traced {
-    Ran ran;
-    Npz npz;
-};
-Traced traced_model(const std::string& folder, const Arguments& more,
-                    const std::string& text = "abba c") {
-    const Scratch scratch;
-    const std::string target = scratch.at("out.npz");
-    const Ran ran =
-        succeeds(joined({"trace", "--model", folder, "--text", text, "-o", target}, more));
-    return {ran, read_npz(target).value()};
-}
-
-using Texts = std::vector<std::string>;
-Texts texts(const Npz& npz, const std::string& name) {
-    REQUIRE(npz.arrays.contains(name));
-    return std::get<Texts>(npz.arrays.at(name).values);
-}
-
-}  // namespace
 
 TEST_CASE_FIXTURE(
     WithGpt2,
@@ -357,10 +349,9 @@ TEST_CASE_FIXTURE(WithGpt2, "interventions that cannot be are refused by what wa
     refused({"--patch", "0.5.v=ba cc"}, "layer 0 has no");
     check_refused({"trace", "in.npz", "-o", "o.npz", "--off", "0.1"},
                   "--off has no --model; expected its folder");
-    check_refused(
-        {"render", "--off", "0.1", "-o", "x.png"},
-        "--off is for a trained model, a folder whose config.json has a model_type, or a .gguf; no "
-        "file is given");
+    check_refused({"render", "--off", "0.1", "-o", "x.png"},
+                  "--off is for a trained model, a folder whose config.json has a model_type, or a "
+                  ".gguf; no file is given");
 }
 
 TEST_CASE_FIXTURE(OnDisk,
@@ -376,10 +367,9 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(says(state.message.words, "Without L0 H0 and L0 H2 the next token "));
 }
 
-TEST_CASE_FIXTURE(
-    WithGpt2,
-    "a model whose config.json cannot be read is refused with the reason, not as a folder of "
-    "arrays") {
+TEST_CASE_FIXTURE(WithGpt2,
+                  "a model whose config.json cannot be read is refused with the reason, not as a "
+                  "folder of arrays") {
     std::ofstream(fs::path(folder) / "config.json") << "{\"model_type\": ";
     for (const std::string command : {"heads", "render"}) {
         std::vector<std::string> words{command, folder, "--text", "ab"};

@@ -131,8 +131,7 @@ void check_mapped(view::AppState& state, HeadPlace place, const Expected& expect
 
 /// Both workspaces show these numbers.
 void check_shown(view::AppState& state, HeadPlace place, Index batch, const Expected& expected) {
-    CAPTURE(place.layer);
-    CAPTURE(place.head);
+    INFO("place.layer ", place.layer, ", place.head ", place.head);
     view::apply(state, view::ShowHead{place.head, batch, place.layer});
     view::apply(state, view::SetWorkspace{"heads"});
     const auto& result = view::heads_look(state).result;
@@ -176,9 +175,7 @@ constexpr std::size_t kEvenness = 4, kPrevious = 5;
 
 }  // namespace
 
-TEST_CASE(
-    "a folder of each family opens in Step, Heads and the Map with PyTorch's weights; heads lists "
-    "it") {
+TEST_CASE("a folder of each family opens in Step, Heads and Map with PyTorch's weights") {
     for (const ModelFamily& each : model_families()) {
         const std::string family(each.key);
         CAPTURE(family);

@@ -40,8 +40,7 @@ void check_same_stages(const Npz& once, const Npz& twice) {
 
 /// Traces a call, and what came of it again: no stage differs, by trace and in the window.
 void check_reopens(const std::string& input, const Arguments& options) {
-    CAPTURE(input);
-    CAPTURE(options);
+    INFO("input ", input, ", options ", options);
     const Scratch scratch;
     const std::string once = scratch.at("once.npz"), twice = scratch.at("twice.npz");
     succeeds(joined({"trace", input, "-o", once}, options));
@@ -109,9 +108,9 @@ TEST_CASE("a trace says the options of its call, those that are not as by defaul
           R"("rope_scaling":"llama3,8,1,4,8192","softcap":2.5,"training":false,"window_left":2})");
     const Ran ran = succeeds({"trace", out, "-o", scratch.at("again.npz")});
     CHECK(says(ran.err, "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and "));
-    CHECK(says(ran.err,
-               "out.npz: weights, masked, biased, scaled, scores are what Q and K give, "
-               "bit for bit\n"));
+    CHECK(says(
+        ran.err,
+        "out.npz: weights, masked, biased, scaled, scores are what Q and K give, bit for bit\n"));
     CHECK(floats(read_npz(out).value(), "q") ==
           floats(read_npz(scratch / "again.npz").value(), "q"));
     const Npz npz = read_npz(scratch / "again.npz").value();
@@ -136,10 +135,9 @@ TEST_CASE("queries and keys that were turned by position are not turned again") 
     for (const char* key : {"scores", "scaled", "masked", "weights", "context"})
         CHECK(same_bits(floats(first, key), floats(second, key)));
     CHECK_FALSE(same_bits(floats(first, "q"), floats(second, "q")));
-    check_refused({"trace", turned, "-o", again, "--rope", "half"},
-                  turned +
-                      ": q_rot and k_rot are turned by position already; expected no rope "
-                      "beside them");
+    check_refused(
+        {"trace", turned, "-o", again, "--rope", "half"},
+        turned + ": q_rot and k_rot are turned by position already; expected no rope beside them");
 }
 
 TEST_CASE("weights and scores that are kept alone make the same weights again") {
@@ -225,8 +223,9 @@ TEST_CASE_FIXTURE(test::WithGpt2,
         CHECK(same_bits(result.layers[n].weights.values(),
                         floats(npz, fmt::format("l{}.weights", n))));
     CHECK(result.weights({1, 2})(3, 0) == 1.0F);
-    CHECK(says(file.notes, traced +
-                               ": weights are shown as they are stored; those that Q and K give "
-                               "differ by at most "));
+    CHECK(says(
+        file.notes,
+        traced +
+            ": weights are shown as they are stored; those that Q and K give differ by at most "));
     CHECK(says(file.notes, " (layer 1, head 2, query 3, key 0)"));
 }

@@ -183,8 +183,7 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(says(unsaid.err,
                "a causal mask of 2 queries and 3 keys starts in one of two corners: give "
                "--causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
-               "--causal=bottom-right "
-               "(query i sees keys 0 to i + 1: decoding with a KV cache)"));
+               "--causal=bottom-right (query i sees keys 0 to i + 1: decoding with a KV cache)"));
     const Npz right = written(scratch, arrays, {"--causal=bottom-right"});
     CHECK(floats(right, "weights")[0] == 0.5F);
     CHECK(floats(right, "weights")[2] == 0.0F);

@@ -79,10 +79,9 @@ TEST_CASE("text is text in SVG, escaped, and placed on its base line") {
     const std::string svg = svg_of_text("a < b && \"c\"");
     CHECK(svg.find(">a &lt; b &amp;&amp; \"c\"</text>") != std::string::npos);
     std::smatch found;
-    REQUIRE(std::regex_search(
-        svg, found,
-        std::regex("<text class=\"sans\" x=\"([^\"]*)\" y=\"([^\"]*)\" font-size=\"([^\"]*)\" "
-                   "textLength=\"([^\"]*)\"")));
+    REQUIRE(std::regex_search(svg, found,
+                              std::regex("<text class=\"sans\" x=\"([^\"]*)\" y=\"([^\"]*)\" "
+                                         "font-size=\"([^\"]*)\" textLength=\"([^\"]*)\"")));
     figures::Type type;
     CHECK(std::stod(found[1]) == doctest::Approx(30.0));
     CHECK(std::stod(found[2]) == doctest::Approx(40.0 + kWords.ascent()).epsilon(0.001));

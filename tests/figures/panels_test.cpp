@@ -193,8 +193,7 @@ TEST_CASE("the ribbon cuts no word and draws no arrow through one") {
         float left = 0.0F;
         for (const view::RibbonItem& item : items) {
             const test::Call* const label = painter.find_text(item.label);
-            CAPTURE(width);
-            CAPTURE(item.label);
+            INFO("width ", width, ", item.label ", item.label);
             if (width > 800.0F) REQUIRE(label);
             if (!label) continue;
             CHECK(label->low.x >= left);
@@ -238,9 +237,7 @@ TEST_CASE("a grid of more cells than the painter wants, for SVG 128 x 128, is on
     CHECK(count(picture, "<image ") == 1);
 }
 
-TEST_CASE(
-    "each cell of an SVG says its row, its column and its number; a picture of them has no "
-    "titles") {
+TEST_CASE("each cell of an SVG says row, column and number; a picture of them has no titles") {
     const std::string said = "<g><title>S[row, key] = 0.25</title>\n<rect ";
     CHECK(count(svg_of(grid_of(3, 4), 60.0F), said) == 12);  // numbers within the same group
     CHECK(count(svg_of(grid_of(3, 4), 60.0F), ">0.25</text>\n</g>") == 12);

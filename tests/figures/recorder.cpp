@@ -1,7 +1,5 @@
 #include "tests/figures/recorder.h"
 
-#include <algorithm>
-
 namespace attn::test {
 
 std::size_t count(const std::string& in, const std::string& part) {

@@ -123,8 +123,8 @@ TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is na
     const auto other = opener(backends())({scratch.at("f.xyz"), 0}, {});
     CHECK(says(
         other.error().sentence,
-        "f.xyz; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a "
-        "session, a preset (.json) or a model's folder or .gguf; an image (.png) is for a model"));
+        "f.xyz; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a session, a "
+        "preset (.json) or a model's folder or .gguf; an image (.png) is for a model"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "an output is none of the files that a folder or an index stands for") {
@@ -157,10 +157,10 @@ TEST_CASE_FIXTURE(OnDisk, "the output of a trace is an input, and a note says so
     const TensorFile file = read(path);
     CHECK(values_of(file.layers[0].q) == std::vector<float>{0, 1, 2, 3});
     CHECK_FALSE(file.layers[0].projects());
-    CHECK(notes_say(file,
-                    "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and 'x', "
-                    "'logsumexp', 'd_q' are computed anew; the mask, scale and positions of that "
-                    "call are not in the file"));
+    CHECK(notes_say(
+        file,
+        "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and 'x', 'logsumexp', "
+        "'d_q' are computed anew; the mask, scale and positions of that call are not in the file"));
     // of 0 … 3 softmax makes 0.999 of the last 3, where the file has 3
     CHECK(notes_say(file,
                     "out.npz: weights are computed anew; those that are stored differ by at most 2 "
@@ -185,10 +185,9 @@ TEST_CASE_FIXTURE(OnDisk, "weights or scores alone are told what is missing") {
     CHECK(read(write(scratch / "w.npz", {counting("weights", {2, 3, 3})})).given.size() == 1);
     const std::string logits = refused(write(scratch / "l.npz", {counting("logits", {2, 3, 3})}));
     CHECK(says(logits,
-               "l.npz: logits [2, 3, 3] is there, which trace computes from Q, K and V, "
-               "and those are missing: save them beside, or X with W_Q, W_K and W_V; scores or "
-               "weights alone are given as --role NAME=weights, masked, scaled or scores; it holds "
-               "logits"));
+               "l.npz: logits [2, 3, 3] is there, which trace computes from Q, K and V, and those "
+               "are missing: save them beside, or X with W_Q, W_K and W_V; scores or weights alone "
+               "are given as --role NAME=weights, masked, scaled or scores; it holds logits"));
     CHECK(says(refused(write(scratch / "raw.npz", {counting("scores", {3, 3})})),
                "raw.npz: scores are scores q·k, and how they are scaled is not in the file"));
     CHECK(says(refused(write(scratch / "f.npz", {counting("foo", {3})})),
@@ -324,9 +323,9 @@ TEST_CASE_FIXTURE(OnDisk, "what TransformerLens saves opens by its own names, to
     CHECK(file.size.kv_heads == 1);
     CHECK(file.size.tq == 5);
     CHECK(file.layers[1].q(0, 2, 4, 1) == 4 * 6 + 2 * 2 + 1);  // head 2 of token 4
-    CHECK(notes_say(file,
-                    "hook_k, hook_q, hook_v are read as K, Q, V, as TransformerLens saves "
-                    "them, [B, T, H, d]"));
+    CHECK(notes_say(
+        file,
+        "hook_k, hook_q, hook_v are read as K, Q, V, as TransformerLens saves them, [B, T, H, d]"));
     CHECK(notes_say(file, "cache.npz: weights are computed anew; those that are stored differ by"));
     CHECK_FALSE(notes_say(file, "'blocks.0.attn.hook_pattern'"));
     CHECK(notes_say(file,
@@ -388,18 +387,18 @@ TEST_CASE_FIXTURE(OnDisk, "a packed array in doubt is told both ways and the opt
     const auto call = [&](const Extents& extents) {
         return write(scratch / "f.npz", {counting("qkv", extents)});
     };
-    CHECK(says(refused(call({5, 3, 3, 4})),
-               "f.npz: qkv is [5, 3, 3, 4], which can be [T, 3, H, d] or [T, H, 3, d]: give "
-               "--layout tokens-first for the first, give --layout per-head for the other or save "
-               "Q, K and V"));
+    CHECK(says(
+        refused(call({5, 3, 3, 4})),
+        "f.npz: qkv is [5, 3, 3, 4], which can be [T, 3, H, d] or [T, H, 3, d]: give --layout "
+        "tokens-first for the first, give --layout per-head for the other or save Q, K and V"));
     CHECK(read(call({5, 3, 3, 4}), given({{"layout", "tokens-first"}})).layers[0].k(0, 0, 0, 0) ==
           12);
     CHECK(read(call({5, 3, 3, 4}), given({{"layout", "per-head"}})).layers[0].k(0, 0, 0, 0) == 4);
     const auto two = given({{"heads", "2"}});
-    CHECK(says(refused(call({5, 12}), two),
-               "which can be [T, 3·H·d], q, k and v one after another or [T, H·3·d], q, k and v of "
-               "each head in turn: give --layout joined for the first, give --layout per-head for "
-               "the other"));
+    CHECK(says(
+        refused(call({5, 12}), two),
+        "which can be [T, 3·H·d], q, k and v one after another or [T, H·3·d], q, k and v of each "
+        "head in turn: give --layout joined for the first, give --layout per-head for the other"));
     const TensorFile joined = read(call({5, 12}), given({{"heads", "2"}, {"layout", "joined"}}));
     CHECK(joined.layers[0].q(0, 1, 3, 1) == 3 * 12 + 0 + 2 + 1);
     CHECK(joined.layers[0].v(0, 1, 3, 1) == 3 * 12 + 8 + 2 + 1);

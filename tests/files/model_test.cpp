@@ -60,6 +60,19 @@ std::vector<float> vector_of(const fs::path& folder, const std::string& text) {
     return {values.begin(), values.end()};
 }
 
+const fs::path kVit = fs::path(ATTN_TEST_DATA) / "models/vit";
+
+/// The largest difference from the logits that PyTorch's modules gave for the folder's image is tested in tests/models.
+std::vector<float> classes_of(const std::string& image) {
+    const auto model = must(Model::open(kVit));
+    const auto pixels = must(read_png(image).map([&](const RgbImage& read) {
+        return pixels_of(must(fitted_image(read, *model.config().image)), *model.config().image);
+    }));
+    const auto run = must(model.run_image(pixels, *find_backend("reference")));
+    const auto values = run.read_out.values();
+    return {values.begin(), values.end()};
+}
+
 }  // namespace
 
 TEST_CASE("a model's folder opens over a text, with every layer's inputs as it computed them") {
@@ -219,23 +232,6 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     CHECK(says(refused({scratch.at("new/s.json"), 0}), scratch.at("new/sentences")));
 }
 
-namespace {
-
-const fs::path kVit = fs::path(ATTN_TEST_DATA) / "models/vit";
-
-/// The largest difference from the logits that PyTorch's modules gave for the folder's image is tested in tests/models.
-std::vector<float> classes_of(const std::string& image) {
-    const auto model = must(Model::open(kVit));
-    const auto pixels = must(read_png(image).map([&](const RgbImage& read) {
-        return pixels_of(must(fitted_image(read, *model.config().image)), *model.config().image);
-    }));
-    const auto run = must(model.run_image(pixels, *find_backend("reference")));
-    const auto values = run.read_out.values();
-    return {values.begin(), values.end()};
-}
-
-}  // namespace
-
 TEST_CASE("a model of images opens without one, reads a PNG, and a session brings it back") {
     const Scratch scratch;
     const std::string image = scratch.at("a.png");
@@ -320,8 +316,8 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     const auto opened = must(opener(backends())(request, {}));
     const view::Document& document = *opened.document;
     CHECK(document.note ==
-          "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads; without L0 H1 "
-          "and L0 H3");
+          "Universal Sentence Encoder Lite, trained weights: 2 layers, 4 heads; without L0 H1 and "
+          "L0 H3");
     CHECK(document.own_heads == 4);
     const auto model = Model::open(folder);
     const Interventions off{{{0, 1}, {0, 3}}, {}, {}};
@@ -350,8 +346,7 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     CHECK(refused(request) == "there is no layer 5: the model has 2, counted from 0");
 }
 
-TEST_CASE(
-    "rows and patches of a model equal its own run; another intervention reads no text again") {
+TEST_CASE("rows and patches of a model equal its own run; another intervention reads no text") {
     const Scratch scratch;
     const fs::path folder = test::encoder_folder(scratch);
     const auto model = Model::open(folder);
@@ -380,8 +375,7 @@ TEST_CASE(
     CHECK(says(refused(request), "expected as many"));
 }
 
-TEST_CASE(
-    "each layer is looked at with its own window and RoPE, and what is set there stays with it") {
+TEST_CASE("each layer is looked at with its own window and RoPE, and what is set stays with it") {
     const fs::path folder = test::golden_model("gemma3_text");
     const std::string ids = "1 44 20 20 5 9 33 2";
     view::AppState state = opened_over(folder, ids);

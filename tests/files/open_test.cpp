@@ -72,9 +72,7 @@ TEST_CASE("queries and keys without values open, and are shown as a map") {
     CHECK(opened_state(scratch / "layers.npz").document().layers.size() == 2);
 }
 
-TEST_CASE(
-    "a file's dO is a loss where no W_O stands between: its heads side by side; a session keeps "
-    "the choice") {
+TEST_CASE("a file's dO is a loss where there is no W_O: heads side by side; a session keeps it") {
     const Scratch scratch;
     write_arrays(scratch / "a.npz", {"Q", "K", "V", "dO"});
     view::AppState state = opened_state(scratch / "a.npz");
@@ -199,15 +197,13 @@ TEST_CASE("a model's folder opens with every layer over a sentence, also where w
     CHECK(state.document().size.heads == 4);
     CHECK((*state.trace)[Stage::q].shape().d == 8);
     fs::remove(folder / "tokenizer.json");
-    CHECK(refused(folder) ==
-          "this model's folder has no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or "
-          "spiece.model; "
-          "without a tokenizer "
-          "a text is the numbers of its tokens, such as 15496 995");
+    CHECK(
+        refused(folder) ==
+        "this model's folder has no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or "
+        "spiece.model; without a tokenizer a text is the numbers of its tokens, such as 15496 995");
 }
 
-TEST_CASE(
-    "the file that is open, read again, keeps what is looked at; undo goes back to what it was") {
+TEST_CASE("the open file, read again, keeps what is looked at; undo goes back to what it was") {
     const Scratch scratch;
     const fs::path path = scratch.at("again.npz");
     const auto write = [&](float number, const std::vector<std::string>& names, Index heads) {
@@ -242,8 +238,7 @@ TEST_CASE(
     CHECK(opened_state(scratch.at("other.npz")).head == 0);
 }
 
-TEST_CASE(
-    "two moments of a training are compared by one key each, and a session brings both back") {
+TEST_CASE("two moments of a training are compared by one key each; a session brings both back") {
     const view::Opener open = opener(backends());
     view::AppState state = test::small_learning();
     const auto doing = [&](const view::Action& action) {

@@ -120,8 +120,7 @@ TEST_CASE_FIXTURE(
     CHECK(says(state.document().no_attention,
                "scores are scores q·k, and how they are scaled is not in the file: choose in "
                "Tensors: scale none (softmax takes them as they are: they are scaled already, or "
-               "nothing scales "
-               "them), scale X (times X) or d-k N"));
+               "nothing scales them), scale X (times X) or d-k N"));
     CHECK(says(view::stages_lack(state.document()), "Tensors says why"));
 }
 

@@ -85,9 +85,9 @@ TEST_CASE_FIXTURE(OnDisk,
                                {"decoder_attentions.0", {1, 3, 3}, w}});
     const auto file = must(read_tensors(scratch.at("t5.npz")));
     CHECK(file.numbers == Extents{0, 1, 2, 3});
-    CHECK(notes_say(file.notes,
-                    "layer 0 is encoder 0, layer 1 is encoder 1, layer 2 is decoder 0, layer 3 is "
-                    "cross 0"));
+    CHECK(notes_say(
+        file.notes,
+        "layer 0 is encoder 0, layer 1 is encoder 1, layer 2 is decoder 0, layer 3 is cross 0"));
     CHECK(must(read_tensors(scratch.at("t5.npz"), given({{"group", "encoder"}}))).numbers ==
           Extents{0, 1});
     CHECK(sentence_in(read_tensors(scratch.at("t5.npz"), given({{"group", "both"}}))) ==
@@ -131,10 +131,9 @@ TEST_CASE_FIXTURE(OnDisk, "outputs of projections, as nnsight names them, are he
     CHECK(file.layers[0].q(0, 1, 0, 0) == q[2]);  // token 0, head 1
     CHECK(file.layers[0].q(0, 0, 1, 1) == q[5]);
     CHECK(notes_say(file.notes,
-                    path +
-                        ": k_proj.output, q_proj.output, v_proj.output are read as K, Q, V, as the "
-                        "outputs of projections, heads side by side and before RoPE; the mask, "
-                        "scale and positions of that call are not in the file"));
+                    path + ": k_proj.output, q_proj.output, v_proj.output are read as K, Q, V, as "
+                           "the outputs of projections, heads side by side and before RoPE; the "
+                           "mask, scale and positions of that call are not in the file"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "c_attn.output is all of Q, then K, then V") {
@@ -275,11 +274,10 @@ TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the c
     CHECK(
         words("t.npz", OptionsBy::controls)
             .ends_with("; is Q [3, 4, 2] [T, H, d]? Then choose in Tensors: layout tokens-first"));
-    CHECK(
-        words("l.npz", OptionsBy::controls) ==
-        "logits [3, 3] is there, which trace computes from Q, K and V, and those are missing: save "
-        "them beside, or X with W_Q, W_K and W_V; scores or weights alone are given as role "
-        "NAME=weights, masked, scaled or scores; it holds logits");
+    CHECK(words("l.npz", OptionsBy::controls) ==
+          "logits [3, 3] is there, which trace computes from Q, K and V, and those are missing: "
+          "save them beside, or X with W_Q, W_K and W_V; scores or weights alone are given as role "
+          "NAME=weights, masked, scaled or scores; it holds logits");
     CHECK(without_flags("a model has 2 layers; choose one with --layer: 0 or 1") ==
           "a model has 2 layers; choose one: 0 or 1");
     CHECK(without_flags("it is a text; expected --image FILE.png") ==

@@ -39,8 +39,7 @@ TensorFile shown(const std::string& path, const OptionValues& given = {}) {
 }
 
 bool has_note(const TensorFile& file, const std::string& note) {
-    CAPTURE(file.notes);
-    CAPTURE(note);
+    INFO("file.notes ", file.notes, ", note ", note);
     return std::ranges::count(file.notes, note) == 1;
 }
 
@@ -57,8 +56,8 @@ TEST_CASE("stored weights that Q and K give are computed, and that is said") {
     const TensorFile file = shown(path);
     CHECK(file.given.empty());
     CHECK_FALSE(file.spec.mask.causal);
-    CHECK(file.notes == std::vector<std::string>{path + ": weights are what Q and K give, bit for "
-                                                        "bit"});
+    CHECK(file.notes ==
+          std::vector<std::string>{path + ": weights are what Q and K give, bit for bit"});
     CHECK(file.roles.at("weights") == "weights");
 }
 
@@ -119,8 +118,8 @@ TEST_CASE("a cache of TransformerLens is causal where its pattern is") {
                    path + ": weights are 0 above the diagonal in every row: the call is causal"));
     CHECK(has_note(file, path + ": weights are what Q and K give, bit for bit"));
     write(scratch, cache, {{hook("attn_scores"), {1, 1, 2, 2}, scores}});
-    CHECK(has_note(shown(path), path + ": masked are −inf above the diagonal in every row: the "
-                                       "call is causal"));
+    CHECK(has_note(shown(path),
+                   path + ": masked are −inf above the diagonal in every row: the call is causal"));
     const TensorFile plain = shown(write(scratch, cache, {}));
     CHECK_FALSE(plain.spec.mask.causal);
 }

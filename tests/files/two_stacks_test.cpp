@@ -217,8 +217,7 @@ TEST_CASE("CLIP is shown as two towers and as the match of texts with images") {
     check_weights(state, 1, folder, "l1.weights");
 }
 
-TEST_CASE(
-    "what the decoder has written is typed, undone and kept, and the message is of what is shown") {
+TEST_CASE("what the decoder wrote is typed, undone and kept; the message is of what is shown") {
     const std::string folder = test::golden_model("t5").string();
     auto state = shown_group({folder, kSource});
     CHECK_FALSE(view::groups_view(state).reads_beside);
@@ -254,8 +253,7 @@ TEST_CASE(
     CHECK(session.document().size.tq == 4);
 }
 
-TEST_CASE(
-    "a change of group says what it drops, is taken back, and has interventions of stacks alone") {
+TEST_CASE("a change of group says what it drops, is undone, has interventions of stacks alone") {
     const std::string folder = test::golden_model("t5").string();
     auto state = shown_group({folder, kSource, {}, {}, "7 30", "decoder"});
     view::apply(state, view::ShowGroup{"cross"});
@@ -273,9 +271,9 @@ TEST_CASE(
     view::apply(state, view::SetTemperature{2.0});
     view::apply(state, view::SetScaling{true});
     state = answered(state, {view::ShowGroup{"cross"}});
-    CHECK(is_said(state,
-                  "; dropped, as the other group's: 1 head that was off, the scaling, the "
-                  "temperature."));
+    CHECK(is_said(
+        state,
+        "; dropped, as the other group's: 1 head that was off, the scaling, the temperature."));
     CHECK_FALSE(view::interventions_lack(state.document()).empty());
     view::apply(state, view::SwitchHead{0, 0, false});
     CHECK(is_said(state, "Interventions are of a stack's own attention: cross has none."));

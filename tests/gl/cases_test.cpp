@@ -49,8 +49,7 @@ TEST_CASE("huge logits agree within what rounding a score costs its exp") {
     }
 }
 
-TEST_CASE(
-    "several groups of queries, tiles of keys and slices of depth agree with the exact result") {
+TEST_CASE("several groups of queries, tiles of keys and slices of depth agree with exact results") {
     Case one = given("N = 200", 200, 210, 66, 40);
     CHECK(compare(one) == "");
     one.spec.mask.causal = CausalAlign::bottom_right;

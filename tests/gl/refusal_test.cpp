@@ -13,8 +13,7 @@
 using namespace attn;
 using namespace attn::test;
 
-TEST_CASE(
-    "where it cannot run the backend says why, every call fails with that, and others compute") {
+TEST_CASE("where it cannot run the backend says why, every call fails so, and others compute") {
     const auto reason = the_backend().unavailable();
     if (!reason) return;  // the tests above ran; or the driver does not listen to Mesa's variables
     if (const char* const wanted = std::getenv("ATTN_GL_REASON"))

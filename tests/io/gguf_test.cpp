@@ -107,62 +107,62 @@ TEST_CASE("what a header claims and the file does not hold is refused before it 
     const Stopwatch watch;
     const u64 most = ~u64{0};
     const std::string one = array("a", {4}, 0, 0);
-    for (
-        const auto& [bytes, words] : std::initializer_list<std::pair<std::string, std::string>>{
-            {"", "f is no GGUF file; expected \"GGUF\" at its beginning"},
-            {"GGUF", "f ends at byte 4, inside its beginning: it may be cut off"},
-            {file(0, 0, "", 4), "f is of GGUF version 4; expected 2 or 3"},
-            {file(0, 0, "", 0x03000000),
-             "f has its bytes in big-endian order; expected little-endian"},
-            {file(most, 0, ""), "f claims 18446744073709551615 arrays; at most 65536 are read"},
-            {file(0, most, ""), "f claims 18446744073709551615 keys; at most 65536 are read"},
-            {file(0, 1, little<u64>({most})),
-             "f ends at byte 32, inside its beginning: it may be cut off"},
-            {file(0, 1, key("t", 8, little<u64>({most - 7}))),
-             "f ends at byte 45, inside the value of 't': it may be cut off"},
-            {file(0, 1, key("l", 9, little<u32>({0}) + little<u64>({most}))),
-             "f ends at byte 49, inside the value of 'l': it may be cut off"},
-            {file(0, 1, key("l", 9, little<u32>({8}) + little<u64>({most / 8 + 1}))),
-             "f ends at byte 49, inside the value of 'l': it may be cut off"},
-            {file(0, 1, key("l", 9, little<u32>({9}) + little<u64>({1}) + little<u32>({9}))),
-             "f has a value of type 9 in 'l'; expected a number, a flag, a text or a list of them"},
-            {file(0, 1, key("l", 13, "")),
-             "f has a value of type 13 in 'l'; expected a number, a flag, a text or a list of "
-             "them"},
-            {file(0, 1,
-                  key("l", 9,
-                      little<u32>({0}) + little<u64>({(1U << 21) + 1}) +
-                          std::string((1U << 21) + 1, 'x'))),
-             "f has more than 2097152 values in its lists"},
-            {file(0, 2, key("k", 7, "\x01") + key("k", 7, "\x01")), "f has the key 'k' twice"},
-            {file(1, 0, text("a") + little<u32>({5})),
-             "f has the array a of 5 axes; expected at most 4"},
-            {file(1, 0, array("a", {most, most}, 0, 0)),
-             "f has the array a with 18446744073709551615 numbers along an axis; expected 1 or "
-             "more, and at most 2^60 in all"},
-            {file(1, 0, array("a", {u64{1} << 40, u64{1} << 40}, 0, 0)),
-             "f has the array a with 1099511627776 numbers along an axis; expected 1 or more, and "
-             "at most 2^60 in all"},
-            {file(1, 0, array("a", {0}, 0, 0)),
-             "f has the array a with 0 numbers along an axis; expected 1 or more, and at most 2^60 "
-             "in all"},
-            {file(1, 0, array("a", {33}, 8, 0)),
-             "f has the array a of Q8_0 with 33 columns; expected a multiple of 32"},
-            {padded(file(1, 0, array("a", {4}, 0, 8)), 64),
-             "f has the array a at byte 8 of the numbers; expected a multiple of 32"},
-            {padded(file(1, 0, one), 15),
-             "f has the array a at byte 0 of the numbers, 16 bytes, but there are 15: it may be "
-             "cut off"},
-            {file(1, 0, array("a", {4}, 0, most - 31)),
-             "f has the array a at byte 18446744073709551584 of the numbers, 16 bytes, but there "
-             "are 0: it may be cut off"},
-            {padded(file(2, 0, array("a", {16}, 0, 0) + array("b", {4}, 0, 32)), 96),
-             "f has the array b inside a"},
-            {padded(file(2, 0, array("b", {64}, 12345, 32) + array("a", {16}, 0, 0)), 96),
-             "f has the array b inside a"},
-            {padded(file(2, 0, one + array("a", {4}, 0, 32)), 64), "f holds a twice"},
-            {padded(file(1, 1, key("general.alignment", 4, little<u32>({0})) + one), 64),
-             "f has 'general.alignment' = 0; expected a power of two up to 65536"}}) {
+    for (const auto& [bytes, words] : std::initializer_list<std::pair<std::string, std::string>>{
+             {"", "f is no GGUF file; expected \"GGUF\" at its beginning"},
+             {"GGUF", "f ends at byte 4, inside its beginning: it may be cut off"},
+             {file(0, 0, "", 4), "f is of GGUF version 4; expected 2 or 3"},
+             {file(0, 0, "", 0x03000000),
+              "f has its bytes in big-endian order; expected little-endian"},
+             {file(most, 0, ""), "f claims 18446744073709551615 arrays; at most 65536 are read"},
+             {file(0, most, ""), "f claims 18446744073709551615 keys; at most 65536 are read"},
+             {file(0, 1, little<u64>({most})),
+              "f ends at byte 32, inside its beginning: it may be cut off"},
+             {file(0, 1, key("t", 8, little<u64>({most - 7}))),
+              "f ends at byte 45, inside the value of 't': it may be cut off"},
+             {file(0, 1, key("l", 9, little<u32>({0}) + little<u64>({most}))),
+              "f ends at byte 49, inside the value of 'l': it may be cut off"},
+             {file(0, 1, key("l", 9, little<u32>({8}) + little<u64>({most / 8 + 1}))),
+              "f ends at byte 49, inside the value of 'l': it may be cut off"},
+             {file(0, 1, key("l", 9, little<u32>({9}) + little<u64>({1}) + little<u32>({9}))),
+              "f has a value of type 9 in 'l'; expected a number, a flag, a text or a list of "
+              "them"},
+             {file(0, 1, key("l", 13, "")),
+              "f has a value of type 13 in 'l'; expected a number, a flag, a text or a list of "
+              "them"},
+             {file(0, 1,
+                   key("l", 9,
+                       little<u32>({0}) + little<u64>({(1U << 21) + 1}) +
+                           std::string((1U << 21) + 1, 'x'))),
+              "f has more than 2097152 values in its lists"},
+             {file(0, 2, key("k", 7, "\x01") + key("k", 7, "\x01")), "f has the key 'k' twice"},
+             {file(1, 0, text("a") + little<u32>({5})),
+              "f has the array a of 5 axes; expected at most 4"},
+             {file(1, 0, array("a", {most, most}, 0, 0)),
+              "f has the array a with 18446744073709551615 numbers along an axis; expected 1 or "
+              "more, and at most 2^60 in all"},
+             {file(1, 0, array("a", {u64{1} << 40, u64{1} << 40}, 0, 0)),
+              "f has the array a with 1099511627776 numbers along an axis; expected 1 or more, and "
+              "at most 2^60 in all"},
+             {file(1, 0, array("a", {0}, 0, 0)),
+              "f has the array a with 0 numbers along an axis; expected 1 or more, and at most "
+              "2^60 in all"},
+             {file(1, 0, array("a", {33}, 8, 0)),
+              "f has the array a of Q8_0 with 33 columns; expected a multiple of 32"},
+             {padded(file(1, 0, array("a", {4}, 0, 8)), 64),
+              "f has the array a at byte 8 of the numbers; expected a multiple of 32"},
+             {padded(file(1, 0, one), 15),
+              "f has the array a at byte 0 of the numbers, 16 bytes, but there are 15: it may be "
+              "cut off"},
+             {file(1, 0, array("a", {4}, 0, most - 31)),
+              "f has the array a at byte 18446744073709551584 of the numbers, 16 bytes, but there "
+              "are 0: it may be cut off"},
+             {padded(file(2, 0, array("a", {16}, 0, 0) + array("b", {4}, 0, 32)), 96),
+              "f has the array b inside a"},
+             {padded(file(2, 0, array("b", {64}, 12345, 32) + array("a", {16}, 0, 0)), 96),
+              "f has the array b inside a"},
+             {padded(file(2, 0, one + array("a", {4}, 0, 32)), 64), "f holds a twice"},
+             {padded(file(1, 1, key("general.alignment", 4, little<u32>({0})) + one), 64),
+              "f has 'general.alignment' = 0; expected a power of two up to 65536"}}) {
         CHECK(complaint(bytes) == words);
     }
     CHECK(complaint(padded(file(1, 0, one), 16)).empty());

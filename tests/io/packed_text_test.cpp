@@ -25,8 +25,9 @@ TEST_CASE("a packed text is itself again, and letters alone") {
         for (const std::string& text :
              {bytes(n, 3), std::string(n, 'a'), std::string(100 * n, 'b')}) {
             const std::string packed = packed_text(text);
-            CHECK(packed.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                           "0123456789-_") == std::string::npos);
+            CHECK(packed.find_first_not_of(
+                      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
+                  std::string::npos);
             CHECK(unpacked_text(packed, kMost).value() == text);
         }
     CHECK(packed_text(std::string(3000, 'x')).size() < 60);

@@ -38,27 +38,6 @@ view::AppState started(const view::Actions& actions) {
 
 view::OpenPlanted planted(Index tokens) { return {{.tokens = tokens}}; }
 
-}  // namespace
-
-TEST_CASE("the jobs make the input, complete the view and explain the cell") {
-    view::AppState state = started({view::OpenFile{golden("qkv.npz")}, view::DocumentReady{},
-                                    view::SetWorkspace{"large"}, view::GoToCell{{0, 1}}});
-    REQUIRE(state.document().origin == view::DocumentOrigin(view::FileOrigin{golden("qkv.npz")}));
-    jobs::Jobs jobs = idle_jobs();
-    jobs::answer(state, jobs);
-    CAPTURE(map_look(state).fault);
-    REQUIRE(map_look(state).input);
-    REQUIRE(map_look(state).snapshot);
-    CHECK(map_look(state).snapshot->complete);
-    REQUIRE(map_look(state).inspected);
-    CHECK(map_look(state).inspected->cell == large::Cell{0, 1});
-    const auto exact = must(attend(*state.document().inputs, state.document().spec, "reference"));
-    CHECK(map_look(state).inspected->arithmetic.weight ==
-          doctest::Approx(exact[Stage::weights](0, 0, 0, 1)).epsilon(1e-6));
-}
-
-namespace {
-
 void open_one_after_another() {
     view::AppState state = view::initial_state();
     view::apply(state, planted(600));
@@ -89,6 +68,23 @@ void open_one_after_another() {
 
 }  // namespace
 
+TEST_CASE("the jobs make the input, complete the view and explain the cell") {
+    view::AppState state = started({view::OpenFile{golden("qkv.npz")}, view::DocumentReady{},
+                                    view::SetWorkspace{"large"}, view::GoToCell{{0, 1}}});
+    REQUIRE(state.document().origin == view::DocumentOrigin(view::FileOrigin{golden("qkv.npz")}));
+    jobs::Jobs jobs = idle_jobs();
+    jobs::answer(state, jobs);
+    CAPTURE(map_look(state).fault);
+    REQUIRE(map_look(state).input);
+    REQUIRE(map_look(state).snapshot);
+    CHECK(map_look(state).snapshot->complete);
+    REQUIRE(map_look(state).inspected);
+    CHECK(map_look(state).inspected->cell == large::Cell{0, 1});
+    const auto exact = must(attend(*state.document().inputs, state.document().spec, "reference"));
+    CHECK(map_look(state).inspected->arithmetic.weight ==
+          doctest::Approx(exact[Stage::weights](0, 0, 0, 1)).epsilon(1e-6));
+}
+
 TEST_CASE("the jobs open one matrix after another, the same one again too") {
     open_one_after_another();
 }
@@ -111,8 +107,7 @@ TEST_CASE("of two matrices that are asked for the newest is opened, the other ne
     CHECK(state.history.size() == 2);
 }
 
-TEST_CASE(
-    "a file that no attention can be made of opens as a table of its arrays, with the reason") {
+TEST_CASE("a file that is no attention opens as a table of its arrays, with the reason") {
     for (const char* name : {"structured.npz", "complex.npz"}) {
         view::AppState state = view::initial_state();
         jobs::Jobs jobs = idle_jobs();

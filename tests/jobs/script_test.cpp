@@ -7,7 +7,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/requests.h"
 #include "app/jobs/script.h"
-#include "core/engine.h"
+#include "tests/support/backends.h"
 
 using namespace attn;
 using view::SetBackend, view::TraceReady;
@@ -15,21 +15,11 @@ using view::SetBackend, view::TraceReady;
 namespace {
 
 /// Computes as staged does, beside the window.
-class Device final : public Backend {
+class Device final : public test::LikeStaged {
   public:
     bool has_device() const override { return true; }
     std::string_view name() const override { return "device"; }
-    std::string_view description() const override { return "a device"; }
-    StageSet stages() const override { return all_stages(); }
     bool has_backward() const override { return false; }
-    Result<Trace> forward(const Call& call, StageSet keep,
-                          const RunControl& control) const override {
-        return find_backend("staged")->forward(call, keep, control);
-    }
-    Result<Trace> backward(const Call&, const Trace&, const Upstream&,
-                           const RunControl&) const override {
-        return no_backward(*this);
-    }
 };
 
 /// The state once `lines` were played as the window plays them: answers are taken as they come.
@@ -56,8 +46,7 @@ view::AppState played(const view::Actions& lines, const Backend& device) {
 
 }  // namespace
 
-TEST_CASE(
-    "a replay that asks twice for the same trace, another backend between, comes to its end") {
+TEST_CASE("a replay that asks twice for one trace, another backend between, comes to its end") {
     const Device device;
     const view::Actions lines{SetBackend{"device"}, TraceReady{}, SetBackend{"staged"},
                               SetBackend{"device"}, TraceReady{}};

@@ -132,8 +132,7 @@ TEST_CASE("keep: a place that cannot be written is said once, and work goes on")
     CHECK_FALSE(autosave.has_written());
 }
 
-TEST_CASE(
-    "keep: recent files are absolute, the last first, each once, ten at most, and still there") {
+TEST_CASE("keep: recent files are absolute, last first, each once, ten at most, and still there") {
     const Scratch scratch;
     const fs::path list = scratch / "recent.json";
     CHECK(read_recent(list).empty());

@@ -110,8 +110,7 @@ TEST_CASE("32 heads of 8192 tokens have exactly 2^31 weights, 8 GiB in fp32") {
     CHECK(stored(Holding::chunked, sizes) == Index{128} << 20);
 }
 
-TEST_CASE(
-    "known figures: 2.048 GFLOP at n = 1000, d = 512; 40 GB at n = 100,000; a cache of 1 GiB") {
+TEST_CASE("known: 2.048 GFLOP at n = 1000, d = 512; 40 GB at n = 100,000; a cache of 1 GiB") {
     CostSizes sizes;
     sizes.values = {1, 1, 1, 1000, 1000, 0, 512, 512, 0, 128, 4, 1};
     CHECK(*count_of(product_flop(CostPass::forward, Holding::fused), sizes) == 2'048'000'000);
@@ -151,8 +150,7 @@ TEST_CASE("given Q, K and V are not computed, and without W_O there is no output
     CHECK(stage_costs(CostPass::backward, sizes).size() == 5);
 }
 
-TEST_CASE(
-    "a count above 2^63 - 1 is none, just below it is one, and sizes that make one are refused") {
+TEST_CASE("a count above 2^63 - 1 is none, just below is one; sizes that make one are refused") {
     CostSizes sizes;
     sizes.values = {1, 1, 1, Index{1} << 31, Index{1} << 31, 0, 1, 1, 0, 1, 1, 1};
     CHECK(count_of({{1, {tq, tk}}}, sizes) == Index{1} << 62);

@@ -148,9 +148,7 @@ TEST_CASE("what is not there is not defined, and is not 0") {
     CHECK_FALSE(propose_label(none.of()));
 }
 
-TEST_CASE(
-    "a row of nothing is left out; NaN leaves nothing defined, unless no key of its row is "
-    "allowed") {
+TEST_CASE("a row of nothing is left out; NaN leaves nothing defined, unless its row has no key") {
     Head head = shifted(4, 1);
     head.values[5] = head.values[4] = 0.0F;  // row 1
     CHECK(head.value(previous) == 1.0);      // of rows 2 and 3

@@ -27,8 +27,7 @@ TEST_CASE("keys of a mean weight of at least the limit are heavy; without one th
     CHECK(heavy_keys(means, 0.51) == ClippedKeys());
 }
 
-TEST_CASE(
-    "the table of what may be looked at: every row has its key, formula, caution and source") {
+TEST_CASE("the table of what may be looked at: each row has its key, formula, caution and source") {
     std::set<std::string_view> keys;
     for (const HeadShowInfo& each : head_show_table()) {
         CHECK(&info(each.show) == &each);

@@ -55,8 +55,7 @@ TEST_CASE("the largest dot product need not be the most similar key") {
     CHECK(read.cosines[1] == doctest::Approx(3.0 / std::hypot(3.0, 2.5)));
 }
 
-TEST_CASE(
-    "on a tie the hard answer is the mean of the tied values; a query of length 0 has no cosine") {
+TEST_CASE("on a tie the hard answer is the mean of the tied; a query of length 0 has no cosine") {
     const Memory memory{2, 1, {1, 1, 1, -1, -5, 0}, {2, 4, 100}};
     const auto tie = must(read_memory(memory, std::vector<double>{1.0, 0.0}, 0.01));
     CHECK(tie.best == std::vector<Index>{0, 1});

@@ -103,8 +103,7 @@ TEST_CASE("the weights of one row by each convention") {
     }
 }
 
-TEST_CASE(
-    "a finite fill is −∞ while one key is allowed and scores are small; of none it is uniform") {
+TEST_CASE("a finite fill is −∞ while a key is allowed and scores are small; of none it is even") {
     for (const MaskFill fill : kFinite) {
         for (const FillWay way : {FillWay::written, FillWay::added})
             CHECK(weights_of(filled(fill, way), {1, 2, 3}, {1, 0, 1}) ==

@@ -122,8 +122,7 @@ TEST_CASE("naive exp overflows above ln 65504 = 11.09, 88.7 and 709.78") {
     CHECK(breaks(fp64, 709.79));
 }
 
-TEST_CASE(
-    "a naive row that overflows is NaN where it did and 0 elsewhere; the stable one is right") {
+TEST_CASE("a naive row that overflows is NaN there and 0 elsewhere; the stable one is right") {
     const std::vector<double> x{0.5, 3.0, 2.0};
     const SoftmaxRun naive = run_softmax(SoftmaxAlgorithm::naive, fp16, x, 16.0);
     CHECK(naive.outcome() == Outcome::nan);
@@ -136,8 +135,7 @@ TEST_CASE(
     CHECK(error_at(SoftmaxAlgorithm::stable, fp16, x, 16.0).ulp <= 1.0);
 }
 
-TEST_CASE(
-    "a row whose exponentials all underflow is 0/0; a sum that overflows makes every weight 0") {
+TEST_CASE("a row whose exponentials all underflow is 0/0; a sum that overflows makes weights 0") {
     const SoftmaxRun under =
         run_softmax(SoftmaxAlgorithm::naive, fp16, std::vector{-20.0, -30.0}, 1.0);
     CHECK(under.outcome() == Outcome::nan);

@@ -54,8 +54,7 @@ TEST_CASE("RoPE's score is the sum of ‖x_c‖² cos(θ_c Δ) over its pairs, t
     }
 }
 
-TEST_CASE(
-    "sinusoidal vectors give a sum of cosines of the distance; with content it differs by query") {
+TEST_CASE("sinusoidal vectors give cosines of the distance; with content it differs by query") {
     for (const PositionSettings& settings : kSettings) {
         const PositionScores scores = position_scores(settings);
         const DistanceScores& waves = scores[PositionKind::sinusoidal];

@@ -99,9 +99,7 @@ TEST_CASE("the table of four gradients comes out, whatever the seed") {
                 const Known& known = kKnown[n];
                 const GradientSide& found = side == 0 ? points[n].scaled : points[n].unscaled;
                 const double loose = side == 0 ? 0.03 : known.loose;
-                CAPTURE(known.d_k);
-                CAPTURE(seed);
-                CAPTURE(side);
+                INFO("known.d_k ", known.d_k, ", seed ", seed, ", side ", side);
                 CHECK(near(found.jacobian.median(), known.jacobian[side], loose));
                 CHECK(near(found.z.median(), known.z[side], loose));
                 CHECK(near(found.s.median(), known.s[side], std::max(loose, 0.06)));
@@ -146,8 +144,7 @@ TEST_CASE("rows drawn in law are spread as rows of q and k that are multiplied o
                    static_cast<double>(sorted.size());
         };
         for (std::size_t n = 5; n < 100; n += 5) {
-            CAPTURE(d_k);
-            CAPTURE(n);
+            INFO("d_k ", d_k, ", n ", n);
             const double wanted = static_cast<double>(n) / 100.0;
             CHECK(std::abs(share(norms, found.q.percentiles[n]) - wanted) < 0.025);
             CHECK(std::abs(share(p_max, found.p_max.percentiles[n]) - wanted) < 0.025);

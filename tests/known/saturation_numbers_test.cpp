@@ -43,8 +43,7 @@ TEST_CASE("p_max (1 - p_max) of unscaled logits is not monotone in d_k") {
     check_digits({row_metrics(uniform, 1024).max_slope}, {.00098}, 5);
 }
 
-TEST_CASE(
-    "with respect to the raw score, scaling by 1/sqrt(64) makes the gradient .0274 against .0845") {
+TEST_CASE("of the raw score, scaling by 1/sqrt(64) makes the gradient .0274 against .0845") {
     check_digits({metrics(1.0).max_slope / 8.0, metrics(8.0).max_slope}, {.0274, .0845}, 4);
 }
 

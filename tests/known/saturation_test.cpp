@@ -141,8 +141,7 @@ TEST_CASE("the variance of raw scores is that of all trials and keys, divided by
           doctest::Approx((squares - sum * sum / 6.0) / 5.0));
 }
 
-TEST_CASE(
-    "a band of 11 trials: the second, the middle and the tenth in order; the median's in 95 %") {
+TEST_CASE("a band of 11 trials: the second, middle and tenth in order; the median's in 95 %") {
     const SaturationSettings settings = sampled(6, 11);
     std::vector<double> largest;
     for (Index trial = 0; trial < 11; ++trial)

@@ -1,13 +1,10 @@
 #include "tests/large/exact_map.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "core/masks.h"
 #include "tests/support/random.h"
 #include "tests/support/results.h"
 
@@ -134,8 +131,7 @@ std::string tile_mismatch(const Tile& tile, const ExactMap& exact) {
                 continue;
             return fmt::format(
                 "tile {} {} {} texel {} {}: mean {} wanted {}, max {} wanted {}, log-mean {} "
-                "wanted {} "
-                "(relative {}, log {}), allowed {} wanted {}",
+                "wanted {} (relative {}, log {}), allowed {} wanted {}",
                 tile.id.level, tile.id.row, tile.id.column, r, c, tile.texels.mean[at], wanted.mean,
                 tile.texels.max[at], wanted.max, tile.texels.log_mean[at], wanted.log_mean,
                 relative, log_error, allowed, wanted.allowed);

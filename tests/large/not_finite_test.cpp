@@ -117,8 +117,7 @@ TEST_CASE("the NaN weights that are counted are those that are drawn, under ever
     check_counts(with(kEntries, negative));
 }
 
-TEST_CASE(
-    "a cap, a sink and global tokens: the NaN weights that are counted are those that are drawn") {
+TEST_CASE("a cap, a sink and global tokens: the NaN weights counted are those that are drawn") {
     AttentionSpec global;  // two runs of keys a query
     global.mask.window = 10;
     global.mask.global_tokens = 50;

@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/cast.h"
-#include "core/engine.h"
 #include "core/kernels/peak.h"
-#include "core/masks.h"
-#include "core/scores/score.h"
 #include "tests/support/edges.h"
 
 namespace attn::test {

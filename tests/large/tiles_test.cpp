@@ -38,8 +38,7 @@ std::shared_ptr<const MapInput> given(Index tq, Index tk, Index d_k, AttentionSp
 
 }  // namespace
 
-TEST_CASE(
-    "tiles of every level pool the exact weights by mean, max and log-mean, whatever the mask") {
+TEST_CASE("tiles of each level pool exact weights by mean, max and log-mean, whatever the mask") {
     check_every_level(planted({.tokens = 2048, .d_k = 32}));
     check_every_level(planted({.tokens = 1100, .d_k = 32, .causal = true}));
     AttentionSpec spec;

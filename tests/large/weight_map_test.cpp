@@ -289,8 +289,7 @@ TEST_CASE("the strongest cells of a view are those of all its cells") {
     }
 }
 
-TEST_CASE(
-    "the strongest cells leave out key 0, and all but one of a query, when they are told to") {
+TEST_CASE("the strongest cells leave out key 0, and all but one of a query, when told to") {
     const auto input = tokens(2048);  // with a sink: everything attends to key 0
     const ExactMap exact = exact_map(input->source);
     WeightMap map(input, {}, {});
@@ -438,8 +437,7 @@ TEST_CASE("single cells of a very long input are exact without the whole pass") 
 }
 
 #ifdef __GLIBC__
-TEST_CASE(
-    "without a thread a map goes on in pieces of the caller's, and a measurement takes that too") {
+TEST_CASE("without a thread a map goes on in the caller's pieces, and a measurement does too") {
     const auto input = tokens(256);
     WeightMap threads(input, {}, [] {});
     const auto expected = settled(threads, exactly(0.0, 0.0, 256, 256, 0));

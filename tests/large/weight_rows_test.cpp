@@ -236,8 +236,7 @@ TEST_CASE("maps agree with the reference on every option of the engine but dropo
     }
 }
 
-TEST_CASE(
-    "every kind of attention agrees with the reference, under every mask, with grouped heads") {
+TEST_CASE("every kind of attention agrees with the reference, under every mask and grouped heads") {
     for (const Kind& kind : kKinds)
         for (const MaskOf& mask : kMasks) {
             const PooledSubject subject(kind_case(kind, mask));
@@ -254,8 +253,7 @@ TEST_CASE(
         }
 }
 
-TEST_CASE(
-    "keys between the global tokens and a window leave nothing, and cost nothing to a texel") {
+TEST_CASE("keys between global tokens and a window leave nothing, and cost nothing to a texel") {
     Case one = normal_case("global tokens", {1, 1, 700, 6}, {1, 1, 700, 6}, 1);
     one.spec.mask.window = 12;
     one.spec.mask.global_tokens = 3;
@@ -378,8 +376,7 @@ TEST_CASE("a stopped map says so") {
     CHECK(!pool_cells(subject.source, {}, logsumexp, 0, 0, 211, 293, 4, stopped(), out.texels));
 }
 
-TEST_CASE(
-    "a strip of the pass is whole texels, and whole groups of lanes for blocks of 32 and 64") {
+TEST_CASE("a strip of the pass is whole texels, and whole groups of lanes for blocks 32 and 64") {
     on_every_target([] {
         for (const Index pool : {1, 32, 64, 128, 1024, 100'000})
             CHECK(strip_rows(pool) % pool == 0);

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <tuple>
-
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/window/requests.h"
@@ -18,11 +15,10 @@ using view::AppState;
 
 // Sixty-four words of one to fourteen letters.
 constexpr std::string_view kWords =
-    "the old lighthouse keeper wrote in a careful hand that every winter storm remembers "
-    "its own name and no ship which heard them ever came home without one extraordinarily "
-    "bright lamp burning on top of her mast while gulls circled above grey water waiting "
-    "for fish or perhaps some other sign from far away where nobody had thought to look "
-    "until spring finally returned";
+    "the old lighthouse keeper wrote in a careful hand that every winter storm remembers its own "
+    "name and no ship which heard them ever came home without one extraordinarily bright lamp "
+    "burning on top of her mast while gulls circled above grey water waiting for fish or perhaps "
+    "some other sign from far away where nobody had thought to look until spring finally returned";
 
 AppState document_of(const Case& at) {
     AppState state = view::initial_state();

@@ -1,8 +1,5 @@
 #include "tests/measure/hero.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace attn::test {
 namespace {
 

@@ -3,10 +3,7 @@
 
 #include <imgui_internal.h>
 
-#include <algorithm>
 #include <cfloat>
-#include <map>
-#include <tuple>
 
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/imgui_painter.h"
@@ -125,10 +122,6 @@ class OffscreenCamera : public Camera {
     };
     float scale_ = 0.0F;
 };
-
-}  // namespace
-
-namespace {
 
 const ui::Texture kNoTexture = [](const view::Picture&, bool) { return std::uint64_t{1}; };
 

@@ -2,8 +2,6 @@
 
 #include <imgui_internal.h>
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 namespace attn::test {

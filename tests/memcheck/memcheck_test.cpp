@@ -66,8 +66,7 @@ TEST_CASE("memory: every kind of attention by every backend") {
     CHECK(seen > 100'000);
 }
 
-TEST_CASE(
-    "memory: more keys than a block and queries than a group, at widths that fill no vector") {
+TEST_CASE("memory: more keys than a block and queries than a group, widths that fill no vector") {
     for (const Index tq : {1, 5, 53}) {
         Case one = normal_case("long", {1, 4, tq, 9}, {1, 2, 137, 9}, 11);
         run_everywhere(one);

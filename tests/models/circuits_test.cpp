@@ -212,8 +212,7 @@ TEST_CASE("the nearest of the vocabulary are those with the largest values, each
     }
 }
 
-TEST_CASE(
-    "a value over tokens is the factor times the sum of its products, of its row and column") {
+TEST_CASE("a value over tokens is the factor times the sum of products of its row and column") {
     const auto model = must(Model::open(test::golden_model("llama")));
     const auto circuit = must(token_circuit(model, {1, 2}, tokens({3, 1, 4, 1, 5})));
     for (const TokenProduct* const part : {&circuit.qk, &circuit.ov})

@@ -125,8 +125,8 @@ TEST_CASE("a setting that would change the numbers is refused by its name") {
         "c.json has 'layer_types' = [\"full_attention\"]; expected one type for each of 2 layers");
     CHECK(refused(R"("use_sliding_window":true,"layer_types":["full_attention","linear"])",
                   "qwen3") ==
-          "c.json has 'layer_types' = [\"full_attention\",\"linear\"]; expected "
-          "\"full_attention\" or \"sliding_attention\" for each layer");
+          "c.json has 'layer_types' = [\"full_attention\",\"linear\"]; expected \"full_attention\" "
+          "or \"sliding_attention\" for each layer");
     CHECK(refused(R"("architectures":"LlamaForCausalLM")") ==
           "c.json has 'architectures' = \"LlamaForCausalLM\"; expected a list of names of classes");
 }
@@ -303,13 +303,11 @@ TEST_CASE("what is wrong with a config is named") {
                                 model_family_words());
     CHECK(fault_of(R"({"model_type":"mamba"})") ==
           "c.json has 'model_type' = \"mamba\"; expected one of " + model_family_words() +
-              "; of another, Python saves the weights "
-              "of attention, which are opened alone: import numpy, transformers as t; "
-              "numpy.savez(\"attention.npz\", **{f\"attentions.{n}\": a.detach().float().numpy() "
-              "for n, "
-              "a in enumerate(t.AutoModel.from_pretrained(\".\", attn_implementation=\"eager\")"
-              "(**t.AutoTokenizer.from_pretrained(\".\")(\"TEXT\", return_tensors=\"pt\"), "
-              "output_attentions=True).attentions)})");
+              "; of another, Python saves the weights of attention, which are opened alone: import "
+              "numpy, transformers as t; numpy.savez(\"attention.npz\", **{f\"attentions.{n}\": "
+              "a.detach().float().numpy() for n, a in enumerate(t.AutoModel.from_pretrained(\".\", "
+              "attn_implementation=\"eager\")(**t.AutoTokenizer.from_pretrained(\".\")(\"TEXT\", "
+              "return_tensors=\"pt\"), output_attentions=True).attentions)})");
     CHECK(fault_of("[]") == "c.json is no JSON object");
     CHECK(fault_of(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"vocab_size":50})") ==
           "c.json has no 'num_attention_heads'");
@@ -332,10 +330,9 @@ TEST_CASE("what is wrong with a config is named") {
     CHECK(turned(R"("rope_scaling":{"rope_type":"dynamic"})") ==
           "c.json has 'rope_scaling' = {\"rope_type\":\"dynamic\"}; expected type default, linear, "
           "llama3, yarn or longrope: other scaled positions are not computed here");
-    CHECK(
-        turned(R"("rope_scaling":[8])") ==
-        "c.json has 'rope_scaling' = [8]; expected type default, linear, llama3, yarn or longrope: "
-        "other scaled positions are not computed here");
+    CHECK(turned(R"("rope_scaling":[8])") ==
+          "c.json has 'rope_scaling' = [8]; expected type default, linear, llama3, yarn or "
+          "longrope: other scaled positions are not computed here");
     CHECK(turned(R"("rope_scaling":{"type":"linear"})") == "c.json 'rope_scaling' has no 'factor'");
     CHECK(turned(R"("rope_scaling":{"type":"linear","factor":0})") ==
           "c.json 'rope_scaling' has 'factor' = 0; expected a number above 0");
@@ -373,8 +370,7 @@ TEST_CASE("a missing or misshapen tensor is named with what was expected") {
     std::filesystem::remove_all(folder);
 }
 
-TEST_CASE(
-    "a setting of a wrong type is an error that has its name, the value and what is expected") {
+TEST_CASE("a setting of a wrong type is an error with its name, the value and what is expected") {
     // read nowhere, or not where another key says that it does not count
     constexpr std::string_view kNotRead[] = {
         "is_encoder_decoder", "max_window_layers", "original_max_position_embeddings",

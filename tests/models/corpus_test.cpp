@@ -50,6 +50,49 @@ double largest_difference(std::span<const float> a, std::span<const float> b) {
     return largest;
 }
 
+void check_same_run(const ModelRun& got, const ModelRun& expected) {
+    CHECK(got.read_out == expected.read_out);
+    REQUIRE(got.layers.size() == expected.layers.size());
+    for (std::size_t n = 0; n < got.layers.size(); ++n) {
+        CHECK(got.layers[n].trace[Stage::weights] == expected.layers[n].trace[Stage::weights]);
+        CHECK(got.layers[n].residual == expected.layers[n].residual);
+        // it is attention of given Q, K and V, without the layer's W
+        const auto again = attend(*got.layers[n].inputs, got.layers[n].spec).value();
+        CHECK(largest_difference(again[Stage::weights].values(),
+                                 std::as_const(expected.layers[n].trace)[Stage::weights].values()) <
+              1e-6);
+        CHECK_FALSE(got.layers[n].inputs->projects());
+        // W_O alone stays, for the output
+        CHECK((got.layers[n].inputs->params[Param::w_o] ==
+               expected.layers[n].inputs->params[Param::w_o]));
+        CHECK(again[Stage::output].shape() == expected.layers[n].trace[Stage::output].shape());
+    }
+}
+
+void check_read_by_block(const std::filesystem::path& folder) {
+    const Model all = Model::open(folder).value();
+    const Model one = Model::open(folder, KeptBlocks::one).value();
+    CHECK(all.keeps_blocks());
+    CHECK_FALSE(one.keeps_blocks());
+    CHECK(one.weights().blocks.empty());
+    const auto expected = all.run(kThreeTexts[0], *find_backend("staged")).value();
+    check_same_run(one.run(kThreeTexts[0], *find_backend("staged")).value(), expected);
+    Model passing = all;
+    passing.let_blocks_go();
+    CHECK(passing.weights().blocks.empty());
+    const auto again = passing.run(kThreeTexts[0], *find_backend("staged"));
+    check_same_run(must(again), expected);
+    const auto second = must_fail(passing.run(kThreeTexts[0], *find_backend("staged")));
+    CHECK(second.sentence == "the weights of layer 0 are gone with an earlier run");
+    const auto changed = [&](const Model& model) {
+        const Interventions off{{{0, 0}}, {}, {}};
+        return model.run(kThreeTexts[0], *find_backend("staged"), all_stages(), {}, off);
+    };
+    Model last = all;
+    last.let_blocks_go();
+    check_same_run(must(changed(last)), must(changed(all)));
+}
+
 }  // namespace
 
 TEST_CASE("an exact sum is the sum rounded once, in any order") {
@@ -110,8 +153,7 @@ TEST_CASE("exact sums of many numbers: any grouping gives equal bits, products a
     CHECK_FALSE(both <= a);
 }
 
-TEST_CASE(
-    "statistics: mean, deviation and extremes; parts in any order and grouping are the whole") {
+TEST_CASE("statistics: mean, deviation, extremes; parts in any order and grouping are the whole") {
     const auto text = [](Index number) {
         return std::make_shared<const CorpusText>(
             CorpusText{number, "a.txt", fmt::format("text {}", number), {}});
@@ -249,53 +291,6 @@ TEST_CASE("several texts at once: weights and measures of each are those of the 
     }
 }
 
-namespace {
-
-void check_same_run(const ModelRun& got, const ModelRun& expected) {
-    CHECK(got.read_out == expected.read_out);
-    REQUIRE(got.layers.size() == expected.layers.size());
-    for (std::size_t n = 0; n < got.layers.size(); ++n) {
-        CHECK(got.layers[n].trace[Stage::weights] == expected.layers[n].trace[Stage::weights]);
-        CHECK(got.layers[n].residual == expected.layers[n].residual);
-        // it is attention of given Q, K and V, without the layer's W
-        const auto again = attend(*got.layers[n].inputs, got.layers[n].spec).value();
-        CHECK(largest_difference(again[Stage::weights].values(),
-                                 std::as_const(expected.layers[n].trace)[Stage::weights].values()) <
-              1e-6);
-        CHECK_FALSE(got.layers[n].inputs->projects());
-        // W_O alone stays, for the output
-        CHECK((got.layers[n].inputs->params[Param::w_o] ==
-               expected.layers[n].inputs->params[Param::w_o]));
-        CHECK(again[Stage::output].shape() == expected.layers[n].trace[Stage::output].shape());
-    }
-}
-
-void check_read_by_block(const std::filesystem::path& folder) {
-    const Model all = Model::open(folder).value();
-    const Model one = Model::open(folder, KeptBlocks::one).value();
-    CHECK(all.keeps_blocks());
-    CHECK_FALSE(one.keeps_blocks());
-    CHECK(one.weights().blocks.empty());
-    const auto expected = all.run(kThreeTexts[0], *find_backend("staged")).value();
-    check_same_run(one.run(kThreeTexts[0], *find_backend("staged")).value(), expected);
-    Model passing = all;
-    passing.let_blocks_go();
-    CHECK(passing.weights().blocks.empty());
-    const auto again = passing.run(kThreeTexts[0], *find_backend("staged"));
-    check_same_run(must(again), expected);
-    const auto second = must_fail(passing.run(kThreeTexts[0], *find_backend("staged")));
-    CHECK(second.sentence == "the weights of layer 0 are gone with an earlier run");
-    const auto changed = [&](const Model& model) {
-        const Interventions off{{{0, 0}}, {}, {}};
-        return model.run(kThreeTexts[0], *find_backend("staged"), all_stages(), {}, off);
-    };
-    Model last = all;
-    last.let_blocks_go();
-    check_same_run(must(changed(last)), must(changed(all)));
-}
-
-}  // namespace
-
 TEST_CASE("blocks that are read when they are needed give the same bits") {
     for (const char* family : {"gpt2", "llama", "bert", "mixtral"}) {
         CAPTURE(family);
@@ -316,8 +311,7 @@ TEST_CASE("so do two stacks, each group of them") {
         {"t5", {"3 1 4 1 5", "2 7", "cross"}}, {"clip", {"3 1 4", clip, ""}},
         {"clip", {"3 1 4", clip, "image"}},    {"clip", {"3 1 4 || 5 9", clip, "match"}}};
     for (const auto& [family, reading] : readings) {
-        CAPTURE(family);
-        CAPTURE(reading.group);
+        INFO("family ", family, ", reading.group ", reading.group);
         const Model all = Model::open(test::golden_model(family)).value();
         const Model one = Model::open(test::golden_model(family), KeptBlocks::one).value();
         REQUIRE(one.second());

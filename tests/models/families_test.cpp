@@ -134,11 +134,10 @@ TEST_CASE("what a row cannot say is refused by its name") {
     CHECK(fault_with(kDino, "use_swiglu_ffn", "true") ==
           "c.json has 'use_swiglu_ffn', which is not computed here");
     for (const char* times : {"1e+300", "1e-05"})
-        CHECK(
-            fault_with(kDino, "mlp_ratio", times) ==
-            fmt::format("c.json has 'mlp_ratio' = {}; expected a number that makes a hidden width "
-                        "from 1 to 2147483648",
-                        times));
+        CHECK(fault_with(kDino, "mlp_ratio", times) ==
+              fmt::format("c.json has 'mlp_ratio' = {}; expected a number that makes a hidden "
+                          "width from 1 to 2147483648",
+                          times));
     CHECK(fault_with(kMixtral, "num_experts_per_tok", "9") ==
           "c.json has 'num_experts_per_tok' = 9; expected at most 8");
     CHECK(fault_with(kOss, "swiglu_limit", "5.0") ==

@@ -122,8 +122,7 @@ void check_lines(const Tokenizer& tokenizer, const std::string& name) {
     REQUIRE(ids.size() == all.size());
     for (std::size_t n = 0; n < all.size(); ++n) {
         const auto line = all[n].get<std::string>();
-        CAPTURE(n);
-        CAPTURE(line);
+        INFO("n ", n, ", line ", line);
         const bool sums = name.ends_with("unigram") && line.size() > 100;
         if (line.find("<unk>") == std::string::npos && line != "<x>" && !sums)
             CHECK(ids_of(tokenizer, line) == ids[n].get<std::vector<Index>>());
@@ -167,9 +166,8 @@ TEST_CASE("16-bit floats of GGUF stay as they are, and give what they give in fl
 
 TEST_CASE("blocks of codes give what their numbers in float32 give, and a note says so") {
     const auto model = must(Model::open(golden("blocks.gguf")));
-    CHECK(model.notes() ==
-          std::vector<std::string>{"weights are dequantised to float32: 1 array of Q4_K, 1 array "
-                                   "of Q6_K, 14 arrays of Q8_0"});
+    CHECK(model.notes() == std::vector<std::string>{"weights are dequantised to float32: 1 array "
+                                                    "of Q4_K, 1 array of Q6_K, 14 arrays of Q8_0"});
     check_equal(model, must(Model::open(golden("blocks"))));
 }
 
@@ -202,8 +200,7 @@ TEST_CASE("bitsandbytes' int8 is dequantised, and a note says so") {
                                std::filesystem::copy_options::overwrite_existing);
     CHECK(sentence_in(Model::open(scratch.path())) ==
           fmt::format("{}: array 'model.layers.0.self_attn.q_proj.weight' is int8, which is read "
-                      "as a matrix of bitsandbytes whose config.json has its "
-                      "'quantization_config'",
+                      "as a matrix of bitsandbytes whose config.json has its 'quantization_config'",
                       scratch.at("model.safetensors")));
 }
 
@@ -359,8 +356,7 @@ TEST_CASE("SentencePiece's tokenizer.model gives SentencePiece's numbers") {
     }
 }
 
-TEST_CASE(
-    "tokenizer.model is read where there is no tokenizer.json, with what stands around a text") {
+TEST_CASE("tokenizer.model is read where tokenizer.json is not, with what stands around a text") {
     const Scratch scratch;
     const auto bytes = must(read_text_file(tokenizer_file("sentencepiece_bpe.model")));
     write_bytes(scratch / "tokenizer.model", bytes);
@@ -380,10 +376,10 @@ TEST_CASE(
     CHECK(ids_of(more, "<end>") == std::vector<Index>{1, plain.size(), 2});
     CHECK(ids_of(more, "<s>") == std::vector<Index>{1, 1, 2});
     write_bytes(scratch / "config.json", R"({"model_type":"bert"})");
-    CHECK(says(sentence_in(Tokenizer::open(scratch.path())),
-               "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model or "
-               "spiece.model; expected LlamaTokenizer or GemmaTokenizer or T5Tokenizer or "
-               "MT5Tokenizer"));
+    CHECK(says(
+        sentence_in(Tokenizer::open(scratch.path())),
+        "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model or "
+        "spiece.model; expected LlamaTokenizer or GemmaTokenizer or T5Tokenizer or MT5Tokenizer"));
 }
 
 TEST_CASE("spiece.model is read as T5 does: </s> behind a text, 100 tokens behind the pieces") {

@@ -168,9 +168,7 @@ TEST_CASE("a row that softmax gave, put in its own place, changes nothing but th
     CHECK(distance(after.read_out, before.read_out) < 1e-5);
 }
 
-TEST_CASE(
-    "patching every q, k and v of a layer: from the same text nothing changes, from another its "
-    "attention comes") {
+TEST_CASE("patching q, k and v of a layer: the same text changes nothing, another brings its own") {
     for (const char* family : {"gpt2", "llama", "qwen3"}) {
         CAPTURE(family);
         const Model& model = model_of(family);
@@ -269,16 +267,15 @@ TEST_CASE("an intervention that cannot be is refused by its layer, head, query o
     };
     CHECK(row(5, {1, 0, 0, 0, 0}) == "there is no query 5; expected 0 to 4");
     CHECK(row(4, {1, 0}) ==
-          "the row of L0 H1 query 4 is 2 long; expected 5, a weight for each token of the "
-          "text");
+          "the row of L0 H1 query 4 is 2 long; expected 5, a weight for each token of the text");
     CHECK(row(4, {1.5, -0.5, 0, 0, 0}) ==
           "the row of L0 H1 query 4 has the weight -0.5 at key 1; expected at least 0");
     CHECK(row(4, {NAN, 1, 0, 0, 0}) ==
           "the row of L0 H1 query 4 has the weight nan at key 0; expected at least 0");
     CHECK(row(4, {0.5, 0.25, 0, 0, 0}) == "the row of L0 H1 query 4 sums to 0.75; expected 1");
-    CHECK(row(1, {0.5, 0, 0.5, 0, 0}) ==
-          "the row of L0 H1 query 1 has the weight 0.5 at key 2, which the mask forbids; "
-          "expected 0");
+    CHECK(
+        row(1, {0.5, 0, 0.5, 0, 0}) ==
+        "the row of L0 H1 query 1 has the weight 0.5 at key 2, which the mask forbids; expected 0");
     const RowIntervention fine{{0, 1}, 1, {0.5, 0.5, 0, 0, 0}};
     CHECK(refused(model, {{}, {fine, fine}, {}}) == "the row of L0 H1 query 1 is given twice");
     const ModelRun other = run(model, {}, kOther);

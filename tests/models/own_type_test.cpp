@@ -234,8 +234,7 @@ TEST_CASE("in 16 bits lens, sweeps, circuits and a text that goes on have the bi
         }
 }
 
-TEST_CASE(
-    "a copy of a tensor in 16 bits has its own floats, and one that is written its own numbers") {
+TEST_CASE("a copy of a tensor in 16 bits has its own floats, and a written one its own numbers") {
     const Tensor narrow =
         Tensor::narrow({1, 1, 1, 3}, {0x3F80, 0xC000, 0x7F80}, HalfFormat::bfloat16);
     CHECK(narrow == Tensor({1, 1, 1, 3}, std::vector<float>{1.0F, -2.0F, INFINITY}));

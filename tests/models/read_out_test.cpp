@@ -132,8 +132,7 @@ TEST_CASE("a folder with an adapter is refused by the file") {
     CHECK(sentence_in(Model::open(folder)) ==
           folder +
               "/adapter_model.safetensors is of a LoRA adapter, which adds to the weights of a "
-              "model; "
-              "expected a whole model, which Python saves: import peft, transformers as t; "
+              "model; expected a whole model, which Python saves: import peft, transformers as t; "
               "peft.AutoPeftModelForCausalLM.from_pretrained(\"" +
               folder + "\").merge_and_unload().save_pretrained(\"" + folder +
               "-merged\"); t.AutoTokenizer.from_pretrained(\"" + folder + "\").save_pretrained(\"" +

@@ -20,8 +20,7 @@ Result<ModelConfig> llama_with(const std::string& more) {
 
 }  // namespace
 
-TEST_CASE(
-    "rope_scaling of a config reaches every layer; rope_parameters is the same with its base") {
+TEST_CASE("rope_scaling of a config reaches every layer; so does rope_parameters with its base") {
     const auto linear =
         llama_with(R"("rope_theta":500.0,"rope_scaling":{"type":"linear","factor":4.0})");
     REQUIRE_MESSAGE(linear, (linear ? "" : linear.error().sentence));

@@ -159,6 +159,35 @@ Model wide_model() {
     return Model(std::move(config), std::move(weights), std::nullopt);
 }
 
+/// The logits of a run whose residual enters `layer` as x, every block computed in full.
+Tensor logits_from(const Model& model, Tensor x, Index layer) {
+    const auto& blocks = model.weights().blocks;
+    for (Index next = layer; next < std::ssize(blocks); ++next) {
+        const auto& block = blocks[next];
+        const auto trace = must(attend(attention_inputs(x, block, model.config(), next),
+                                       layer_spec(model.config(), next), staged()));
+        x = after_block(x, trace[Stage::output], block, model.config()).x;
+    }
+    return read_out_of(model, x);
+}
+
+Tensor entering(const ModelRun& run, Index layer) {
+    return layer == 0 ? run.embedded : run.layers[layer - 1].residual;
+}
+
+/// Row t of `to` in place of what `by` says, of row `from` of another's.
+void replace_row(Tensor& to, Index t, Ablation by, const Tensor& other, Index from) {
+    const Tensor own = to;
+    for (Index c = 0; c < own.shape().d; ++c) {
+        double mean = 0.0;
+        for (Index n = 0; n < own.shape().t; ++n)
+            mean += double{own(0, 0, n, c)} / static_cast<double>(own.shape().t);
+        to(0, 0, t, c) = by == Ablation::zero   ? 0.0F
+                         : by == Ablation::mean ? static_cast<float>(mean)
+                                                : other(0, 0, from, c);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a head set to zero is the run with that head off, in every family with logits") {
@@ -183,8 +212,7 @@ TEST_CASE("a head set to zero is the run with that head off, in every family wit
         CHECK(sweep->difference >= 0.0);
         double most = 0.0;
         for (const SweptHead& head : sweep->swept) {
-            CAPTURE(head.at.layer);
-            CAPTURE(head.at.head);
+            INFO("head.at.layer ", head.at.layer, ", head.at.head ", head.at.head);
             const ModelRun off = must(read.run({{head.at}, {}, {}}));
             check_equal(head, expected_of(*sweep, run.read_out, off.read_out));
             most = std::max(most, head.kl);
@@ -203,8 +231,7 @@ TEST_CASE("mean, patch, and one position at a time: as every block computed in f
         const ModelRun other = must(model.run(tokens({2, 7, 1, 8, 6}), staged()));
         for (const Ablation by : {Ablation::zero, Ablation::mean, Ablation::patch})
             for (const bool each : {false, true}) {
-                CAPTURE(static_cast<int>(by));
-                CAPTURE(each);
+                INFO("by ", static_cast<int>(by), ", each ", each);
                 const SweepOptions options{by, {{2, 7}}, each, &other};
                 const auto sweep = must(sweep_heads(model, run, staged(), options));
                 CHECK(sweep.a == 2);
@@ -279,39 +306,6 @@ TEST_CASE("what a sweep cannot do is refused, and it ends soon after it was stop
           ErrorKind::failure);
 }
 
-namespace {
-
-/// The logits of a run whose residual enters `layer` as x, every block computed in full.
-Tensor logits_from(const Model& model, Tensor x, Index layer) {
-    const auto& blocks = model.weights().blocks;
-    for (Index next = layer; next < std::ssize(blocks); ++next) {
-        const auto& block = blocks[next];
-        const auto trace = must(attend(attention_inputs(x, block, model.config(), next),
-                                       layer_spec(model.config(), next), staged()));
-        x = after_block(x, trace[Stage::output], block, model.config()).x;
-    }
-    return read_out_of(model, x);
-}
-
-Tensor entering(const ModelRun& run, Index layer) {
-    return layer == 0 ? run.embedded : run.layers[layer - 1].residual;
-}
-
-/// Row t of `to` in place of what `by` says, of row `from` of another's.
-void replace_row(Tensor& to, Index t, Ablation by, const Tensor& other, Index from) {
-    const Tensor own = to;
-    for (Index c = 0; c < own.shape().d; ++c) {
-        double mean = 0.0;
-        for (Index n = 0; n < own.shape().t; ++n)
-            mean += double{own(0, 0, n, c)} / static_cast<double>(own.shape().t);
-        to(0, 0, t, c) = by == Ablation::zero   ? 0.0F
-                         : by == Ablation::mean ? static_cast<float>(mean)
-                                                : other(0, 0, from, c);
-    }
-}
-
-}  // namespace
-
 TEST_CASE("a swept residual or MLP is a run with that row replaced, of aligned positions alone") {
     // GPT-2, gated, norms of what attention and MLP give, parallel, a factor of the residual
     for (const char* name : {"gpt2", "llama", "gemma2", "gpt_neox", "granite"}) {
@@ -328,8 +322,7 @@ TEST_CASE("a swept residual or MLP is a run with that row replaced, of aligned p
         alignment[1] = 0;
         for (const auto part : {SweepPart::residual, SweepPart::mlp})
             for (const auto by : {Ablation::zero, Ablation::mean, Ablation::patch}) {
-                CAPTURE(static_cast<int>(part));
-                CAPTURE(static_cast<int>(by));
+                INFO("part ", static_cast<int>(part), ", by ", static_cast<int>(by));
                 const SweepOptions options{by, {{2, 7}}, false, &other, alignment, part};
                 const auto sweep = must(sweep_heads(model, run, staged(), options));
                 const Index tokens = std::ssize(run.tokens);
@@ -414,8 +407,7 @@ TEST_CASE("tokens are paired by their common ends, or as written") {
 TEST_CASE("rounding is no change: the mean of one position, a patch from the text itself") {
     for (const char* family : {"gpt2", "llama", "mistral", "gemma2"})
         for (const Ablation by : {Ablation::mean, Ablation::patch}) {
-            CAPTURE(family);
-            CAPTURE(static_cast<int>(by));
+            INFO("family ", family, ", by ", static_cast<int>(by));
             const auto model = must(Model::open(test::golden_model(family)));
             const auto text = by == Ablation::mean ? tokens({7}) : tokens({1, 7, 3, 1, 4});
             const ModelRun run = must(model.run(text, staged()));

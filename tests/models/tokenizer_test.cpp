@@ -46,8 +46,7 @@ void check_lines(const Tokenizer& tokenizer, const std::string& expected_name,
     REQUIRE(all.size() == 1000);
     REQUIRE(expected.size() == all.size());
     for (std::size_t n = 0; n < all.size(); ++n) {
-        CAPTURE(n);
-        CAPTURE(all[n]);
+        INFO("n ", n, ", all[n] ", all[n]);
         if (but.empty() || all[n].find(but) == std::string::npos)
             CHECK(ids_of(tokenizer, all[n]) == expected[n]);
     }

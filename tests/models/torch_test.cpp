@@ -127,8 +127,7 @@ TEST_CASE("every layer of a model equals PyTorch's") {
     }
 }
 
-TEST_CASE(
-    "a decoder's own attention, its attention over the encoder, and its logits equal PyTorch's") {
+TEST_CASE("a decoder's own attention, that over the encoder, and its logits equal PyTorch's") {
     for (const char* name : {"t5", "t5~gated", "mt5"}) {
         CAPTURE(name);
         const auto model = must(Model::open(test::golden_model(name)));
@@ -262,11 +261,10 @@ TEST_CASE("what a model cannot run is refused by its number") {
     CHECK(model.run({{-1, ""}}, staged).error().sentence == "token -1 is not one of 50");
     const auto long_run = model.run(std::vector<ModelToken>(17, {1, ""}), staged);
     CHECK(long_run.error().sentence == "the text has 17 tokens; this model takes 16");
-    CHECK(model.tokens_of("a").error().sentence ==
-          "this model's folder has no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or "
-          "spiece.model; "
-          "without a tokenizer "
-          "a text is the numbers of its tokens, such as 15496 995");
+    CHECK(
+        model.tokens_of("a").error().sentence ==
+        "this model's folder has no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or "
+        "spiece.model; without a tokenizer a text is the numbers of its tokens, such as 15496 995");
     const auto numbered = must(model.tokens_of(" 7, 0 49"));
     REQUIRE(numbered.size() == 3);
     CHECK(numbered[2].id == 49);

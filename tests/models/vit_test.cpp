@@ -184,11 +184,10 @@ TEST_CASE("without a preprocessor_config.json the pixels are said to be around a
     const Scratch scratch;
     test::copy_model("vit", scratch.path());
     const auto model = must(Model::open(scratch.path()));
-    CHECK(
-        model.notes() ==
-        std::vector<std::string>{
-            "the folder has no preprocessor_config.json; an image is resized to 14 × 14, bilinear "
-            "with antialiasing; (v · 0.00392157 − 0.5 0.5 0.5) / 0.5 0.5 0.5"});
+    CHECK(model.notes() ==
+          std::vector<std::string>{
+              "the folder has no preprocessor_config.json; an image is resized to 14 × 14, "
+              "bilinear with antialiasing; (v · 0.00392157 − 0.5 0.5 0.5) / 0.5 0.5 0.5"});
 }
 
 TEST_CASE("a projection of another patch is named with what was expected") {

@@ -68,8 +68,7 @@ TEST_CASE("a falling maximum rescales nothing, and a chunk keeps its own largest
     CHECK(difference(trace["accumulator"], rows({{1.25, 5.25}}), "O") == "");
 }
 
-TEST_CASE(
-    "every chunk size gives softmax attention: every score, position, mask, sink and dropout") {
+TEST_CASE("every chunk size gives softmax attention: all scores, positions, masks, dropout") {
     for (const Case& one : every_case())
         for (const Index chunk : {Index{1}, Index{2}, Index{3}, keys_of(one), Index{1000}}) {
             const OperationCase made = chunked(one, chunk);
@@ -83,8 +82,7 @@ TEST_CASE(
         }
 }
 
-TEST_CASE(
-    "every chunk size gives softmax attention's gradients of every stage, input and parameter") {
+TEST_CASE("every chunk size gives softmax attention's gradients of stages, inputs, parameters") {
     for (const Case& one : every_case())
         for (const Index chunk : {Index{1}, Index{3}, Index{1000}}) {
             const OperationCase made = chunked(one, chunk);
@@ -120,8 +118,7 @@ TEST_CASE("before the first chunk the sum is 0, or a sink's 1: what a factor of 
     CHECK(some);
 }
 
-TEST_CASE(
-    "a NaN behind the mask stays there, one before it takes its row, infinite scores as softmax") {
+TEST_CASE("a NaN behind the mask stays there, one before it takes its row; ∞ is as in softmax") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double inf = std::numeric_limits<double>::infinity();
     for (const double bad : {nan, inf, -inf, 1e300, -1e300})

@@ -109,9 +109,7 @@ TEST_CASE("entries near -800, whose features are 0 in float64, weigh as they wou
     for (const bool causal : {false, true})
         for (const auto& [q_lower, k_lower] :
              {std::pair{800.0, 0.0}, {0.0, 800.0}, {900.0, 900.0}}) {
-            CAPTURE(causal);
-            CAPTURE(q_lower);
-            CAPTURE(k_lower);
+            INFO("causal ", causal, ", q_lower ", q_lower, ", k_lower ", k_lower);
             OperationCase one = sample(Operation::linear, 5, 5);
             if (causal) one.spec.mask.causal = CausalAlign::top_left;
             for (double& q : one.inputs.q.values()) q = -1.0 - std::abs(q);
@@ -129,8 +127,7 @@ TEST_CASE("entries near -800, whose features are 0 in float64, weigh as they wou
         }
 }
 
-TEST_CASE(
-    "causal: the first key near -800 is all that the first query reads, and nothing later on") {
+TEST_CASE("causal: the first key near -800 is all that the first query reads, and no later one") {
     OperationCase one;
     one.operation.operation = Operation::linear;
     one.spec.mask.causal = CausalAlign::top_left;

@@ -122,18 +122,16 @@ TEST_CASE("an option that an operation has no meaning for is refused by name") {
     CHECK(refusal(Operation::state_space, dropout) ==
           "operation state-space has no dropout: it drops weights of pairs; expected 0 or training "
           "off");
-    CHECK(
-        refusal(Operation::latents, causal) ==
-        "operation latents has no causal: a latent reads all tokens, and would hand later ones to "
-        "earlier ones");
+    CHECK(refusal(Operation::latents, causal) ==
+          "operation latents has no causal: a latent reads all tokens, and would hand later ones "
+          "to earlier ones");
     CHECK(refusal(Operation::linear, warm) ==
           "operation linear has no temperature: there is no softmax that it could soften; expected "
           "1");
     CHECK(refusal(Operation::latents, warm) == "");
-    CHECK(
-        refusal(Operation::state_space, {}, 3, 4) ==
-        "operation state-space reads one sequence: expected no X_kv and Tq = Tk, not Tq = 3, Tk = "
-        "4");
+    CHECK(refusal(Operation::state_space, {}, 3, 4) ==
+          "operation state-space reads one sequence: expected no X_kv and Tq = Tk, not Tq = 3, Tk "
+          "= 4");
     for (const auto& spec : {softcap, window, dropout, causal, warm})
         CHECK(refusal(Operation::chunked, spec) == "");
     AttentionSpec off = dropout;

@@ -35,4 +35,19 @@ inline BothPasses both_passes(const Inputs& inputs, const AttentionSpec& spec,
     return both;
 }
 
+/// Computes as staged does: a backend of a test has its own of what it does otherwise.
+class LikeStaged : public Backend {
+  public:
+    std::string_view description() const override { return "as staged, but for a test"; }
+    StageSet stages() const override { return all_stages(); }
+    Result<Trace> forward(const Call& call, StageSet keep,
+                          const RunControl& control) const override {
+        return find_backend("staged")->forward(call, keep, control);
+    }
+    Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
+                           const RunControl& control) const override {
+        return find_backend("staged")->backward(call, forward, upstream, control);
+    }
+};
+
 }  // namespace attn::test

@@ -1,7 +1,6 @@
 #include "tests/support/color_vision.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 

@@ -26,6 +26,22 @@ std::string index_text(const Shape& shape, Index flat) {
                        flat % shape.d);
 }
 
+/// Of the first stage in `kept`, whose names begin with `prefix`.
+std::string stage_mismatch(const Trace& actual, const TraceD& expected,
+                           const std::array<Tolerance, kStageCount>& bounds,
+                           std::string_view prefix, std::string_view what, StageSet kept) {
+    for (const StageInfo& stage : stage_table()) {
+        const std::size_t n = index_of(stage.stage);
+        if (!kept[n]) continue;
+        if (std::string wrong =
+                tensor_mismatch(actual[stage.stage], expected[stage.stage], bounds[n],
+                                fmt::format("{}{} of {}", prefix, stage.key, what));
+            !wrong.empty())
+            return wrong;
+    }
+    return {};
+}
+
 }  // namespace
 
 template <class Value>
@@ -86,26 +102,6 @@ template double largest_tolerance(const TensorD&);
 template double worst_error(const Tensor&, const Tensor&);
 template double worst_error(const Tensor&, const TensorD&);
 template double worst_error(const TensorD&, const TensorD&);
-
-namespace {
-
-/// Of the first stage in `kept`, whose names begin with `prefix`.
-std::string stage_mismatch(const Trace& actual, const TraceD& expected,
-                           const std::array<Tolerance, kStageCount>& bounds,
-                           std::string_view prefix, std::string_view what, StageSet kept) {
-    for (const StageInfo& stage : stage_table()) {
-        const std::size_t n = index_of(stage.stage);
-        if (!kept[n]) continue;
-        if (std::string wrong =
-                tensor_mismatch(actual[stage.stage], expected[stage.stage], bounds[n],
-                                fmt::format("{}{} of {}", prefix, stage.key, what));
-            !wrong.empty())
-            return wrong;
-    }
-    return {};
-}
-
-}  // namespace
 
 std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
                              std::string_view what, StageSet kept) {

@@ -1,6 +1,5 @@
 #include "tests/support/differences.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "tests/support/random_journal.h"
 
-#include "app/common/actions.h"
 #include "app/window/journal.h"
 #include "core/rng.h"
 #include "tests/support/scramble.h"

@@ -23,30 +23,13 @@ class ChangeOne : public view::IdleVisitor {
     const std::string& name() const { return name_; }
 
   protected:
-    void flag(std::string_view name, bool& value, const view::About&) override {
-        if (is_wanted(name)) value = !value;
-    }
-    void number(std::string_view name, int& value, const view::About& about) override {
-        if (is_wanted(name)) value = other(value, about);
-    }
-    void number(std::string_view name, Index& value, const view::About& about) override {
-        if (is_wanted(name)) value = other(value, about);
-    }
-    void number(std::string_view name, std::uint64_t& value, const view::About& about) override {
-        if (is_wanted(name)) value = other(value, about);
-    }
-    void number(std::string_view name, double& value, const view::About& about) override {
-        if (is_wanted(name)) value = value + 0.125 <= about.high ? value + 0.125 : value - 0.125;
-    }
-    void text(std::string_view name, std::string& value, const view::About&) override {
-        if (is_wanted(name)) value = "a b";
-    }
-    void numbers(std::string_view name, std::vector<double>& value, const view::About&) override {
-        if (is_wanted(name)) value = {0.5, 1.5, -1.0};
-    }
-    void texts(std::string_view name, std::map<std::string, std::string>& value,
-               const view::About&) override {
-        if (is_wanted(name)) value = {{"Q", "-"}};
+    void leaf(std::string_view name, view::Leaf value, const view::About& about) override {
+        std::visit(
+            [&](auto* field) {
+                if constexpr (requires { other(*field, about); })
+                    if (is_wanted(name)) *field = other(*field, about);
+            },
+            value);
     }
     void choice(std::string_view name, std::size_t& n, Names names, const view::About&) override {
         if (is_wanted(name)) n = (n + 1) % names.size();
@@ -61,10 +44,21 @@ class ChangeOne : public view::IdleVisitor {
         if (wanted) name_ = name;
         return wanted;
     }
-    template <class Whole>
-    static Whole other(Whole value, const view::About& about) {
-        const bool up = static_cast<double>(value) + 1.0 <= about.high;
-        return static_cast<Whole>(up ? value + 1 : value - 1);
+    static bool other(bool value, const view::About&) { return !value; }
+    template <class Number>
+    requires std::is_arithmetic_v<Number>
+    static Number other(Number value, const view::About& about) {
+        const auto step = static_cast<Number>(std::is_integral_v<Number> ? 1.0 : 0.125);
+        const bool up = static_cast<double>(value) + static_cast<double>(step) <= about.high;
+        return up ? value + step : value - step;
+    }
+    static std::string other(const std::string&, const view::About&) { return "a b"; }
+    static std::vector<double> other(const std::vector<double>&, const view::About&) {
+        return {0.5, 1.5, -1.0};
+    }
+    static std::map<std::string, std::string> other(const std::map<std::string, std::string>&,
+                                                    const view::About&) {
+        return {{"Q", "-"}};
     }
 
     std::size_t wanted_;

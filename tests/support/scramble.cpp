@@ -1,9 +1,6 @@
 #include "tests/support/scramble.h"
 
 #include <array>
-#include <limits>
-#include <map>
-#include <vector>
 
 #include "app/common/workspace.h"
 #include "core/rng.h"
@@ -50,6 +47,36 @@ double some_real(Scramble& draw) {
     return kEdges[draw.below(kEdges.size())];
 }
 
+void scramble(Scramble& draw, std::string_view, bool& value) { value = draw.below(2) == 0; }
+void scramble(Scramble& draw, std::string_view, int& value) {
+    value = static_cast<int>(draw.below(7)) - 1;
+}
+void scramble(Scramble& draw, std::string_view, Index& value) { value = some_whole(draw); }
+void scramble(Scramble& draw, std::string_view, std::uint64_t& value) {
+    value = static_cast<std::uint64_t>(some_whole(draw));
+}
+void scramble(Scramble& draw, std::string_view, double& value) { value = some_real(draw); }
+void scramble(Scramble& draw, std::string_view name, std::string& value) {
+    if (name == "workspace") {
+        const auto all = workspaces();
+        const std::uint64_t n = draw.below(all.size() + 1);
+        value = n < all.size() ? std::string(all[n]->key) : "attic";
+        return;
+    }
+    const auto& texts = texts_of(name);
+    value = texts[draw.below(texts.size())];
+}
+void scramble(Scramble& draw, std::string_view, std::vector<double>& value) {
+    value.resize(draw.below(5));
+    for (double& each : value) each = some_real(draw);
+}
+void scramble(Scramble&, std::string_view, std::map<std::string, std::string>& value) {
+    value = {{"Q", "q"}, {"attic", "-"}};
+}
+/// Lists of whole numbers stay.
+template <class T>
+void scramble(Scramble&, std::string_view, std::vector<T>&) {}
+
 }  // namespace
 
 std::uint64_t Scramble::below(std::uint64_t count) {
@@ -57,34 +84,8 @@ std::uint64_t Scramble::below(std::uint64_t count) {
     return n_ % count;
 }
 
-void Scramble::flag(std::string_view, bool& value, const About&) { value = below(2) == 0; }
-void Scramble::number(std::string_view, int& value, const About&) {
-    value = static_cast<int>(below(7)) - 1;
-}
-void Scramble::number(std::string_view, Index& value, const About&) { value = some_whole(*this); }
-void Scramble::number(std::string_view, std::uint64_t& value, const About&) {
-    value = static_cast<std::uint64_t>(some_whole(*this));
-}
-void Scramble::number(std::string_view, double& value, const About&) { value = some_real(*this); }
-
-void Scramble::text(std::string_view name, std::string& value, const About&) {
-    if (name == "workspace") {
-        const auto all = workspaces();
-        const std::uint64_t n = below(all.size() + 1);
-        value = n < all.size() ? std::string(all[n]->key) : "attic";
-        return;
-    }
-    const auto& texts = texts_of(name);
-    value = texts[below(texts.size())];
-}
-
-void Scramble::numbers(std::string_view, std::vector<double>& value, const About&) {
-    value.resize(below(5));
-    for (double& each : value) each = some_real(*this);
-}
-
-void Scramble::texts(std::string_view, std::map<std::string, std::string>& value, const About&) {
-    value = {{"Q", "q"}, {"attic", "-"}};
+void Scramble::leaf(std::string_view name, Leaf value, const About&) {
+    std::visit([&](auto* field) { scramble(*this, name, *field); }, value);
 }
 
 void Scramble::choice(std::string_view, std::size_t& n, Names names, const About&) {

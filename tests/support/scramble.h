@@ -15,16 +15,7 @@ class Scramble : public view::Visitor {
     std::uint64_t below(std::uint64_t count);
 
   protected:
-    void flag(std::string_view name, bool& value, const view::About& about) override;
-    void number(std::string_view name, int& value, const view::About& about) override;
-    void number(std::string_view name, Index& value, const view::About& about) override;
-    void number(std::string_view name, std::uint64_t& value, const view::About& about) override;
-    void number(std::string_view name, double& value, const view::About& about) override;
-    void text(std::string_view name, std::string& value, const view::About& about) override;
-    void numbers(std::string_view name, std::vector<double>& value,
-                 const view::About& about) override;
-    void texts(std::string_view name, std::map<std::string, std::string>& value,
-               const view::About& about) override;
+    void leaf(std::string_view name, view::Leaf value, const view::About& about) override;
     void choice(std::string_view name, std::size_t& n, Names names,
                 const view::About& about) override;
     void object(std::string_view name, const view::About& about, const Inside& inside) override;

@@ -3,9 +3,7 @@
 
 #include "tests/support/tolerance.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/entries.h"
 

@@ -208,8 +208,7 @@ TEST_CASE("runs: a folder brings a run back, and it goes on as before") {
     CHECK(*must(open_run(folder)).moments.front() == *run.moments.front());
 }
 
-TEST_CASE(
-    "runs: what cannot be written whole leaves no folder, and a run that is there as it was") {
+TEST_CASE("runs: what cannot be written whole leaves no folder, and a run that is there alone") {
     const Scratch scratch;
     Trainer trainer = *Trainer::make(small_spec());
     Run run{trainer.spec(), {}, {trainer.checkpoint()}};

@@ -38,6 +38,78 @@ struct Bench {
     }
 };
 
+std::vector<std::string> words(Index count) {
+    std::vector<std::string> words;
+    for (Index n = 0; n < count; ++n) words.push_back("word" + std::to_string(n));
+    return words;
+}
+
+view::GridView in_slot(view::GridView grid, view::Slot slot) {
+    grid.slot = slot;
+    return grid;
+}
+
+/// Q and Kᵀ and their scores, of so many tokens and so wide.
+view::StepView scores_of(Index tokens, Index d_k) {
+    view::StepView view = sample_scores();
+    view.queries = view.keys = words(tokens);
+    view.operands = {in_slot(sample_grid(Stage::q, tokens, d_k), view::Slot::left),
+                     in_slot(sample_grid(Stage::k, d_k, tokens), view::Slot::top)};
+    view.result = sample_grid(Stage::scores, tokens, tokens);
+    return view;
+}
+
+ImVec2 end_of(const ui::GridPlace& place, const view::GridView& grid) {
+    return {place.origin.x + place.cell.x * static_cast<float>(grid.columns),
+            place.origin.y + place.cell.y * static_cast<float>(grid.rows)};
+}
+
+/// The texts of a canvas that fills the screen.
+SeenTexts texts_of(const view::StepView& view, ImVec2 size) {
+    SeenTexts texts;
+    NullUi ui(size);
+    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+        TextSpy spy(frame.painter);
+        ui::draw_canvas(view, {}, spied(frame, spy), out);
+        texts = spy.texts;
+    });
+    ui.frames(3);
+    return texts;
+}
+
+/// Numbers with signs, side by side: "1.50−1.50" must not read as a difference.
+view::StepView signed_scores(Index tokens) {
+    view::StepView view;
+    view.title = "Scaled scores";
+    view.queries = view.keys = words(tokens);
+    view.result = sample_grid(Stage::scaled, tokens, tokens);
+    view.result.range = {ColorScale::diverging, -3.0, 3.0};
+    for (std::size_t n = 0; n < view.result.cells.size(); ++n) {
+        view.result.cells[n].value = n % 3 == 0 ? 1.5 : -1.25;
+        view.result.cells[n].text = view::cell_number(view.result.cells[n].value, 2);
+    }
+    return view;
+}
+
+/// The part of the canvas, below bar and above bottom line, that the matrix of weights takes in height.
+float hero_share(App& app, float scale) {
+    const auto& windows = ImGui::GetCurrentContext()->Windows;
+    const auto found = std::find_if(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
+        return std::string_view(window->Name).find("/canvas") != std::string_view::npos;
+    });
+    REQUIRE(found != windows.end());
+    const float heading = ImGui::GetIO().DisplaySize.y < 560.0F * scale   ? 30.0F
+                          : ImGui::GetIO().DisplaySize.y < 700.0F * scale ? 46.0F
+                                                                          : 64.0F;
+    const ImVec2 room{(*found)->Size.x, (*found)->Size.y - heading * scale};
+    const ui::CanvasLayout layout =
+        ui::lay_out_canvas(build_step_view(app.state), app.ui.style(), room);
+    CHECK(layout.hero.low.y >= 0.0F);
+    CHECK(layout.hero.high.x <= room.x);
+    CHECK(layout.hero.high.y <= room.y);
+    return (layout.hero.high.y - layout.hero.low.y) / (*found)->Size.y;
+}
+
 }  // namespace
 
 TEST_CASE("pointing at a cell names it, in a transposed K too; a click selects just it") {
@@ -145,36 +217,6 @@ TEST_CASE("a stage that was not kept shows the reason instead of matrices") {
     CHECK(bench.ui.click({400.0F, 300.0F}).empty());
 }
 
-namespace {
-
-std::vector<std::string> words(Index count) {
-    std::vector<std::string> words;
-    for (Index n = 0; n < count; ++n) words.push_back("word" + std::to_string(n));
-    return words;
-}
-
-view::GridView in_slot(view::GridView grid, view::Slot slot) {
-    grid.slot = slot;
-    return grid;
-}
-
-/// Q and Kᵀ and their scores, of so many tokens and so wide.
-view::StepView scores_of(Index tokens, Index d_k) {
-    view::StepView view = sample_scores();
-    view.queries = view.keys = words(tokens);
-    view.operands = {in_slot(sample_grid(Stage::q, tokens, d_k), view::Slot::left),
-                     in_slot(sample_grid(Stage::k, d_k, tokens), view::Slot::top)};
-    view.result = sample_grid(Stage::scores, tokens, tokens);
-    return view;
-}
-
-ImVec2 end_of(const ui::GridPlace& place, const view::GridView& grid) {
-    return {place.origin.x + place.cell.x * static_cast<float>(grid.columns),
-            place.origin.y + place.cell.y * static_cast<float>(grid.rows)};
-}
-
-}  // namespace
-
 TEST_CASE("the hero stands in one place at every stage, for every head width") {
     const NullUi ui;
     const ImVec2 room{1100.0F, 700.0F};
@@ -200,9 +242,7 @@ TEST_CASE("what shares the hero's rows stands left of it, its columns above, and
     for (const ImVec2 room : {ImVec2{500.0F, 400.0F}, {800.0F, 500.0F}, {1800.0F, 1200.0F}})
         for (const Index tokens : {1, 4, 12, 40})
             for (const Index d_k : {1, 4, 64}) {
-                CAPTURE(room.x);
-                CAPTURE(tokens);
-                CAPTURE(d_k);
+                INFO("room.x ", room.x, ", tokens ", tokens, ", d_k ", d_k);
                 const view::StepView view = scores_of(tokens, d_k);
                 const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), room);
                 const ui::GridPlace& q = layout.operands[0];
@@ -220,42 +260,10 @@ TEST_CASE("what shares the hero's rows stands left of it, its columns above, and
             }
 }
 
-namespace {
-
-/// The texts of a canvas that fills the screen.
-SeenTexts texts_of(const view::StepView& view, ImVec2 size) {
-    SeenTexts texts;
-    NullUi ui(size);
-    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
-        TextSpy spy(frame.painter);
-        ui::draw_canvas(view, {}, spied(frame, spy), out);
-        texts = spy.texts;
-    });
-    ui.frames(3);
-    return texts;
-}
-
-/// Numbers with signs, side by side: "1.50−1.50" must not read as a difference.
-view::StepView signed_scores(Index tokens) {
-    view::StepView view;
-    view.title = "Scaled scores";
-    view.queries = view.keys = words(tokens);
-    view.result = sample_grid(Stage::scaled, tokens, tokens);
-    view.result.range = {ColorScale::diverging, -3.0, 3.0};
-    for (std::size_t n = 0; n < view.result.cells.size(); ++n) {
-        view.result.cells[n].value = n % 3 == 0 ? 1.5 : -1.25;
-        view.result.cells[n].text = view::cell_number(view.result.cells[n].value, 2);
-    }
-    return view;
-}
-
-}  // namespace
-
 TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tokens have numbers") {
     for (const Index tokens : {4, 8, 12, 16, 24})
         for (const float width : {600.0F, 800.0F, 1100.0F, 1600.0F}) {
-            CAPTURE(tokens);
-            CAPTURE(width);
+            INFO("tokens ", tokens, ", width ", width);
             const view::StepView view = signed_scores(tokens);
             SeenTexts numbers = texts_of(view, {width, 800.0F});
             std::erase_if(numbers, [](const SeenText& text) {
@@ -271,12 +279,10 @@ TEST_CASE("numbers of neighbouring cells keep a character of air, and twelve tok
         }
 }
 
-TEST_CASE(
-    "dense matrices drop the zero before the point, small ones keep it, in cells of any size") {
+TEST_CASE("dense matrices drop the zero before the point, small ones keep it, in any cell") {
     for (const Index tokens : {4, 14})
         for (const float width : {800.0F, 1000.0F, 1600.0F}) {
-            CAPTURE(tokens);
-            CAPTURE(width);
+            INFO("tokens ", tokens, ", width ", width);
             view::StepView view = signed_scores(tokens);
             for (view::CellView& cell : view.result.cells) {
                 cell.value = -0.5803;
@@ -335,36 +341,11 @@ TEST_CASE("the note stands out where the weights are toys, and is quiet about a 
     }
 }
 
-namespace {
-
-/// The part of the canvas, below bar and above bottom line, that the matrix of weights takes in height.
-float hero_share(App& app, float scale) {
-    const auto& windows = ImGui::GetCurrentContext()->Windows;
-    const auto found = std::find_if(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
-        return std::string_view(window->Name).find("/canvas") != std::string_view::npos;
-    });
-    REQUIRE(found != windows.end());
-    const float heading = ImGui::GetIO().DisplaySize.y < 560.0F * scale   ? 30.0F
-                          : ImGui::GetIO().DisplaySize.y < 700.0F * scale ? 46.0F
-                                                                          : 64.0F;
-    const ImVec2 room{(*found)->Size.x, (*found)->Size.y - heading * scale};
-    const ui::CanvasLayout layout =
-        ui::lay_out_canvas(build_step_view(app.state), app.ui.style(), room);
-    CHECK(layout.hero.low.y >= 0.0F);
-    CHECK(layout.hero.high.x <= room.x);
-    CHECK(layout.hero.high.y <= room.y);
-    return (layout.hero.high.y - layout.hero.low.y) / (*found)->Size.y;
-}
-
-}  // namespace
-
 TEST_CASE("the weights take 35 % of the canvas in height at least, in low windows too") {
     for (const float scale : {1.0F, 1.5F, 2.0F})
         for (const int tokens : {4, 14, 40, 64})
             for (const Stage stage : {Stage::weights, Stage::scores}) {
-                CAPTURE(scale);
-                CAPTURE(tokens);
-                CAPTURE(info(stage).key);
+                INFO("scale ", scale, ", tokens ", tokens, ", info(stage).key ", info(stage).key);
                 std::string sentence;
                 for (int n = 0; n < tokens; ++n) sentence += "word" + std::to_string(n) + " ";
                 App app({1280.0F, 720.0F}, scale);
@@ -373,8 +354,7 @@ TEST_CASE("the weights take 35 % of the canvas in height at least, in low window
             }
 }
 
-TEST_CASE(
-    "the words of the weights are chips over the columns where they fit, with room for arcs") {
+TEST_CASE("the words of the weights are chips over the columns where they fit, with arcs") {
     view::AppState state = view::initial_state();
     view::apply(state, view::GoToStage{Stage::weights});
     const NullUi ui;

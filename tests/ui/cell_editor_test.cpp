@@ -30,6 +30,19 @@ struct Editor {
     }
 };
 
+/// How strong the words of a flash are drawn, 0…255; 0 where they are not.
+int flash_strength(const view::StepView& view) {
+    test::Recorder recorder;
+    NullUi ui;
+    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
+        recorder.calls.clear();
+        ui::draw_canvas(view, {}, {frame.fonts, frame.theme, frame.scale, recorder, recorder}, out);
+    });
+    ui.frames(2);
+    const test::Call* const words = recorder.find_text("1 → 3");
+    return words ? words->color.a : 0;
+}
+
 }  // namespace
 
 TEST_CASE("a cell is typed into in its own place; a small one about its middle, wide enough") {
@@ -85,23 +98,6 @@ TEST_CASE("Tab and Shift+Tab go through the cells of a row, each with everything
     CHECK_FALSE(step_look(app.pressed(Key::escape)).editing);
     CHECK(app.state.document().inputs->x(0, 0, 1, 2) == 6.0F);
 }
-
-namespace {
-
-/// How strong the words of a flash are drawn, 0…255; 0 where they are not.
-int flash_strength(const view::StepView& view) {
-    test::Recorder recorder;
-    NullUi ui;
-    ui.show_in_window([&](const ui::Frame& frame, view::Actions& out) {
-        recorder.calls.clear();
-        ui::draw_canvas(view, {}, {frame.fonts, frame.theme, frame.scale, recorder, recorder}, out);
-    });
-    ui.frames(2);
-    const test::Call* const words = recorder.find_text("1 → 3");
-    return words ? words->color.a : 0;
-}
-
-}  // namespace
 
 TEST_CASE("old → new stands at the cell, fades, and is gone") {
     view::StepView view = test::sample_scores();

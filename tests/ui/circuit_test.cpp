@@ -100,8 +100,7 @@ TEST_CASE("the sweep is drawn at every size, in both themes, and while it is ask
     }
 }
 
-TEST_CASE(
-    "circuit, residual sweep and heads together are drawn at every size, and a cell is chosen") {
+TEST_CASE("circuit, residual sweep and heads together are drawn at every size; a cell is chosen") {
     const Scratch scratch;
     const std::string folder = planted_circuit(scratch / "circuit");
     for (const ImVec2 size : kAppSizes) {

@@ -59,8 +59,7 @@ ImVec2 model_button(App& app) {
 TEST_CASE("the controls are one row at every width: what does not fit is in the popover") {
     for (const float width : {640.0F, 800.0F, 1000.0F, 1200.0F, 1600.0F, 2560.0F})
         for (const float scale : {1.0F, 1.5F, 2.0F}) {
-            CAPTURE(width);
-            CAPTURE(scale);
+            INFO("width ", width, ", scale ", scale);
             Row row({width, 300.0F}, scale);
             view::apply(row.state, view::SetHeads{8});
             row.ui.frames(2);
@@ -105,8 +104,7 @@ TEST_CASE("no number of the scaling or of τ moves a control, or makes one come 
         }
 }
 
-TEST_CASE(
-    "the popover opens by a click and by D, closes by Escape, a click elsewhere and the button") {
+TEST_CASE("the popover opens by a click and D, closes by Escape, a click elsewhere, the button") {
     App app;
     view::apply(app.state, view::SelectCell{{Stage::x, 1, 1}});
     const ImVec2 button = model_button(app);
@@ -172,8 +170,7 @@ TEST_CASE("Escape in a number of the popover ends the typing alone") {
 TEST_CASE("the popover lies within the window at every size, and scrolls in the smallest alone") {
     for (const float scale : {1.0F, 1.5F})
         for (const ImVec2 size : {ImVec2{640.0F, 360.0F}, {1280.0F, 720.0F}, {1600.0F, 1000.0F}}) {
-            CAPTURE(size.x);
-            CAPTURE(scale);
+            INFO("size.x ", size.x, ", scale ", scale);
             App app(size, scale);
             app.act({view::SetHeads{16}, view::SetKeyHeads{2}, view::SetSoftCap{1.0},
                      view::SetRope{view::RopeTurn::half}, view::SetDropout{0.5}, view::SetWindow{1},
@@ -212,8 +209,7 @@ TEST_CASE("clicks in the popover reach every field of the call") {
         CHECK_MESSAGE(met.contains(name), name);
 }
 
-TEST_CASE(
-    "by keys alone: Tab to the score, the arrow keys choose; Space switches sinks and ALiBi") {
+TEST_CASE("by keys alone: Tab to the score, arrow keys choose; Space switches sinks and ALiBi") {
     App app;
     app.act({view::ShowModel{true}});
     for (int n = 0; n < 5; ++n) app.ui.press(Key::tab);

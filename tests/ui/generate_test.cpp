@@ -98,8 +98,7 @@ TEST_CASE("every setting has a control that the keyboard reaches") {
     CHECK(tabs_until([&] { return now().seed != first.seed; }));
 }
 
-TEST_CASE(
-    "Generate is drawn at every size, with a model and without, and at the ends of its settings") {
+TEST_CASE("Generate is drawn at every size, with a model and without, at its settings' ends") {
     for (const ImVec2 size : test::kAppSizes)
         for (const double temperature :
              {view::kLeastSamplingTemperature, 1.0, view::kMostSamplingTemperature}) {

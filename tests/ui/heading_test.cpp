@@ -65,6 +65,62 @@ bool overlap(const SeenText& a, const SeenText& b) {
            b.low.y + 4.0F < a.high.y;
 }
 
+/// Every matrix that a symbol of the inspector stands for, found by going over its formula.
+std::vector<OperandId> lit_by_inspector(App& app) {
+    std::vector<OperandId> lit;
+    for (float y = 124.0F; y < 214.0F; y += 9.0F)
+        for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
+            app.ui.move_to({x, y});
+            const auto& under = step_look(app.state).lit;
+            if (under && std::ranges::count(lit, *under) == 0) lit.push_back(*under);
+        }
+    return lit;
+}
+
+bool are_lit(App& app, const std::vector<OperandId>& expected) {
+    const std::vector<OperandId> lit = lit_by_inspector(app);
+    return lit.size() == expected.size() && std::ranges::is_permutation(lit, expected);
+}
+
+/// The heading of a workspace, in a window of that height.
+struct Sentence {
+    view::AppState state = view::initial_state();
+    NullUi ui;
+    SeenTexts texts;
+
+    Sentence(const ui::Heading& of, ImVec2 size) : ui(size) {
+        ui.show_in_window([this, of, size](const ui::Frame& bare, view::Actions& out) {
+            ui::FocusRing ring(state.focus, {});
+            TextSpy spy(bare.painter);
+            ui::Frame frame = spied(bare, spy);
+            frame.focus = &ring;
+            ui::draw_heading(of, {{16.0F, 16.0F}, {size.x - 16.0F, size.y}}, frame);
+            ring.finish(out);
+            for (const view::Action& action : out)
+                if (action.is<view::FocusControl>()) view::apply(state, action);
+            texts = spy.texts;
+        });
+        ui.frames(2);
+    }
+    std::string words() const {
+        std::string all;
+        for (const SeenText& text : texts) all += (all.empty() ? "" : " ") + text.text;
+        return all;
+    }
+    void point_at(const std::string& text) {
+        const SeenText* const at = find_text(texts, text);
+        REQUIRE(at);
+        ui.move_to({(at->low.x + at->high.x) / 2, (at->low.y + at->high.y) / 2});
+        ui.frames(3);
+    }
+};
+
+const ui::Heading kHeading{.headline = "One sentence.",
+                           .muted = "Another one.",
+                           .notes = {"A note.", "Its second."},
+                           .why = "The reason."};
+constexpr const char* kBehind = "A note. Its second. The reason.";
+
 }  // namespace
 
 TEST_CASE("every stage's heading is equally high, readable and inside the window") {
@@ -72,8 +128,7 @@ TEST_CASE("every stage's heading is equally high, readable and inside the window
         for (const float width : {640.0F, 900.0F, 1400.0F}) {
             Heading heading(width * scale, scale);
             for (const view::StepView& view : all_headings()) {
-                CAPTURE(view.title);
-                CAPTURE(width);
+                INFO("view.title ", view.title, ", width ", width);
                 heading.draw(view);
                 CHECK(heading.height == doctest::Approx(64.0F * scale));
                 CHECK(heading.texts.size() > 2);
@@ -121,27 +176,6 @@ TEST_CASE("a symbol of the formula under the pointer names its matrix") {
     CHECK_FALSE(heading.lit);
 }
 
-namespace {
-
-/// Every matrix that a symbol of the inspector stands for, found by going over its formula.
-std::vector<OperandId> lit_by_inspector(App& app) {
-    std::vector<OperandId> lit;
-    for (float y = 124.0F; y < 214.0F; y += 9.0F)
-        for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
-            app.ui.move_to({x, y});
-            const auto& under = step_look(app.state).lit;
-            if (under && std::ranges::count(lit, *under) == 0) lit.push_back(*under);
-        }
-    return lit;
-}
-
-bool are_lit(App& app, const std::vector<OperandId>& expected) {
-    const std::vector<OperandId> lit = lit_by_inspector(app);
-    return lit.size() == expected.size() && std::ranges::is_permutation(lit, expected);
-}
-
-}  // namespace
-
 TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and of gradients") {
     App app;
     app.act({view::GoToStage{Stage::q}, view::SelectCell{{Stage::q, 1, 0}}});
@@ -162,51 +196,7 @@ TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and 
     CHECK_FALSE(step_look(app.state).lit);
 }
 
-namespace {
-
-/// The heading of a workspace, in a window of that height.
-struct Sentence {
-    view::AppState state = view::initial_state();
-    NullUi ui;
-    SeenTexts texts;
-
-    Sentence(const ui::Heading& of, ImVec2 size) : ui(size) {
-        ui.show_in_window([this, of, size](const ui::Frame& bare, view::Actions& out) {
-            ui::FocusRing ring(state.focus, {});
-            TextSpy spy(bare.painter);
-            ui::Frame frame = spied(bare, spy);
-            frame.focus = &ring;
-            ui::draw_heading(of, {{16.0F, 16.0F}, {size.x - 16.0F, size.y}}, frame);
-            ring.finish(out);
-            for (const view::Action& action : out)
-                if (action.is<view::FocusControl>()) view::apply(state, action);
-            texts = spy.texts;
-        });
-        ui.frames(2);
-    }
-    std::string words() const {
-        std::string all;
-        for (const SeenText& text : texts) all += (all.empty() ? "" : " ") + text.text;
-        return all;
-    }
-    void point_at(const std::string& text) {
-        const SeenText* const at = find_text(texts, text);
-        REQUIRE(at);
-        ui.move_to({(at->low.x + at->high.x) / 2, (at->low.y + at->high.y) / 2});
-        ui.frames(3);
-    }
-};
-
-const ui::Heading kHeading{.headline = "One sentence.",
-                           .muted = "Another one.",
-                           .notes = {"A note.", "Its second."},
-                           .why = "The reason."};
-constexpr const char* kBehind = "A note. Its second. The reason.";
-
-}  // namespace
-
-TEST_CASE(
-    "why? tells what stands behind it to whoever points at it, clicks it or reaches it by Tab") {
+TEST_CASE("why? tells what stands behind it when pointed at, clicked or reached by Tab") {
     Sentence heading(kHeading, {1000.0F, 800.0F});
     CHECK(heading.words() == "One sentence. Another one. why?");
     heading.point_at("why?");
@@ -262,8 +252,7 @@ TEST_CASE("a headline that no line holds stands on two, and what is beneath it m
     }
 }
 
-TEST_CASE(
-    "the lowest windows leave out a headline's last clauses, and say them where it is pointed at") {
+TEST_CASE("the lowest windows leave out a headline's last clauses, and say them at the pointer") {
     const std::string less = "No mask: every query may attend to every key, 14 × 14 = 196 pairs";
     const std::string whole = less + "; every row of weights sums to 1";
     struct Shown {

@@ -17,8 +17,7 @@ struct Heads : App {
 
 }  // namespace
 
-TEST_CASE(
-    "key 3 shows Heads; a click on a small picture chooses that head, one on a weight the pair") {
+TEST_CASE("key 3 shows Heads; a click on a picture chooses that head, one on a weight the pair") {
     Heads app;
     CHECK(app.state.workspace == "heads");
     REQUIRE(heads_look(app.state).result);
@@ -48,8 +47,7 @@ TEST_CASE("the pointer over a small picture tells of that head") {
     CHECK_FALSE(heads_look(app.state).hovered);
 }
 
-TEST_CASE(
-    "keys: arrows the next head, Space pins, X swaps, N sorts, O colours, C copies, Esc unpins") {
+TEST_CASE("keys: arrows next head, Space pins, X swaps, N sorts, O colours, C copies, Esc unpins") {
     Heads app;
     CHECK(app.state.head == 0);
     CHECK(app.pressed(Key::right).head == 1);

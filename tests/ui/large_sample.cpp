@@ -1,8 +1,6 @@
 #include "tests/ui/large_sample.h"
 
-#include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "app/common/map/camera.h"
 

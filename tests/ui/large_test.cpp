@@ -73,8 +73,7 @@ view::Actions clicks_over_side(LargeBench& bench, float apart) {
 TEST_CASE("every state of the Map workspace draws at every size and scale") {
     for (const ImVec2 size : {ImVec2{1600, 1000}, ImVec2{1280, 720}, ImVec2{640, 400}})
         for (const float scale : {1.0F, 1.5F, 2.0F}) {
-            CAPTURE(size.x);
-            CAPTURE(scale);
+            INFO("size.x ", size.x, ", scale ", scale);
             LargeBench bench(size, scale);
             for (const view::LargeView& view :
                  {sample_empty_map(), sample_loading_map(), sample_faulty_map(),
@@ -212,9 +211,7 @@ TEST_CASE("every control of the side panel answers the mouse") {
     CHECK(has<view::GoToCell>(actions));
 }
 
-TEST_CASE(
-    "the bar sets picture and colours, its popover what is generated; a small window has the cells "
-    "as a tab") {
+TEST_CASE("the bar sets picture and colours, its popover what is generated; small windows tabs") {
     App app;
     app.set(view::planted_state());
     const ImRect bar = child("bar")->Rect();

@@ -71,8 +71,7 @@ large::Cell chosen_in(const view::AppState& state) {
 TEST_CASE("a click on the map of each workspace: the inspector has the engine's number") {
     for (const Index tokens : {65, 200})
         for (const char* const workspace : kMapWorkspaces) {
-            CAPTURE(tokens);
-            CAPTURE(workspace);
+            INFO("tokens ", tokens, ", workspace ", workspace);
             Maps app(workspace, tokens);
             const auto place = app.open_place();
             REQUIRE(place);
@@ -173,8 +172,7 @@ TEST_CASE("no workspace refuses a sentence for its length up to 2,000 tokens") {
 TEST_CASE("maps are drawn in windows of every size, one after the other in a low one") {
     for (const ImVec2 size : {ImVec2{1280, 720}, ImVec2{2560, 1440}, ImVec2{640, 400}})
         for (const char* const workspace : kMapWorkspaces) {
-            CAPTURE(workspace);
-            CAPTURE(size.x);
+            INFO("workspace ", workspace, ", size.x ", size.x);
             const Maps app(workspace, 200, causal_call(), size);
             CHECK(map_look(app.state).canvas.width >= 48.0);
             CHECK(app.ui.drawn() > 200);

@@ -1,7 +1,5 @@
 #include "tests/ui/null_ui.h"
 
-#include <utility>
-
 #include "app/common/draw/style.h"
 
 namespace attn::test {

@@ -197,8 +197,7 @@ TEST_CASE("every power of two is a stop of the slider under the hand") {
     CHECK(met.size() > 40);
 }
 
-TEST_CASE(
-    "the slider of a share is even: between a quarter and a half as far as to three quarters") {
+TEST_CASE("the slider of a share is even: from a quarter to a half as far as to three quarters") {
     double value = 0.9;
     Panel panel([&value](const ui::Frame& frame, view::Actions& out) {
         if (const auto to = ui::real_slider(frame, "share", {"target", "0.50", "0.999"}, value,

@@ -92,9 +92,7 @@ TEST_CASE("a digit after a double click on a computed number stays, and says so 
     CHECK(app.pressed(Key::digit2).workspace == "saturation");
 }
 
-TEST_CASE(
-    "a digit goes to the first of its group and waits for a letter; within the group it only "
-    "waits") {
+TEST_CASE("a digit goes to the first of its group and waits for a letter; within it only waits") {
     App app;
     CHECK(app.pressed(Key::digit2).workspace == "saturation");
     CHECK(app.pressed(Key::n).workspace == "numerics");
@@ -194,8 +192,7 @@ TEST_CASE("letters typed into the palette are words, not commands") {
     CHECK(!last<view::SetScaling>(app.ui.press(Key::s)));
 }
 
-TEST_CASE(
-    "letters typed right after Ctrl+K are words of the palette, and the next are put behind") {
+TEST_CASE("letters right after Ctrl+K are words of the palette, and the next are put behind") {
     App app;
     app.act({view::ShowPalette{true}}, 0);
     for (const char letter : std::string("light")) {  // one a frame, from the first on
@@ -274,8 +271,7 @@ TEST_CASE("a window of any width, down to one pixel, draws every workspace") {
     for (const view::WorkspaceInfo* workspace : app.state.workspaces) {
         view::apply(app.state, go_to(*workspace));
         for (float width = 1.0F; width <= 64.0F; ++width) {
-            CAPTURE(workspace->key);
-            CAPTURE(width);
+            INFO("workspace->key ", workspace->key, ", width ", width);
             ImGui::GetIO().DisplaySize = {width, 200.0F};
             app.ui.frame();
             CHECK(app.state.workspace == workspace->key);

@@ -1,7 +1,5 @@
 #include "tests/ui/sample.h"
 
-#include <utility>
-
 #include "app/common/format.h"
 
 namespace attn::test {

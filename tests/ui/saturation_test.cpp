@@ -142,8 +142,7 @@ TEST_CASE("the workspace is drawn at every size, with and without curves and det
         }
 }
 
-TEST_CASE(
-    "a click in the large plot moves d_k, a click on a picture shows that gradient; ↑ and ↓ too") {
+TEST_CASE("a click in the large plot moves d_k, one on a picture shows its gradient; ↑ and ↓ too") {
     App app;
     app.settle({view::SetWorkspace{"saturation"}}, 3);
     CHECK(app.ui.drawn() > 500);

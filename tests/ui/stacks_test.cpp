@@ -81,8 +81,7 @@ TEST_CASE("a field beside the row has what the decoder has written, where that i
     }
 }
 
-TEST_CASE(
-    "Generate over T5's encoder says why it shows an example, and a button shows the decoder") {
+TEST_CASE("Generate over T5's encoder says why it shows an example; a button shows the decoder") {
     OverStacks app("generate", {1280.0F, 720.0F}, t5());
     app.click_in_bar("show the decoder");
     CHECK(view::group_of(app.state.document()) == "decoder");

@@ -92,30 +92,6 @@ bool shows(const Seen& seen, const std::string& number) {
 
 bool dumps() { return std::getenv("ATTN_DUMP") != nullptr; }
 
-}  // namespace
-
-TEST_CASE("lecture: what each answer stands on is on its screen, and so is every number in it") {
-    for (const view::Lecture& lecture : view::lectures().value()) {
-        view::AppState state = view::initial_state();
-        view::apply(state, view::StartLecture{lecture.key});
-        for (std::size_t n = 0; n < lecture.screens.size(); ++n) {
-            const view::LectureScreen& screen = lecture.screens[n];
-            view::apply(state, view::GoToScreen{static_cast<Index>(n)});
-            view::answer_all(state);
-            const Seen seen(state);
-            CAPTURE(screen.title);
-            if (dumps()) std::cout << "==== " << n << ' ' << screen.title << '\n' << seen.text();
-            CHECK(seen.has(screen.line));
-            for (const std::string& words : screen.seen) CHECK_MESSAGE(seen.has(words), words);
-            const std::string answer = view::filled(state, screen.answer);
-            for (const std::string& number : numbers_in(answer))
-                CHECK_MESSAGE(shows(seen, number), number);
-        }
-    }
-}
-
-namespace {
-
 /// A row of docs/questions.md: | 1 | question | `action` `action` | where: “words” “words” |
 struct Question {
     std::string asked;
@@ -187,6 +163,26 @@ view::AppState first_screen() {
 }
 
 }  // namespace
+
+TEST_CASE("lecture: what each answer stands on is on its screen, and so is every number in it") {
+    for (const view::Lecture& lecture : view::lectures().value()) {
+        view::AppState state = view::initial_state();
+        view::apply(state, view::StartLecture{lecture.key});
+        for (std::size_t n = 0; n < lecture.screens.size(); ++n) {
+            const view::LectureScreen& screen = lecture.screens[n];
+            view::apply(state, view::GoToScreen{static_cast<Index>(n)});
+            view::answer_all(state);
+            const Seen seen(state);
+            CAPTURE(screen.title);
+            if (dumps()) std::cout << "==== " << n << ' ' << screen.title << '\n' << seen.text();
+            CHECK(seen.has(screen.line));
+            for (const std::string& words : screen.seen) CHECK_MESSAGE(seen.has(words), words);
+            const std::string answer = view::filled(state, screen.answer);
+            for (const std::string& number : numbers_in(answer))
+                CHECK_MESSAGE(shows(seen, number), number);
+        }
+    }
+}
 
 TEST_CASE("twenty questions are answered within four actions from the first screen, in its words") {
     const std::vector<Question> all = questions();

@@ -1,6 +1,5 @@
 #include "tests/verify/backward.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/entries.h"

@@ -66,15 +66,15 @@ TEST_CASE("rows and heads that stand in the place of others") {
     pair.rows(16, 48,
               [&](float& x, Index b, Index h, Index t, Index d) { x = right(b, h, t - 16, d); });
     CHECK(pair.words() ==
-          "rows 16–47 (whole blocks of 16) of every head, each equal to what is "
-          "expected 16 rows before");
+          "rows 16–47 (whole blocks of 16) of every head, each equal to what is expected 16 rows "
+          "before");
     Pair heads({1, 2, 3, 4});
     heads.rows(0, 3, [&](float& x, Index b, Index h, Index t, Index d) {
         x = static_cast<float>(heads.expected(b, 1 - h, t, d));
     });
     CHECK(heads.words() ==
-          "every row of every head, each head equal to what is expected of "
-          "another: [0, 0] equals [0, 1], [0, 1] equals [0, 0]");
+          "every row of every head, each head equal to what is expected of another: [0, 0] equals "
+          "[0, 1], [0, 1] equals [0, 0]");
 }
 
 TEST_CASE("rows that differ from head to head are counted, and pairs know the diagonal") {

@@ -1,9 +1,6 @@
 #include "tests/verify/flash.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <vector>
 
 #include "core/entries.h"
 

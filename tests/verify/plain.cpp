@@ -1,9 +1,6 @@
 #include "tests/verify/plain.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
 #include "core/entries.h"
 

@@ -6,7 +6,6 @@
 #include "app/workspaces/heads/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -53,9 +52,8 @@ TEST_CASE("every head of every layer has the weights that Step shows of it") {
         CHECK(state.head == each.place.head);
         const auto step = (*state.trace)[Stage::weights].matrix(0, state.head);
         const auto mine = heads_look(state).result->weights(each.place);
-        for (Index i = 0; i < 4; ++i)
-            for (Index j = 0; j < 4; ++j)
-                CHECK(mine(i, j) == doctest::Approx(step(i, j)).epsilon(1e-6));
+        for (const auto [i, j] : each_cell(4, 4))
+            CHECK(mine(i, j) == doctest::Approx(step(i, j)).epsilon(1e-6));
     }
 }
 
@@ -153,11 +151,10 @@ TEST_CASE("what a learned sink takes is said: equal scores of two keys and a sin
     const AppState state = shown(state_of(document).value());
     CHECK(heads_look(state).result->weights({0, 0})(1, 0) == doctest::Approx(1.0 / 3));
     CHECK(build_all_heads_view(state).notes ==
-          std::vector<std::string>{
-              "Layer 0: dropout of 0.25 comes after these weights; the output share is of what it "
-              "leaves.",
-              "Layer 0: 2 of 2 rows of weights do not sum to 1 (Σ = 0.6667): a learned sink takes "
-              "part of them, which no measure counts."});
+          std::vector<std::string>{"Layer 0: dropout of 0.25 comes after these weights; the output "
+                                   "share is of what it leaves.",
+                                   "Layer 0: 2 of 2 rows of weights do not sum to 1 (Σ = 0.6667): "
+                                   "a learned sink takes part of them, which no measure counts."});
     document.spec.training = false;
     CHECK(build_all_heads_view(shown(state_of(document).value())).notes.size() == 1);
     auto broken = std::make_shared<Inputs>(*inputs);  // NaN is none of the sink's doing
@@ -172,8 +169,8 @@ TEST_CASE("rollout asks for queries at the positions of keys, α‖v‖ does not
     document.tokens = {"a", "b", "a", "c"};
     const AppState state = shown(state_of(document).value(), {ShowHeadsAs{"rollout"}});
     CHECK(build_all_heads_view(state).large_lacks ==
-          "rollout is not defined for L0 H0: query 0 of layer 0 stands at position 3, and "
-          "rollout asks for queries at the positions of keys.");
+          "rollout is not defined for L0 H0: query 0 of layer 0 stands at position 3, and rollout "
+          "asks for queries at the positions of keys.");
     CHECK_FALSE(facts(state, 0, 0).measures[HeadMeasure::duplicate]);
     CHECK(build_all_heads_view(after(state, {ShowHeadsAs{"value_norm"}})).large_lacks.empty());
     const AppState text = after(state, {ShowHeadsAs{"weights"}, SetHeadForm{"text"}});

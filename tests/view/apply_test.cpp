@@ -2,7 +2,6 @@
 #include "core/rng.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -46,10 +45,9 @@ Action some_action(std::uint64_t n) {
 
 TEST_CASE("scaling off says what it did to the weights") {
     const AppState state = after(initial_state(), {SetScaling{false}});
-    CHECK(
-        says(state,
-             "Scaling off: scores are no longer divided by √4 = 2; scaled scores, weights, context "
-             "and output change; Q, K, V and scores cannot; largest weight of The: "));
+    CHECK(says(state,
+               "Scaling off: scores are no longer divided by √4 = 2; scaled scores, weights, "
+               "context and output change; Q, K, V and scores cannot; largest weight of The: "));
     CHECK((*state.trace)[Stage::scaled] == (*state.trace)[Stage::scores]);
 }
 

@@ -1,15 +1,14 @@
 // Backends that core does not know: chosen by name, without gradients of their own, and failing.
 
-#include "core/engine.h"
+#include "tests/support/backends.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
 
 /// What staged computes, forward only, while `works`.
-class Card final : public Backend {
+class Card final : public test::LikeStaged {
   public:
     explicit Card(bool device = false) : device_(device) {}
     bool has_device() const override { return device_; }
@@ -18,17 +17,11 @@ class Card final : public Backend {
         return "there is no card";
     }
     std::string_view name() const override { return "card"; }
-    std::string_view description() const override { return "a card that can be pulled"; }
-    StageSet stages() const override { return all_stages(); }
     bool has_backward() const override { return false; }
     Result<Trace> forward(const Call& call, StageSet keep,
                           const RunControl& control) const override {
         if (!works) return failed("the card was pulled");
-        return find_backend("staged")->forward(call, keep, control);
-    }
-    Result<Trace> backward(const Call&, const Trace&, const Upstream&,
-                           const RunControl&) const override {
-        return no_backward(*this);
+        return LikeStaged::forward(call, keep, control);
     }
 
     bool works = true;
@@ -39,19 +32,13 @@ class Card final : public Backend {
 };
 
 /// Staged, which counts its backward passes; the last number of them that it can do.
-class Counting final : public Backend {
+class Counting final : public test::LikeStaged {
   public:
     std::string_view name() const override { return "counting"; }
-    std::string_view description() const override { return "staged, and it counts"; }
-    StageSet stages() const override { return all_stages(); }
-    Result<Trace> forward(const Call& call, StageSet keep,
-                          const RunControl& control) const override {
-        return find_backend("staged")->forward(call, keep, control);
-    }
     Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
                            const RunControl& control) const override {
         if (++passes > most) return failed("there is no memory for gradients");
-        return find_backend("staged")->backward(call, forward, upstream, control);
+        return LikeStaged::backward(call, forward, upstream, control);
     }
 
     mutable int passes = 0;
@@ -123,8 +110,7 @@ TEST_CASE("gradients that cannot be computed are not shown, and values stay") {
     CHECK((*state.trace)[Stage::q].shape().t == 4);
 }
 
-TEST_CASE(
-    "a chosen backend that fails is left for another, with its reason, and the edit is kept") {
+TEST_CASE("a chosen backend that fails is left for another, with its reason; the edit is kept") {
     Card card;
     const Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});
@@ -158,8 +144,7 @@ TEST_CASE("until a backend with a device has answered, auto's numbers are shown"
     CHECK_FALSE(requested_trace(state));
 }
 
-TEST_CASE(
-    "every edit, undo and redo makes a request of its own; a late answer changes no numbers") {
+TEST_CASE("every edit, undo and redo makes its own request; a late answer changes no numbers") {
     const Card card(true);
     Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});

@@ -10,7 +10,6 @@
 #include "app/common/format.h"
 #include "tests/view/sample_states.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

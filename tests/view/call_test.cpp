@@ -10,7 +10,6 @@
 #include "core/rng.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -43,14 +42,11 @@ doctest::Approx near(double value) { return doctest::Approx(value).epsilon(2e-5)
 /// The formula holds for every pair of every head.
 template <class Wanted>
 void check_pairs(const AppState& state, Stage stage, Wanted wanted) {
-    for (Index h = 0; h < state.document().heads; ++h)
-        for (Index i = 0; i < 4; ++i)
-            for (Index j = 0; j < 4; ++j) {
-                CAPTURE(h);
-                CAPTURE(i);
-                CAPTURE(j);
-                CHECK(at(state, stage, h, i, j) == near(wanted(h, i, j)));
-            }
+    for (const auto [h, i] : each_cell(state.document().heads, 4))
+        for (Index j = 0; j < 4; ++j) {
+            INFO("h ", h, ", i ", i, ", j ", j);
+            CHECK(at(state, stage, h, i, j) == near(wanted(h, i, j)));
+        }
 }
 
 /// What the action says when it is refused; nothing else of the document changes.
@@ -82,8 +78,7 @@ const Actions& every_field() {
 
 }  // namespace
 
-TEST_CASE(
-    "ALiBi subtracts slope · |i − j|, the slopes of four heads being 1/4, 1/16, 1/64, 1/256") {
+TEST_CASE("ALiBi subtracts slope · |i − j|, of four heads 1/4, 1/16, 1/64 and 1/256") {
     const double slopes[] = {0.25, 0.0625, 0.015625, 0.00390625};
     const AppState state = seeded(4, {SetAlibi{true}});
     check_pairs(state, Stage::biased, [&](Index h, Index i, Index j) {
@@ -134,13 +129,12 @@ TEST_CASE("queries and keys times d_k^(−1/4) each: their scores are ÷ √d_k,
 TEST_CASE("without the sinusoid a computed row of X is its word's vector; a given row stays") {
     const AppState given = seeded(1, {SetCell{{Stage::x, 2, 1}, 9.0}});
     const AppState state = after(given, {SetSinusoid{false}});
-    for (Index i = 0; i < 4; ++i)
-        for (Index c = 0; c < 5; ++c) {
-            const double word = word_value(hash_text(std::string(1, "abcd"[i])), c);
-            const float with = given.document().inputs->x(0, 0, i, c);
-            if (i != 2) CHECK(with == near(word + position_value(i, c)));
-            CHECK(state.document().inputs->x(0, 0, i, c) == (i == 2 ? with : near(word)));
-        }
+    for (const auto [i, c] : each_cell(4, 5)) {
+        const double word = word_value(hash_text(std::string(1, "abcd"[i])), c);
+        const float with = given.document().inputs->x(0, 0, i, c);
+        if (i != 2) CHECK(with == near(word + position_value(i, c)));
+        CHECK(state.document().inputs->x(0, 0, i, c) == (i == 2 ? with : near(word)));
+    }
     CHECK(has(state.document().note, "else from the words alone"));
     CHECK(build_step_view(seeded(1, {SetSinusoid{false}})).formula == "X = embedding(token)");
     const AppState wider = after(state, {SetModelWidth{6}});
@@ -247,13 +241,12 @@ TEST_CASE("four heads share two key/value heads: heads 0, 1 the first, heads 2, 
             sum += at(first, Stage::q, h, i, c) * at(first, Stage::k, h / 2, j, c);
         return sum;
     });
-    for (Index h = 0; h < 4; ++h)
-        for (Index i = 0; i < 4; ++i) {
-            double sum = 0.0;
-            for (Index j = 0; j < 4; ++j)
-                sum += at(state, Stage::weights, h, i, j) * at(first, Stage::v, h / 2, j, 1);
-            CHECK(at(state, Stage::context, h, i, 1) == near(sum));
-        }
+    for (const auto [h, i] : each_cell(4, 4)) {
+        double sum = 0.0;
+        for (Index j = 0; j < 4; ++j)
+            sum += at(state, Stage::weights, h, i, j) * at(first, Stage::v, h / 2, j, 1);
+        CHECK(at(state, Stage::context, h, i, 1) == near(sum));
+    }
     CHECK(refused(first, SetKeyHeads{3}) ==
           "4 query heads do not divide among 3 key/value heads: H must be a multiple of Hkv.");
     CHECK(refused(state, SetHeads{5}) ==
@@ -268,15 +261,13 @@ TEST_CASE("values have a width of their own, which W_O follows") {
     const AppState state = after(first, {SetValueWidth{2}});
     CHECK(state.document().inputs->params[Param::w_v].shape() == Shape{1, 1, 5, 4});
     CHECK(state.document().inputs->params[Param::w_o].shape() == Shape{1, 1, 4, 5});
-    for (Index h = 0; h < 2; ++h)
-        for (Index j = 0; j < 4; ++j)
-            for (Index c = 0; c < 2; ++c)
-                CHECK(at(state, Stage::v, h, j, c) == at(first, Stage::v, h, j, c));
+    for (const auto [h, j] : each_cell(2, 4))
+        for (Index c = 0; c < 2; ++c)
+            CHECK(at(state, Stage::v, h, j, c) == at(first, Stage::v, h, j, c));
     // output = Σ_h context_h W_O of its rows
     double sum = 0.0;
-    for (Index h = 0; h < 2; ++h)
-        for (Index c = 0; c < 2; ++c)
-            sum += at(state, Stage::context, h, 1, c) * param(state, Param::w_o, 2 * h + c, 3);
+    for (const auto [h, c] : each_cell(2, 2))
+        sum += at(state, Stage::context, h, 1, c) * param(state, Param::w_o, 2 * h + c, 3);
     CHECK(at(state, Stage::output, 0, 1, 3) == near(sum));
     CHECK(after(state, {SetKeyWidth{6}}).document().size.d_v == 2);
     CHECK(after(first, {SetKeyWidth{6}}).document().size.d_v == 6);
@@ -350,16 +341,14 @@ TEST_CASE("dropout drops weights by its seed and divides the others by 1 − p")
 
 TEST_CASE("a query offset moves the causal mask: query i sees keys up to i + offset") {
     const AppState state = seeded(1, {SetCausal{true}, SetQueryOffset{2}});
-    for (Index i = 0; i < 4; ++i)
-        for (Index j = 0; j < 4; ++j)
-            CHECK((at(state, Stage::weights, 0, i, j) > 0.0) == (j <= i + 2));
+    for (const auto [i, j] : each_cell(4, 4))
+        CHECK((at(state, Stage::weights, 0, i, j) > 0.0) == (j <= i + 2));
     CHECK(state.document().spec.query_offset == 2);
     CHECK_FALSE(after(state, {SetQueryOffset{0}}).document().spec.query_offset);
     CHECK(refused(state, SetQueryOffset{-1}) == "query_offset is -1: it must be 0 to 2^40.");
 }
 
-TEST_CASE(
-    "W_K := W_Q copies every number: scores are symmetric, and undo brings the old ones back") {
+TEST_CASE("W_K := W_Q copies every number: scores are symmetric, undo brings the old ones back") {
     const AppState first = seeded(2);
     const AppState state = after(first, {CopyQueryWeights{}});
     const Params& params = state.document().inputs->params;
@@ -451,8 +440,7 @@ TEST_CASE("a file's call can be switched where that needs no tensor; else it say
     CHECK(again(file, changed.document()) == call_of(file.document()));
 }
 
-TEST_CASE(
-    "a preset by hand names fields of the call; parameters that it does not give are seeded") {
+TEST_CASE("a preset by hand names fields of the call; parameters that it lacks are seeded") {
     const AppState state = json_state(
         R"("heads": 2, "d_model": 5, "d_k": 4, "kv_heads": 1, "d_v": 3, "seed": 3,
            "score": "additive", "sinks": true, "rope": "interleaved", "rope_base": 50)");
@@ -467,9 +455,9 @@ TEST_CASE(
             .error()
             .sentence;
     };
-    CHECK(fault(R"("heads": 4, "kv_heads": 3)") ==
-          "p.json: 4 query heads do not divide among 3 key/value heads: H must be a multiple of "
-          "Hkv");
+    CHECK(
+        fault(R"("heads": 4, "kv_heads": 3)") ==
+        "p.json: 4 query heads do not divide among 3 key/value heads: H must be a multiple of Hkv");
     CHECK(
         fault(R"("score": "cosin")") ==
         R"(p.json has 'score' = "cosin": expected one of dot, cosine, general, additive, student_t, relative)");

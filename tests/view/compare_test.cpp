@@ -7,7 +7,6 @@
 #include "app/workspaces/compare/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -313,8 +312,7 @@ TEST_CASE("what moved between rows with a sink counts the sink's share") {
         CHECK(grid.sides[0].cells[i] == cell_number(kl, 2));
         CHECK(grid.sides[1].cells[i] == cell_number(moved / 2, 2));
     }
-    CHECK(
-        grid.sides[1].tooltip ==
-        "total variation ½ Σ_j |b − n| of each row, the sink with them, b the baseline, n now: the "
-        "share of the weight that moved");
+    CHECK(grid.sides[1].tooltip ==
+          "total variation ½ Σ_j |b − n| of each row, the sink with them, b the baseline, n now: "
+          "the share of the weight that moved");
 }

@@ -3,7 +3,6 @@
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -37,13 +36,13 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
 
 TEST_CASE("the note says what a 32-bit count makes of the number of weights; numbers and stops") {
     CostControls controls;
-    CHECK(cost_note(controls).starts_with(
-        "2,147,483,648 = 2³¹ weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to "
-        "−2,147,483,648."));
+    CHECK(
+        cost_note(controls).starts_with("2,147,483,648 = 2³¹ weights: a signed 32-bit count ends "
+                                        "at 2³¹ − 1 and wraps to −2,147,483,648."));
     controls.sizes[CostSize::tq] = 16384;
-    CHECK(has(cost_note(controls),
-              "4,294,967,296 = 2³² weights: a signed 32-bit count ends at 2³¹ − 1 "
-              "and wraps to 0."));
+    CHECK(
+        has(cost_note(controls),
+            "4,294,967,296 = 2³² weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to 0."));
     controls.sizes[CostSize::tq] = 8191;
     CHECK(cost_note(controls).starts_with("2,147,221,504 weights."));
     controls.sizes[CostSize::kv_heads] = 8;
@@ -153,8 +152,7 @@ TEST_CASE("T is Tq and Tk of a square call, Tk alone of a decoding one; presets;
     CHECK(cost_controls(none).sizes == CostSizes{});
 }
 
-TEST_CASE(
-    "nothing is measured by itself; what is measured is said, and what is too large is refused") {
+TEST_CASE("nothing is measured by itself; what is measured is said, what is too large refused") {
     AppState state = cost_state();
     CHECK_FALSE(requested_cost(state));
     CHECK_FALSE(requested_cost(acted(state, {MeasureCost{}})));
@@ -205,10 +203,9 @@ TEST_CASE("the document's sizes are counted where its score is a dot product") {
         call_state("cost", [](Inputs&, AttentionSpec& spec) { spec.score = Score::student_t; });
     const auto sizes = document_sizes(state);
     REQUIRE_FALSE(sizes);
-    CHECK(
-        sizes.error().sentence ==
-        "the document's score is “Student t”: only the products of dot-product scores are counted "
-        "here");
+    CHECK(sizes.error().sentence ==
+          "the document's score is “Student t”: only the products of dot-product scores are "
+          "counted here");
     CHECK(document_sizes(call_state("cost", [](Inputs&, AttentionSpec&) {}))
               ->
               operator[](CostSize::tk) == 4);

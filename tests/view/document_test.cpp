@@ -7,7 +7,6 @@
 #include "app/common/tokens.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -149,9 +148,8 @@ TEST_CASE("a session of a file keeps the kind of attention that the file says") 
 TEST_CASE("a session that points outside its document is refused") {
     const auto refused_session = [](const std::string& part) {
         return !session_from_json(
-            "{\"document\": {\"title\": \"t\", \"note\": \"n\", \"sentence\": "
-            "\"a b\"}" +
-                part + "}",
+            "{\"document\": {\"title\": \"t\", \"note\": \"n\", \"sentence\": \"a b\"}" + part +
+                "}",
             "session");
     };
     const auto refused = [&](const std::string& step) {

@@ -6,7 +6,6 @@
 #include "core/rng.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -94,12 +93,11 @@ bool differs(const AppState& before, const AppState& after, Stage stage) {
     const auto b = part(after, *after.trace, after.document().size.heads, stage);
     if (!a || !b) return a.has_value() != b.has_value();
     if (a->rows != b->rows || a->columns != b->columns) return true;
-    for (Index i = 0; i < a->rows; ++i)
-        for (Index j = 0; j < a->columns; ++j) {
-            const float x = (*a)(i, j);
-            const float y = (*b)(i, j);
-            if (x != y && !(std::isnan(x) && std::isnan(y))) return true;
-        }
+    for (const auto [i, j] : each_cell(a->rows, a->columns)) {
+        const float x = (*a)(i, j);
+        const float y = (*b)(i, j);
+        if (x != y && !(std::isnan(x) && std::isnan(y))) return true;
+    }
     return false;
 }
 
@@ -143,8 +141,7 @@ TEST_CASE("no sentence and no mark claims a change that is none, or denies one t
                 CHECK_FALSE(has(state.message.words, words));
             if (before.shared_document() == state.shared_document() || !state.effect) continue;
             const std::string words = effect_words(state);
-            CAPTURE(words);
-            CAPTURE(state.message.words);
+            INFO("words ", words, ", state.message.words ", state.message.words);
             if (!has(state.message.words, "…"))  // all of it was told
                 CHECK(has(state.message.words, words));
             const Claims claims = claims_in(words);
@@ -195,11 +192,10 @@ TEST_CASE("an edit of W_V cannot change the weights; could and did not is anothe
     CHECK(std::ranges::count(stages.cannot, Stage::k) == 1);
     CHECK(std::ranges::count(stages.change, Stage::q) == 1);
     const AppState window = after(initial_state(), {SetWindow{3}});
-    CHECK(
-        window.message.words ==
-        "Window 3: no query sees a key more than 3 places away; no computed number changes; Q, K, "
-        "V and scores cannot; masked scores, weights, context and output could, but do not, to "
-        "float precision.");
+    CHECK(window.message.words ==
+          "Window 3: no query sees a key more than 3 places away; no computed number changes; Q, "
+          "K, V and scores cannot; masked scores, weights, context and output could, but do not, "
+          "to float precision.");
 }
 
 TEST_CASE("the sentence has the numbers of the row that is looked at, not of the largest weight") {
@@ -307,10 +303,9 @@ TEST_CASE("a stage's sentence holds for W_O, biases and empty rows, and names th
           "The heads are joined and mixed by W_O: one new vector for each token.");
     CHECK(has(words_of(preset_state("cross-attention"), Stage::k), "its row of X_kv times W_K."));
     CHECK(has(words_of(preset_state("cross-attention"), Stage::q), "its row of X times W_Q."));
-    CHECK(
-        words_of(json_state(R"("padding": 0)"), Stage::weights) ==
-        "Softmax turns a row of scores into shares that sum to 1, but 4 of 4 rows may attend to no "
-        "key and are 0.");
+    CHECK(words_of(json_state(R"("padding": 0)"), Stage::weights) ==
+          "Softmax turns a row of scores into shares that sum to 1, but 4 of 4 rows may attend to "
+          "no key and are 0.");
     CHECK(has(words_of(json_state(R"("padding": 0, "empty_rows": "nan")"), Stage::weights),
               "4 of 4 rows hold NaN"));
     CHECK(has(words_of(json_state(R"("dropout": 0.5)"), Stage::context), "its weight in Ã"));

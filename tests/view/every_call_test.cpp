@@ -16,7 +16,6 @@
 #include "tests/support/cases.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -103,8 +102,7 @@ void check_jacobian(const OpenCall& call, const AppState& state, Index row) {
 TEST_CASE("every kind of call opens in every workspace") {
     for (const OpenCall& call : open_calls())
         for (const std::string_view key : kShown) {
-            CAPTURE(call.name);
-            CAPTURE(key);
+            INFO("call.name ", call.name, ", key ", key);
             const AppState state = shown_in(call, key);
             CHECK(shown_workspace(state).lacks(state) == "");
             CHECK(state.message.severity != Severity::error);
@@ -138,14 +136,13 @@ TEST_CASE("masks of every kind of call show the reference's weights") {
         const MasksView view = build_masks_view(shown_in(call, "masks"));
         REQUIRE(view.grids.size() == 3);
         const auto weights = call.exact[Stage::weights].matrix(0, 0);
-        for (Index i = 0; i < weights.rows; ++i)
-            for (Index j = 0; j < weights.columns; ++j) {
-                const double shown = view.grids[2].at(i, j).value;
-                if (std::isnan(weights(i, j)))
-                    CHECK(std::isnan(shown));
-                else
-                    CHECK(shown == doctest::Approx(weights(i, j)).epsilon(1e-4).scale(1e-3));
-            }
+        for (const auto [i, j] : each_cell(weights)) {
+            const double shown = view.grids[2].at(i, j).value;
+            if (std::isnan(weights(i, j)))
+                CHECK(std::isnan(shown));
+            else
+                CHECK(shown == doctest::Approx(weights(i, j)).epsilon(1e-4).scale(1e-3));
+        }
     }
 }
 
@@ -205,9 +202,8 @@ TEST_CASE("Lookup's similarity times the factor is the score, or says which scor
         REQUIRE(view.body.lacks == "");
         const SimilarityResult& result = *lookup_look(state).similarity;
         const Tensor& shown = score == Score::dot ? result.dot : result.cosine;
-        for (Index i = 0; i < shown.shape().t; ++i)
-            for (Index j = 0; j < shown.shape().d; ++j)
-                CHECK(shown(0, 0, i, j) ==
-                      doctest::Approx(call.exact[Stage::scores](0, 0, i, j)).epsilon(1e-4));
+        for (const auto [i, j] : each_cell(shown.shape().t, shown.shape().d))
+            CHECK(shown(0, 0, i, j) ==
+                  doctest::Approx(call.exact[Stage::scores](0, 0, i, j)).epsilon(1e-4));
     }
 }

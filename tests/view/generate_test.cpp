@@ -6,7 +6,6 @@
 #include "tests/support/fake_text.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 using test::fake_writer, test::fake_writing;
 
@@ -401,8 +400,7 @@ TEST_CASE("logits that are no numbers are said, and nothing is drawn") {
     CHECK(generate_inspector(state).empty);
 }
 
-TEST_CASE(
-    "of more than 64 keys the strip has those with the most weight, and the sum of the others") {
+TEST_CASE("of more than 64 keys the strip has those with most weight, and the sum of the others") {
     AppState state = written(fake_writing());
     Generated made = *generate_look(state).written;
     made.prompt.assign(70, "w");

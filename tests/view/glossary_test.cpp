@@ -5,7 +5,6 @@
 
 #include <set>
 
-using namespace attn;
 using namespace attn::view;
 using namespace attn::test;
 

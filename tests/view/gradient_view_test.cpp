@@ -7,7 +7,6 @@
 #include "core/tex.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -113,13 +112,12 @@ double exact_loss(const AppState& state, const InputsD& inputs) {
         for (Index c = 0; c < shape.d; ++c) sum += std::exp(output(cell.batch, 0, cell.row, c));
         return std::log(sum) - output(cell.batch, 0, cell.row, cell.column);
     }
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index i = 0; i < shape.t; ++i)
-            for (Index c = 0; c < shape.d; ++c) {
-                const double y = output(b, 0, i, c);
-                const double error = y - target_of(state.document(), b, i, c);
-                sum += loss.kind == LossKind::sum ? y : error * error / 2;
-            }
+    for (const auto [b, i] : each_cell(shape.b, shape.t))
+        for (Index c = 0; c < shape.d; ++c) {
+            const double y = output(b, 0, i, c);
+            const double error = y - target_of(state.document(), b, i, c);
+            sum += loss.kind == LossKind::sum ? y : error * error / 2;
+        }
     return sum;
 }
 
@@ -148,8 +146,7 @@ TEST_CASE("the chain rule of every stage and parameter gives the gradient, for e
         const AppState state = losses_of(document)[turn++ % 3];
         for_some_gradients(state, [&](const CellRef& cell) {
             const Explanation explanation = explain_gradient(state, cell);
-            CAPTURE(explanation.name);
-            CAPTURE(explanation.tex);
+            INFO("explanation.name ", explanation.name, ", explanation.tex ", explanation.tex);
             CHECK(tex::parse(explanation.tex).has_value());
             CHECK(explanation.formula == tex::plain_text(explanation.tex));
             if (!explanation.steps.empty())
@@ -312,8 +309,7 @@ TEST_CASE("session and journal bring loss and targets back; of an output that is
         for (const OperandId& id : everything(state)) {
             const auto a = gradient_of(state, id);
             const auto b = gradient_of(opened, id);
-            for (Index i = 0; i < a.rows; ++i)
-                for (Index j = 0; j < a.columns; ++j) CHECK(a(i, j) == b(i, j));
+            for (const auto [i, j] : each_cell(a)) CHECK(a(i, j) == b(i, j));
         }
     }
     for (const Action& action :
@@ -351,8 +347,7 @@ TEST_CASE("a pair that the mask forbids is a masked cell of the gradients behind
           std::pair(Stage::q, false)}) {
         CAPTURE(info(stage).key);
         const GridView grid = build_step_view(after(state, {GoToStage{stage}})).result;
-        for (Index i = 0; i < grid.rows; ++i)
-            for (Index j = 0; j < grid.columns; ++j)
-                CHECK((grid.at(i, j).look == CellLook::masked) == (hides && j > i));
+        for (const auto [i, j] : each_cell(grid))
+            CHECK((grid.at(i, j).look == CellLook::masked) == (hides && j > i));
     }
 }

@@ -6,7 +6,6 @@
 #include "core/engine.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -21,11 +20,36 @@ const GradientRow& row_of(const GradientsView& view, std::string_view key) {
     return one_of(view.rows, key, &GradientRow::key);
 }
 
+template <class Change>
+AppState call_gradients(Change change, const Actions& actions = {}) {
+    AppState state = call_state("gradients", change);
+    play(state, actions);
+    answer_all(state);
+    return state;
+}
+
+void capped(Inputs&, AttentionSpec& spec) {
+    spec.softcap = 0.7;
+    spec.alibi = true;
+}
+void with_sink(Inputs& inputs, AttentionSpec& spec) {
+    inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {0.4F, -0.2F});
+    spec.mask.causal = CausalAlign::top_left;
+}
+void additive(Inputs& inputs, AttentionSpec& spec) {
+    spec.score = Score::additive;
+    inputs.params[Param::w_score_q] = test::normal_tensor<float>({1, 1, 4, 3}, 21);
+    inputs.params[Param::w_score_k] = test::normal_tensor<float>({1, 1, 4, 3}, 22);
+    inputs.params[Param::w_score_row] = test::normal_tensor<float>({1, 1, 1, 3}, 23);
+}
+
+std::string rule_of(const AppState& state, std::string_view tensor) {
+    return build_gradients_view(after(state, {ShowGradientOf{std::string(tensor)}})).notes.front();
+}
+
 }  // namespace
 
-TEST_CASE(
-    "gradients: norms are those of the window's own backward pass, and of the document scaled "
-    "otherwise") {
+TEST_CASE("gradients: norms are those of the window's backward pass, and of the other scaling") {
     const AppState state = gradients_state();
     const GradientsView view = build_gradients_view(state);
     const AppState other = gradients_state({SetScaling{false}});
@@ -47,9 +71,7 @@ TEST_CASE(
     CHECK(view.sides[1] == "not divided");
 }
 
-TEST_CASE(
-    "gradients: why a bar is longer without the division, and of a loss that no weight can "
-    "change") {
+TEST_CASE("gradients: why a bar is longer without the division; a loss that no weight changes") {
     const AppState state = gradients_state();
     const GradientsView view = build_gradients_view(state);
     const std::string why = why_words(*gradients_look(state).result, view);
@@ -89,8 +111,7 @@ TEST_CASE("gradients: finite differences agree for every loss") {
     }
 }
 
-TEST_CASE(
-    "gradients: a file's dY is a loss; without one it is not offered, and kept it means the sum") {
+TEST_CASE("gradients: a file's dY is a loss; without one it is not offered, and means the sum") {
     AppState state = gradients_state();
     CHECK(build_gradients_view(state).losses.size() == 4);
     CHECK(has(acted(state, {SetLoss{LossKind::file}}).message.words, "expected a file with dY"));
@@ -260,47 +281,15 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
     CHECK(alone.sum.empty());  // there are no others that could lose
     const AppState sharp = gradients_state({SetScaling{false}, SetTemperature{0.01}});
     Index saturated = 0;
-    for (Index row = 0; row < 4; ++row)
-        for (Index key = 0; key < 4; ++key) {
-            const CompetitionView view =
-                build_gradients_view(after(sharp, {SelectJacobianRow{row, key}})).competition;
-            const CompetitionToken& raised = view.tokens[key];
-            CHECK(view.why.empty() == (raised.slope >= 0.01));
-            saturated += has(view.why, "Saturated") && raised.p > 0.99;
-        }
+    for (const auto [row, key] : each_cell(4, 4)) {
+        const CompetitionView view =
+            build_gradients_view(after(sharp, {SelectJacobianRow{row, key}})).competition;
+        const CompetitionToken& raised = view.tokens[key];
+        CHECK(view.why.empty() == (raised.slope >= 0.01));
+        saturated += has(view.why, "Saturated") && raised.p > 0.99;
+    }
     CHECK(saturated > 0);
 }
-
-namespace {
-
-template <class Change>
-AppState call_gradients(Change change, const Actions& actions = {}) {
-    AppState state = call_state("gradients", change);
-    play(state, actions);
-    answer_all(state);
-    return state;
-}
-
-void capped(Inputs&, AttentionSpec& spec) {
-    spec.softcap = 0.7;
-    spec.alibi = true;
-}
-void with_sink(Inputs& inputs, AttentionSpec& spec) {
-    inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {0.4F, -0.2F});
-    spec.mask.causal = CausalAlign::top_left;
-}
-void additive(Inputs& inputs, AttentionSpec& spec) {
-    spec.score = Score::additive;
-    inputs.params[Param::w_score_q] = test::normal_tensor<float>({1, 1, 4, 3}, 21);
-    inputs.params[Param::w_score_k] = test::normal_tensor<float>({1, 1, 4, 3}, 22);
-    inputs.params[Param::w_score_row] = test::normal_tensor<float>({1, 1, 1, 3}, 23);
-}
-
-std::string rule_of(const AppState& state, std::string_view tensor) {
-    return build_gradients_view(after(state, {ShowGradientOf{std::string(tensor)}})).notes.front();
-}
-
-}  // namespace
 
 TEST_CASE("gradients: the chain rule names the score function, RoPE, cap, slopes and sinks") {
     const AppState bent = call_gradients([](Inputs& inputs, AttentionSpec& spec) {
@@ -323,10 +312,9 @@ TEST_CASE("gradients: the chain rule names the score function, RoPE, cap, slopes
           "∂L/∂S[i,j] = ∂L/∂B[i,j], of the forward line B[i,j] = S[i,j] − slope[h] · |p_i − j|.");
     const AppState cosine =
         call_gradients([](Inputs&, AttentionSpec& spec) { spec.score = Score::cosine; });
-    CHECK(
-        rule_of(cosine, "q") ==
-        "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] · (k_j / (|q_i| |k_j|) − scores[i,j] · q_i/|q_i|²), of the "
-        "forward line scores[i,j] = q_i · k_j / (|q_i| |k_j|).");
+    CHECK(rule_of(cosine, "q") ==
+          "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] · (k_j / (|q_i| |k_j|) − scores[i,j] · q_i/|q_i|²), of "
+          "the forward line scores[i,j] = q_i · k_j / (|q_i| |k_j|).");
     const AppState near =
         call_gradients([](Inputs&, AttentionSpec& spec) { spec.score = Score::student_t; });
     CHECK(rule_of(near, "k") ==
@@ -417,15 +405,12 @@ TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sen
         const double bent = std::tanh(trace[Stage::scaled](0, 0, 2, j) / 0.7);
         return 0.5 * (1.0 - bent * bent) * a_k * ((k == j ? 1.0 : 0.0) - a_j);
     };
-    for (Index k = 0; k < 4; ++k)
-        for (Index j = 0; j < 4; ++j)
-            CHECK(grid.at(k, j).value == doctest::Approx(cell(k, j)).epsilon(1e-5));
+    for (const auto [k, j] : each_cell(4, 4))
+        CHECK(grid.at(k, j).value == doctest::Approx(cell(k, j)).epsilon(1e-5));
     for (int turn = 0; turn < 400; ++turn) {
         std::array<double, 4> v{}, w{};
-        for (Index k = 0; k < 4; ++k)
-            for (Index j = 0; j < 4; ++j) v[k] += cell(k, j) * u[j];
-        for (Index j = 0; j < 4; ++j)
-            for (Index k = 0; k < 4; ++k) w[j] += cell(k, j) * v[k];
+        for (const auto [k, j] : each_cell(4, 4)) v[k] += cell(k, j) * u[j];
+        for (const auto [j, k] : each_cell(4, 4)) w[j] += cell(k, j) * v[k];
         double norm = 0.0;
         for (const double each : w) norm += each * each;
         norm = std::sqrt(norm);
@@ -480,9 +465,8 @@ TEST_CASE("gradients: of a saturated row V is sent what dropout leaves of the we
         });
         const TraceD& trace = gradients_look(state).result->sides[0].trace;
         Index row = 0, key = 0;
-        for (Index i = 0; i < 4; ++i)
-            for (Index j = 0; j < 4; ++j)
-                if (trace[Stage::weights](0, 0, i, j) > 0.999) row = i, key = j;
+        for (const auto [i, j] : each_cell(4, 4))
+            if (trace[Stage::weights](0, 0, i, j) > 0.999) row = i, key = j;
         const double sent = dropout > 0.0 ? trace[Stage::dropped](0, 0, row, key)
                                           : trace[Stage::weights](0, 0, row, key);
         const GradientsView view = build_gradients_view(after(state, {SelectJacobianRow{row, 0}}));

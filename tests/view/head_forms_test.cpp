@@ -5,7 +5,6 @@
 #include "app/workspaces/heads/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -8,7 +8,6 @@
 
 #include <functional>
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -75,8 +74,8 @@ TEST_CASE("its picture has a row a layer, signs by colour, and the head that is 
     CHECK(grid.range.high == 2.0);
     CHECK(grid.selected == std::pair<Index, Index>{1, 1});
     CHECK(view.point ==
-          "logit d − logit a changes most where the context of L0 H0 is 0: by −2.00 from "
-          "3.00, and 1 other as much.");
+          "logit d − logit a changes most where the context of L0 H0 is 0: by −2.00 from 3.00, and "
+          "1 other as much.");
     CHECK(line_of(heads_inspector(state), "context 0") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
 }
@@ -88,8 +87,8 @@ TEST_CASE("as KL its colours end at the largest, and it says which that is") {
     CHECK(view.sweep->grid->range.scale == ColorScale::unit);
     CHECK(view.sweep->grid->range.high == 0.5);
     CHECK(view.point ==
-          "KL(untouched‖changed) of the next token is largest where the context of L0 H0 "
-          "is 0: 0.50 nats.");
+          "KL(untouched‖changed) of the next token is largest where the context of L0 H0 is 0: "
+          "0.50 nats.");
     const AppState none = swept_play(after(state, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
           "No head whose context is its mean over positions changes logit d − logit a.");
@@ -144,8 +143,7 @@ TEST_CASE("a sweep or a circuit that has no memory says so, and is not asked for
     CHECK(has(build_all_heads_view(other).sweep->lacks, "in turn is changed"));
 }
 
-TEST_CASE(
-    "a sweep over positions has a column a token, and a cell of it is told in the inspector") {
+TEST_CASE("a sweep over positions has a column a token; a cell of it is told in the inspector") {
     AppState state = after(swept_model("the cat"), {SweepOver{"residual"}});
     CHECK(sweep_asked(requested_head_sweep(state)->options).part == SweepPart::residual);
     CHECK(build_all_heads_view(state).sweep->lacks ==
@@ -155,20 +153,18 @@ TEST_CASE(
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.sweep->grid.value().column_labels == std::vector<std::string>{"the", "cat"});
     CHECK(view.sweep->grid->selected == std::pair<Index, Index>{1, 1});
-    CHECK(
-        view.point ==
-        "logit d − logit a changes most where what layer 0 reads at the is 0: by −2.00 from 3.00, "
-        "and 1 other as much.");
+    CHECK(view.point ==
+          "logit d − logit a changes most where what layer 0 reads at the is 0: by −2.00 from "
+          "3.00, and 1 other as much.");
     CHECK(line_of(heads_inspector(state), "what layer 1 reads at cat") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
     CHECK(after(state, {SelectSwept{2, 0}}).message.words == "This sweep has no such place.");
     const AppState wrong = after(state, {ShowCircuit{"ov", "x"}});
     CHECK(heads_look(wrong).circuit_show == heads_look(state).circuit_show);
     const AppState mlp = swept_play(after(state, {SweepOver{"mlp"}, SweepHeads{"zero", "kl"}}), {});
-    CHECK(
-        build_all_heads_view(mlp).point ==
-        "KL(untouched‖changed) of the next token is largest where what the MLP of layer 0 adds at "
-        "the is 0: 0.50 nats.");
+    CHECK(build_all_heads_view(mlp).point ==
+          "KL(untouched‖changed) of the next token is largest where what the MLP of layer 0 adds "
+          "at the is 0: 0.50 nats.");
     const AppState none = swept_play(after(mlp, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
           "No place that is its mean over positions changes logit d − logit a.");
@@ -264,8 +260,7 @@ TEST_CASE("QK and OV stand as a picture with singular values, and a cell as its 
     CHECK(build_all_heads_view(ov).point.starts_with("Attending to "));
 }
 
-TEST_CASE(
-    "composition stands as three pictures of the earlier heads, with the norms it is made of") {
+TEST_CASE("composition stands as three pictures of the earlier heads, with the norms behind it") {
     const AppState state = swept_play(
         after(swept_model("the cat"), {ShowHead{1, {}, 1}, ShowCircuit{"composition", "text"}}),
         {});
@@ -289,11 +284,10 @@ TEST_CASE("heads stand together: their mean as a matrix, each in its colour as l
     REQUIRE(mean.grids.size() == 1);
     CHECK(mean.grids[0].title == "mean of 2 heads of layer 0");
     const HeadsResult& result = *heads_look(state).result;
-    for (Index i = 0; i < 2; ++i)
-        for (Index j = 0; j < 2; ++j)
-            CHECK(mean.grids[0].at(i, j).value ==
-                  doctest::Approx(
-                      (double{result.weights({0, 0})(i, j)} + result.weights({0, 1})(i, j)) / 2));
+    for (const auto [i, j] : each_cell(2, 2))
+        CHECK(mean.grids[0].at(i, j).value ==
+              doctest::Approx(
+                  (double{result.weights({0, 0})(i, j)} + result.weights({0, 1})(i, j)) / 2));
     CHECK_FALSE(line_of(heads_inspector(state), "mean of 2 heads of layer 0").empty());
     const GridView own = build_all_heads_view(after(state, {SetHeadsRange{true}})).grids[0];
     double largest = 0.0;

@@ -8,7 +8,6 @@
 #include "app/workspaces/step/view_parts.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -47,9 +46,8 @@ TEST_CASE("each picture has the colours that the canvas gives that head, by row 
             const GridView grid = stage_grid(state, stage);
             REQUIRE(Index{image.width} == grid.columns);
             REQUIRE(Index{image.height} == grid.rows);
-            for (Index i = 0; i < grid.rows; ++i)
-                for (Index j = 0; j < grid.columns; ++j)
-                    CHECK(pixel(image, i, j) == grid.at(i, j).fill);
+            for (const auto [i, j] : each_cell(grid))
+                CHECK(pixel(image, i, j) == grid.at(i, j).fill);
         }
     }
     for (const Stage stage : {Stage::scaled, Stage::weights, Stage::context}) {
@@ -60,9 +58,7 @@ TEST_CASE("each picture has the colours that the canvas gives that head, by row 
         CHECK(head.tooltip.starts_with("largest in size of ∂L/∂"));
         const Image image = head.picture.paint();
         const GridView grid = gradient_grid(state, stage);
-        for (Index i = 0; i < grid.rows; ++i)
-            for (Index j = 0; j < grid.columns; ++j)
-                CHECK(pixel(image, i, j) == grid.at(i, j).fill);
+        for (const auto [i, j] : each_cell(grid)) CHECK(pixel(image, i, j) == grid.at(i, j).fill);
     }
     const AppState plain = with_heads(2, Stage::weights);
     const AppState state = after(plain, {ScaleRows{true}, ShowHead{1}});
@@ -70,8 +66,7 @@ TEST_CASE("each picture has the colours that the canvas gives that head, by row 
     CHECK(head.picture.key != build_heads_view(plain).heads[1].picture.key);
     const GridView grid = stage_grid(state, Stage::weights);
     const Image image = head.picture.paint();
-    for (Index i = 0; i < grid.rows; ++i)
-        for (Index j = 0; j < grid.columns; ++j) CHECK(pixel(image, i, j) == grid.at(i, j).fill);
+    for (const auto [i, j] : each_cell(grid)) CHECK(pixel(image, i, j) == grid.at(i, j).fill);
 }
 
 TEST_CASE("a picture's key follows its pixels: not the head shown, but theme and numbers") {

@@ -7,7 +7,6 @@
 #include "app/workspaces/step/explain.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -147,8 +146,7 @@ InspectorView inspect(const AppState& state, const CellRef& cell) {
 
 }  // namespace
 
-TEST_CASE(
-    "of every cell each equality holds, the value is the trace's, links go to what they show") {
+TEST_CASE("of every cell equalities hold, the value is the trace's, links go to what they show") {
     for (const AppState& state : sample_states()) {
         CAPTURE(state.document().title);
         for (const OperandId& id : every_operand(state))

@@ -5,7 +5,6 @@
 #include "tests/support/random_journal.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -3,7 +3,6 @@
 #include "app/common/inspector.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

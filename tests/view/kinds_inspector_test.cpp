@@ -3,7 +3,6 @@
 #include "app/workspaces/kinds/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -109,8 +108,7 @@ TEST_CASE("the weight that the arithmetic ends with is the weight of the matrix,
             after(two_heads_state(), {SetWorkspace{"kinds"}, ShowHead{1}, b_is(setting, value)});
         const KindsResult& result = *kinds_look(state).result;
         REQUIRE(result.whole());
-        CAPTURE(setting);
-        CAPTURE(value);
+        INFO("setting ", setting, ", value ", value);
         for (Index i = 0; i < result.call.q.shape().t; ++i)
             for (Index j = 0; j <= i; ++j) {
                 const KindArithmetic arithmetic = explain_kind(result.b, result, i, j);

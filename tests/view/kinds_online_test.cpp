@@ -4,7 +4,6 @@
 #include "core/tex.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -54,9 +53,9 @@ TEST_CASE("each step says in words and numbers what it did; what is kept does no
     CHECK(cell(view.state, 3, 0) == "2");
     state = after(state, {StepOnline{1}});
     view = build_online_view(state);
-    CHECK(view.sentence ==
-          "Key mat: m grows from 0.7071 to 1.4142: ℓ and O shrink to α = 0.4931 of what they "
-          "were.");
+    CHECK(
+        view.sentence ==
+        "Key mat: m grows from 0.7071 to 1.4142: ℓ and O shrink to α = 0.4931 of what they were.");
     CHECK(view.keys[0].term == doctest::Approx(0.493068691395));  // under the new m
     CHECK(view.state.rows == 4);
     CHECK(view.state.columns == 3);

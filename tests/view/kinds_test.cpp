@@ -9,7 +9,6 @@
 #include "app/workspaces/kinds/words.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -30,8 +29,7 @@ const KindsResult& result_of(const AppState& state) {
 void check_weights(const KindComputed& side, const Matrix& expected) {
     for (Index i = 0; i < 3; ++i)
         for (Index j = 0; j < 3; ++j) {
-            CAPTURE(i);
-            CAPTURE(j);
+            INFO("i ", i, ", j ", j);
             CHECK(side.weights()(i, j) == doctest::Approx(expected[i][j]).epsilon(1e-10));
         }
 }
@@ -99,8 +97,7 @@ TEST_CASE("A is what Step computes; one setting of B: weights, largest differenc
     CHECK(result_of(same).error.largest == 0.0);
     for (const Known& known : kKnown) {
         const auto& [setting, value] = known.setting;
-        CAPTURE(setting);
-        CAPTURE(value);
+        INFO("setting ", setting, ", value ", value);
         const AppState state = kinds_state({b_is(setting, value)});
         const KindsResult& result = result_of(state);
         check_weights(result.a, kScaled);
@@ -149,8 +146,7 @@ TEST_CASE("linear attention: φ(q)·φ(k) shared by rows, with fewer operations 
     CHECK(row("kept besides Q, K, V").b == "24 B");  // S [2, 2] and z [2]
 }
 
-TEST_CASE(
-    "chunks give the same weights, latents and state space their own, with fresh parameters") {
+TEST_CASE("chunks give the same weights; latents and state space their own, freshly seeded") {
     AppState state = kinds_state({ChooseKinds{"chunked"}});
     check_weights(result_of(state).b, kScaled);
     CHECK(kinds_sentence(state).starts_with("Every weight of A and B is equal") !=
@@ -246,27 +242,24 @@ TEST_CASE("general and additive scores take seeded parameters, and the screen sa
     };
     const double x[3][2] = {{1, 0}, {0, 1}, {1, 1}};
     AppState state = kinds_state({b_is("score", "general")});
-    for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j) {
-            double score = 0.0;
-            for (Index c = 0; c < 2; ++c)
-                for (Index d = 0; d < 2; ++d) score += x[i][c] * w(Param::w_score, c, d) * x[j][d];
-            CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
-        }
+    for (const auto [i, j] : each_cell(3, 3)) {
+        double score = 0.0;
+        for (const auto [c, d] : each_cell(2, 2))
+            score += x[i][c] * w(Param::w_score, c, d) * x[j][d];
+        CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
+    }
     CHECK(has(build_kinds_view(state).note, "with seed 1: they are not trained"));
     state = after(state, {b_is("score", "additive")});
-    for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j) {
-            double score = 0.0;
-            for (Index h = 0; h < 2; ++h) {
-                double sum = 0.0;
-                for (Index c = 0; c < 2; ++c)
-                    sum +=
-                        x[i][c] * w(Param::w_score_q, c, h) + x[j][c] * w(Param::w_score_k, c, h);
-                score += w(Param::w_score_row, 0, h) * std::tanh(sum);
-            }
-            CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
+    for (const auto [i, j] : each_cell(3, 3)) {
+        double score = 0.0;
+        for (Index h = 0; h < 2; ++h) {
+            double sum = 0.0;
+            for (Index c = 0; c < 2; ++c)
+                sum += x[i][c] * w(Param::w_score_q, c, h) + x[j][c] * w(Param::w_score_k, c, h);
+            score += w(Param::w_score_row, 0, h) * std::tanh(sum);
         }
+        CHECK(result_of(state).b.stage(Stage::scores)(i, j) == doctest::Approx(score));
+    }
     const AppState other = after(state, {SetKindsSeed{2}});
     CHECK(result_of(other).b.weights()(0, 0) != result_of(state).b.weights()(0, 0));
     CHECK(build_kinds_view(kinds_state()).note.empty());
@@ -287,8 +280,8 @@ TEST_CASE("the sentence names the sides, the pair, its weights and the output") 
           "B (RoPE, halves) differs most from A (no position) at cat → cat: 68.3 % against 40.1 %; "
           "the output moves by 0.2814 at most.");
     CHECK(kinds_sentence(kinds_state({b_is("mask", "window")})) ==
-          "B (window of 1) differs most from A (no mask) at cat → mat: "
-          "0.0 % against 40.1 %; the output moves by 0.2686 at most.");
+          "B (window of 1) differs most from A (no mask) at cat → mat: 0.0 % against 40.1 %; the "
+          "output moves by 0.2686 at most.");
     CHECK(kinds_sentence(kinds_state()) ==
           "A and B are the same kind: choose another for one of them.");
     CHECK(kinds_sentence(kinds_state({b_is("mask", "full")})) ==
@@ -363,8 +356,7 @@ TEST_CASE("every pair of kinds can be computed on every sample, and says one tru
             const AppState now = after(state, {ChooseKinds{std::string(preset.key)}});
             const KindsView view = build_kinds_view(now);
             if (!view.lacks.empty()) continue;
-            CAPTURE(preset.key);
-            CAPTURE(view.sentence);
+            INFO("preset.key ", preset.key, ", view.sentence ", view.sentence);
             CHECK_FALSE(view.sentence.empty());
             if (!kinds_look(now)
                      .result->whole()) {  // an operation that the document has no mask for

@@ -6,7 +6,6 @@
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -7,7 +7,6 @@
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -133,9 +132,7 @@ void check_operands(const AttentionSpec& spec, const Params& params, const std::
 
 }  // namespace
 
-TEST_CASE(
-    "RoPE, cosine and general scores: the inspector says what became of q and k, with its "
-    "numbers") {
+TEST_CASE("RoPE, cosine, general scores: the inspector says what became of q and k, in numbers") {
     AttentionSpec rope;
     rope.rope = Rope{};
     rope.query_offset = 5;
@@ -195,9 +192,7 @@ TEST_CASE("a soft cap, ALiBi and a sink are steps of the inspector, each alone a
         for (const bool alibi : {false, true})
             for (const bool sink : {false, true}) {
                 if (!cap && !alibi && !sink) continue;
-                CAPTURE(cap);
-                CAPTURE(alibi);
-                CAPTURE(sink);
+                INFO("cap ", cap, ", alibi ", alibi, ", sink ", sink);
                 AttentionSpec spec;
                 if (cap) spec.softcap = 2.0;
                 spec.alibi = alibi;
@@ -278,17 +273,15 @@ TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {
     CHECK(view.inspector.value == number(biased));
     CHECK(has(view.hover_words, view.legend.title + " = " + number(biased)));
     CHECK(middle_figure(view).text == cell_number(biased, 2));
-    CHECK(
-        view.picture_tip ==
-        "a = softmax of B over the keys, or the biased score B = 2.00·tanh(S ÷ 2.00) − slope·|p − "
-        "j|, S = q′·k′ ÷ √d_k, one texel their mean.  Key: W");
+    CHECK(view.picture_tip ==
+          "a = softmax of B over the keys, or the biased score B = 2.00·tanh(S ÷ 2.00) − slope·|p "
+          "− j|, S = q′·k′ ÷ √d_k, one texel their mean.  Key: W");
     CHECK(score_words(spec, 4) ==
           "mean biased score of 4 × 4 cells, B = 2.00·tanh(S ÷ 2.00) − slope·|p − j|");
     CHECK_FALSE(find_commands(mapped(state_of_kind(spec)), "Show the biased scores").empty());
 }
 
-TEST_CASE(
-    "a sink leaves less than 1 to the keys, and the row says how much; NaN in a sink is named") {
+TEST_CASE("a sink leaves less than 1 to the keys, the row says how much; NaN in a sink is named") {
     Params params;
     params[Param::sinks] = Tensor({1, 1, 1, 2}, {6.0F, 0.0F});
     const AppState state =
@@ -326,10 +319,9 @@ TEST_CASE("scores that are no dot products have no map, and the sentence says wh
         AppState state = state_of_kind(spec, params);
         state = after(std::move(state), {run(requested_map_input(state).value(), {})});
         CHECK(build_large_view(state).fault ==
-              fmt::format(
-                  "score {}: a map of weights needs scores that are dot products, so dot, "
-                  "cosine, general or relative is expected; attnscope trace computes it, and Step "
-                  "shows it up to 65,536 pairs",
-                  info(score).key));
+              fmt::format("score {}: a map of weights needs scores that are dot products, so dot, "
+                          "cosine, general or relative is expected; attnscope trace computes it, "
+                          "and Step shows it up to 65,536 pairs",
+                          info(score).key));
     }
 }

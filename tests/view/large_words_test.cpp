@@ -12,7 +12,6 @@
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -48,8 +47,7 @@ std::string all_text(const InspectorView& view) {
 
 }  // namespace
 
-TEST_CASE(
-    "no NaN hides: badge, legend, profiles, lists and a sentence count it and name the first") {
+TEST_CASE("no NaN hides: badge, legend, profiles, lists, a sentence count it and name the first") {
     AppState state = settled_state(nan_state());
     LargeView view = build_large_view(state);
     CHECK(view.quality == "exact, 1,024 NaN");
@@ -283,8 +281,7 @@ TEST_CASE("the list of strongest cells says which of its two choices are on") {
         CHECK(queries.insert(each.cell.row).second);
 }
 
-TEST_CASE(
-    "with the sentence of Step alone the map offers to open or to generate, and does neither") {
+TEST_CASE("with the sentence of Step alone the map offers to open or generate, and does neither") {
     const AppState toy = after(initial_state(), {SetWorkspace{"large"}});
     CHECK_FALSE(toy.opening);
     const AppState none = after(empty_state(), {SetWorkspace{"large"}});

@@ -14,7 +14,6 @@
 // Prints a LaTeX document with every stage's formula and what "Copy as LaTeX" gives of many cells, for
 // latex.sh.
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

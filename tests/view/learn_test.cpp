@@ -7,7 +7,6 @@
 #include "core/engine.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -57,9 +56,7 @@ TEST_CASE("learn: both runs are those of their specifications, step by step") {
     CHECK_FALSE(is_learning(entered));
 }
 
-TEST_CASE(
-    "learn: a switch at a step that is looked at leaves what was before, and trains anew after "
-    "it") {
+TEST_CASE("learn: a switch at a step leaves what was before it, and trains anew after it") {
     const AppState before = small_learn_state({TrainTo{8}});
     AppState state = before;
     play(state, {ShowLearnStep{3}});
@@ -110,9 +107,8 @@ TEST_CASE("learn: maps are the model's weights on the sequence, of the moment th
     const auto expected =
         train::probe(learn_look(state).plan->controls.a, *moment_at(side.moments, 2),
                      train::Sequences(learn_look(state).plan->controls.a).fixed());
-    for (Index i = 0; i < 12; ++i)
-        for (Index j = 0; j < 12; ++j)
-            CHECK(view.maps[0].at(i, j).value == expected.weights[0](0, 0, i, j));
+    for (const auto [i, j] : each_cell(12, 12))
+        CHECK(view.maps[0].at(i, j).value == expected.weights[0](0, 0, i, j));
     CHECK(view.maps[0].at(0, 1).look == CellLook::masked);
     play(state, {SetLearnSentence{"a 1 b 2 a 3 b 0 a b a b"}});
     CHECK(build_learn_view(state).maps[0].row_labels[2] == "b");
@@ -185,11 +181,9 @@ TEST_CASE("learn: how wide first logits are is measured, whatever norm, spread a
                     const auto trace = attend_exact(cast<double>(*inputs), layers.spec).value();
                     const TensorD& z = trace[Stage::scaled];
                     std::vector<double> values;
-                    for (Index h = 0; h < z.shape().h; ++h)
-                        for (Index i = 0; i < z.shape().t; ++i)
-                            for (Index j = 0; j < (layers.spec.mask.causal ? i + 1 : z.shape().d);
-                                 ++j)
-                                values.push_back(z(0, h, i, j));
+                    for (const auto [h, i] : each_cell(z.shape().h, z.shape().t))
+                        for (Index j = 0; j < (layers.spec.mask.causal ? i + 1 : z.shape().d); ++j)
+                            values.push_back(z(0, h, i, j));
                     double mean = 0.0, squares = 0.0;
                     for (const double value : values)
                         mean += value / static_cast<double>(values.size());

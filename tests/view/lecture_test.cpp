@@ -5,7 +5,6 @@
 #include "app/window/lecture_actions.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -66,8 +65,7 @@ TEST_CASE("lecture: the one of 90 minutes has 14 screens or more, from computing
     CHECK(place("heads") < place("cost"));
 }
 
-TEST_CASE(
-    "lecture: PgDn and PgUp go on and back wherever it is, and are a workspace's again after it") {
+TEST_CASE("lecture: PgDn and PgUp go on and back wherever it is, then are a workspace's again") {
     AppState state = after(initial_state(), {StartLecture{""}});
     CHECK(state.message.words.starts_with(shown_screen(state)->line.substr(0, 10)));
     for (Index n = 1; n < std::ssize(find_lecture("")->screens); ++n) {

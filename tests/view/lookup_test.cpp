@@ -3,7 +3,6 @@
 #include "app/workspaces/lookup/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -133,9 +132,8 @@ TEST_CASE("the sinusoidal waves in the document's order are the document's own X
     const Tensor& own = (*state.trace)[Stage::weights];
     const Tensor& before = lookup_look(state).permutation->before;
     REQUIRE(before.shape() == own.shape());
-    for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j)
-            CHECK(before(0, 0, i, j) == doctest::Approx(own(0, 0, i, j)).epsilon(1e-5));
+    for (const auto [i, j] : each_cell(3, 3))
+        CHECK(before(0, 0, i, j) == doctest::Approx(own(0, 0, i, j)).epsilon(1e-5));
 }
 
 TEST_CASE("an order of tokens is changed, and one of another length is that of the document") {
@@ -175,9 +173,8 @@ TEST_CASE("similarity names what is not symmetric and where dot product and cosi
     CHECK(view.body.grids.size() == 1);
     const SimilarityResult& result = *lookup_look(state).similarity;
     const Tensor& scores = (*state.trace)[Stage::scores];
-    for (Index i = 0; i < 4; ++i)
-        for (Index j = 0; j < 4; ++j)
-            CHECK(result.dot(0, 0, i, j) == doctest::Approx(scores(0, 0, i, j)).epsilon(1e-5));
+    for (const auto [i, j] : each_cell(4, 4))
+        CHECK(result.dot(0, 0, i, j) == doctest::Approx(scores(0, 0, i, j)).epsilon(1e-5));
     CHECK(has(view.body.notes[0], "S is not symmetric: max |S − Sᵀ| = "));
     const AppState own = after(state, {SetSimilarityOf{SimilarityOf::x}});
     CHECK(has(build_similarity_view(own).body.notes[0], "exactly 0"));

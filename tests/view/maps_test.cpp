@@ -12,7 +12,6 @@
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -83,8 +82,7 @@ TEST_CASE("two matrices that differ in one number have other pictures, equal one
     CHECK(key(one) != key(sample_cells({{{5, 5}, 1.0F}}, other)));
 }
 
-TEST_CASE(
-    "what is selected has its number on both rulers at any size; numbers come with the room") {
+TEST_CASE("what is selected has its number on both rulers at any size; others come with room") {
     AppState state = small_canvas();
     const auto cells = sample_cells({{{200, 100}, 0.25F}}, {.title = "t", .noun = "weight"});
     const auto chosen = [](const std::vector<RulerMark>& marks) {
@@ -147,18 +145,16 @@ TEST_CASE("the map of several heads has the mean of their weights in every cell"
     REQUIRE(look.maps->cells.size() == 1);
     const MapCells& cells = *look.maps->cells[0];
     CHECK(cells.title == "mean of 2 heads of layer 0");
-    for (Index i = 0; i < kTokens; ++i)
-        for (Index j = 0; j < kTokens; ++j) {
-            const double mean = (double{look.result->weights({0, 0})(i, j)} +
-                                 double{look.result->weights({0, 1})(i, j)}) /
-                                2.0;
-            REQUIRE(cells.values(i, j) == static_cast<float>(mean));
-            REQUIRE(cells.is_masked(i, j) == (j > i));
-        }
+    for (const auto [i, j] : each_cell(kTokens, kTokens)) {
+        const double mean = (double{look.result->weights({0, 0})(i, j)} +
+                             double{look.result->weights({0, 1})(i, j)}) /
+                            2.0;
+        REQUIRE(cells.values(i, j) == static_cast<float>(mean));
+        REQUIRE(cells.is_masked(i, j) == (j > i));
+    }
 }
 
-TEST_CASE(
-    "scores of 300 tokens are a job's and stay while the mask is set; weights are the engine's") {
+TEST_CASE("scores of 300 tokens are a job's and stay with a mask set; weights are the engine's") {
     const auto of_two = [](double pace) {
         Tensor both(Shape{1, 2, 300, 8});
         for (Index h = 0; h < 2; ++h)
@@ -193,14 +189,13 @@ TEST_CASE(
         Index others = 0;
         for (const Stage stage : {Stage::masked, Stage::weights}) {
             const auto found = masks_values(state, stage);
-            for (Index i = 0; i < 300; ++i)
-                for (Index j = 0; j < 300; ++j) {
-                    const float expected = engine[stage](0, 1, i, j);
-                    const bool same = found(i, j) == expected ||
-                                      std::abs(found(i, j) - expected) < 1e-5F ||
-                                      (std::isnan(found(i, j)) && std::isnan(expected));
-                    others += same ? 0 : 1;
-                }
+            for (const auto [i, j] : each_cell(300, 300)) {
+                const float expected = engine[stage](0, 1, i, j);
+                const bool same = found(i, j) == expected ||
+                                  std::abs(found(i, j) - expected) < 1e-5F ||
+                                  (std::isnan(found(i, j)) && std::isnan(expected));
+                others += same ? 0 : 1;
+            }
         }
         CHECK(others == 0);
         state = after(std::move(state), {ShowMasksTab{MasksTab::conventions}});

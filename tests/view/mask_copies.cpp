@@ -10,7 +10,6 @@
 #include "core/masks.h"
 #include "tests/view/sample_states.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -4,7 +4,6 @@
 #include "app/workspaces/masks/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -51,10 +50,9 @@ TEST_CASE("a fill of −1e9 is the same until a row is empty, which it then spre
           "“−1e9 written in” differs from “−∞, empty rows 0” in 1 of 4 rows, most at row 2 (sat), "
           "key 0 (as much in 3 other cells): 0.25 against 0.00.");
     REQUIRE(view.notes.size() == 1);
-    CHECK(
-        view.notes[0] ==
-        "Row 2 (sat), all masked: keys 0 … 3 get 25.0 % each under “−1e9 written in”, 0.0 % under "
-        "“−∞, empty rows 0”.");
+    CHECK(view.notes[0] ==
+          "Row 2 (sat), all masked: keys 0 … 3 get 25.0 % each under “−1e9 written in”, 0.0 % "
+          "under “−∞, empty rows 0”.");
     CHECK(row_of(view, "1e9").verdict == "1 row, ≤ 0.25");
     CHECK(row_of(view, "nan").verdict == "1 row, NaN");
     CHECK(row_of(view, "zero").verdict == "same");
@@ -187,8 +185,7 @@ TEST_CASE("code that makes the mask: a line for each rule, the paint as a litera
           std::string::npos);
 }
 
-TEST_CASE(
-    "code of a window: both sides alike, each alone, of different lengths, of shifted queries") {
+TEST_CASE("code of a window: both sides alike, each alone, of other lengths, of shifted queries") {
     const auto code = [](std::optional<Index> left, std::optional<Index> right) {
         const AppState state = after(initial_state(), {SetWindowSides{left, right}});
         const std::string text = mask_code(state.document(), MaskCode::numpy);

@@ -4,7 +4,6 @@
 #include "app/workspaces/masks/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

@@ -10,7 +10,6 @@
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -46,15 +45,14 @@ TEST_CASE("a pair is allowed where every rule allows it, for any mask and shape"
     int forbidden = 0;
     for (const AppState& state : states) {
         const Dimensions& size = state.document().size;
-        for (Index i = 0; i < size.tq; ++i)
-            for (Index j = 0; j < size.tk; ++j) {
-                bool all = true;
-                for (const RuleVerdict& verdict : rule_verdicts(state, {i, j}))
-                    all = all && verdict.allows;
-                CHECK(all ==
-                      may_attend(state.document().spec.mask, size, state.batch, state.head, i, j));
-                forbidden += all ? 0 : 1;
-            }
+        for (const auto [i, j] : each_cell(size.tq, size.tk)) {
+            bool all = true;
+            for (const RuleVerdict& verdict : rule_verdicts(state, {i, j}))
+                all = all && verdict.allows;
+            CHECK(all ==
+                  may_attend(state.document().spec.mask, size, state.batch, state.head, i, j));
+            forbidden += all ? 0 : 1;
+        }
     }
     CHECK(forbidden > 100);
 }

@@ -4,7 +4,6 @@
 #include "tests/figures/recorder.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 using doctest::Approx;
 
@@ -201,8 +200,7 @@ TEST_CASE("symbols are drawn in their role's colour at their place, bars as leve
     CHECK(painter.count("line") == 1);  // under what is lit
 }
 
-TEST_CASE(
-    "every formula of the canvas and of the inspector is set, and reads without a backslash") {
+TEST_CASE("every formula of canvas and inspector is set, and reads without a backslash") {
     test::Recorder measure;
     const auto check = [&](const std::string& tex, const std::string& plain) {
         const auto box = lay_out_math(tex, {20.0F, 11.0F}, measure);

@@ -9,7 +9,6 @@
 #include "tests/view/claims/said.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -62,27 +61,24 @@ void first_empty_even(Inputs& inputs, AttentionSpec& spec) {
 void opposite_nan(Inputs& inputs, AttentionSpec& spec) {
     leave_none(spec);
     spec.empty_rows = EmptyRows::nan;
-    for (Index i = 0; i < 4; ++i)
-        for (Index c = 0; c < 4; ++c)
-            for (Index h = 0; h < 2; ++h) {
-                inputs.q(0, h, i, c) = c == 0 ? (h == 0 ? 1000.0F : -1000.0F) : 0.0F;
-                inputs.k(0, h, i, c) = c == 0 ? static_cast<float>(i) : 0.0F;
-            }
+    for (const auto [i, c] : each_cell(4, 4))
+        for (Index h = 0; h < 2; ++h) {
+            inputs.q(0, h, i, c) = c == 0 ? (h == 0 ? 1000.0F : -1000.0F) : 0.0F;
+            inputs.k(0, h, i, c) = c == 0 ? static_cast<float>(i) : 0.0F;
+        }
 }
 /// Weights are even and values (1, ±1): what reaches the weights is the same for every key.
 void values_alike(Inputs& inputs, AttentionSpec&) {
     fill_scores(inputs, 0.0F);
     std::ranges::fill(inputs.v.values(), 0.0F);
-    for (Index h = 0; h < 2; ++h)
-        for (Index j = 0; j < 4; ++j) {
-            inputs.v(0, h, j, 0) = 1.0F;
-            inputs.v(0, h, j, 1) = j % 2 == 0 ? 1.0F : -1.0F;
-        }
+    for (const auto [h, j] : each_cell(2, 4)) {
+        inputs.v(0, h, j, 0) = 1.0F;
+        inputs.v(0, h, j, 1) = j % 2 == 0 ? 1.0F : -1.0F;
+    }
 }
 /// S[0,1] and S[1,0] are the same, no others.
 void equal_pair(Inputs& inputs, AttentionSpec&) {
-    for (Index i = 0; i < 4; ++i)
-        for (Index c = 0; c < 4; ++c) inputs.q(0, 0, i, c) = i == c ? 1.0F : 0.0F;
+    for (const auto [i, c] : each_cell(4, 4)) inputs.q(0, 0, i, c) = i == c ? 1.0F : 0.0F;
     inputs.k(0, 0, 0, 1) = inputs.k(0, 0, 1, 0) = 2.0F;
 }
 

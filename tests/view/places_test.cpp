@@ -1,10 +1,8 @@
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
-TEST_CASE(
-    "something is selected at the start and at every stage, so the inspector is never empty") {
+TEST_CASE("something is selected at the start and every stage, so the inspector is never empty") {
     for (const AppState& first : sample_states())
         for (const Stage stage : ribbon_stages(first.document())) {
             const AppState state = after(first, {GoToStage{stage}});

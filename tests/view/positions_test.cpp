@@ -2,7 +2,6 @@
 #include "app/workspaces/positions/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -65,8 +64,7 @@ TEST_CASE("the sentence says what each kind does at the chosen distance") {
           "ALiBi takes nothing at distance 0: the score is 8 in every head.");
     CHECK(says(PositionKind::alibi, 16) ==
           "ALiBi takes 0.5 · 16 = 8 from the score of head 0: 0 in place of 8; over all 8 heads it "
-          "is "
-          "0 to 7.94.");
+          "is 0 to 7.94.");
     CHECK(positions_note(scores) ==
           "At one distance the same for every query: RoPE, ALiBi in each head. Not the same: "
           "sinusoidal by up to 3.57, learned by up to 6.69. q = k = x, drawn, ‖x‖² = d_k; 32 "
@@ -115,8 +113,7 @@ TEST_CASE("settings are one step of undo, named after what changed") {
     CHECK(positions_curves(state).scores->of == PositionSettings{});
 }
 
-TEST_CASE(
-    "an odd d_k goes on to the next, head and distance come back inside, the rest is refused") {
+TEST_CASE("an odd d_k goes to the next, head and distance come back inside, the rest is refused") {
     AppState state = positions_state();
     const auto width = [&](Index d_k) {
         state = changed(state, [&](PositionsControls& to) { to.settings.d_k = d_k; });

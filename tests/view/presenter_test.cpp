@@ -2,7 +2,6 @@
 
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 TEST_CASE("presenting, a window is 540 design units high, and the scale that was set is kept") {
@@ -27,8 +26,7 @@ TEST_CASE("P presents in every workspace and goes back") {
     }
 }
 
-TEST_CASE(
-    "Escape closes what is open on top, then stops presenting, then selects the first place") {
+TEST_CASE("Escape closes what is on top, then stops presenting, then selects the first place") {
     const CellRef cell{Stage::x, 1, 1};
     AppState state = after(initial_state(), {SelectCell{cell}, SetPresenter{true}, ShowHelp{true}});
     state = pressed(state, plain(Key::escape));

@@ -8,7 +8,6 @@
 #include "app/window/requests.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -28,8 +27,7 @@ std::vector<RequestKind> requested_in(const WorkspaceInfo& workspace, const AppS
 
 }  // namespace
 
-TEST_CASE(
-    "in every workspace what cannot be answered ends, and is asked for again once it was left") {
+TEST_CASE("in every workspace what cannot be answered ends, and is asked for again once left") {
     int failed = 0;
     for (const WorkspaceInfo* const workspace : workspaces())
         for (const Shot& shot : workspace->shots()) {

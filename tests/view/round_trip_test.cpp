@@ -45,8 +45,7 @@ TEST_CASE("every described field of every workspace survives saving and opening"
     std::size_t refused = 0;
     const auto all = every_field_changed(first);
     for (const Changed& changed : all) {
-        CAPTURE(changed.workspace->key);
-        CAPTURE(changed.field);
+        INFO("changed.workspace->key ", changed.workspace->key, ", changed.field ", changed.field);
         const std::string text = session_to_json(changed.state);
         if (const auto read = session_from_json(text, "session.json"); !read) {
             // a value that cannot be alone is refused with its name

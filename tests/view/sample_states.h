@@ -16,6 +16,8 @@
 
 namespace attn::view {
 
+using namespace attn;  // tests that use view use it too
+
 /// Acts on a copy: the state after these actions.
 inline AppState after(AppState state, const Actions& actions) {
     for (const Action& action : actions) view::apply(state, action);
@@ -76,12 +78,11 @@ inline std::shared_ptr<Inputs> pointing_inputs(const std::vector<std::vector<Ind
     auto inputs = std::make_shared<Inputs>();
     inputs->q = inputs->k = Tensor(Shape{1, heads, tokens, tokens});
     inputs->v = Tensor(Shape{1, heads, tokens, width});
-    for (Index h = 0; h < heads; ++h)
-        for (Index i = 0; i < tokens; ++i) {
-            inputs->q(0, h, i, keys[h][i]) = 1000.0F;
-            inputs->k(0, h, i, i) = 10.0F;
-            for (Index d = 0; d < width; ++d) inputs->v(0, h, i, d) = values[width * i + d];
-        }
+    for (const auto [h, i] : each_cell(heads, tokens)) {
+        inputs->q(0, h, i, keys[h][i]) = 1000.0F;
+        inputs->k(0, h, i, i) = 10.0F;
+        for (Index d = 0; d < width; ++d) inputs->v(0, h, i, d) = values[width * i + d];
+    }
     return inputs;
 }
 

@@ -36,8 +36,7 @@ TEST_CASE("the sentences of the four gradients are the same but for numbers for 
         const auto points = gradient_sweep({.seed = seed}, widths).value();
         for (std::size_t n = 0; n < widths.size(); ++n) {
             if (seed == 1) first.push_back(said_at(points[n]));
-            CAPTURE(seed);
-            CAPTURE(widths[n]);
+            INFO("seed ", seed, ", widths[n] ", widths[n]);
             const auto said = said_at(points[n]);
             for (std::size_t tab = 0; tab < said.size(); ++tab) CHECK(said[tab] == first[n][tab]);
         }

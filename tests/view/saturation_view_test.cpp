@@ -3,7 +3,6 @@
 #include "app/workspaces/saturation/words.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -315,8 +314,7 @@ TEST_CASE("it opens on the sampled model, and the five bars are one action away"
     CHECK(saturation_controls(acted(state, {Undo{}})).settings.logits.size() == 2);
 }
 
-TEST_CASE(
-    "four gradients: asked for while they are shown; tabs, table and bars are their numbers") {
+TEST_CASE("four gradients: asked for while shown; tabs, table and bars are their numbers") {
     AppState state = after(initial_state(), {SetWorkspace{"saturation"}, SetSaturationWidth{512}});
     CHECK_FALSE(requested_sweep(state));
     auto request = requested_gradient_sweep(state);

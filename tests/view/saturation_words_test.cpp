@@ -6,7 +6,6 @@
 #include "app/workspaces/saturation/gradients.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -92,8 +91,7 @@ void check_sentence(const SaturationSettings& settings, Index d_k) {
     const SaturationPoint point = saturation_sweep(settings, widths).value().front();
     const std::string sentence = saturation_sentence(settings, point);
     const Expected want = expected(settings, d_k);
-    CAPTURE(sentence);
-    CAPTURE(d_k);
+    INFO("sentence ", sentence, ", d_k ", d_k);
     CHECK(sentence.ends_with('.'));
     if (std::isnan(want.p_unscaled)) {
         CHECK(has(sentence, "the weights are NaN"));

@@ -8,7 +8,6 @@
 #include "app/workspaces/step/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -54,9 +53,7 @@ TEST_CASE("large weights are told one by one, equal ones together, the rest coun
     CHECK(told({0.998F, 0.001F, 0.001F}) == "w0 looks at w0 over 99 %, and under 1 % on 2 others.");
 }
 
-TEST_CASE(
-    "the headline is what the sentence begins with, without head and rest, each part in its "
-    "colour") {
+TEST_CASE("the headline is the sentence without head and rest, each part in its colour") {
     const auto headline = [](std::vector<float> row) {
         const int count = static_cast<int>(row.size());
         std::string words;

@@ -6,7 +6,6 @@
 #include "app/workspaces/verify/actions.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

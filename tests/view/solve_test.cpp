@@ -4,7 +4,6 @@
 #include "core/column_change.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -30,23 +29,22 @@ Index moved_rows(const AppState& from, const AppState& to, Index row) {
 
 TEST_CASE("a number of V is typed: W_V is solved for it, other rows of V and the weights stay") {
     const AppState state = after(initial_state(), {GoToStage{Stage::v}});
-    for (Index row = 0; row < 4; ++row)
-        for (Index column = 0; column < 4; ++column) {
-            const AppState typed = after(
-                state, {BeginCellEdit{{Stage::v, row, column}}, DraftCell{"2"}, CommitCellEdit{}});
-            REQUIRE(typed.now == 1);
-            CHECK(v_at(typed, row, column) == doctest::Approx(2.0).epsilon(1e-5));
-            CHECK(moved_rows(state, typed, row) == 0);
-            CHECK((*typed.trace)[Stage::weights] == (*state.trace)[Stage::weights]);
-            CHECK((*typed.trace)[Stage::context] != (*state.trace)[Stage::context]);
-            CHECK(typed.document().inputs->x == state.document().inputs->x);
-            CHECK(typed.document().inputs->params[Param::w_k] ==
-                  state.document().inputs->params[Param::w_k]);
-            CHECK(has(typed.message.words, ", by W_V, solved for it: other rows of V stay"));
-            CHECK(after(typed, {Undo{}}).document().inputs->params[Param::w_v] ==
-                  state.document().inputs->params[Param::w_v]);
-            CHECK(v_at(after(typed, {Undo{}, Redo{}}), row, column) == v_at(typed, row, column));
-        }
+    for (const auto [row, column] : each_cell(4, 4)) {
+        const AppState typed = after(
+            state, {BeginCellEdit{{Stage::v, row, column}}, DraftCell{"2"}, CommitCellEdit{}});
+        REQUIRE(typed.now == 1);
+        CHECK(v_at(typed, row, column) == doctest::Approx(2.0).epsilon(1e-5));
+        CHECK(moved_rows(state, typed, row) == 0);
+        CHECK((*typed.trace)[Stage::weights] == (*state.trace)[Stage::weights]);
+        CHECK((*typed.trace)[Stage::context] != (*state.trace)[Stage::context]);
+        CHECK(typed.document().inputs->x == state.document().inputs->x);
+        CHECK(typed.document().inputs->params[Param::w_k] ==
+              state.document().inputs->params[Param::w_k]);
+        CHECK(has(typed.message.words, ", by W_V, solved for it: other rows of V stay"));
+        CHECK(after(typed, {Undo{}}).document().inputs->params[Param::w_v] ==
+              state.document().inputs->params[Param::w_v]);
+        CHECK(v_at(after(typed, {Undo{}, Redo{}}), row, column) == v_at(typed, row, column));
+    }
 }
 
 TEST_CASE("V: where words are no more independent other rows move, which is said") {
@@ -75,9 +73,7 @@ TEST_CASE("V: where it is given it is an input; what no W_V makes is refused") {
     CHECK_FALSE(can_be_typed(state, Stage::k));
 }
 
-TEST_CASE(
-    "the change of a column by hand: alone beside other rows, shortest where there is no other "
-    "way") {
+TEST_CASE("the change of a column by hand: alone beside other rows, else the shortest") {
     const float plane[] = {1, 0, 0, 1, 1, 0};  // rows (1, 0, 0) and (1, 1, 0)
     const MatrixView<const float> x{plane, 2, 3, 3};
     const auto first = column_change(x, 0, 2.0);

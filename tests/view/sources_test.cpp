@@ -1,7 +1,6 @@
 #include "app/workspaces/step/sources.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -64,8 +63,7 @@ TEST_CASE("no number outside of the sources changes a computed number") {
                                OperandId(Param::w_v)}) {
         const Index rows = sheet_of(before, id).values.rows;
         for (Index row = 0; row < rows; ++row) {
-            CAPTURE(name_of(id));
-            CAPTURE(row);
+            INFO("name_of(id) ", name_of(id), ", row ", row);
             const AppState edited = after(before, {SetCell{{id, row, 0}, 2.75}});
             const bool is_source =
                 id == OperandId(Stage::x) ? row < 2 : id != OperandId(Param::w_v);

@@ -13,7 +13,6 @@
 #include "tests/support/random_journal.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -125,8 +124,7 @@ TEST_CASE("state text: a cell that was typed, and every preset, come back to the
     }
 }
 
-TEST_CASE(
-    "state text: Ctrl+K copies it and opens what is pasted there; undo brings back what was") {
+TEST_CASE("state text: Ctrl+K copies it and opens what is pasted; undo brings back what was") {
     const AppState state = after(initial_state(), {SetSentence{"a b c"}, SetCausal{true},
                                                    SetWorkspace{"masks"}, CopyState{}});
     REQUIRE(state.effects.clipboard);

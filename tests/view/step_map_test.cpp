@@ -6,7 +6,6 @@
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -116,8 +115,7 @@ TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's"
     }
 }
 
-TEST_CASE(
-    "positions, a cap, ALiBi and global tokens: each stage's map has the reference's numbers") {
+TEST_CASE("positions, cap, ALiBi and global tokens: each stage's map has the reference's numbers") {
     AttentionSpec spec = causal_spec();
     spec.rope = Rope{};
     spec.query_offset = 9;

@@ -1,6 +1,5 @@
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -139,8 +138,7 @@ TEST_CASE("a sink stands in the sides of softmax, and the sum that it leaves sta
     }
 }
 
-TEST_CASE(
-    "softmax writes out the row that is looked at as bars over its columns, which are words") {
+TEST_CASE("softmax writes out the row that is looked at as bars over its columns' words") {
     AppState state =
         after(preset_state("cat-sat-mat"), {SetScaling{true}, GoToStage{Stage::weights}});
     const auto rows_of = [](const StepView& view) {
@@ -270,8 +268,7 @@ TEST_CASE("the bottom line says of a stage what the canvas says, that gradients 
           "Gradients of L = Σ output: how fast L grows with each number.");
 }
 
-TEST_CASE(
-    "of one head the joined heads are the context, of several the title names the one shown") {
+TEST_CASE("of one head the joined heads are the context, of several the title names one") {
     const StepView one = build_step_view(after(initial_state(), {GoToEnd{true}}));
     CHECK(one.formula == "Y = context W_O");
     CHECK(one.title == "Output");

@@ -45,10 +45,9 @@ inline TokenProduct product_by_hand(Index tokens, Index others, float step) {
                       {},
                       Tensor({1, 1, tokens, others})};
     for (Index j = 0; j < others; ++j) made.others.push_back(j);
-    for (Index i = 0; i < tokens; ++i)
-        for (Index j = 0; j < others; ++j)
-            made.values(0, 0, i, j) = 0.5F * (made.left(0, 0, i, 0) * made.right(0, 0, j, 0) +
-                                              made.left(0, 0, i, 1) * made.right(0, 0, j, 1));
+    for (const auto [i, j] : each_cell(tokens, others))
+        made.values(0, 0, i, j) = 0.5F * (made.left(0, 0, i, 0) * made.right(0, 0, j, 0) +
+                                          made.left(0, 0, i, 1) * made.right(0, 0, j, 1));
     return made;
 }
 /// Of a head with two columns over so many tokens.

@@ -8,7 +8,6 @@
 #include "app/workspaces/step/explain.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -95,9 +94,9 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(heads_off(state) == Off{{0, 1}});
     CHECK(is_off(state.document(), {0, 1}));
     CHECK_FALSE(is_off(state.document(), {1, 1}));
-    CHECK(has(state.message.words,
-              "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
-              "0.12 nats."));
+    CHECK(has(
+        state.message.words,
+        "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) 0.12 nats."));
     CHECK(heads_off(acted(state, {Undo{}})).empty());
     CHECK(heads_off(acted(state, {Redo{}})) == Off{{0, 1}});
 
@@ -166,15 +165,13 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
           "W is split into 4 heads, the model has 2: set its own number to change one.");
 }
 
-TEST_CASE(
-    "the first line names the heads that are off, the output's numbers and the largest change") {
+TEST_CASE("the first line names heads that are off, the output's numbers and the largest change") {
     AppState state = two_by_two();
     CHECK_FALSE(has(heads_point(state), "Without"));
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone});
     const std::string off_line =
-        "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) "
-        "0.12 nats. Most changed: L1 H0, mean KL(untouched‖now) of 4 rows 0.25 nats, "
-        "largest |Δα| 0.50.";
+        "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) 0.12 nats. "
+        "Most changed: L1 H0, mean KL(untouched‖now) of 4 rows 0.25 nats, largest |Δα| 0.50.";
     CHECK(heads_point(state) == off_line);
     const AppState sorted = after(state, {SortHeads{"entropy"}});
     CHECK(heads_point(sorted).starts_with(off_line + " "));
@@ -224,9 +221,9 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
           "strip: mean KL(untouched‖now) of its rows, longest 0.25 nats");
     CHECK(has(heads_inspector(state).as_text, "switched off: its rows of W_O are 0"));
     view = build_all_heads_view(after(state, {HoverHead{HeadPlace{1, 1}}}));
-    CHECK(has(view.hover_words,
-              "change: mean KL(untouched‖now) of 3 rows 0.10 nats, KL ∞ in 1 "
-              "row, largest |Δα| 0.75"));
+    CHECK(has(
+        view.hover_words,
+        "change: mean KL(untouched‖now) of 3 rows 0.10 nats, KL ∞ in 1 row, largest |Δα| 0.75"));
     // heads of another number are not the model's
     view = build_all_heads_view(after(state, {SetHeads{4}}));
     CHECK(std::ranges::none_of(view.thumbs, &HeadThumb::off));
@@ -267,17 +264,15 @@ TEST_CASE("a journal and a session keep which heads are off") {
     CHECK(has(wrong, "expected a list of [layer, head]"));
 }
 
-TEST_CASE(
-    "a replaced row is an intervention beside heads off: in the list, the words, the numbers") {
+TEST_CASE("a replaced row is an intervention beside heads off: in list, words and numbers") {
     AppState state = run_with(two_by_two(), {ReplaceRow{0, 1, 2, {0.0, 1.0, 0.0, 0.0}},
                                              SwitchHead{0, 0, false}, kRunDone});
     const ModelChanges& changes = model_of(state.document())->changes;
     REQUIRE(changes.rows.size() == 1);
     CHECK(changes.rows[0] == RowIntervention{{0, 1}, 2, {0.0, 1.0, 0.0, 0.0}});
     CHECK(changes.off == Off{{0, 0}});
-    CHECK(
-        heads_point(state).starts_with("Without L0 H0, with row 2 of L0 H1 "
-                                       "replaced the next token stays “the”"));
+    CHECK(heads_point(state).starts_with(
+        "Without L0 H0, with row 2 of L0 H1 replaced the next token stays “the”"));
     const auto weights = heads_look(state).result->weights({0, 1});
     CHECK(weights(2, 1) == 1.0F);
     CHECK(weights(2, 0) == 0.0F);
@@ -316,8 +311,7 @@ TEST_CASE("q, k and v are patched from a text that is asked for; one a head and 
     CHECK_FALSE(acted(state, {PatchHead{1, 0, Stage::context, "a dog ran off"}}).opening);
 }
 
-TEST_CASE(
-    "another text keeps heads off and drops rows and patches, which are of one text's tokens") {
+TEST_CASE("another text keeps heads off and drops rows and patches, which are of its tokens") {
     AppState state =
         run_with(two_by_two(), {SwitchHead{0, 0, false}, ReplaceRow{0, 1, 0, {1.0, 0.0, 0.0, 0.0}},
                                 PatchHead{1, 1, Stage::k, "a dog ran off"}, kRunDone});
@@ -344,8 +338,7 @@ TEST_CASE("a journal and a session keep rows and patches") {
     CHECK(has(session_fault(wrong, {.open = run_by_fake}), "has the part 'x': expected q, k or v"));
 }
 
-TEST_CASE(
-    "change is a measure while there are interventions: it sorts, filters and is in the CSV") {
+TEST_CASE("change is a measure while there are interventions: it sorts, filters, is in the CSV") {
     AppState state = two_by_two();
     CHECK(std::ranges::none_of(heads_measures(state.document()), [](const HeadMeasureInfo& each) {
         return each.measure == HeadMeasure::change;

@@ -8,7 +8,6 @@
 #include "app/workspaces/tensors/view.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {

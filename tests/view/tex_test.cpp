@@ -20,8 +20,7 @@ TEST_CASE("every stage's formula is TeX that parses, and reads as plain text wit
     }
 }
 
-TEST_CASE(
-    "every gradient's formula is TeX that parses, and begins with what it is the gradient of") {
+TEST_CASE("every gradient's formula is TeX that parses, and begins with what it is of") {
     const auto check = [](std::string_view source, const std::string& symbol) {
         CAPTURE(source);
         const auto formula = tex::parse(source);

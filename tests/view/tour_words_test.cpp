@@ -18,7 +18,6 @@
 #include "core/train/trainer.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -129,9 +128,7 @@ TEST_CASE("tour: the controls that it names are there") {
         [](const Command& each) { return each.words.starts_with("Generate"); }));
 }
 
-TEST_CASE(
-    "tour: its end opens run A after 600 steps where it was trained so far, hand-set heads where "
-    "not") {
+TEST_CASE("tour: its end opens run A after 600 steps where it was trained so far, else heads") {
     const TourPage& page = page_of("All of it, and your turn");
     CHECK(has(page.text, "run A after 600 steps: trained heads, not set by hand"));
     for (const Index steps : {0, 599, 600}) {

@@ -4,7 +4,6 @@
 #include "core/rng.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -24,19 +23,18 @@ Index differing_weights(const Document& a, const Document& b) {
     for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o}) {
         if (a.inputs->params[param].empty() || b.inputs->params[param].empty()) continue;
         const bool joins = param == Param::w_o;
-        for (Index h = 0; h < std::min(a.heads, b.heads); ++h)
-            for (Index r = 0; r < (joins ? d_k : d_model); ++r)
-                for (Index c = 0; c < (joins ? d_model : d_k); ++c)
-                    count += entry(a, param, h, r, c) != entry(b, param, h, r, c);
+        for (const auto [h, r] : each_cell(std::min(a.heads, b.heads), (joins ? d_k : d_model)))
+            for (Index c = 0; c < (joins ? d_model : d_k); ++c)
+                count += entry(a, param, h, r, c) != entry(b, param, h, r, c);
     }
     return count;
 }
 
 Index differing_vectors(const Document& a, const Document& b) {
     Index count = 0;
-    for (Index i = 0; i < std::min(std::ssize(a.tokens), std::ssize(b.tokens)); ++i)
-        for (Index c = 0; c < std::min(a.d_model, b.d_model); ++c)
-            count += a.inputs->x(0, 0, i, c) != b.inputs->x(0, 0, i, c);
+    for (const auto [i, c] : each_cell(std::min(std::ssize(a.tokens), std::ssize(b.tokens)),
+                                       std::min(a.d_model, b.d_model)))
+        count += a.inputs->x(0, 0, i, c) != b.inputs->x(0, 0, i, c);
     return count;
 }
 
@@ -64,8 +62,7 @@ TEST_CASE("no entry of a toy depends on how many there are") {
 TEST_CASE("another size keeps every number that was there, also hand-set and edited ones") {
     for (const char* preset : {"the-cat-sat-down", "three-heads", "cross-attention", "eight-heads"})
         for (std::uint64_t n = 0; n < 6; ++n) {
-            CAPTURE(preset);
-            CAPTURE(n);
+            INFO("preset ", preset, ", n ", n);
             const AppState first = after(preset_state(preset), {SetCell{{Param::w_k, 0, 1}, 7.25},
                                                                 SetCell{{Stage::x, 0, 0}, -3.5}});
             const Actions changes{SetKeyWidth{pick(n, 1, 20)}, SetHeads{pick(n, 2, 6)},
@@ -81,11 +78,10 @@ TEST_CASE("another size keeps every number that was there, also hand-set and edi
 TEST_CASE("an added head changes no number of others; 14 words do what their note says") {
     const AppState first = preset_state("the-animal-didnt-cross");
     const AppState more = after(first, {SetHeads{9}});
-    for (Index h = 0; h < 4; ++h)
-        for (Index i = 0; i < 14; ++i)
-            for (Index j = 0; j < 14; ++j)
-                CHECK((*first.trace)[Stage::weights](0, h, i, j) ==
-                      doctest::Approx((*more.trace)[Stage::weights](0, h, i, j)).epsilon(1e-5));
+    for (const auto [h, i] : each_cell(4, 14))
+        for (Index j = 0; j < 14; ++j)
+            CHECK((*first.trace)[Stage::weights](0, h, i, j) ==
+                  doctest::Approx((*more.trace)[Stage::weights](0, h, i, j)).epsilon(1e-5));
     const AppState state = preset_state("the-animal-didnt-cross");
     CHECK(state.document().tokens.size() == 14);
     const auto row = (*state.trace)[Stage::weights].matrix(0, 0).row(7);
@@ -113,9 +109,8 @@ TEST_CASE("the limits of a toy compute") {
     const AppState state = state_of(*document).value();
     const Tensor& a = (*state.trace)[Stage::weights];
     double largest = 0.0;  // mean of the rows' largest weights: softmax is not saturated
-    for (Index h = 0; h < kMaxHeads; ++h)
-        for (Index i = 0; i < kMaxTokens; ++i)
-            largest += *std::ranges::max_element(a.matrix(0, h).row(i)) / (64.0 * 16.0);
+    for (const auto [h, i] : each_cell(kMaxHeads, kMaxTokens))
+        largest += *std::ranges::max_element(a.matrix(0, h).row(i)) / (64.0 * 16.0);
     CHECK(largest > 1.0 / 64);
     CHECK(largest < 0.8);
     CHECK(kMaxModelWidth == 128);
@@ -231,12 +226,11 @@ TEST_CASE("two sentences are a batch, the shorter one padded, each with its own 
                 CHECK((*state.trace)[stage](0, 0, i, j) == (*one.trace)[stage](0, 0, i, j));
     const AppState dog = after(one, {SetSentence{"a dog"}});
     const AppState next = after(state, {ShowHead{0, 1}, GoToStage{Stage::weights}});
-    for (Index i = 0; i < 4; ++i)
-        for (Index j = 0; j < 4; ++j) {
-            const float a = (*state.trace)[Stage::weights](1, 0, i, j);
-            if (j >= 2) CHECK(a == 0.0F);
-            if (i < 2 && j < 2) CHECK(a == (*dog.trace)[Stage::weights](0, 0, i, j));
-        }
+    for (const auto [i, j] : each_cell(4, 4)) {
+        const float a = (*state.trace)[Stage::weights](1, 0, i, j);
+        if (j >= 2) CHECK(a == 0.0F);
+        if (i < 2 && j < 2) CHECK(a == (*dog.trace)[Stage::weights](0, 0, i, j));
+    }
     using Words = std::vector<std::string>;
     const auto shown = [](const AppState& of) { return build_step_view(of).result.row_labels; };
     CHECK(shown(after(state, {GoToStage{Stage::weights}})) == Words{"the", "cat", "sat", "down"});

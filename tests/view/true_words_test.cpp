@@ -21,7 +21,6 @@
 #include "app/workspaces/step/grids.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -308,8 +307,7 @@ TEST_CASE("step: which columns decide a score, equal scores, asymmetry, entropie
               "entropy of rows in nats: cat 1.02 → 0.89, sat 1.02 → 0.89, mat 0.98 → 0.67"));
 }
 
-TEST_CASE(
-    "heads: duplicates that a mask hides do not count; a head of the same word is called so") {
+TEST_CASE("heads: duplicates that a mask hides do not count; a head of one word is called so") {
     const auto facts = [](const AppState& state, Index head) {
         return *heads_look(state).result->find({0, head});
     };
@@ -334,14 +332,13 @@ TEST_CASE("compare: a side's title has the stage's name once") {
     CHECK(view.grids[0].title == "baseline: weights");
 }
 
-TEST_CASE(
-    "the worked example opens as its text has it, and says which rows of the text are wrong") {
+TEST_CASE("the worked example opens as its text has it, and says which of its rows are wrong") {
     const AppState state = after(preset_state("cat-sat-mat"), {GoToStage{Stage::weights}});
     const auto a = sheet_of(state, Stage::weights).values;
     const double wanted[3][3] = {
         {.4223, .1554, .4223}, {.1554, .4223, .4223}, {.2119, .2119, .5761}};
-    for (Index i = 0; i < 3; ++i)
-        for (Index j = 0; j < 3; ++j) CHECK(a(i, j) == doctest::Approx(wanted[i][j]).epsilon(1e-3));
+    for (const auto [i, j] : each_cell(3, 3))
+        CHECK(a(i, j) == doctest::Approx(wanted[i][j]).epsilon(1e-3));
     CHECK(has(state.document().note, "rows sat and mat are wrong"));
 }
 

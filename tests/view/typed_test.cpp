@@ -1,7 +1,6 @@
 #include "app/common/typed.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 TEST_CASE("a seed is typed exactly up to 2^64 - 1, numbers as people write them") {

@@ -3,7 +3,6 @@
 #include "core/cast.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -95,9 +94,7 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
     CHECK(has(state.message.words, "no such fault"));
 }
 
-TEST_CASE(
-    "verify: what is allowed and the extent are said, options where a file says them; no fault "
-    "blanks the window") {
+TEST_CASE("verify: what is allowed and the extent are said, a file's options; a fault is shown") {
     const AppState state = verify_state({PlantFault{"mask_inverted"}});
     const VerifyView view = build_verify_view(state);
     CHECK(view.ready);

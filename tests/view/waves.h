@@ -8,10 +8,9 @@ namespace attn::view {
 
 inline Tensor waves(Index tokens, double pace) {
     Tensor tensor(Shape{1, 1, tokens, 8});
-    for (Index i = 0; i < tokens; ++i)
-        for (Index c = 0; c < 8; ++c)
-            tensor(0, 0, i, c) =
-                static_cast<float>(2.0 * std::sin(pace * static_cast<double>(i * 8 + c)));
+    for (const auto [i, c] : each_cell(tokens, 8))
+        tensor(0, 0, i, c) =
+            static_cast<float>(2.0 * std::sin(pace * static_cast<double>(i * 8 + c)));
     return tensor;
 }
 

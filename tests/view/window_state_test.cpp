@@ -7,7 +7,6 @@
 #include "tests/io/scratch.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -109,8 +108,7 @@ TEST_CASE("About and the popover of the model are found, opened, closed and kept
     CHECK(reopened(shown).show_about);
 }
 
-TEST_CASE(
-    "Enter on what is no number explains it and keeps the field, a click elsewhere drops it") {
+TEST_CASE("Enter on what is no number explains it and keeps the field, a click away drops it") {
     const CellRef cell{Stage::x, 1, 1};
     const AppState typed = after(initial_state(), {BeginCellEdit{cell}, DraftCell{"1.2.3"}});
     for (const Action& entered : Actions{CommitCellEdit{}, CommitAndMove{1}}) {
@@ -237,8 +235,7 @@ TEST_CASE("what the clock took from the bottom line a session still has, as a re
     CHECK(shown(failed) == "no");
 }
 
-TEST_CASE(
-    "the prompt keeps the path of what cannot be opened, and its fault until another is typed") {
+TEST_CASE("the prompt keeps the path of what cannot be opened, and its fault until one is typed") {
     const std::string path = "/nowhere/weights.npz";
     AppState state = after(initial_state(), {ShowPrompt{PromptKind::open}, DraftPrompt{path},
                                              OpenFile{path}, DocumentReady{path, "No file."}});

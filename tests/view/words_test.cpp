@@ -6,7 +6,6 @@
 #include "core/text.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 using Tokens = std::vector<std::string>;
 

@@ -3,7 +3,6 @@
 #include "tests/view/probe_workspace.h"
 #include "tests/view/view_test.h"
 
-using namespace attn;
 using namespace attn::view;
 
 namespace {
@@ -81,9 +80,7 @@ TEST_CASE("a key that no workspace has is refused with the keys there are") {
     CHECK(std::ranges::count(keys, ',') == std::ssize(workspaces()) - 2);
 }
 
-TEST_CASE(
-    "workspaces stand group by group, each letter once a group; both names of a workspace go "
-    "there") {
+TEST_CASE("workspaces stand group by group, each letter once a group; both names go there") {
     for (std::size_t n = 1; n < workspaces().size(); ++n) {
         const WorkspaceInfo& row = *workspaces()[n];
         CHECK(row.group >= workspaces()[n - 1]->group);

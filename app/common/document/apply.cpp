@@ -45,8 +45,8 @@ std::string resized_words(const Document& before, Index was, Index is, std::stri
 /// Says whose sizes these are where they cannot be set.
 bool refuse_file(AppState& state, std::string_view what) {
     if (is_toy(state.document())) return false;
-    warn(state, fmt::format("{} belongs to the tensors of {}: it can be set for a toy sentence.",
-                            what, state.document().title));
+    warn(state, "{} belongs to the tensors of {}: it can be set for a toy sentence.", what,
+         state.document().title);
     return true;
 }
 
@@ -129,6 +129,27 @@ void take_again(AppState& state, const Opened& opened) {
     leave_lacking_workspace(state);
 }
 
+/// What a file gives was scaled before, or raw scores as its options say; a temperature divides those still.
+bool refuse_given(AppState& state, bool temperature) {
+    const Document& document = state.document();
+    if (document.given.empty() || !is_empty(document)) return false;  // Q and K beside are scaled
+    const bool raw = document.given.front()->stage == Stage::scores;
+    if (raw && temperature) return false;
+    warn(state, "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
+         raw ? "how they are scaled is chosen in Tensors (3 T)" : "they were scaled before");
+    return true;
+}
+
+/// Whether that layer is looked at now, or says why not.
+bool goes_to_layer(AppState& state, HeadPlace place) {
+    if (!is_there(state.document(), place)) {
+        warn(state, missing_head_words(state.document(), place));
+        return false;
+    }
+    if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
+    return place.layer == state.document().layer;
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const LoadPreset& action) {
@@ -152,14 +173,14 @@ void carry_out(AppState& state, const OpenFile& action) {
     state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
     if (auto model = model_text_of(action)) state.opening->what = *std::move(model);
     state.opening_done = 0.0;
-    say(state, fmt::format("Opening {}.", words_of(*state.opening)));
+    say(state, "Opening {}.", words_of(*state.opening));
 }
 
 void carry_out(AppState& state, const OpenPlanted& action) {
     if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
     state.opening = OpenRequest{action.spec, ++state.opened};
     state.opening_done = 0.0;
-    say(state, fmt::format("Making a {}.", words_of(*state.opening)));
+    say(state, "Making a {}.", words_of(*state.opening));
 }
 
 /// What cannot be opened changes nothing but the message.
@@ -242,8 +263,8 @@ void carry_out(AppState& state, const SetHeads& action) {
     const Index was = document.heads;
     if (action.heads == was) return;
     if (!is_toy(document) && !document.inputs->projects())
-        return warn(state, fmt::format("Q of {} brings {} heads: their number cannot be set.",
-                                       document.title, document.size.heads));
+        return warn(state, "Q of {} brings {} heads: their number cannot be set.", document.title,
+                    document.size.heads);
     std::string words = "the columns of W are split anew";
     if (is_toy(document)) {
         if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
@@ -257,23 +278,6 @@ void carry_out(AppState& state, const SetHeads& action) {
     edit_document(state, std::move(document),
                   fmt::format("{} head{}: {}", action.heads, action.heads == 1 ? "" : "s", words));
 }
-
-namespace {
-
-/// What a file gives was scaled before, or raw scores as its options say; a temperature divides those still.
-bool refuse_given(AppState& state, bool temperature) {
-    const Document& document = state.document();
-    if (document.given.empty() || !is_empty(document)) return false;  // Q and K beside are scaled
-    const bool raw = document.given.front()->stage == Stage::scores;
-    if (raw && temperature) return false;
-    warn(state,
-         fmt::format(
-             "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
-             raw ? "how they are scaled is chosen in Tensors (3 T)" : "they were scaled before"));
-    return true;
-}
-
-}  // namespace
 
 void carry_out(AppState& state, const SetScaling& action) {
     Document document = state.document();
@@ -316,20 +320,6 @@ void carry_out(AppState& state, const SetSeed& action) {
     edit_document(state, std::move(document), words);
 }
 
-namespace {
-
-/// Whether that layer is looked at now, or says why not.
-bool goes_to_layer(AppState& state, HeadPlace place) {
-    if (!is_there(state.document(), place)) {
-        warn(state, missing_head_words(state.document(), place));
-        return false;
-    }
-    if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
-    return place.layer == state.document().layer;
-}
-
-}  // namespace
-
 void carry_out(AppState& state, const ShowHead& action) {
     if (action.layer && !goes_to_layer(state, {*action.layer, action.head})) return;
     const Dimensions& size = state.document().size;
@@ -337,16 +327,13 @@ void carry_out(AppState& state, const ShowHead& action) {
     const bool there =
         action.head >= 0 && action.head < size.heads && batch >= 0 && batch < size.batch;
     if (!there)
-        return warn(
-            state,
-            fmt::format("There is no head {} of sequence {}: the document has {} of each of {}, "
-                        "counted from 0.",
-                        action.head, batch, size.heads, size.batch));
+        return warn(state, fmt::format("There is no head {} of sequence {}: the document has {} of "
+                                       "each of {}, counted from 0.",
+                                       action.head, batch, size.heads, size.batch));
     state.head = action.head;
     state.batch = batch;
     settle(state);
-    if (action.layer)
-        return say(state, fmt::format("Layer {}, head {}.", *action.layer, action.head));
+    if (action.layer) return say(state, "Layer {}, head {}.", *action.layer, action.head);
     say(state, size.batch == 1 ? fmt::format("Head {} (0–{}).", action.head, size.heads - 1)
                                : fmt::format("Sequence {}, head {}.", batch, action.head));
 }
@@ -356,8 +343,8 @@ void carry_out(AppState& state, const ShowLayer& action) {
     const Document& present = state.document();
     const Index layers = static_cast<Index>(present.layers.size());
     if (action.layer < 0 || action.layer >= layers)
-        return warn(state, fmt::format("There is no layer {}: the document has {}, counted from 0.",
-                                       action.layer, layers));
+        return warn(state, "There is no layer {}: the document has {}, counted from 0.",
+                    action.layer, layers);
     if (action.layer == present.layer) return;
     Document document = state.document();
     look_at_layer(document, action.layer);
@@ -371,13 +358,13 @@ void carry_out(AppState& state, const ShowLayer& action) {
     }
     state.effect.reset();
     settle(state);
-    say(state, fmt::format("Layer {} (0–{}).", action.layer, layers - 1));
+    say(state, "Layer {} (0–{}).", action.layer, layers - 1);
 }
 
 void carry_out(AppState& state, const SetBackend& action) {
     if (action.name != kAuto && find_backend(action.name, state.backends) == nullptr &&
         !stages_lack(state.document()).empty())
-        return say_error(state, fmt::format("there is no backend {} here", shortened(action.name)));
+        return say_error(state, "there is no backend {} here", shortened(action.name));
     const std::string before = std::exchange(state.backend, action.name);
     if (auto done = compute(state); !done) {
         state.backend = before;

@@ -5,7 +5,6 @@
 #include "app/common/document/call_actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/toy.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 
@@ -118,56 +117,6 @@ void turn_again(const Document& before, CallSettings& call) {
     call.rope_scaled = again.rope_scaled;
 }
 
-}  // namespace
-
-void set_call_field(AppState& state, const KeptField& field, const FieldValue& value) {
-    const Document& before = state.document();
-    if (std::string lack = call_field_lacks(before, field.name); !lack.empty())
-        return warn(state, std::move(lack));
-    const CallSettings was = call_of(before);
-    CallSettings call = was;
-    const auto words = put_field(state, field, &call, value);
-    if (!words) return say(state, words.error());
-    if (call == was) return;
-    Document document = before;
-    if (call.rope == RopeTurn::off && before.spec.rope) document.rope_before = before.spec.rope;
-    if (call.rope != RopeTurn::off && !before.spec.rope && before.rope_before) {
-        turn_again(before, call);
-        document.spec.rope = before.rope_before;
-    }
-    set_options(document.spec, call);
-    if (call.scale_q_k != was.scale_q_k)
-        document.spec.scale = call.scale_q_k ? ScaleKind::q_and_k : ScaleKind::sqrt_dk;
-    if (is_toy(before)) set_tensors(document, was, call);
-    edit_spec(state, std::move(document), *words);
-}
-
-void carry_out(AppState& state, const CopyQueryWeights&) {
-    Document document = state.document();
-    if (!is_toy(document))
-        return warn(state, fmt::format("W_Q and W_K belong to the tensors of {}: they can be set "
-                                       "for a toy sentence.",
-                                       document.title));
-    Inputs inputs = *document.inputs;
-    const Tensor& w_q = inputs.params[Param::w_q];
-    Tensor& w_k = inputs.params[Param::w_k];
-    if (w_k == w_q) return say(state, "W_K is W_Q already.");
-    if (document.spec.kv_heads != document.spec.heads)
-        return say_error(state,
-                         fmt::format("W_Q has {} heads and W_K {}: they can be equal with as "
-                                     "many key/value heads as heads",
-                                     document.spec.heads, document.spec.kv_heads));
-    w_k = w_q;
-    set_inputs(document, std::move(inputs));
-    document.name = "custom";
-    document.note = toy_note(document);
-    if (!document.note.ends_with(", edited")) document.note += ", edited";
-    document.head_names.clear();
-    edit_document(state, std::move(document), "W_K := W_Q: keys are projected as queries are");
-}
-
-namespace {
-
 bool always(const CallSettings&) { return true; }
 bool products(const CallSettings& call) { return call.score == Score::dot; }
 bool turns(const CallSettings& call) { return call.rope != RopeTurn::off; }
@@ -201,6 +150,52 @@ constexpr CallField kFields[] = {
 };
 
 }  // namespace
+
+void set_call_field(AppState& state, const KeptField& field, const FieldValue& value) {
+    const Document& before = state.document();
+    if (std::string lack = call_field_lacks(before, field.name); !lack.empty())
+        return warn(state, std::move(lack));
+    const CallSettings was = call_of(before);
+    CallSettings call = was;
+    const auto words = put_field(state, field, &call, value);
+    if (!words) return say(state, words.error());
+    if (call == was) return;
+    Document document = before;
+    if (call.rope == RopeTurn::off && before.spec.rope) document.rope_before = before.spec.rope;
+    if (call.rope != RopeTurn::off && !before.spec.rope && before.rope_before) {
+        turn_again(before, call);
+        document.spec.rope = before.rope_before;
+    }
+    set_options(document.spec, call);
+    if (call.scale_q_k != was.scale_q_k)
+        document.spec.scale = call.scale_q_k ? ScaleKind::q_and_k : ScaleKind::sqrt_dk;
+    if (is_toy(before)) set_tensors(document, was, call);
+    edit_spec(state, std::move(document), *words);
+}
+
+void carry_out(AppState& state, const CopyQueryWeights&) {
+    Document document = state.document();
+    if (!is_toy(document))
+        return warn(state,
+                    "W_Q and W_K belong to the tensors of {}: they can be set for a toy sentence.",
+                    document.title);
+    Inputs inputs = *document.inputs;
+    const Tensor& w_q = inputs.params[Param::w_q];
+    Tensor& w_k = inputs.params[Param::w_k];
+    if (w_k == w_q) return say(state, "W_K is W_Q already.");
+    if (document.spec.kv_heads != document.spec.heads)
+        return say_error(
+            state,
+            "W_Q has {} heads and W_K {}: they can be equal with as many key/value heads as heads",
+            document.spec.heads, document.spec.kv_heads);
+    w_k = w_q;
+    set_inputs(document, std::move(inputs));
+    document.name = "custom";
+    document.note = toy_note(document);
+    if (!document.note.ends_with(", edited")) document.note += ", edited";
+    document.head_names.clear();
+    edit_document(state, std::move(document), "W_K := W_Q: keys are projected as queries are");
+}
 
 std::span<const CallField> call_fields() { return kFields; }
 

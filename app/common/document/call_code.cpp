@@ -10,7 +10,6 @@
 #include "app/common/format.h"
 #include "core/dropout.h"
 #include "core/entries.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -290,8 +289,8 @@ Result<std::string> call_code(const Document& document, MaskCode code) {
     if (pairs) count += static_cast<std::size_t>(size.batch * size.heads * size.tq * size.tk);
     if (count > kMostNumbers)
         return bad_input(
-            fmt::format("the call has {} numbers; expected at most {} to copy them: "
-                        "attnscope trace saves any call",
+            fmt::format("the call has {} numbers; expected at most {} to copy them: attnscope "
+                        "trace saves any call",
                         count, kMostNumbers));
     if (!finite) return bad_input("the inputs hold NaN or infinity: expected numbers to copy");
     return CodeWriter(document, code).whole();
@@ -301,8 +300,8 @@ void carry_out(AppState& state, const CopyCall& action) {
     const auto code = call_code(state.document(), action.code);
     if (!code) return say(state, code.error());
     state.effects.clipboard = *code;
-    say(state, fmt::format("Copied the whole call as {}.",
-                           action.code == MaskCode::numpy ? "NumPy" : "PyTorch"));
+    say(state, "Copied the whole call as {}.",
+        action.code == MaskCode::numpy ? "NumPy" : "PyTorch");
 }
 
 }  // namespace attn::view

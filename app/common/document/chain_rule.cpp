@@ -8,7 +8,6 @@
 #include "app/common/document/toy.h"
 #include "app/common/sheet.h"
 #include "core/gradient_tex.h"
-#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {

@@ -1,7 +1,5 @@
 #include "app/common/document/commands.h"
 
-#include <fmt/format.h>
-
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include "app/common/command.h"
 
 namespace attn::view {
@@ -8,6 +10,24 @@ namespace attn::view {
 void add_document_commands(std::vector<Command>& list, const AppState& state);
 /// Every preset, in the group of a workspace.
 void add_presets(std::vector<Command>& list, const AppState& state, const char* group);
+/// Where an arrow key goes.
+struct Arrow {
+    const char* words;
+    Key key;
+    int rows, columns;
+};
+inline constexpr Arrow kArrows[] = {{"above", Key::up, -1, 0},
+                                    {"below", Key::down, 1, 0},
+                                    {"to the left", Key::left, 0, -1},
+                                    {"to the right", Key::right, 0, 1}};
+/// "Select the query above", "Select the key to the left": `make` makes the action of so many rows and columns.
+template <class Make>
+void add_arrows(const CommandAdder& add, const char* row, const char* column, Chord (&chord)(Key),
+                Make make, bool enabled = true) {
+    for (const Arrow& way : kArrows)
+        add(fmt::format("Select the {} {}", way.rows != 0 ? row : column, way.words),
+            chord(way.key), make(way.rows, way.columns), enabled);
+}
 /// What a sentence with toy weights offers besides: presets, other weights, gradients.
 void add_model_commands(std::vector<Command>& list, const AppState& state);
 

@@ -1,7 +1,5 @@
 #include "app/common/document/document.h"
 
-#include <algorithm>
-#include <mutex>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -15,8 +13,6 @@
 #include "app/common/state_text.h"
 #include "core/check_mask.h"
 #include "core/io/file.h"
-#include "core/large/weight_source.h"
-#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -75,6 +71,36 @@ class Titles {
     std::map<fs::path, Known> known_;
 };
 
+double bytes_of(const Document& document) {
+    double floats = 0.0;
+    const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
+    for (const auto& inputs : document.layers) {
+        if (!inputs) continue;  // not set yet
+        for (const Tensor* tensor : {&inputs->x, &inputs->x_kv, &inputs->q, &inputs->k, &inputs->v})
+            add(*tensor);
+        for (const Tensor& tensor : inputs->params.tensors) add(tensor);
+    }
+    for (const auto& given : document.given) add(given->values);
+    return 4.0 * floats;
+}
+
+/// A model's numbers for a score in whose place another is computed: that has no use for them.
+void drop_unused(Document& document) {
+    if (model_of(document) == nullptr) return;
+    for (Index n = 0; auto& layer : document.layers) {
+        const auto used = info(spec_of(document, n++).score).params;
+        const bool looked_at = layer == document.inputs;
+        for (const ParamInfo& row : param_table()) {
+            if (row.use != ParamUse::score || layer->params[row.param].empty()) continue;
+            if (std::ranges::count(used, row.param) > 0) continue;
+            Inputs inputs = *layer;
+            inputs.params[row.param] = {};
+            layer = std::make_shared<const Inputs>(std::move(inputs));
+        }
+        if (looked_at) document.inputs = layer;
+    }
+}
+
 }  // namespace
 
 bool is_toy(const Document& document) { return std::holds_alternative<ToyOrigin>(document.origin); }
@@ -131,23 +157,6 @@ std::string empty_words(const Document& document) {
     return "There is no sentence yet: type one in Step (1 S).";
 }
 
-namespace {
-
-double bytes_of(const Document& document) {
-    double floats = 0.0;
-    const auto add = [&](const Tensor& tensor) { floats += static_cast<double>(tensor.count()); };
-    for (const auto& inputs : document.layers) {
-        if (!inputs) continue;  // not set yet
-        for (const Tensor* tensor : {&inputs->x, &inputs->x_kv, &inputs->q, &inputs->k, &inputs->v})
-            add(*tensor);
-        for (const Tensor& tensor : inputs->params.tensors) add(tensor);
-    }
-    for (const auto& given : document.given) add(given->values);
-    return 4.0 * floats;
-}
-
-}  // namespace
-
 const AttentionSpec& spec_of(const Document& document, Index layer) {
     const bool other = layer != document.layer && !document.layer_specs.empty();
     return other ? document.layer_specs[layer] : document.spec;
@@ -193,27 +202,6 @@ Result<void> check_input(const Document& document, const InputEdit& edit) {
                                  key_of(edit.tensor), edit.batch, edit.head, edit.row,
                                  edit.column));
 }
-
-namespace {
-
-/// A model's numbers for a score in whose place another is computed: that has no use for them.
-void drop_unused(Document& document) {
-    if (model_of(document) == nullptr) return;
-    for (Index n = 0; auto& layer : document.layers) {
-        const auto used = info(spec_of(document, n++).score).params;
-        const bool looked_at = layer == document.inputs;
-        for (const ParamInfo& row : param_table()) {
-            if (row.use != ParamUse::score || layer->params[row.param].empty()) continue;
-            if (std::ranges::count(used, row.param) > 0) continue;
-            Inputs inputs = *layer;
-            inputs.params[row.param] = {};
-            layer = std::make_shared<const Inputs>(std::move(inputs));
-        }
-        if (looked_at) document.inputs = layer;
-    }
-}
-
-}  // namespace
 
 Result<Document> with_size(Document document) {
     drop_unused(document);

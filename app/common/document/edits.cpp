@@ -1,11 +1,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/call.h"
 
-#include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/effect.h"
@@ -126,10 +121,10 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     push(state, step_of(std::move(settings), words));
     settle(state);
     note_effect(state, before);
-    say(state, with_effect(state, words) +
-                   (left ? " All weights are computed now: those that the file stores were another "
-                           "call's."
-                         : ""));
+    say(state,
+        with_effect(state, words) +
+            (left ? " All weights are computed now: those that the file stores were another call's."
+                  : ""));
     return true;
 }
 

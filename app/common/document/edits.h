@@ -2,6 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "app/common/action.h"
 #include "app/common/state.h"
@@ -56,6 +59,21 @@ inline void warn(AppState& state, std::string words) {
 }
 inline void say_error(AppState& state, std::string words) {
     say(state, std::move(words), Severity::error);
+}
+/// The same with what stands at each {} of the words.
+template <class First, class... More>
+void say(AppState& state, fmt::format_string<First, More...> words, First&& first, More&&... more) {
+    say(state, fmt::format(words, std::forward<First>(first), std::forward<More>(more)...));
+}
+template <class First, class... More>
+void warn(AppState& state, fmt::format_string<First, More...> words, First&& first,
+          More&&... more) {
+    warn(state, fmt::format(words, std::forward<First>(first), std::forward<More>(more)...));
+}
+template <class First, class... More>
+void say_error(AppState& state, fmt::format_string<First, More...> words, First&& first,
+               More&&... more) {
+    say_error(state, fmt::format(words, std::forward<First>(first), std::forward<More>(more)...));
 }
 /// A chosen backend that failed was left for another: nothing is lost, but the person is told.
 void warn_of_backend(AppState& state);

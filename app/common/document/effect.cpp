@@ -1,9 +1,6 @@
 #include "app/common/document/effect.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
-#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {
@@ -170,8 +166,7 @@ StageChange compared(const Matrix& was, const Matrix& is, bool reached) {
         change.fate = was.rows == 0 ? Fate::appeared : Fate::resized;
     if (change.fate == Fate::resized || change.fate == Fate::appeared) return change;
     std::vector<double> apart;
-    for (Index i = 0; i < is.rows; ++i)
-        for (Index j = 0; j < is.columns; ++j) apart.push_back(distance(was(i, j), is(i, j)));
+    for (const auto [i, j] : each_cell(is)) apart.push_back(distance(was(i, j), is(i, j)));
     const auto most = largest_places(std::span<const double>(apart), kSameWeight);
     if (most.empty() || apart[most.front()] == 0.0) return change;
     const Index i = most.front() / is.columns, j = most.front() % is.columns;

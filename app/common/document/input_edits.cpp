@@ -1,6 +1,5 @@
 #include "app/common/document/input_edits.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,8 +1,5 @@
 #include "app/common/document/interventions.h"
 
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -78,8 +75,8 @@ void run_again(AppState& state, ModelOrigin wanted) {
     leave_typed_text(state);
     const ModelOrigin& shown = *model_of(state.document());
     const std::string which = changes_words(wanted.changes);
-    if (wanted == shown) return say(state, fmt::format("What is shown is {}.", which));
-    say(state, fmt::format("Running the model {}.", which));
+    if (wanted == shown) return say(state, "What is shown is {}.", which);
+    say(state, "Running the model {}.", which);
     ask_model(state, std::move(wanted));
 }
 
@@ -94,10 +91,8 @@ bool can_change(AppState& state, HeadPlace place) {
     else if (!is_there(state.document(), place))
         warn(state, missing_head_words(state.document(), place));
     else if (!has_own_heads(state.document()))
-        warn(state,
-             fmt::format("W is split into {} heads, the model has {}: set its own number to change "
-                         "one",
-                         state.document().size.heads, state.document().own_heads));
+        warn(state, "W is split into {} heads, the model has {}: set its own number to change one",
+             state.document().size.heads, state.document().own_heads);
     else if (const std::string lack = interventions_lack(state.document()); !lack.empty())
         warn(state, lack);
     else
@@ -107,7 +102,7 @@ bool can_change(AppState& state, HeadPlace place) {
 
 bool is_patched(AppState& state, Stage part) {
     if (part == Stage::q || part == Stage::k || part == Stage::v) return true;
-    say_error(state, fmt::format("{} cannot be patched: q, k or v.", info(part).key));
+    say_error(state, "{} cannot be patched: q, k or v.", info(part).key);
     return false;
 }
 
@@ -205,7 +200,7 @@ void carry_out(AppState& state, const SwitchHead& action) {
     const auto at = std::ranges::lower_bound(off, place);
     const bool is_on = at == off.end() || *at != place;
     if (is_on == action.on)
-        return warn(state, fmt::format("{} is {} already", head_name(place), is_on ? "on" : "off"));
+        return warn(state, "{} is {} already", head_name(place), is_on ? "on" : "off");
     if (action.on)
         off.erase(at);
     else

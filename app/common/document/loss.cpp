@@ -1,8 +1,6 @@
 #include "app/common/document/loss.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,6 +52,32 @@ double half_squares(const Tensor& errors) {
     double sum = 0.0;
     for (const double error : errors.values()) sum += error * error;
     return sum / 2;
+}
+
+/// The selected output, else the one chosen last, else the first.
+OutputCell offered_output(const AppState& state) {
+    const auto& selected = state.selected;
+    if (selected && selected->tensor == OperandId(Stage::output))
+        return {state.batch, selected->row, selected->column};
+    if (has_output(state.document(), state.loss.cell)) return state.loss.cell;
+    return {std::min(state.batch, std::max<Index>(state.document().size.batch, 1) - 1), 0, 0};
+}
+
+void set_loss(AppState& state, const Loss& loss) {
+    state.show_gradients = true;
+    const Loss before = std::exchange(state.loss, loss);
+    if (auto done = compute_gradients(state); !done) {
+        state.loss = before;
+        return say(state, done.error());
+    }
+    say(state, loss_sentence(state));
+}
+
+/// Whether the output has that cell; tells the person where it has not.
+bool is_output(AppState& state, const CellRef& cell) {
+    const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
+    if (!there) warn(state, "{} is no number of the output", cell_name(state, cell));
+    return there;
 }
 
 }  // namespace
@@ -160,36 +184,6 @@ std::string loss_sentence(const AppState& state) {
                        loss_words(state));
 }
 
-namespace {
-
-/// The selected output, else the one chosen last, else the first.
-OutputCell offered_output(const AppState& state) {
-    const auto& selected = state.selected;
-    if (selected && selected->tensor == OperandId(Stage::output))
-        return {state.batch, selected->row, selected->column};
-    if (has_output(state.document(), state.loss.cell)) return state.loss.cell;
-    return {std::min(state.batch, std::max<Index>(state.document().size.batch, 1) - 1), 0, 0};
-}
-
-void set_loss(AppState& state, const Loss& loss) {
-    state.show_gradients = true;
-    const Loss before = std::exchange(state.loss, loss);
-    if (auto done = compute_gradients(state); !done) {
-        state.loss = before;
-        return say(state, done.error());
-    }
-    say(state, loss_sentence(state));
-}
-
-/// Whether the output has that cell; tells the person where it has not.
-bool is_output(AppState& state, const CellRef& cell) {
-    const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
-    if (!there) warn(state, fmt::format("{} is no number of the output", cell_name(state, cell)));
-    return there;
-}
-
-}  // namespace
-
 void carry_out(AppState& state, const ShowGradients& action) {
     if (action.on)
         if (auto done = state.gradients.compute(); !done) return say(state, done.error());
@@ -201,10 +195,9 @@ void carry_out(AppState& state, const SetLoss& action) {
     if (is_empty(state.document()))
         return warn(state, "There is no output yet: type a sentence first");
     if (action.kind == LossKind::file && given_gradient(state.document()) == nullptr)
-        return warn(
-            state,
-            "What is open gives no gradient of its output: expected a file with dY, or with "
-            "dO and no W_O");
+        return warn(state,
+                    "What is open gives no gradient of its output: expected a file with dY, or "
+                    "with dO and no W_O");
     set_loss(state, {action.kind,
                      is_of_one_output(action.kind) ? offered_output(state) : state.loss.cell});
 }

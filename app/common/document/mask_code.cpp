@@ -1,7 +1,5 @@
 #include "app/common/document/mask_code.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,8 +1,6 @@
 #include "app/common/document/mask_rules.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +8,6 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/paint.h"
-#include "core/masks.h"
 
 namespace attn::view {
 namespace {
@@ -20,7 +17,7 @@ bool refuse_empty(AppState& state) {
     const Document& document = state.document();
     if (!is_empty(document) || takes_masks(document)) return false;
     if (!document.given.empty()) {
-        warn(state, fmt::format("{} gives weights: no mask changes them.", document.title));
+        warn(state, "{} gives weights: no mask changes them.", document.title);
         return true;
     }
     warn(state, "There is no mask without a sentence: type one in Step.");
@@ -133,9 +130,9 @@ void say_forbidden(AppState& state, Pair pair) {
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
             return say(state,
-                       fmt::format("{} stays forbidden by the {} rule, {}: paint cannot allow it, "
-                                   "B turns the rules into paint.",
-                                   pair_name(state, pair), verdict.name, verdict.words));
+                       "{} stays forbidden by the {} rule, {}: paint cannot allow it, B turns the "
+                       "rules into paint.",
+                       pair_name(state, pair), verdict.name, verdict.words);
 }
 
 // ---- rule by rule
@@ -342,10 +339,9 @@ void carry_out(AppState& state, const PaintRules&) {
     const Index batch = by_batch || (custom && custom->shape().b > 1) ? document.size.batch : 1;
     const Index heads = custom && custom->shape().h > 1 ? document.size.heads : 1;
     Mask paint(Shape{batch, heads, document.size.tq, document.size.tk});
-    for (Index b = 0; b < batch; ++b)
-        for (Index h = 0; h < heads; ++h)
-            for (Index i = 0; i < document.size.tq; ++i)
-                std::ranges::copy(all.matrix(b, h).row(i), paint.matrix(b, h).row(i).begin());
+    for (const auto [b, h] : each_cell(batch, heads))
+        for (Index i = 0; i < document.size.tq; ++i)
+            std::ranges::copy(all.matrix(b, h).row(i), paint.matrix(b, h).row(i).begin());
     document.spec.mask = {};
     set_paint(document, std::move(paint));
     edit_spec(state, std::move(document), "The rules are paint now: every pair can be painted");

@@ -1,8 +1,6 @@
 #include "app/common/document/model_text.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -233,10 +231,9 @@ void carry_out(AppState& state, const TypeText& action) {
     if (model == nullptr)
         return warn(state, "no model is open: a model's folder reads what is typed");
     if (model->image)
-        return warn(
-            state, fmt::format("{} reads an image: what is typed is no text for it. Drop a PNG, or "
-                               "open one (Ctrl+O).",
-                               state.document().title));
+        return warn(state, fmt::format("{} reads an image: what is typed is no text for it. Drop a "
+                                       "PNG, or open one (Ctrl+O).",
+                                       state.document().title));
     const ModelOrigin now = *wanted_model(state);
     // rows and patches are made for the tokens of one text
     ModelChanges changes = now.text == model->text ? now.changes : model->changes;
@@ -257,16 +254,14 @@ void carry_out(AppState& state, const TypeText& action) {
     wanted.changes = changes;
     if (wanted != *model) ask_model(state, std::move(wanted));
     if (!blank) return say(state, typed_words(state.document(), {}) + ".");
-    warn(state,
-         fmt::format("the text is empty: what is shown is still of {}", quoted_text(model->text)));
+    warn(state, "the text is empty: what is shown is still of {}", quoted_text(model->text));
 }
 
 void carry_out(AppState& state, const ReadImage& action) {
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || !takes_image(state.document()))
-        return warn(state,
-                    fmt::format("{}: no model that reads images is open; open its folder first",
-                                shortened(action.path)));
+        return warn(state, "{}: no model that reads images is open; open its folder first",
+                    shortened(action.path));
     if (is_blank(action.path)) return warn(state, "no image is named; expected the path of a PNG");
     if (!model->image) {  // a tower's
         if (model->group.empty()) carry_out(state, ShowGroup{"image"});
@@ -274,7 +269,7 @@ void carry_out(AppState& state, const ReadImage& action) {
     }
     leave_typed_text(state);
     state.sentence_draft = action.path;
-    say(state, fmt::format("Reading {}.", shortened(action.path)));
+    say(state, "Reading {}.", shortened(action.path));
     ModelOrigin wanted = *model;
     if (wanted.text != action.path) wanted.changes = {wanted.changes.off};
     wanted.text = action.path;
@@ -285,17 +280,16 @@ void carry_out(AppState& state, const ShowGroup& action) {
     const std::vector<std::string>& groups = state.document().groups;
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || std::ranges::find(groups, action.group) == groups.end())
-        return warn(state, fmt::format("there is no group {}; expected one of those of the "
-                                       "model that is open",
-                                       shortened(action.group)));
+        return warn(state, "there is no group {}; expected one of those of the model that is open",
+                    shortened(action.group));
     ModelOrigin wanted = *model;
     wanted.group = action.group == groups.front() ? "" : action.group;
     if (wanted.group == model->group) return;
     const ModelOrigin& shown = *model_of(state.document());
     wanted.changes = wanted.group == shown.group ? shown.changes : ModelChanges{};
     leave_typed_text(state);
-    if (wanted == shown) return say(state, fmt::format("What is shown is {}.", action.group));
-    say(state, fmt::format("Reading {}.", action.group));
+    if (wanted == shown) return say(state, "What is shown is {}.", action.group);
+    say(state, "Reading {}.", action.group);
     ask_model(state, std::move(wanted));
 }
 
@@ -304,8 +298,8 @@ void carry_out(AppState& state, const TypeBeside& action) {
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || state.document().groups.empty())
         return warn(state,
-                    "no model of two stacks is open: an encoder with a decoder, or towers "
-                    "of texts and of images");
+                    "no model of two stacks is open: an encoder with a decoder, or towers of texts "
+                    "and of images");
     const bool image = has_towers(state.document());  // may have changed since
     if (!image && model->beside == action.text) return;
     ModelOrigin wanted = *model;

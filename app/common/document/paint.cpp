@@ -1,11 +1,7 @@
 #include "app/common/document/paint.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include "core/masks.h"
 
 namespace attn::view {
 namespace {
@@ -54,11 +50,9 @@ Mask paintable_mask(const Document& document) {
     const Index batch = given ? given->shape().b : 1;
     const Index heads = given ? given->shape().h : 1;
     Mask mask(Shape{batch, heads, document.size.tq, document.size.tk}, 1);
-    for (Index b = 0; b < batch; ++b)
-        for (Index h = 0; h < heads; ++h)
-            for (Index i = 0; i < document.size.tq; ++i)
-                for (Index j = 0; j < document.size.tk; ++j)
-                    mask(b, h, i, j) = paint_allows(document, b, h, i, j) ? 1 : 0;
+    for (const auto [b, h] : each_cell(batch, heads))
+        for (const auto [i, j] : each_cell(document.size.tq, document.size.tk))
+            mask(b, h, i, j) = paint_allows(document, b, h, i, j) ? 1 : 0;
     return mask;
 }
 
@@ -74,11 +68,9 @@ std::shared_ptr<const Mask> resized_paint(const std::shared_ptr<const Mask>& mas
     if (!mask) return mask;
     const Shape was = mask->shape();
     Mask resized(Shape{was.b, was.h, queries, keys}, 1);
-    for (Index b = 0; b < was.b; ++b)
-        for (Index h = 0; h < was.h; ++h)
-            for (Index i = 0; i < std::min(queries, was.t); ++i)
-                for (Index j = 0; j < std::min(keys, was.d); ++j)
-                    resized(b, h, i, j) = (*mask)(b, h, i, j);
+    for (const auto [b, h] : each_cell(was.b, was.h))
+        for (const auto [i, j] : each_cell(std::min(queries, was.t), std::min(keys, was.d)))
+            resized(b, h, i, j) = (*mask)(b, h, i, j);
     const auto values = resized.values();
     if (std::ranges::count(values, std::uint8_t{0}) == 0) return nullptr;
     return std::make_shared<const Mask>(std::move(resized));

@@ -1,7 +1,5 @@
 #include "app/common/document/place.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"
@@ -162,23 +160,21 @@ void restore_place(AppState& state) {
 
 void carry_out(AppState& state, const GoToStage& action) {
     if (!std::ranges::count(ribbon_stages(state.document()), action.stage))
-        return warn(state,
-                    fmt::format("There is no stage {} in this model.", info(action.stage).key));
+        return warn(state, "There is no stage {} in this model.", info(action.stage).key);
     go_to_stage(state, action.stage);
 }
 
 void carry_out(AppState& state, const SelectCell& action) {
     if (!has_cell(state, action.cell)) {
         const Sheet sheet = sheet_of(state, action.cell.tensor);
-        return warn(state,
-                    fmt::format("{} has no cell at row {}, column {}, counted from 0: it is {}",
-                                name_of(action.cell.tensor), action.cell.row, action.cell.column,
-                                size(sheet.values.rows, sheet.values.columns)));
+        return warn(state, "{} has no cell at row {}, column {}, counted from 0: it is {}",
+                    name_of(action.cell.tensor), action.cell.row, action.cell.column,
+                    size(sheet.values.rows, sheet.values.columns));
     }
     CellRef cell = action.cell;
     show_head_of(state, cell);
     choose_cell(state, cell);
-    say(state, fmt::format("{} = {}", cell_name(state, cell), number(*value_at(state, cell))));
+    say(state, "{} = {}", cell_name(state, cell), number(*value_at(state, cell)));
 }
 
 void carry_out(AppState& state, const MoveSelection& action) {

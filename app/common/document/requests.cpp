@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "core/engine.h"
-
 namespace attn::view {
 std::optional<OpenRequest> requested_document(const AppState& state) { return state.opening; }
 

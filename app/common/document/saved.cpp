@@ -1,7 +1,5 @@
 #include "app/common/document/saved.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +8,6 @@
 #include "app/common/fields.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"
-#include "core/result.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -1,8 +1,6 @@
 #include "app/common/document/toy.h"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -11,7 +9,6 @@
 #include "app/common/tokens.h"
 #include "core/positions.h"
 #include "core/rng.h"
-#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -80,10 +77,9 @@ template <class Make>
 Tensor param_of(const Blocks& size, Make make) {
     Tensor w({1, 1, size.beneath ? size.parts * size.rows : size.rows,
               size.beneath ? size.columns : size.parts * size.columns});
-    for (Index h = 0; h < size.parts; ++h)
-        for (Index r = 0; r < size.rows; ++r)
-            for (Index c = 0; c < size.columns; ++c)
-                w(0, 0, size.row(h, r), size.column(h, c)) = make(h, r, c - size.origin);
+    for (const auto [h, r] : each_cell(size.parts, size.rows))
+        for (Index c = 0; c < size.columns; ++c)
+            w(0, 0, size.row(h, r), size.column(h, c)) = make(h, r, c - size.origin);
     return w;
 }
 

@@ -1,7 +1,5 @@
 #include "app/common/document/trained.h"
 
-#include <optional>
-
 #include "core/train/spec_fields.h"
 
 namespace attn::train {

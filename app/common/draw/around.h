@@ -22,9 +22,9 @@ void side_panel(const WorkArea& area, float bar, const char* id, const Frame& fr
 }
 /// A number that was clicked has its arithmetic: where one of the actions selects something, the inspector opens in a window
 /// that has no room for it beside the canvas.
-void open_inspector(const view::AppState& state, const WorkArea& area, view::Actions& out);
+void open_inspector(const AppState& state, const WorkArea& area, Actions& out);
 /// The same with the inspector of the workspace that is shown.
-void side_inspector(const view::AppState& state, const WorkArea& area, float bar,
-                    const Frame& frame, view::Actions& out);
+void side_inspector(const AppState& state, const WorkArea& area, float bar, const Frame& frame,
+                    Actions& out);
 
 }  // namespace attn::ui

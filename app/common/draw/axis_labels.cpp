@@ -1,7 +1,5 @@
 #include "app/common/draw/axis_labels.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "app/common/draw/draw.h"
@@ -26,8 +24,7 @@ constexpr std::size_t kLongestTight = 11;
 view::Font font_of(const AxisLabels& labels, const Frame& frame) {
     if (labels.pitch >= frame.px(kRoomyPitch)) return frame.fonts.body;
     const bool tight = labels.pitch < frame.fonts.small.px + frame.px(kBetween);
-    return tight ? view::Font{view::Face::sans, frame.px(kSmallestWords)}
-                 : view::Font(frame.fonts.small);
+    return tight ? view::Font{Face::sans, frame.px(kSmallestWords)} : view::Font(frame.fonts.small);
 }
 
 bool is_tight(const AxisLabels& labels, const Frame& frame) {
@@ -63,7 +60,7 @@ Index stride_of(float pitch, float needed) {
     return std::max<Index>(1, static_cast<Index>(std::ceil(needed / std::max(pitch, 0.01F))));
 }
 
-view::Color color_of(const AxisLabels& labels, const Frame& frame, Index n) {
+Color color_of(const AxisLabels& labels, const Frame& frame, Index n) {
     const bool marked = labels.selected == n || labels.focus == n;
     return marked ? frame.theme.role(labels.role) : frame.theme.text;
 }
@@ -133,7 +130,7 @@ void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, f
                     bool aside) {
     const view::Font font = font_of(labels, frame);
     const float middle = top + (static_cast<float>(n) + 0.5F) * labels.pitch;
-    const view::Color color = color_of(labels, frame, n);
+    const Color color = color_of(labels, frame, n);
     const float end =
         right - frame.px(kSpace8) - (aside ? widest(labels, frame) + frame.px(kSpace8) : 0);
     draw_text_in(frame, font, {end, middle - font.px / 2}, {end, middle + font.px / 2},

@@ -1,11 +1,7 @@
 #include "app/common/draw/bar.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/parts.h"
 
@@ -76,14 +72,14 @@ std::optional<std::uint64_t> ControlBar::seed(const char* id, std::uint64_t valu
 }
 
 std::optional<std::vector<double>> ControlBar::logits(const char* label, const std::string& now,
-                                                      view::Logits kind, const Tip& tip) {
+                                                      Logits kind, const Tip& tip) {
     const auto text = list_field(frame, "logits", label, now, tip, out,
                                  [this](float width) { return take(width); });
     if (!text || *text == now) return std::nullopt;
     auto typed = view::typed_logits(*text, kind);
     if (typed) return *std::move(typed);
-    out.push_back(view::Notify{{fmt::format("{}; the logits stay {}", typed.error().sentence, now),
-                                view::Severity::error}});
+    out.push_back(Notify{
+        {fmt::format("{}; the logits stay {}", typed.error().sentence, now), Severity::error}});
     return std::nullopt;
 }
 
@@ -94,7 +90,7 @@ std::optional<double> ControlBar::slider(const char* id, const SliderWords& word
     return real_slider(frame, id, words, value, low, high, whole, tip, out);
 }
 
-void ControlBar::words(view::Color color, const std::string& text, const Tip& tip) {
+void ControlBar::words(Color color, const std::string& text, const Tip& tip) {
     if (text.empty() || !take(frame.text_width(frame.fonts.body, text))) return;
     ImGui::AlignTextToFramePadding();
     ui::words(frame, frame.fonts.body, color, text);
@@ -134,13 +130,13 @@ void ControlBar::draw_row(const std::function<void(ControlBar&)>& controls, cons
     leave_out(room.x, button);
     go_through(Pass::row, low, controls);
     if (std::ranges::none_of(controls_, &Control::rests)) {
-        if (open) out.push_back(view::ShowMore{false});
+        if (open) out.push_back(ShowMore{false});
         return;
     }
     ImGui::SetCursorScreenPos({std::round(at.x + room.x - button), low.y});
     button_ =
         popover_button(frame, "more", words, {more, "The controls that have no place beside it."});
-    if (button_.pressed) out.push_back(view::ShowMore{!open});
+    if (button_.pressed) out.push_back(ShowMore{!open});
 }
 
 void ControlBar::draw_rest(const std::function<void(ControlBar&)>& controls) {
@@ -158,7 +154,7 @@ void ControlBar::draw_rest(const std::function<void(ControlBar&)>& controls) {
                       static_cast<float>(rows_) * row - frame.px(kSpace8)};
     const bool left = draw_popover("rest", button_, size, frame, out,
                                    [&](ImVec2 low) { go_through(Pass::rest, low, controls); });
-    if (left) out.push_back(view::ShowMore{false});
+    if (left) out.push_back(ShowMore{false});
 }
 
 }  // namespace attn::ui

@@ -17,7 +17,7 @@ namespace attn::ui {
 /// through once to be measured, once for the row and once for the popover, each time in the same order.
 class ControlBar {
   public:
-    ControlBar(const Frame& of, view::Actions& to) : frame(of), out(to) {}
+    ControlBar(const Frame& of, Actions& to) : frame(of), out(to) {}
 
     /// The next control, so wide: whether it is to be drawn now, at the cursor.
     bool take(float width);
@@ -40,12 +40,12 @@ class ControlBar {
     std::optional<std::uint64_t> seed(const char* id, std::uint64_t value, const Tip& tip);
     /// A row of logits that a click opens to be typed; where what was typed is none, the old one, `now`, stays.
     std::optional<std::vector<double>> logits(const char* label, const std::string& now,
-                                              view::Logits kind, const Tip& tip);
+                                              Logits kind, const Tip& tip);
     /// `width` in design units, more where its words ask for it.
     std::optional<double> slider(const char* id, const SliderWords& words, double value, double low,
                                  double high, float width, const Tip& tip);
     /// What can be read there.
-    void words(view::Color color, const std::string& text, const Tip& tip = {});
+    void words(Color color, const std::string& text, const Tip& tip = {});
     /// The control of a described field (field_controls.h).
     template <class Set>
     void field(const typename Set::Kept& kept, const ControlWords& words = {}) {
@@ -59,7 +59,7 @@ class ControlBar {
     void draw_rest(const std::function<void(ControlBar&)>& controls);
 
     const Frame& frame;
-    view::Actions& out;
+    Actions& out;
 
   private:
     struct Control {

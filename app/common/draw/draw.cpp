@@ -1,7 +1,5 @@
 #include "app/common/draw/draw.h"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "app/common/draw/imgui_compat.h"
@@ -9,8 +7,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::Color, view::Point;
 
 // Design units.
 constexpr float kRing = 2.0F, kRingEdge = 1.0F, kBoxRadius = 4.0F;
@@ -192,11 +188,11 @@ std::size_t characters(std::string_view text) {
     return count;
 }
 
-ImU32 to_u32(view::Color color, double alpha) {
+ImU32 to_u32(Color color, double alpha) {
     return IM_COL32(color.r, color.g, color.b, std::lround(color.a * alpha));
 }
 
-ImVec4 to_vec4(view::Color color) { return ImGui::ColorConvertU32ToFloat4(to_u32(color)); }
+ImVec4 to_vec4(Color color) { return ImGui::ColorConvertU32ToFloat4(to_u32(color)); }
 
 void draw_text_in(const Frame& frame, const view::Font& font, Point low, Point high, Align align,
                   Color color, std::string_view text) {
@@ -242,8 +238,7 @@ void draw_arrow(const Frame& frame, Point from, Point to, Color color, float thi
     frame.painter.line({to.x - head, to.y + head}, to, color, thickness);
 }
 
-void draw_ring(view::Painter& painter, Point low, Point high, const view::Theme& theme,
-               float scale) {
+void draw_ring(Painter& painter, Point low, Point high, const Theme& theme, float scale) {
     const float middle = kRing * scale / 2;  // of the line: it ends where the cell begins
     const Point from{low.x - middle, low.y - middle};
     const Point to{high.x + middle, high.y + middle};

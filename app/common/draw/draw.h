@@ -14,20 +14,20 @@ namespace attn::ui {
 
 // Drawing words and rectangles at exact places, in pixels.
 
-ImU32 to_u32(view::Color color, double alpha = 1.0);
-ImVec4 to_vec4(view::Color color);
+ImU32 to_u32(Color color, double alpha = 1.0);
+ImVec4 to_vec4(Color color);
 
 enum class Align { left, center, right };
 /// One line inside a box: vertically in the middle.
-void draw_text_in(const Frame& frame, const view::Font& font, view::Point low, view::Point high,
-                  Align align, view::Color color, std::string_view text);
+void draw_text_in(const Frame& frame, const view::Font& font, Point low, Point high, Align align,
+                  Color color, std::string_view text);
 
 /// `text`, or as much of it as fits in `width` followed by "…".
 std::string fit_text(const Frame& frame, const view::Font& font, std::string_view text,
                      float width);
 /// One line inside a box, of which as much is drawn as fits in its width.
-inline void draw_fitted(const Frame& frame, const view::Font& font, view::Point low,
-                        view::Point high, Align align, view::Color color, std::string_view text) {
+inline void draw_fitted(const Frame& frame, const view::Font& font, Point low, Point high,
+                        Align align, Color color, std::string_view text) {
     draw_text_in(frame, font, low, high, align, color, fit_text(frame, font, text, high.x - low.x));
 }
 
@@ -41,8 +41,8 @@ std::size_t characters(std::string_view text);
 std::string middle_ellipsis(std::string_view text, std::size_t most);
 
 /// Text turned about its left middle, which stands at `at`; up is negative.
-void draw_rotated_text(const Frame& frame, const view::Font& font, view::Point at, float degrees,
-                       view::Color color, std::string_view text);
+void draw_rotated_text(const Frame& frame, const view::Font& font, Point at, float degrees,
+                       Color color, std::string_view text);
 
 /// Words along a line that do not touch each other: those that come first have their place.
 class TakenSpans {
@@ -62,22 +62,19 @@ class TakenSpans {
 };
 
 /// An arrow "→" with a thin shaft.
-void draw_arrow(const Frame& frame, view::Point from, view::Point to, view::Color color,
-                float thickness);
+void draw_arrow(const Frame& frame, Point from, Point to, Color color, float thickness);
 
 /// Around low … high: a line in the colour of text between two in that of the background, so that
 /// one of them stands out (>= 3:1) from any cell.
-void draw_ring(view::Painter& painter, view::Point low, view::Point high, const view::Theme& theme,
-               float scale);
+void draw_ring(Painter& painter, Point low, Point high, const Theme& theme, float scale);
 
 /// What a control stands in: a fill, and an edge that stands out (>= 3:1) from what it lies on.
-void draw_box(const Frame& frame, view::Point low, view::Point high, view::Color fill);
+void draw_box(const Frame& frame, Point low, Point high, Color fill);
 
 /// One line of text as an item.
-void words(const Frame& frame, const view::Font& font, view::Color color, std::string_view text);
+void words(const Frame& frame, const view::Font& font, Color color, std::string_view text);
 /// The same, wrapped at the window's edge; "" is no item.
-void wrapped_words(const Frame& frame, const view::Font& font, view::Color color,
-                   std::string_view text);
+void wrapped_words(const Frame& frame, const view::Font& font, Color color, std::string_view text);
 
 // A tooltip is a heading and, beneath it, muted lines; either may be empty. There is none while a
 // list is open or something is typed.

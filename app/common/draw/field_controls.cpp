@@ -2,9 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/draw/field_widgets.h"
@@ -19,19 +16,19 @@ constexpr float kSlider = 300.0F, kRealSlider = 220.0F;  // design units
 
 /// One control: `id` is the field's name.
 struct Control {
-    const view::FieldNow& now;
+    const FieldNow& now;
     const std::string& id;
     const Tip& tip;
     const ControlWords& words;
     const Frame& frame;
-    view::Actions& out;
+    Actions& out;
     const PlaceControl& place;
 
-    std::optional<view::FieldValue> operator()(bool on) const {
+    std::optional<FieldValue> operator()(bool on) const {
         if (!place(toggle_width(frame, now.words))) return std::nullopt;
         return toggle(frame, id.c_str(), now.words, on, tip);
     }
-    std::optional<view::FieldValue> operator()(Index value) const {
+    std::optional<FieldValue> operator()(Index value) const {
         const auto low = static_cast<Index>(now.about.low);
         const auto high = static_cast<Index>(now.about.high);
         if (now.about.high > kLongRange) return slider(value, low, high);
@@ -40,12 +37,12 @@ struct Control {
         return number_field(frame, id.c_str(), now.words.c_str(), value, low, high, width, tip,
                             out);
     }
-    std::optional<view::FieldValue> operator()(std::uint64_t seed) const {
+    std::optional<FieldValue> operator()(std::uint64_t seed) const {
         const float width = seed_width(frame, seed);
         if (!place(width)) return std::nullopt;
         return seed_field(frame, id.c_str(), seed, width, tip, out);
     }
-    std::optional<view::FieldValue> operator()(view::Chosen chosen) const {
+    std::optional<FieldValue> operator()(Chosen chosen) const {
         const auto at = static_cast<int>(chosen.n);
         std::vector<std::string> names = now.names;
         if (!words.choices.empty()) names.assign(words.choices.begin(), words.choices.end());
@@ -56,9 +53,9 @@ struct Control {
                            ? combo(frame, id.c_str(), {names, at, names[chosen.n]}, width, tip, out)
                            : choice(frame, id.c_str(), names, at, tip);
         if (!n) return std::nullopt;
-        return view::Chosen{static_cast<std::size_t>(*n)};
+        return Chosen{static_cast<std::size_t>(*n)};
     }
-    std::optional<view::FieldValue> operator()(double value) const {
+    std::optional<FieldValue> operator()(double value) const {
         const auto text = [](double of) {
             return of < kWholeFrom ? view::significant(of, 3) : std::to_string(std::llround(of));
         };
@@ -70,12 +67,12 @@ struct Control {
                            tip, out);
     }
     template <class Other>
-    std::optional<view::FieldValue> operator()(const Other&) const {
+    std::optional<FieldValue> operator()(const Other&) const {
         ATTN_CHECK(false, "no control sets a field of this type");
         return std::nullopt;
     }
 
-    std::optional<view::FieldValue> slider(Index value, Index low, Index high) const {
+    std::optional<FieldValue> slider(Index value, Index low, Index high) const {
         const SliderWords shown{now.words, std::to_string(value), std::to_string(high)};
         const float room = ImGui::GetWindowSize().x * 0.3F;
         const float width = within(room, slider_width(frame, shown), frame.px(kSlider));
@@ -85,7 +82,7 @@ struct Control {
 };
 
 /// The first line of the description's tip, then the range and what else there is to say.
-Tip tip_of(const view::FieldNow& now, const ControlWords& words) {
+Tip tip_of(const FieldNow& now, const ControlWords& words) {
     const std::string_view tip = now.about.tip;
     const std::size_t end = std::min(tip.find('\n'), tip.size());
     Tip shown{std::string(tip.substr(0, end)), {}};
@@ -99,40 +96,36 @@ Tip tip_of(const view::FieldNow& now, const ControlWords& words) {
 
 }  // namespace
 
-std::optional<view::FieldValue> draw_field(const view::KeptField& field, const void* kept,
-                                           const ControlWords& words, const Frame& frame,
-                                           view::Actions& out, const PlaceControl& place) {
-    const view::FieldNow now = view::field_now(field, kept);
+std::optional<FieldValue> draw_field(const KeptField& field, const void* kept,
+                                     const ControlWords& words, const Frame& frame, Actions& out,
+                                     const PlaceControl& place) {
+    const FieldNow now = view::field_now(field, kept);
     const Tip tip = tip_of(now, words);
     const std::string id =
-        (std::holds_alternative<view::Chosen>(now.value) && words.width <= 0.0F ? "" : "##") +
+        (std::holds_alternative<Chosen>(now.value) && words.width <= 0.0F ? "" : "##") +
         std::string(field.name);
     return std::visit(Control{now, id, tip, words, frame, out, place}, now.value);
 }
 
 template <class T>
-void FieldWidgets::set(T& value, Names names, const view::About& about) {
-    const view::FieldNow now{about, value, std::string(about.words), {names.begin(), names.end()}};
+void FieldWidgets::set(T& value, Names names, const About& about) {
+    const FieldNow now{about, value, std::string(about.words), {names.begin(), names.end()}};
     const std::string id = "##" + now.words;
     const Tip tip{now.words, std::string(about.tip)};
     if (const auto to = Control{now, id, tip, {}, frame_, out_, place_}(value))
         value = std::get<T>(*to);
 }
 
-void FieldWidgets::flag(std::string_view, bool& value, const view::About& about) {
-    set(value, {}, about);
+void FieldWidgets::leaf(std::string_view, Leaf value, const About& about) {
+    std::visit(
+        [&]<class T>(T* field) {
+            if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, int>)
+                set(*field, {}, about);
+        },
+        value);
 }
-void FieldWidgets::number(std::string_view, Index& value, const view::About& about) {
-    set(value, {}, about);
-}
-void FieldWidgets::number(std::string_view, std::uint64_t& value, const view::About& about) {
-    set(value, {}, about);
-}
-void FieldWidgets::number(std::string_view, double& value, const view::About& about) {
-    set(value, {}, about);
-}
-void FieldWidgets::choice(std::string_view, std::size_t& n, Names names, const view::About& about) {
-    view::Chosen chosen{n};
+void FieldWidgets::choice(std::string_view, std::size_t& n, Names names, const About& about) {
+    Chosen chosen{n};
     set(chosen, names, about);
     n = chosen.n;
 }

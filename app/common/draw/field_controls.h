@@ -24,12 +24,12 @@ using PlaceControl = std::function<bool(float width)>;
 
 /// The control of a described field: a toggle, a number, a seed, a slider where the range is long, a choice. Its tooltip is
 /// the description's, a first line as heading. The new value when it was changed.
-std::optional<view::FieldValue> draw_field(const view::KeptField& field, const void* kept,
-                                           const ControlWords& words, const Frame& frame,
-                                           view::Actions& out, const PlaceControl& place);
-/// The control that emits the action `Set`, a view::SetField. `kept` has the field.
+std::optional<FieldValue> draw_field(const KeptField& field, const void* kept,
+                                     const ControlWords& words, const Frame& frame, Actions& out,
+                                     const PlaceControl& place);
+/// The control that emits the action `Set`, a SetField. `kept` has the field.
 template <class Set>
-void field_control(const typename Set::Kept& kept, const Frame& frame, view::Actions& out,
+void field_control(const typename Set::Kept& kept, const Frame& frame, Actions& out,
                    const ControlWords& words, const PlaceControl& place) {
     if (const auto value = draw_field(Set::kField, &kept, words, frame, out, place))
         out.push_back(Set{view::value_in<decltype(Set::value)>(*value)});
@@ -38,7 +38,7 @@ void field_control(const typename Set::Kept& kept, const Frame& frame, view::Act
 /// A list of numbers as text, which a click opens to be typed; as wide as the text, within limits. Returns what
 /// was typed.
 std::optional<std::string> list_field(const Frame& frame, const char* id, const char* label,
-                                      const std::string& text, const Tip& tip, view::Actions& out,
+                                      const std::string& text, const Tip& tip, Actions& out,
                                       const PlaceControl& place);
 
 }  // namespace attn::ui

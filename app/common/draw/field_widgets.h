@@ -7,24 +7,20 @@ namespace attn::ui {
 
 /// A control for every described field, one after the other, with its words and tip: what a person does with it changes the
 /// field. An action that sets all fields then carries it out.
-class FieldWidgets : public view::IdleVisitor {
+class FieldWidgets : public IdleVisitor {
   public:
-    FieldWidgets(const Frame& frame, view::Actions& out, PlaceControl place)
+    FieldWidgets(const Frame& frame, Actions& out, PlaceControl place)
         : frame_(frame), out_(out), place_(std::move(place)) {}
 
   protected:
-    void flag(std::string_view name, bool& value, const view::About& about) override;
-    void number(std::string_view name, Index& value, const view::About& about) override;
-    void number(std::string_view name, std::uint64_t& value, const view::About& about) override;
-    void number(std::string_view name, double& value, const view::About& about) override;
-    void choice(std::string_view name, std::size_t& n, Names names,
-                const view::About& about) override;
+    void leaf(std::string_view name, Leaf value, const About& about) override;
+    void choice(std::string_view name, std::size_t& n, Names names, const About& about) override;
 
   private:
     template <class T>
-    void set(T& value, Names names, const view::About& about);
+    void set(T& value, Names names, const About& about);
     const Frame& frame_;
-    view::Actions& out_;
+    Actions& out_;
     PlaceControl place_;
 };
 

@@ -2,8 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-
 namespace attn::ui {
 
 using view::Color, view::Point;

@@ -21,10 +21,10 @@ struct Hands {
 
 /// The controls of one frame in the order in which they are drawn, and the one of them that has the
 /// keyboard: Tab and Shift+Tab go through them, the focused one is drawn with a ring around it and
-/// takes the keys that it understands. Lives as long as the frame; what stays is view::Focus.
+/// takes the keys that it understands. Lives as long as the frame; what stays is Focus.
 class FocusRing {
   public:
-    FocusRing(const view::Focus& focus, Hands hands) : focus_(focus), hands_(hands) {}
+    FocusRing(const Focus& focus, Hands hands) : focus_(focus), hands_(hands) {}
 
     /// A control is drawn: whether it has the keyboard.
     bool stop(const Frame& frame, ImGuiID control, ImVec2 low, ImVec2 high);
@@ -40,19 +40,19 @@ class FocusRing {
     int count() const { return static_cast<int>(stops_.size()); }
 
     /// Pressed in this frame without Ctrl, Alt or Shift; then nobody else sees it.
-    bool take(view::Key key, bool repeat = false);
+    bool take(Key key, bool repeat = false);
     /// Nobody else sees that key in this frame.
-    void claim(view::Key key) { taken_.push_back(key); }
-    bool is_taken(view::Key key) const;
+    void claim(Key key) { taken_.push_back(key); }
+    bool is_taken(Key key) const;
 
-    const view::Focus& focus() const { return focus_; }
+    const Focus& focus() const { return focus_; }
     const Hands& hands() const { return hands_; }
 
     /// That control has the keyboard from now on, until a click elsewhere or Escape.
     void give(ImGuiID control) { given_ = control; }
 
     /// After everything was drawn: Tab, Escape, a click, a control that is gone.
-    void finish(view::Actions& out);
+    void finish(Actions& out);
 
   private:
     struct Stop {
@@ -61,22 +61,22 @@ class FocusRing {
         ImGuiWindow* window;
     };
     bool is_stop(ImGuiID control) const;
-    void step(bool back, view::Actions& out);
+    void step(bool back, Actions& out);
 
-    const view::Focus& focus_;
+    const Focus& focus_;
     Hands hands_;
     ImGuiID typed_into_ = 0;
     ImGuiID given_ = 0;
     bool inside_ = false;  // Tab stays among the stops of a popover
     std::vector<Stop> stops_;
-    std::vector<view::Key> taken_;
+    std::vector<Key> taken_;
 };
 
 /// The same for the panels, which may be drawn without a ring.
 bool focus_stop(const Frame& frame, ImGuiID control, ImVec2 low, ImVec2 high);
 /// The last item.
 bool focus_stop(const Frame& frame);
-bool take_key(const Frame& frame, view::Key key, bool repeat = false);
+bool take_key(const Frame& frame, Key key, bool repeat = false);
 /// −1 for ← and ↓, 1 for → and ↑, else 0.
 int arrow_steps(const Frame& frame);
 /// The same in a list, where ↓ is the next.

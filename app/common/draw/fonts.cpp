@@ -2,10 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <optional>
-#include <vector>
-
 #include "app/common/draw/imgui_compat.h"
 #include "app/fonts/fonts.h"
 
@@ -115,8 +111,7 @@ Fonts built_in(float scale) {
     for (Font& font : fonts.roman) font.face = Face::roman;
     fonts.warning =
         "The fonts DejaVu Sans and DejaVu Sans Mono were not found, so that mathematical signs "
-        "show "
-        "as \"?\": install fonts-dejavu-core.";
+        "show as \"?\": install fonts-dejavu-core.";
     return fonts;
 }
 

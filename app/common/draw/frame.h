@@ -11,6 +11,9 @@
 
 namespace attn::ui {
 
+// What is drawn is of view: its types have their bare names here, its functions say where they are from.
+using namespace view;
+
 // Sizes that rooms share, in design units: Frame::px() makes pixels of them.
 
 /// Space between things, on one grid.
@@ -37,10 +40,10 @@ class FocusRing;
 /// What every panel is given besides its view. Lives as long as one frame.
 struct Frame {
     const Fonts& fonts;
-    const view::Theme& theme;
+    const Theme& theme;
     float scale = 1.0F;  // px of one design unit
-    view::Painter& painter;
-    view::Painter& around;  // of what stands around the canvas: another one in a figure of it alone
+    Painter& painter;
+    Painter& around;  // of what stands around the canvas: another one in a figure of it alone
     /// A figure: what ImGui draws of its own is not in it, so that widgets draw themselves.
     bool still = false;
 

@@ -1,11 +1,5 @@
 #include "app/common/draw/grid.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <variant>
-#include <vector>
-
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/measured.h"
@@ -14,8 +8,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::GridView;
 
 const char* operand_key(const OperandId& id) {
     return std::visit([](auto which) { return info(which).key.data(); }, id);
@@ -39,7 +31,7 @@ GridResult done_at(const GridView& grid, large::Cell at) {
 }
 
 /// The border between lit cells and the rest.
-void outline_lit(const GridCanvas& canvas, large::Cell at, view::Color color, float thickness) {
+void outline_lit(const GridCanvas& canvas, large::Cell at, Color color, float thickness) {
     const GridView& grid = canvas.grid;
     const auto lit = [&](Index row, Index column) {
         return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns &&
@@ -101,8 +93,8 @@ float foot_height(const GridView& grid, const Frame& frame) {
 }
 
 /// One number and, before it, its bar.
-void draw_side_cell(const GridCanvas& canvas, const view::SideVector& side, std::size_t row,
-                    ImVec2 low, ImVec2 high) {
+void draw_side_cell(const GridCanvas& canvas, const SideVector& side, std::size_t row, ImVec2 low,
+                    ImVec2 high) {
     const Frame& frame = canvas.frame;
     if (row < side.bars.size()) {
         const float middle = (low.y + high.y) / 2;
@@ -121,8 +113,7 @@ void draw_side_cell(const GridCanvas& canvas, const view::SideVector& side, std:
                  side.cells[row]);
 }
 
-void point_at_side(const GridCanvas& canvas, const view::SideVector& side, ImVec2 low,
-                   ImVec2 high) {
+void point_at_side(const GridCanvas& canvas, const SideVector& side, ImVec2 low, ImVec2 high) {
     ImGui::SetCursorScreenPos({low.x, low.y - canvas.frame.px(kLabelHeight)});
     ImGui::PushID(side.title.c_str());
     ImGui::InvisibleButton("side",
@@ -170,7 +161,7 @@ void draw_group_borders(const GridCanvas& canvas) {
     for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
         const Span span = span_of(canvas, n);
         const bool narrow = span.right - span.left < frame.px(kNarrow);
-        const view::Color color = translucent(frame.theme.text, narrow ? 0.35 : 0.8);
+        const Color color = translucent(frame.theme.text, narrow ? 0.35 : 0.8);
         if (n > 0)
             frame.painter.line({span.left, top - frame.px(kTick)}, {span.left, canvas.end().y},
                                color, frame.px(1));
@@ -184,7 +175,7 @@ void draw_group_labels(const GridCanvas& canvas, float foot) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.small;
     for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
-        const view::ColumnGroup& group = canvas.grid.groups[n];
+        const ColumnGroup& group = canvas.grid.groups[n];
         const Span span = span_of(canvas, n);
         const float room = span.right - span.left - frame.px(4);
         const std::string number = group.label.substr(group.label.rfind(' ') + 1);
@@ -215,7 +206,7 @@ struct Bar {
 
 void draw_ticks(const GridCanvas& canvas, const Bar& bar) {
     const Frame& frame = canvas.frame;
-    for (const view::BarTick& tick : canvas.grid.ticks) {
+    for (const BarTick& tick : canvas.grid.ticks) {
         const float x = std::round(bar.low.x + bar.width * static_cast<float>(tick.position));
         const ImVec2 low{x, bar.low.y - frame.px(kTickHeight)};
         const ImVec2 high{x, bar.low.y + frame.px(kBarHeight + kTickHeight)};
@@ -237,7 +228,7 @@ void draw_bar_labels(const GridCanvas& canvas, const Bar& bar) {
     put(bar.low.x, canvas.grid.low_label);
     put(bar.low.x + bar.width - frame.text_width(font, canvas.grid.high_label),
         canvas.grid.high_label);
-    for (const view::BarTick& tick : canvas.grid.ticks)
+    for (const BarTick& tick : canvas.grid.ticks)
         put(bar.low.x + bar.width * static_cast<float>(tick.position) -
                 frame.text_width(font, tick.label) / 2,
             tick.label);
@@ -268,19 +259,19 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
         {bar.low.x + bar.width + frame.px(kSpace16), bar.low.y - frame.px(kBarGap)});
     return toggle(frame, "rows", kSwitchWords, *canvas.grid.rows_scaled,
                   {"Colours by row",
-                   "on: the largest weight of each row has the full colour, so that rows "
-                   "compare by their shape; off: the full colour is a weight of 1"});
+                   "on: the largest weight of each row has the full colour, so that rows compare "
+                   "by their shape; off: the full colour is a weight of 1"});
 }
 
 }  // namespace
 
 std::string cell_words(const GridView& grid, Index row, Index column) {
-    const view::CellView& cell = grid.at(row, column);
-    const bool is_number = cell.look == view::CellLook::number;
+    const CellView& cell = grid.at(row, column);
+    const bool is_number = cell.look == CellLook::number;
     const std::string name = grid.title.substr(0, grid.title.find('['));  // of "A[it, ·]" too
     return name + "[" + grid.row_labels[row] + ", " + grid.column_labels[column] +
            "] = " + (is_number ? view::number(cell.value) : cell.text) +
-           (cell.look == view::CellLook::masked ? " (masked)" : "");
+           (cell.look == CellLook::masked ? " (masked)" : "");
 }
 
 std::optional<large::Cell> cell_under_pointer(const GridView& grid, const GridPlace& place) {
@@ -294,8 +285,8 @@ std::optional<large::Cell> cell_under_pointer(const GridView& grid, const GridPl
 
 void draw_marks(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
-    const view::Theme& theme = canvas.frame.theme;
-    const auto outline_all = [&](view::Color color, float thickness) {
+    const Theme& theme = canvas.frame.theme;
+    const auto outline_all = [&](Color color, float thickness) {
         for (std::size_t n = 0; n < grid.lit.size(); ++n) {
             const auto cell = static_cast<Index>(n);
             if (grid.lit[n])
@@ -363,7 +354,7 @@ void draw_column_labels(const GridCanvas& canvas, float foot) {
                        canvas.place.origin.x, foot);
 }
 
-float side_width(const view::SideVector& side, const Frame& frame, float cell_height) {
+float side_width(const SideVector& side, const Frame& frame, float cell_height) {
     const float bar = side.bars.empty() ? 0.0F : frame.px(kSideBarWidth + kBeforeSides);
     return std::max(bar + frame.widest(side_font(frame, cell_height), side.cells),
                     frame.text_width(frame.fonts.small, side.title)) +
@@ -374,7 +365,7 @@ GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell, 
     GridMargins margins;
     margins.left = row_labels_width(rows_of(grid, cell.y), frame);
     margins.top = column_labels_height(columns_of(grid, cell.x), frame);
-    for (const view::SideVector& side : grid.sides)
+    for (const SideVector& side : grid.sides)
         margins.right += side_width(side, frame, cell.y) +
                          frame.px(margins.right == 0.0F ? kBeforeSides : kBetweenSides);
     const float title = frame.text_width(frame.fonts.strong, grid.title);
@@ -412,7 +403,7 @@ void draw_sides(const GridCanvas& canvas, float room) {
     const float end = canvas.end().x + room;
     float x = canvas.end().x + frame.px(kBeforeSides);
     const bool readable = side_font(frame, canvas.place.cell.y).px <= canvas.place.cell.y;
-    for (const view::SideVector& side : canvas.grid.sides) {
+    for (const SideVector& side : canvas.grid.sides) {
         if (side.bars.empty() && !readable)
             continue;  // no room for its numbers, and it has nothing else
         const float right = x + side_width(side, frame, canvas.place.cell.y);
@@ -425,7 +416,7 @@ void draw_sides(const GridCanvas& canvas, float room) {
             side.bars.empty() ? frame.theme.role(side.role) : frame.theme.muted, side.title);
         for (std::size_t row = 0; row < side.cells.size(); ++row) {
             const float y = canvas.corner(static_cast<Index>(row), 0).y;
-            const view::Titled titled(frame.painter, [&] {
+            const Titled titled(frame.painter, [&] {
                 return row < side.cell_tips.size() ? side.cell_tips[row]
                                                    : side.title + ": " + side.cells[row];
             });
@@ -445,7 +436,7 @@ std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float w
     const float room = switch_room(canvas, width);
     const Bar bar{low, std::min(width - room, frame.px(kWidestBar))};
     const auto by_row = room > 0.0F ? draw_row_switch(canvas, bar) : std::nullopt;
-    std::vector<view::Color> colors;
+    std::vector<Color> colors;
     for (int step = 0; step <= kBarSteps; ++step)
         colors.push_back(color_at(canvas.grid.range.scale, static_cast<double>(step) / kBarSteps,
                                   frame.theme.name));

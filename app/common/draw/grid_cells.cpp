@@ -8,8 +8,6 @@
 namespace attn::ui {
 namespace {
 
-using view::CellLook, view::CellView, view::Color, view::GridView;
-
 constexpr float kSmallestDigits = 11.0F;  // design units: no text is smaller
 constexpr float kFewDecimals = 44.0F;     // narrower cells show two decimals
 constexpr Index kFew = 5;
@@ -92,9 +90,7 @@ NumberSetting measure(const GridView& grid, const Spelling& spelling) {
     return setting;
 }
 
-view::Font smallest_digits(const Frame& frame) {
-    return {view::Face::mono, frame.px(kSmallestDigits)};
-}
+view::Font smallest_digits(const Frame& frame) { return {Face::mono, frame.px(kSmallestDigits)}; }
 
 bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font, ImVec2 cell,
               float gap, int least_chars) {
@@ -155,9 +151,8 @@ void fill_cell(const GridCanvas& canvas, const Fade& fade, std::size_t n, ImVec2
     canvas.frame.painter.rect(low, high, fill_of(canvas, fade, n));
 }
 
-view::Image picture(const GridCanvas& canvas, const Fade& fade) {
-    view::Image image{
-        static_cast<int>(canvas.grid.columns), static_cast<int>(canvas.grid.rows), {}};
+Image picture(const GridCanvas& canvas, const Fade& fade) {
+    Image image{static_cast<int>(canvas.grid.columns), static_cast<int>(canvas.grid.rows), {}};
     image.rgba.reserve(canvas.grid.cells.size() * 4);
     for (std::size_t n = 0; n < canvas.grid.cells.size(); ++n) {
         const Color c = fill_of(canvas, fade, n);
@@ -167,40 +162,26 @@ view::Image picture(const GridCanvas& canvas, const Fade& fade) {
 }
 
 /// FNV-1a: names the pixels for the texture cache.
-std::uint64_t content_key(const view::Image& image) {
+std::uint64_t content_key(const Image& image) {
     std::uint64_t key = 14695981039346656037ULL ^ static_cast<std::uint64_t>(image.width);
     for (const std::uint8_t byte : image.rgba) key = (key ^ byte) * 1099511628211ULL;
     return key;
 }
 
 void fill_picture(const GridCanvas& canvas, const Fade& fade) {
-    const view::Image image = picture(canvas, fade);
+    const Image image = picture(canvas, fade);
     canvas.frame.painter.image({content_key(image), [&] { return image; }}, canvas.place.origin,
                                canvas.end());
 }
 
-}  // namespace
-
-void draw_hatch(view::Painter& painter, ImVec2 low, ImVec2 size, float step, view::Color color,
-                float thickness) {
-    const ImVec2 high{low.x + size.x, low.y + size.y};
-    for (float sum = std::ceil((low.x + low.y) / step) * step; sum < high.x + high.y; sum += step)
-        painter.line({std::min(sum - low.y, high.x), std::max(low.y, sum - high.x)},
-                     {std::max(low.x, sum - high.y), std::min(sum - low.x, high.y)}, color,
-                     thickness);
-}
-
-namespace {
-
-void draw_cross(view::Painter& painter, ImVec2 low, ImVec2 size, view::Color color,
-                float thickness) {
+void draw_cross(Painter& painter, ImVec2 low, ImVec2 size, Color color, float thickness) {
     painter.line(low, {low.x + size.x, low.y + size.y}, color, thickness);
     painter.line({low.x + size.x, low.y}, {low.x, low.y + size.y}, color, thickness);
 }
 
 /// Masked: hatched. NaN: crossed in its own colour. −∞: a frame. 0 is a plain cell.
 void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool numbers) {
-    const view::Theme& theme = canvas.frame.theme;
+    const Theme& theme = canvas.frame.theme;
     const float thin = canvas.frame.px(1);
     const ImVec2 size{canvas.place.cell.x - thin, canvas.place.cell.y - thin};
     if (cell.look == CellLook::masked)
@@ -285,7 +266,7 @@ std::vector<bool> lone_numbers(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
     std::vector<bool> all(grid.cells.size(), false);
     if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty()) return all;
-    const bool aside = grid.slot == view::Slot::left;
+    const bool aside = grid.slot == Slot::left;
     const bool pairs =
         !aside && grid.rows > 1 && grid.row_role == Role::query && grid.column_role == Role::key;
     for (Index row = 0; row < grid.rows; ++row) {
@@ -314,8 +295,7 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
     for (Index column = 0; column < canvas.grid.columns; ++column) {
         const CellView& cell = canvas.grid.at(0, column);
         if (cell.look != CellLook::number) continue;
-        const view::Titled titled(frame.painter,
-                                  [&] { return cell_words(canvas.grid, 0, column); });
+        const Titled titled(frame.painter, [&] { return cell_words(canvas.grid, 0, column); });
         const ImVec2 low = canvas.corner(0, column);
         const float foot = low.y + canvas.place.cell.y;
         const float above = frame.px(kSmallestDigits + 4);
@@ -345,6 +325,15 @@ bool same_size(const GridView& a, const GridView* b) {
 
 }  // namespace
 
+void draw_hatch(Painter& painter, ImVec2 low, ImVec2 size, float step, Color color,
+                float thickness) {
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    for (float sum = std::ceil((low.x + low.y) / step) * step; sum < high.x + high.y; sum += step)
+        painter.line({std::min(sum - low.y, high.x), std::max(low.y, sum - high.x)},
+                     {std::max(low.x, sum - high.y), std::min(sum - low.x, high.y)}, color,
+                     thickness);
+}
+
 bool shows_numbers(const GridView& grid, const GridPlace& place, const Frame& frame) {
     return set_numbers(grid, place, frame).fits;
 }
@@ -363,8 +352,8 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
     std::size_t n = 0;
     for (Index row = 0; row < grid.rows; ++row)
         for (Index column = 0; column < grid.columns; ++column, ++n) {
-            const view::Titled titled(canvas.frame.painter,
-                                      [&] { return cell_words(grid, row, column); });
+            const Titled titled(canvas.frame.painter,
+                                [&] { return cell_words(grid, row, column); });
             const ImVec2 low = canvas.corner(row, column);
             if (!many) fill_cell(canvas, fade, n, low);
             draw_look(canvas, grid.cells[n], low, setting.fits);

@@ -8,7 +8,7 @@ namespace attn::ui {
 // The layers of a grid, each drawn over the one before.
 
 struct GridCanvas {
-    const view::GridView& grid;
+    const GridView& grid;
     const GridPlace& place;
     const Frame& frame;
 
@@ -19,7 +19,7 @@ struct GridCanvas {
     ImVec2 end() const { return corner(grid.rows, grid.columns); }
 };
 
-std::optional<large::Cell> cell_under_pointer(const view::GridView& grid, const GridPlace& place);
+std::optional<large::Cell> cell_under_pointer(const GridView& grid, const GridPlace& place);
 
 void draw_cells(const GridCanvas& canvas, const Fade& fade);  // fills, numbers, special looks
 void draw_marks(const GridCanvas& canvas);                    // lit sources, the selected cell
@@ -33,7 +33,7 @@ void draw_sides(const GridCanvas& canvas, float room);
 /// The words of the rows end at `right`; those of the columns stand above `foot`.
 void draw_row_labels(const GridCanvas& canvas, float right);
 void draw_column_labels(const GridCanvas& canvas, float foot);
-float side_width(const view::SideVector& side, const Frame& frame, float cell_height);
+float side_width(const SideVector& side, const Frame& frame, float cell_height);
 
 // Design units.
 inline constexpr float kLabelHeight = 20.0F;

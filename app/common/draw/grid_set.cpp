@@ -1,17 +1,12 @@
 #include "app/common/draw/grid_set.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/axis_labels.h"
-#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/heading.h"
 
 namespace attn::ui {
 namespace {
 
-using view::GridView;
 using Grids = std::span<const GridView>;
 
 // Design units.
@@ -140,7 +135,7 @@ constexpr Index kCells = 7;  // each way
 
 // Design units.
 constexpr float kSmallCell = 16.0F;
-constexpr view::Point kCell{52.0F, 26.0F};
+constexpr Point kCell{52.0F, 26.0F};
 constexpr float kAway = 20.0F;  // from the pointer
 
 struct LensPart {
@@ -169,9 +164,8 @@ GridView part_of(const GridView& grid, LensPart rows, LensPart columns) {
     part.lit.clear();
     part.sides.clear();
     part.groups.clear();
-    for (Index row = 0; row < rows.count; ++row)
-        for (Index column = 0; column < columns.count; ++column)
-            part.cells.push_back(grid.at(rows.first + row, columns.first + column));
+    for (const auto [row, column] : each_cell(rows.count, columns.count))
+        part.cells.push_back(grid.at(rows.first + row, columns.first + column));
     part.selected.reset();
     return part;
 }

@@ -1,14 +1,9 @@
 #include "app/common/draw/heading.h"
 
-#include <algorithm>
-#include <array>
 #include <cctype>
-#include <cmath>
-#include <tuple>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/math.h"
 
 namespace attn::ui {
@@ -96,8 +91,8 @@ Set set_headline(const std::string& text, float room, const Frame& frame) {
 }
 
 /// One line at `at`; where it is cut, and where more is to be said, pointing at it says `whole`. Returns its right end.
-float draw_line(const Font& font, ImVec2 at, float right, view::Color color,
-                const std::string& text, const std::string& whole, const Frame& frame) {
+float draw_line(const Font& font, ImVec2 at, float right, Color color, const std::string& text,
+                const std::string& whole, const Frame& frame) {
     const std::string shown = fit_text(frame, font, text, right - at.x);
     frame.painter.text(font, at, color, shown);
     const float width = frame.text_width(font, shown);
@@ -140,10 +135,10 @@ void append(std::string& to, const std::string& text, const char* between) {
 /// What stands where.
 struct Lay {
     Set headline;
-    std::string rest, more;            // the muted line, and what is behind "why?"
-    std::optional<view::MathBox> tex;  // at the right end
-    float right = 0.0F;                // of the headline
-    float second = 0.0F;               // height of its second line
+    std::string rest, more;      // the muted line, and what is behind "why?"
+    std::optional<MathBox> tex;  // at the right end
+    float right = 0.0F;          // of the headline
+    float second = 0.0F;         // height of its second line
 };
 
 Lay lay_out(const Heading& heading, float low, float high, const Frame& frame) {
@@ -197,9 +192,9 @@ void draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
         append(whole, lay.rest, "\n");
         append(whole, lay.more, "\n");
     }
-    const view::Color color = heading.warns   ? frame.theme.warning
-                              : heading.stale ? frame.theme.muted
-                                              : frame.theme.text;
+    const Color color = heading.warns   ? frame.theme.warning
+                        : heading.stale ? frame.theme.muted
+                                        : frame.theme.text;
     const ImVec2 at{box.low.x, std::round(baseline - font.ascent())};
     draw_line(font, at, lay.right, color, first, second.empty() ? whole : first, frame);
     if (!second.empty())

@@ -2,9 +2,6 @@
 
 #include <imgui_internal.h>
 
-#include <array>
-#include <cstddef>
-
 namespace attn::ui {
 namespace {
 

@@ -2,11 +2,8 @@
 
 #include <imgui_internal.h>
 
-#include <algorithm>
 #include <cfloat>
-#include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
@@ -16,7 +13,7 @@
 namespace attn::ui {
 namespace {
 
-using view::Color, view::Part, view::Picture, view::Point;
+using view::Part;
 
 // Rectangles up to here, one texture above: 65 k rectangles take 56 ms a frame.
 constexpr Index kMostCells = 1024;
@@ -36,7 +33,7 @@ std::vector<ImVec2> vecs(std::span<const Point> points) {
 
 /// A symbol stands on its baseline to the pixel, at any size; words begin at a pixel.
 ImVec2 top_left(ImFont& face, const view::Font& font, Point at) {
-    const bool symbol = font.face == view::Face::italic || font.face == view::Face::roman;
+    const bool symbol = font.face == Face::italic || font.face == Face::roman;
     if (!symbol) return {std::round(at.x), std::round(at.y)};
     return {std::round(at.x), std::round(at.y + font.ascent()) - drawn_ascent(face, font.px)};
 }

@@ -2,11 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <vector>
-
 #include "app/common/colormap.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
@@ -20,27 +15,26 @@
 namespace attn::ui {
 namespace {
 
-using view::CellRef, view::InspectorView, view::Line, view::Piece;
+using view::Line;
 
 constexpr float kInspectorValue = 28.0F;  // design units: the number that is explained
 constexpr float kWidestLabel = 0.34F;     // of a line that begins with its label
 
-view::Color color_of(const Piece& piece, const view::Theme& theme) {
+Color color_of(const Piece& piece, const Theme& theme) {
     if (piece.role) return theme.role(*piece.role);
     return piece.muted ? theme.muted : theme.text;
 }
 
 /// A linked number: underlined while the pointer is on it.
-void link(const Piece& piece, const Frame& frame, std::optional<CellRef>& hovered,
-          view::Actions& out) {
+void link(const Piece& piece, const Frame& frame, std::optional<CellRef>& hovered, Actions& out) {
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
-    if (link_pressed_by_key(frame, low, high)) out.push_back(view::SelectCell{*piece.link});
+    if (link_pressed_by_key(frame, low, high)) out.push_back(SelectCell{*piece.link});
     if (!ImGui::IsItemHovered()) return;
     hovered = *piece.link;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     frame.painter.line({low.x, high.y}, high, frame.theme.accent, frame.px(1));
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{*piece.link});
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(SelectCell{*piece.link});
 }
 
 /// A part of a piece that stands on one line.
@@ -102,7 +96,7 @@ float width_of(const Token& token, const Font& font, const Frame& frame) {
 
 /// Tokens flow like words; one that is wider than the panel breaks between its parts, which numbers are.
 void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
-                 std::optional<CellRef>& hovered, view::Actions& out) {
+                 std::optional<CellRef>& hovered, Actions& out) {
     const Font& font = frame.fonts.digits;
     bool starts_line = true;
     for (Token& token : tokens_of(pieces)) {
@@ -120,7 +114,7 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
             if (!starts_line) ImGui::SameLine(0.0F, 0.0F);
             if (!starts_line && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
             starts_line = false;
-            const view::Color color = color_of(fragment.piece, frame.theme);
+            const Color color = color_of(fragment.piece, frame.theme);
             width <= ImGui::GetContentRegionAvail().x
                 ? words(frame, font, color, fragment.text)
                 : wrapped_words(frame, font, color, fragment.text);
@@ -140,7 +134,7 @@ float label_width(const std::vector<Line>& lines, float room, const Frame& frame
 }
 
 void draw_lines(const std::vector<Line>& lines, const Frame& frame, std::optional<CellRef>& hovered,
-                view::Actions& out) {
+                Actions& out) {
     const float room = ImGui::GetContentRegionAvail().x;
     const float before = label_width(lines, room, frame);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
@@ -161,27 +155,27 @@ float copy_height(const Frame& frame) {
     return ImGui::GetFrameHeight() + frame.px(8) + ImGui::GetStyle().ItemSpacing.y;
 }
 
-void draw_copy_buttons(const Frame& frame, view::Actions& out) {
+void draw_copy_buttons(const Frame& frame, Actions& out) {
     ImGui::AlignTextToFramePadding();
     words(frame, frame.fonts.small, frame.theme.muted, "Copy as");
     ImGui::SameLine();
     if (button(frame, "copy text", "text", {"Copy the arithmetic as plain text", "Ctrl+C"}))
-        out.push_back(view::CopyArithmetic{view::CopyAs::text});
+        out.push_back(CopyArithmetic{CopyAs::text});
     ImGui::SameLine();
     if (button(frame, "copy latex", "LaTeX", {"Copy the arithmetic as LaTeX", ""}))
-        out.push_back(view::CopyArithmetic{view::CopyAs::latex});
+        out.push_back(CopyArithmetic{CopyAs::latex});
     ImGui::SameLine();
     if (button(frame, "copy python", "Python", {"Copy the arithmetic as Python", "numpy"}))
-        out.push_back(view::CopyArithmetic{view::CopyAs::python});
+        out.push_back(CopyArithmetic{CopyAs::python});
 }
 
 /// The inputs that the number is made from, each a link to the stage that shows it.
 void draw_sources(const InspectorView& view, const Frame& frame, std::optional<CellRef>& hovered,
-                  view::Actions& out) {
+                  Actions& out) {
     if (view.sources.empty()) return;
     words(frame, frame.fonts.small, frame.theme.muted, "from");
     for (std::size_t n = 0; n < view.sources.size(); ++n) {
-        const view::SourceLink& source = view.sources[n];
+        const SourceLink& source = view.sources[n];
         const float width = frame.text_width(frame.fonts.digits, source.words);
         if (n > 0) ImGui::SameLine(0.0F, frame.px(12));
         if (n > 0 && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
@@ -194,16 +188,16 @@ void draw_sources(const InspectorView& view, const Frame& frame, std::optional<C
         if (hover) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
         const bool clicked = hover && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
         if (!link_pressed_by_key(frame, low, high) && !clicked) continue;
-        out.push_back(view::GoToStage{source.stage});
-        out.push_back(view::SelectCell{source.cell});
+        out.push_back(GoToStage{source.stage});
+        out.push_back(SelectCell{source.cell});
     }
     ImGui::Dummy({0.0F, frame.px(4)});
 }
 
-void draw_loss_button(const CellRef& output, const Frame& frame, view::Actions& out) {
+void draw_loss_button(const CellRef& output, const Frame& frame, Actions& out) {
     const Tip tip{"L = this output", "Every gradient says how fast this one number grows."};
     if (button(frame, "gradient of this cell", "gradient of this cell", tip))
-        out.push_back(view::SetLossCell{output});
+        out.push_back(SetLossCell{output});
 }
 
 /// Returns the symbol of the formula under the pointer.
@@ -221,8 +215,6 @@ std::optional<OperandId> draw_heading(const InspectorView& view, const Frame& fr
 }
 
 // ---- the table
-
-using view::InspectorTable, view::TableCell, view::TableRow;
 
 // Design units.
 constexpr float kLeastLabel = 44.0F;    // or a spare column goes
@@ -281,7 +273,7 @@ struct Placed {
     }
 };
 
-void draw_label(const Placed& at, float y, const std::string& label, view::Color color) {
+void draw_label(const Placed& at, float y, const std::string& label, Color color) {
     const float low = at.left + at.frame.px(kInset);
     const float room = at.start(0) - at.frame.px(kSpace8) - low;
     const Font& font = at.frame.fonts.small;
@@ -301,28 +293,28 @@ float text_start(const Column& column, float low, const std::string& text, const
 }
 
 /// A linked number: underlined while the pointer is on it, a click goes there.
-void follow(const TableCell& cell, view::Point low, view::Point high, const Frame& frame,
-            std::optional<CellRef>& hovered, view::Actions& out) {
+void follow(const TableCell& cell, Point low, Point high, const Frame& frame,
+            std::optional<CellRef>& hovered, Actions& out) {
     if (!cell.link || !ImGui::IsWindowHovered()) return;
     if (!ImGui::IsMouseHoveringRect({low.x, low.y}, {high.x, high.y})) return;
     hovered = *cell.link;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     const float line = high.y - frame.px(3);
     frame.painter.line({low.x, line}, {high.x, line}, frame.theme.accent, frame.px(1));
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(view::SelectCell{*cell.link});
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(SelectCell{*cell.link});
 }
 
 /// Of shares in their role's colour; what has a sign in the colours of signs.
-view::Color bar_color(const InspectorTable& table, double bar, const view::Theme& theme) {
+Color bar_color(const InspectorTable& table, double bar, const Theme& theme) {
     if (table.columns.back().role == Role::weight) return theme.role(Role::weight);
-    const view::ColorRange range{ColorScale::diverging, -1.0, 1.0};
+    const ColorRange range{ColorScale::diverging, -1.0, 1.0};
     return view::color_of(range, bar < 0.0 ? -1.0 : 1.0, theme.name);
 }
 
 void draw_background(const Placed& at, float y, const TableRow& row) {
-    const view::Theme& theme = at.frame.theme;
-    const view::Point low{at.left, y};
-    const view::Point high{at.right, y + at.row()};
+    const Theme& theme = at.frame.theme;
+    const Point low{at.left, y};
+    const Point high{at.right, y + at.row()};
     if (row.chosen) at.frame.painter.rect(low, high, theme.raised);
     if (row.bar != 0.0) {
         const double share = std::min(std::abs(row.bar), 1.0);
@@ -335,8 +327,8 @@ void draw_background(const Placed& at, float y, const TableRow& row) {
 }
 
 void draw_row(const Placed& at, float y, const TableRow& row, std::optional<CellRef>& hovered,
-              view::Actions& out) {
-    const view::Theme& theme = at.frame.theme;
+              Actions& out) {
+    const Theme& theme = at.frame.theme;
     draw_background(at, y, row);
     draw_label(at, y, row.label, row.muted ? theme.muted : theme.text);
     for (std::size_t n = 0; n < row.cells.size(); ++n) {
@@ -344,9 +336,9 @@ void draw_row(const Placed& at, float y, const TableRow& row, std::optional<Cell
         if (cell.text.empty()) continue;
         const float low = at.start(n);
         const float x = text_start(at.columns[n], low, cell.text, at.frame);
-        const view::Color color = row.muted   ? theme.muted
-                                  : cell.role ? theme.role(*cell.role)
-                                              : theme.text;
+        const Color color = row.muted   ? theme.muted
+                            : cell.role ? theme.role(*cell.role)
+                                        : theme.text;
         const Font& font = at.frame.fonts.digits_small;
         const float width = at.frame.text_width(font, cell.text);
         draw_text_in(at.frame, font, {x, y}, {x + width, y + at.row()}, Align::left, color,
@@ -356,10 +348,10 @@ void draw_row(const Placed& at, float y, const TableRow& row, std::optional<Cell
 }
 
 void draw_header(const Placed& at, float y) {
-    const view::Theme& theme = at.frame.theme;
+    const Theme& theme = at.frame.theme;
     draw_label(at, y, at.table.label, theme.muted);
     for (std::size_t n = 0; n < at.columns.size(); ++n) {
-        const view::TableColumn& column = at.table.columns[n];
+        const TableColumn& column = at.table.columns[n];
         const float low = at.start(n);
         draw_text_in(at.frame, at.frame.fonts.small, {low, y},
                      {low + at.columns[n].width, y + at.row()}, Align::right,
@@ -383,7 +375,7 @@ void keep_chosen_in_sight(const InspectorTable& table, float row, float height) 
     ImGui::SetScrollY(std::max(0.0F, top - (height - row) / 2));
 }
 
-void draw_rows(const Placed& at, std::optional<CellRef>& hovered, view::Actions& out) {
+void draw_rows(const Placed& at, std::optional<CellRef>& hovered, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float height = at.row() * static_cast<float>(at.table.rows.size());
     for (std::size_t n = 0; n < at.table.rows.size(); ++n) {
@@ -430,7 +422,7 @@ std::optional<InspectorTable> narrower(const InspectorTable& table,
 /// window has left but for `below` pixels, and scroll there, the chosen row in sight; where too little
 /// is left for that, all of them are drawn and the window scrolls. Returns the linked cell under the pointer.
 std::optional<CellRef> draw_table(const InspectorTable& table, float below, const Frame& frame,
-                                  view::Actions& out) {
+                                  Actions& out) {
     const std::vector<Column> columns = measure(table, frame);
     if (const auto less = narrower(table, columns, frame))
         return draw_table(*less, below, frame, out);
@@ -465,7 +457,7 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
 
 }  // namespace
 
-Pointed draw_inspector(const InspectorView& view, const Frame& frame, view::Actions& out) {
+Pointed draw_inspector(const InspectorView& view, const Frame& frame, Actions& out) {
     if (view.empty) {
         wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.hint);
         return {};

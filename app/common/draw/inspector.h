@@ -11,7 +11,7 @@ namespace attn::ui {
 
 /// What the pointer is on in a part of a workspace.
 struct Pointed {
-    std::optional<view::CellRef> cell = {};
+    std::optional<CellRef> cell = {};
     std::optional<OperandId> symbol = {};  // of a formula: the matrix that it stands for
     void add(const Pointed& other) {
         if (other.cell) cell = other.cell;
@@ -20,6 +20,6 @@ struct Pointed {
 };
 
 /// The selected cell's arithmetic. Returns the linked cell or the symbol of its formula under the pointer.
-Pointed draw_inspector(const view::InspectorView& view, const Frame& frame, view::Actions& out);
+Pointed draw_inspector(const InspectorView& view, const Frame& frame, Actions& out);
 
 }  // namespace attn::ui

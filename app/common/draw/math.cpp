@@ -1,7 +1,5 @@
 #include "app/common/draw/math.h"
 
-#include <algorithm>
-
 #include "app/common/draw/draw.h"
 #include "app/common/glossary.h"
 
@@ -12,7 +10,7 @@ namespace {
 constexpr float kMathLeast = 11.0F;  // of a script
 constexpr float kLeastFormula = 12.0F;
 
-std::optional<view::MathBox> math_of(const Frame& frame, const std::string& tex, float units) {
+std::optional<MathBox> math_of(const Frame& frame, const std::string& tex, float units) {
     auto box = lay_out_math(tex, {frame.px(units), frame.px(kMathLeast)}, frame.painter);
     if (!box || box->width <= 0.0F) return std::nullopt;
     return std::move(*box);
@@ -20,20 +18,19 @@ std::optional<view::MathBox> math_of(const Frame& frame, const std::string& tex,
 
 }  // namespace
 
-std::optional<view::MathBox> fitted_math(const Frame& frame, const std::string& tex, float units,
-                                         float width) {
+std::optional<MathBox> fitted_math(const Frame& frame, const std::string& tex, float units,
+                                   float width) {
     auto box = math_of(frame, tex, units);
     if (!box || box->width <= width) return box;
     const float smaller = units * std::max(width, 0.0F) / box->width;
     return math_of(frame, tex, std::max(kLeastFormula, std::floor(smaller)));
 }
 
-std::optional<OperandId> draw_formula(const Frame& frame, const view::MathBox& box,
-                                      ImVec2 baseline) {
+std::optional<OperandId> draw_formula(const Frame& frame, const MathBox& box, ImVec2 baseline) {
     const bool pointed = ImGui::IsWindowHovered() && !frame.quiet;
     const auto under = pointed ? operand_at(box, baseline, ImGui::GetMousePos()) : std::nullopt;
     draw_math(box, baseline, frame.theme, under, frame.painter);
-    if (const view::GlossaryTerm* term = under ? view::term_of(*under) : nullptr)
+    if (const GlossaryTerm* term = under ? view::term_of(*under) : nullptr)
         tooltip_at_pointer(frame, term->symbol + ": " + term->term, term->definition);
     return under;
 }

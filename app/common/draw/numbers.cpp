@@ -15,8 +15,6 @@
 namespace attn::ui {
 namespace {
 
-using view::Key;
-
 // Design units.
 constexpr float kStepButton = 22.0F;
 constexpr float kDragStep = 8.0F;   // of the mouse for a step of 1
@@ -28,8 +26,8 @@ bool step_button(const Frame& frame, const char* sign, ImVec2 size, bool possibl
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const bool clicked = ImGui::InvisibleButton(sign, size) && possible;
     const bool hovered = ImGui::IsItemHovered() && possible;
-    const view::Theme& theme = frame.theme;
-    const view::Color color = !possible ? theme.control : hovered ? theme.accent : theme.text;
+    const Theme& theme = frame.theme;
+    const Color color = !possible ? theme.control : hovered ? theme.accent : theme.text;
     const ImVec2 middle{std::round(at.x + size.x / 2), std::round(at.y + size.y / 2)};
     const float arm = frame.px(3.5F);
     frame.painter.line({middle.x - arm, middle.y}, {middle.x + arm, middle.y}, color, frame.px(1));
@@ -77,7 +75,7 @@ std::optional<double> typed_as(const std::string& text, double) { return view::t
 /// What was typed, if it is a number of that type; the value stays where it is none, and that is said.
 template <class Any>
 Any typed_or(Any value, const std::optional<std::string>& text, const std::string& name,
-             const std::string& stays, view::Actions& out) {
+             const std::string& stays, Actions& out) {
     if (!text) return value;
     const auto typed = typed_as(*text, value);
     const char* const wanted = std::is_integral_v<Any> ? "a whole number" : "a number";
@@ -90,7 +88,7 @@ void draw_number(const Frame& frame, ImVec2 low, ImVec2 high, const char* words,
     const float pad = frame.px(kSpace4);
     const ImVec2 from{low.x + pad, low.y};
     const ImVec2 to{high.x - pad, high.y};
-    const view::Color color =
+    const Color color =
         ImGui::IsItemActive() || ImGui::IsItemHovered() ? frame.theme.accent : frame.theme.text;
     draw_text_in(frame, frame.fonts.body, from, to, Align::left, frame.theme.muted, words);
     draw_text_in(frame, frame.fonts.digits, from, to, Align::right, color, value);
@@ -99,7 +97,7 @@ void draw_number(const Frame& frame, ImVec2 low, ImVec2 high, const char* words,
 /// The middle of a number field: words and value, dragged, or the field that is typed into.
 template <class Whole>
 Whole draw_middle(const Frame& frame, ImGuiID control, const Number<Whole>& number, ImVec2 size,
-                  const Tip& tip, view::Actions& out) {
+                  const Tip& tip, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + size.x, low.y + size.y};
     const std::string value = std::to_string(number.value);
@@ -119,7 +117,7 @@ Whole draw_middle(const Frame& frame, ImGuiID control, const Number<Whole>& numb
 
 template <class Whole>
 std::optional<Whole> draw_field(const Frame& frame, const char* id, const Number<Whole>& number,
-                                float width, const Tip& tip, view::Actions& out) {
+                                float width, const Tip& tip, Actions& out) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 button{frame.px(kStepButton), ImGui::GetFrameHeight()};
     const ImVec2 end{at.x + width, at.y + button.y};
@@ -233,12 +231,12 @@ void draw_stops(const Frame& frame, const SlidersPlace& place, const std::vector
 
 void draw_track(const Frame& frame, const SlidersPlace& place, double share,
                 const std::vector<double>& stops) {
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const float radius = frame.px(kGrab);
     const float y = (place.at.y + place.high.y) / 2;
     const float x = grab_x(frame, place, share);
     const bool busy = ImGui::IsItemActive() || ImGui::IsItemHovered();
-    const view::Color grab = busy ? theme.accent : theme.text;
+    const Color grab = busy ? theme.accent : theme.text;
     frame.painter.line({place.left, y}, {place.left + place.length, y}, theme.control, frame.px(2));
     frame.painter.line({place.left, y}, {x, y}, theme.text, frame.px(3));
     draw_stops(frame, place, stops);
@@ -286,8 +284,7 @@ struct Shown {
 
 /// Label, track and value.
 Input draw_slider(const Frame& frame, const char* id, const SlidersPlace& place,
-                  const SliderWords& words, const Shown& shown, const Tip& tip,
-                  view::Actions& out) {
+                  const SliderWords& words, const Shown& shown, const Tip& tip, Actions& out) {
     const ImGuiID control = ImGui::GetID(id);
     const bool typing = is_typed_into(frame, control);
     Input input;
@@ -353,7 +350,7 @@ double rounded(double value) {
 constexpr float kLeast = 200.0F, kMost = 420.0F;
 
 void draw_closed(const Frame& frame, const char* id, ImVec2 low, ImVec2 high,
-                 const std::string& text, const Tip& tip, view::Actions& out) {
+                 const std::string& text, const Tip& tip, Actions& out) {
     ImGui::InvisibleButton(id, {high.x - low.x, high.y - low.y});
     const bool hovered = ImGui::IsItemHovered();
     if (ImGui::IsItemActivated()) begin_typing(ImGui::GetID(id), text, out);
@@ -379,12 +376,12 @@ float seed_width(const Frame& frame, std::uint64_t seed) {
 
 std::optional<Index> number_field(const Frame& frame, const char* id, const char* words,
                                   Index value, Index low, Index high, float width, const Tip& tip,
-                                  view::Actions& out) {
+                                  Actions& out) {
     return draw_field(frame, id, Number<Index>{words, value, low, high}, width, tip, out);
 }
 
 std::optional<std::uint64_t> seed_field(const Frame& frame, const char* id, std::uint64_t value,
-                                        float width, const Tip& tip, view::Actions& out) {
+                                        float width, const Tip& tip, Actions& out) {
     constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
     return draw_field(frame, id, Number<std::uint64_t>{"seed", value, 0, kLast}, width, tip, out);
 }
@@ -395,7 +392,7 @@ float slider_width(const Frame& frame, const SliderWords& words) {
 
 std::optional<Index> log_slider(const Frame& frame, const char* id, const SliderWords& words,
                                 Index value, Index low, Index high, float width, const Tip& tip,
-                                view::Actions& out) {
+                                Actions& out) {
     const Scale scale{static_cast<double>(low), static_cast<double>(high)};
     const std::string draft = std::to_string(value);
     const Shown shown{scale.share(static_cast<double>(value)), scale.stops(2.0), draft};
@@ -416,7 +413,7 @@ std::optional<Index> log_slider(const Frame& frame, const char* id, const Slider
 
 std::optional<double> real_slider(const Frame& frame, const char* id, const SliderWords& words,
                                   double value, double low, double high, float width,
-                                  const Tip& tip, view::Actions& out) {
+                                  const Tip& tip, Actions& out) {
     const Scale scale{low, high};
     const std::string draft = view::exact(value);
     const Shown shown{scale.share(value), {scale.share(1.0)}, draft};
@@ -434,7 +431,7 @@ std::optional<double> real_slider(const Frame& frame, const char* id, const Slid
 }
 
 std::optional<std::string> list_field(const Frame& frame, const char* id, const char* label,
-                                      const std::string& text, const Tip& tip, view::Actions& out,
+                                      const std::string& text, const Tip& tip, Actions& out,
                                       const PlaceControl& place) {
     const float words = frame.text_width(frame.fonts.body, label) + frame.px(8);
     const float wanted = frame.text_width(frame.fonts.digits, text) + frame.px(16);

@@ -2,8 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 
@@ -24,7 +22,7 @@ bool begin_overlay(const char* id, float width, float height, const Frame& frame
     const ImVec2 low{(display.x - size.x) / 2, std::max(margin, (display.y - size.y) * 0.35F)};
     ImGui::SetNextWindowPos({0.0F, 0.0F});
     ImGui::SetNextWindowSize(display);
-    const view::Color dim = view::translucent(frame.theme.background, 0.72);
+    const Color dim = view::translucent(frame.theme.background, 0.72);
     ImGui::PushStyleColor(ImGuiCol_WindowBg, to_vec4(dim));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
     ImGui::Begin(id, nullptr, kCovering);
@@ -49,9 +47,9 @@ void end_overlay() {
 }
 
 void scroll_by_keys(const Frame& frame) {
-    const auto pressed = [](view::Key key) { return is_pressed(key, true) ? 1.0F : 0.0F; };
-    const float lines = pressed(view::Key::down) - pressed(view::Key::up);
-    const float pages = pressed(view::Key::page_down) - pressed(view::Key::page_up);
+    const auto pressed = [](Key key) { return is_pressed(key, true) ? 1.0F : 0.0F; };
+    const float lines = pressed(Key::down) - pressed(Key::up);
+    const float pages = pressed(Key::page_down) - pressed(Key::page_up);
     const float way = lines * frame.px(40) + pages * ImGui::GetWindowHeight() * 0.9F;
     if (way != 0.0F)
         ImGui::SetScrollY(within(ImGui::GetScrollY() + way, 0.0F, ImGui::GetScrollMaxY()));

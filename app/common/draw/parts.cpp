@@ -1,9 +1,5 @@
 #include "app/common/draw/parts.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
 #include "app/common/document/edits.h"
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
@@ -90,8 +86,8 @@ void place_side(const Parts& parts, Where where, Box& room, const Frame& frame,
 }
 
 /// One tab a part; returns the one that is shown.
-const CanvasPart& draw_tabs(const view::AppState& state, const std::vector<const CanvasPart*>& all,
-                            Box& room, const Frame& frame, view::Actions& out) {
+const CanvasPart& draw_tabs(const AppState& state, const std::vector<const CanvasPart*>& all,
+                            Box& room, const Frame& frame, Actions& out) {
     const auto found = std::ranges::find_if(
         all, [&](const CanvasPart* part) { return part->id == view::parts_look(state).part; });
     const auto shown = found == all.end() ? 0 : static_cast<int>(found - all.begin());
@@ -105,7 +101,7 @@ const CanvasPart& draw_tabs(const view::AppState& state, const std::vector<const
         const bool fits = choice_width(chrome, names) <= room.size().x;
         const auto n = fits ? choice(chrome, "part", names, shown, tip)
                             : combo(chrome, "##part", {names, shown}, room.size().x, tip, out);
-        if (n) out.push_back(view::ShowPart{all[*n]->id});
+        if (n) out.push_back(ShowPart{all[*n]->id});
     });
     room.low.y = foot;
     return *all[shown];
@@ -122,8 +118,8 @@ std::vector<const CanvasPart*> singles_of(const Parts& parts) {
 }
 
 /// Two rows below that would leave the hero too low: one of them, with tabs.
-std::optional<PlacedPart> place_one_below(const view::AppState& state, const Parts& parts,
-                                          Box& room, const Frame& frame, view::Actions& out) {
+std::optional<PlacedPart> place_one_below(const AppState& state, const Parts& parts, Box& room,
+                                          const Frame& frame, Actions& out) {
     std::vector<const CanvasPart*> all;
     float sum = 0.0F, most = 0.0F;
     for (const CanvasPart& part : parts.others) {
@@ -143,8 +139,8 @@ std::optional<PlacedPart> place_one_below(const view::AppState& state, const Par
 }
 
 /// Around the hero, which gets what they leave of `room`: what comes first has its whole side.
-std::vector<PlacedPart> place_others(const view::AppState& state, const Parts& parts, Box& room,
-                                     const Frame& frame, view::Actions& out) {
+std::vector<PlacedPart> place_others(const AppState& state, const Parts& parts, Box& room,
+                                     const Frame& frame, Actions& out) {
     std::vector<PlacedPart> placed;
     std::vector<Where> done;
     if (const auto one = place_one_below(state, parts, room, frame, out)) {
@@ -160,7 +156,7 @@ std::vector<PlacedPart> place_others(const view::AppState& state, const Parts& p
 }
 
 /// Where what is open has nothing to show here.
-void draw_way_back(const view::AppState& state, const Frame& frame, view::Actions& out) {
+void draw_way_back(const AppState& state, const Frame& frame, Actions& out) {
     if (view::shown_workspace(state).lacks(state).empty()) return;
     const auto back = view::way_back(state);
     if (!back) return;
@@ -170,8 +166,8 @@ void draw_way_back(const view::AppState& state, const Frame& frame, view::Action
         out.insert(out.end(), back->actions.begin(), back->actions.end());
 }
 
-void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea& area, float top,
-                 const Frame& frame, view::Actions& out) {
+void draw_canvas(const AppState& state, const Parts& parts, const WorkArea& area, float top,
+                 const Frame& frame, Actions& out) {
     Box room = canvas_of(area, top, frame);
     if (!parts.lacks.empty()) {
         room.low.y += frame.px(kSpace16);
@@ -200,7 +196,7 @@ void draw_canvas(const view::AppState& state, const Parts& parts, const WorkArea
 using Controls = std::function<void(ControlBar&)>;
 
 /// Of a model of two stacks: which of its attentions is shown comes first.
-Controls with_groups(const view::AppState& state, const Parts& parts) {
+Controls with_groups(const AppState& state, const Parts& parts) {
     auto groups = view::groups_view(state);
     if (groups.names.empty() || !view::shown_workspace(state).shows_document) return parts.controls;
     return [groups = std::move(groups), &parts](ControlBar& bar) {
@@ -209,7 +205,7 @@ Controls with_groups(const view::AppState& state, const Parts& parts) {
     };
 }
 
-float draw_bar(const view::AppState& state, const Controls& controls, const std::string& more,
+float draw_bar(const AppState& state, const Controls& controls, const std::string& more,
                const WorkArea& area, ControlBar& bar) {
     const Frame& frame = bar.frame;
     const Box& work = area.work;
@@ -228,7 +224,7 @@ float pushed_by(const WorkArea& area, float canvas, const Frame& frame) {
     return canvas - area.drawer >= frame.px(kPushed) ? area.drawer : 0.0F;
 }
 
-std::vector<CanvasPart> parts_of(const std::vector<view::GridView>& grids,
+std::vector<CanvasPart> parts_of(const std::vector<GridView>& grids,
                                  const std::function<void(const Box& box, std::size_t n)>& draw) {
     std::vector<CanvasPart> parts;
     for (std::size_t n = 0; n < grids.size(); ++n)
@@ -238,7 +234,7 @@ std::vector<CanvasPart> parts_of(const std::vector<view::GridView>& grids,
 }
 
 void add_matrices(
-    Parts& parts, const std::vector<view::GridView>& grids,
+    Parts& parts, const std::vector<GridView>& grids,
     const std::function<void(const Box& box, std::size_t n, std::size_t count)>& draw) {
     if (grids.empty()) return;
     const std::size_t last = grids.size() - 1;
@@ -252,8 +248,8 @@ void add_matrices(
     parts.others.back().only_beside = true;
 }
 
-std::string draw_parts(const view::AppState& state, const WorkArea& area, const Parts& parts,
-                       const Frame& frame, view::Actions& out) {
+std::string draw_parts(const AppState& state, const WorkArea& area, const Parts& parts,
+                       const Frame& frame, Actions& out) {
     const Frame chrome = around(frame);
     ControlBar bar(chrome, out);
     const Controls controls = with_groups(state, parts);

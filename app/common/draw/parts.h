@@ -46,18 +46,18 @@ struct Parts {
 float pushed_by(const WorkArea& area, float canvas, const Frame& frame);
 
 /// One for each matrix, by its title.
-std::vector<CanvasPart> parts_of(const std::vector<view::GridView>& grids,
+std::vector<CanvasPart> parts_of(const std::vector<GridView>& grids,
                                  const std::function<void(const Box& box, std::size_t n)>& draw);
 
 /// The last of them is the hero; the others stand left of it beneath each other. In a low window each is a tab, the
 /// hero's first. `draw`: `count` of them from the n-th on.
 void add_matrices(
-    Parts& parts, const std::vector<view::GridView>& grids,
+    Parts& parts, const std::vector<GridView>& grids,
     const std::function<void(const Box& box, std::size_t n, std::size_t count)>& draw);
 
 /// Bar, headline, muted line, hero, inspector: at the same place and of the same size in every workspace. Returns what
 /// stands at the right end of the bottom line.
-std::string draw_parts(const view::AppState& state, const WorkArea& area, const Parts& parts,
-                       const Frame& frame, view::Actions& out);
+std::string draw_parts(const AppState& state, const WorkArea& area, const Parts& parts,
+                       const Frame& frame, Actions& out);
 
 }  // namespace attn::ui

@@ -1,7 +1,5 @@
 #include "app/common/draw/plot.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "app/common/draw/draw.h"
@@ -11,8 +9,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::PlotView;
 
 double share_of(double value, double low, double high, bool log) {
     return log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
@@ -52,8 +48,6 @@ PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
 
 // ---- curves
 
-using view::CurveView, view::Point;
-
 // Design units.
 constexpr float kLine = 2.0F, kDash = 6.0F;
 constexpr float kLabelGap =
@@ -61,7 +55,7 @@ constexpr float kLabelGap =
 constexpr float kDot = 2.5F, kMarkArm = 4.0F;
 constexpr double kBandInk = 0.18;
 
-view::Color ink(const PlotCanvas& canvas, const CurveView& curve, double strength) {
+Color ink(const PlotCanvas& canvas, const CurveView& curve, double strength) {
     return view::translucent(canvas.frame.theme.role(curve.role), strength);
 }
 
@@ -87,8 +81,8 @@ void draw_band(const PlotCanvas& canvas, const CurveView& curve) {
 
 /// The pieces of one straight line that lie on the dashes of a longer one; `walked` is the length of
 /// what came before.
-void draw_dashes(view::Painter& painter, Point from, Point to, float walked, float dash,
-                 view::Color color, float thickness) {
+void draw_dashes(Painter& painter, Point from, Point to, float walked, float dash, Color color,
+                 float thickness) {
     const float length = std::hypot(to.x - from.x, to.y - from.y);
     const auto at = [&](float along) {
         const float t = within(along / length, 0.0F, 1.0F);
@@ -114,7 +108,7 @@ std::vector<std::vector<Point>> pieces_of(const PlotCanvas& canvas, const CurveV
 void draw_piece(const PlotCanvas& canvas, const CurveView& curve,
                 const std::vector<Point>& points) {
     if (points.size() < 2) return;
-    const view::Color color = ink(canvas, curve, canvas.strength);
+    const Color color = ink(canvas, curve, canvas.strength);
     const float thickness = canvas.frame.px(kLine);
     if (!curve.dashed) {
         canvas.frame.painter.polyline(points, color, thickness);
@@ -129,7 +123,7 @@ void draw_piece(const PlotCanvas& canvas, const CurveView& curve,
 }
 
 void draw_line(const PlotCanvas& canvas, const CurveView& curve) {
-    const view::Titled titled(canvas.frame.painter, [&] { return curve.label; });
+    const Titled titled(canvas.frame.painter, [&] { return curve.label; });
     for (const auto& piece : pieces_of(canvas, curve)) draw_piece(canvas, curve, piece);
 }
 
@@ -192,7 +186,7 @@ void draw_x_axis(const PlotCanvas& canvas) {
     const Font& font = frame.fonts.digits_small;
     const float top = canvas.high.y + frame.px(4);
     const float foot = top + font.px + frame.px(2);
-    const view::Color color = frame.theme.muted;
+    const Color color = frame.theme.muted;
     const std::size_t stride = x_stride(canvas);
     for (std::size_t n = 0; n < canvas.plot.x_ticks.size(); n += stride) {
         const float x = canvas.x(canvas.plot.x_ticks[n]);
@@ -252,7 +246,7 @@ void draw_marker(const PlotCanvas& canvas) {
                               canvas.frame.px(1));
     for (std::size_t n = 0; n < canvas.plot.curves.size(); ++n) {
         if (std::isnan(canvas.plot.marker_ys[n])) continue;
-        const view::Titled titled(canvas.frame.painter, [&] {
+        const Titled titled(canvas.frame.painter, [&] {
             return canvas.plot.curves[n].label + ": " + canvas.plot.marker_texts[n];
         });
         const float y = within(canvas.y(canvas.plot.marker_ys[n]), canvas.low.y, canvas.high.y);
@@ -274,7 +268,7 @@ void draw_curve_points(const PlotCanvas& canvas) {
 void draw_levels(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.small;
-    for (const view::PlotLevel& level : canvas.plot.levels) {
+    for (const PlotLevel& level : canvas.plot.levels) {
         const float y = std::round(canvas.y(level.y));
         if (y < canvas.low.y || y > canvas.high.y) continue;
         draw_dashed(frame, {canvas.low.x, y}, {canvas.high.x, y}, frame.theme.bad, frame.px(1.5F));
@@ -288,11 +282,11 @@ void draw_marks(const PlotCanvas& canvas) {
     const float arm = frame.px(kMarkArm);
     const Font& font = frame.fonts.digits_small;
     bool above = false;  // in turn, so that neighbours keep clear of each other
-    for (const view::PlotMark& mark : canvas.plot.marks) {
+    for (const PlotMark& mark : canvas.plot.marks) {
         above = !above;
         const float x = canvas.x(mark.x);
         const float y = within(canvas.y(mark.y), canvas.low.y, canvas.high.y);
-        const view::Color color = frame.theme.role(mark.role);
+        const Color color = frame.theme.role(mark.role);
         frame.painter.circle({x, y}, arm * 1.6F, frame.theme.background);
         if (mark.cross) {
             frame.painter.line({x - arm, y - arm}, {x + arm, y + arm}, color, frame.px(2));
@@ -309,7 +303,7 @@ void draw_marks(const PlotCanvas& canvas) {
     }
 }
 
-void draw_dashed(const Frame& frame, Point from, Point to, view::Color color, float thickness) {
+void draw_dashed(const Frame& frame, Point from, Point to, Color color, float thickness) {
     draw_dashes(frame.painter, from, to, 0.0F, frame.px(kDash), color, thickness);
 }
 
@@ -325,15 +319,15 @@ void draw_curve_names(const PlotCanvas& canvas) {
 }
 
 void draw_curve_labels(const PlotCanvas& canvas) {
-    if (canvas.plot.labels == view::CurveLabels::none) return;
-    if (canvas.plot.labels == view::CurveLabels::names) return draw_curve_names(canvas);
+    if (canvas.plot.labels == CurveLabels::none) return;
+    if (canvas.plot.labels == CurveLabels::names) return draw_curve_names(canvas);
     const Frame& frame = canvas.frame;
     const float height = label_height(frame);
     const std::vector<float> tops = label_tops(canvas, height);
     TakenSpans taken(0.0F);  // a plot may be too low for all of them
     for (std::size_t n = 0; n < tops.size(); ++n) {
         if (!taken.take(tops[n], tops[n] + height - frame.px(2))) continue;
-        const view::Color color = ink(canvas, canvas.plot.curves[n], 1.0);
+        const Color color = ink(canvas, canvas.plot.curves[n], 1.0);
         const ImVec2 at{canvas.high.x + frame.px(kLabelGap), tops[n]};
         frame.painter.text(frame.fonts.small, at, color, canvas.plot.curves[n].label);
         frame.painter.text(frame.fonts.digits_small,
@@ -356,8 +350,8 @@ float curve_names_width(const PlotView& plot, const Frame& frame) {
 }
 
 float curve_labels_width(const PlotView& plot, const Frame& frame) {
-    if (plot.labels == view::CurveLabels::none) return frame.px(kLabelGap);
-    if (plot.labels == view::CurveLabels::names) return curve_names_width(plot, frame);
+    if (plot.labels == CurveLabels::none) return frame.px(kLabelGap);
+    if (plot.labels == CurveLabels::names) return curve_names_width(plot, frame);
     float width = frame.text_width(frame.fonts.digits_small, "● 100.0 %");
     for (std::size_t n = 0; n < plot.curves.size(); ++n)
         width = std::max({width, frame.text_width(frame.fonts.small, plot.curves[n].label),

@@ -21,18 +21,18 @@ struct PlotInput {
 /// Curves with their bands, named at their right ends, over the x axis, within `low` … `high`.
 /// The marker is a line at marker_x with a point on it for the value of each curve; pressing or
 /// dragging anywhere on the plot moves it: to which stop the caller knows. `faded`: the curves are old.
-PlotInput draw_plot(const view::PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,
+PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,
                     const Frame& frame);
 
 /// Sets `Set` to the stop that the marker was pulled or stepped to; a whole drag is one step of undo.
 template <class Set, class Value>
 void follow(const PlotInput& input, Value now, Value (*nearest)(double), Value (*next)(Value, int),
-            view::Actions& out) {
-    if (input.taken) out.push_back(view::BeginGesture{});
+            Actions& out) {
+    if (input.taken) out.push_back(BeginGesture{});
     Value to = input.moved_to ? nearest(*input.moved_to) : now;
     if (input.steps != 0) to = next(now, input.steps);
     if (to != now) out.push_back(Set{to});
-    if (input.let_go) out.push_back(view::EndGesture{});
+    if (input.let_go) out.push_back(EndGesture{});
 }
 
 }  // namespace attn::ui

@@ -9,7 +9,7 @@ namespace attn::ui {
 
 /// The area between the axes of one plot, and how values become pixels in it.
 struct PlotCanvas {
-    const view::PlotView& plot;
+    const PlotView& plot;
     const Frame& frame;
     ImVec2 low, high;
     double strength = 1.0;  // of the curves' ink
@@ -32,12 +32,11 @@ void draw_curve_names(const PlotCanvas& canvas);   // right of the area
 void draw_curve_labels(const PlotCanvas& canvas);  // the same with the value below each
 
 /// A dashed line.
-void draw_dashed(const Frame& frame, view::Point from, view::Point to, view::Color color,
-                 float thickness);
+void draw_dashed(const Frame& frame, Point from, Point to, Color color, float thickness);
 
-float y_labels_width(const view::PlotView& plot, const Frame& frame);
-float curve_names_width(const view::PlotView& plot, const Frame& frame);
-float curve_labels_width(const view::PlotView& plot, const Frame& frame);
+float y_labels_width(const PlotView& plot, const Frame& frame);
+float curve_names_width(const PlotView& plot, const Frame& frame);
+float curve_labels_width(const PlotView& plot, const Frame& frame);
 
 // Design units.
 inline constexpr float kMarkerPoint = 4.0F;                // radius

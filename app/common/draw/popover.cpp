@@ -1,7 +1,5 @@
 #include "app/common/draw/popover.h"
 
-#include <algorithm>
-
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
 
@@ -15,16 +13,15 @@ constexpr ImGuiWindowFlags kPopover =
     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoFocusOnAppearing;
 
 bool is_left(const PopoverButton& button, ImVec2 low, ImVec2 high, const Frame& frame,
-             view::Actions& out) {
+             Actions& out) {
     if (frame.focus == nullptr) return false;
     const Hands& hands = frame.focus->hands();
     if (hands.overlay || hands.list) return false;
     const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                          !ImGui::IsMouseHoveringRect(low, high, false) &&
                          !ImGui::IsMouseHoveringRect(button.low, button.high, false);
-    const bool escape = !hands.typing && take_key(frame, view::Key::escape);
-    if (escape && frame.focus->focus().control != 0)
-        out.push_back(view::FocusControl{button.control});
+    const bool escape = !hands.typing && take_key(frame, Key::escape);
+    if (escape && frame.focus->focus().control != 0) out.push_back(FocusControl{button.control});
     return clicked || escape;
 }
 
@@ -41,7 +38,7 @@ float popover_room(const PopoverButton& button, const Frame& frame) {
 }
 
 bool draw_popover(const char* id, const PopoverButton& button, ImVec2 size, const Frame& frame,
-                  view::Actions& out, const std::function<void(ImVec2 low)>& draw) {
+                  Actions& out, const std::function<void(ImVec2 low)>& draw) {
     const float pad = frame.px(kSpace16);
     const float room = popover_room(button, frame);
     const ImVec2 whole{2 * pad + size.x, 2 * pad + std::min(size.y, room)};

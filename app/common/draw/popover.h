@@ -24,6 +24,6 @@ float popover_room(const PopoverButton& button, const Frame& frame);
 /// A panel of controls under its button; `draw` fills `size` from the point that it is given on. True when it is left: by
 /// Escape, which gives the keyboard back to the button, or by a click elsewhere.
 bool draw_popover(const char* id, const PopoverButton& button, ImVec2 size, const Frame& frame,
-                  view::Actions& out, const std::function<void(ImVec2 low)>& draw);
+                  Actions& out, const std::function<void(ImVec2 low)>& draw);
 
 }  // namespace attn::ui

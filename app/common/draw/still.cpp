@@ -2,12 +2,7 @@
 
 #include <imgui_internal.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
 #include <ranges>
-#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_painter.h"
@@ -96,7 +91,7 @@ std::optional<Typed> typed_into_last(std::string_view text) {
 
 /// Over ImGui's own: scrolled so that the caret is seen.
 void draw_typed(const Frame& frame, const view::Font& font, const fonts::Layout& layout,
-                std::string_view text, view::Point low, view::Point high, Typed typed) {
+                std::string_view text, Point low, Point high, Typed typed) {
     const float caret = layout.caret(text, typed.caret);
     const float from = layout.caret(text, typed.from);
     const float x = low.x - std::max(0.0F, caret - (high.x - low.x));
@@ -120,8 +115,8 @@ void still_field(const Frame& frame, const view::Font& font, std::string_view te
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
     const float pad = ImGui::GetStyle().FramePadding.x;
-    const view::Point left{low.x + pad, low.y};
-    const view::Point right{high.x - pad, high.y};
+    const Point left{low.x + pad, low.y};
+    const Point right{high.x - pad, high.y};
     draw_box(frame, low, high, frame.theme.raised);
     if (const auto typed = typed_into_last(text); layout && typed && !frame.still)
         return draw_typed(frame, font, *layout, text, left, right, *typed);

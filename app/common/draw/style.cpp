@@ -31,7 +31,7 @@ void apply_sizes(ImGuiStyle& style, float scale) {
     style.DisplaySafeAreaPadding = {unit, unit};
 }
 
-void apply_colors(ImGuiStyle& style, const view::Theme& t) {
+void apply_colors(ImGuiStyle& style, const Theme& t) {
     ImVec4* const c = style.Colors;
     c[ImGuiCol_Text] = to_vec4(t.text);
     c[ImGuiCol_TextDisabled] = to_vec4(t.muted);
@@ -68,14 +68,14 @@ void configure_imgui() {
     io.ConfigInputTextCursorBlink = false;
 }
 
-void apply_style(const view::Theme& theme, float scale) {
+void apply_style(const Theme& theme, float scale) {
     ImGuiStyle& style = ImGui::GetStyle();
     style = ImGuiStyle();
     apply_sizes(style, scale);
     apply_colors(style, theme);
 }
 
-NullContext::NullContext(view::Point size, float scale, const view::Theme& theme) {
+NullContext::NullContext(Point size, float scale, const Theme& theme) {
     ImGuiContext* const former = ImGui::GetCurrentContext();
     context_ = ImGui::CreateContext();
     ImGui::SetCurrentContext(context_);

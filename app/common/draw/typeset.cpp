@@ -1,10 +1,6 @@
 #include "app/common/draw/typeset.h"
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <utility>
-#include <vector>
 
 namespace attn::ui {
 namespace {

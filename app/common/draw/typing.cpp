@@ -1,8 +1,6 @@
 #include "app/common/draw/typing.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
@@ -12,8 +10,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::Key, view::Typing;
 
 bool starts_a_number(ImWchar c) {
     return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '+';
@@ -153,15 +149,14 @@ bool opens_typing() {
            (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ImGui::GetIO().KeyCtrl);
 }
 
-void say_gesture(bool opened, view::Actions& out) {
-    if (ImGui::IsItemActivated() && !opened) out.push_back(view::BeginGesture{});
-    if (ImGui::IsItemDeactivated()) out.push_back(view::EndGesture{});
+void say_gesture(bool opened, Actions& out) {
+    if (ImGui::IsItemActivated() && !opened) out.push_back(BeginGesture{});
+    if (ImGui::IsItemDeactivated()) out.push_back(EndGesture{});
 }
 
 void refuse(const std::string& text, std::string_view wanted, const std::string& name,
-            const std::string& stays, view::Actions& out) {
-    out.push_back(
-        view::Notify{{view::not_typed(text, wanted, name, stays), view::Severity::error}});
+            const std::string& stays, Actions& out) {
+    out.push_back(Notify{{view::not_typed(text, wanted, name, stays), Severity::error}});
 }
 
 bool is_typed_into(const Frame& frame, ImGuiID control) {
@@ -169,9 +164,9 @@ bool is_typed_into(const Frame& frame, ImGuiID control) {
            frame.focus->focus().typing->control == control;
 }
 
-void begin_typing(ImGuiID control, const std::string& text, view::Actions& out) {
+void begin_typing(ImGuiID control, const std::string& text, Actions& out) {
     release_item();  // the mouse that opened the field holds nothing any more
-    out.push_back(view::TypeInto{Typing{control, text, true}});
+    out.push_back(TypeInto{Typing{control, text, true}});
 }
 
 std::string typed_digits(const Frame& frame) {
@@ -181,15 +176,15 @@ std::string typed_digits(const Frame& frame) {
 }
 
 void begin_typing_by_key(const Frame& frame, ImGuiID control, const std::string& text,
-                         view::Actions& out) {
+                         Actions& out) {
     if (take_key(frame, Key::enter) || take_key(frame, Key::space))
         return begin_typing(control, text, out);
     const std::string digits = typed_digits(frame);
-    if (!digits.empty()) out.push_back(view::TypeInto{Typing{control, digits, false}});
+    if (!digits.empty()) out.push_back(TypeInto{Typing{control, digits, false}});
 }
 
 std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, ImVec2 low,
-                                         ImVec2 high, view::Actions& out) {
+                                         ImVec2 high, Actions& out) {
     const Typing before = *frame.focus->focus().typing;
     Typing typing = before;
     const float room = frame.text_width(frame.fonts.digits, typing.text + "00") + frame.px(12);
@@ -205,10 +200,10 @@ std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, Im
     ImGui::SetCursorScreenPos(low);
     ImGui::Dummy({high.x - low.x, high.y - low.y});
     if (end != End::none) {
-        out.push_back(view::TypeInto{std::nullopt});
+        out.push_back(TypeInto{std::nullopt});
         return end == End::cancelled ? std::nullopt : std::optional(typing.text);
     }
-    if (!(typing == before)) out.push_back(view::TypeInto{typing});
+    if (!(typing == before)) out.push_back(TypeInto{typing});
     return std::nullopt;
 }
 
@@ -236,7 +231,7 @@ bool FocusRing::is_stop(ImGuiID control) const {
 }
 
 /// To the next stop, or the first where nothing has the keyboard.
-void FocusRing::step(bool back, view::Actions& out) {
+void FocusRing::step(bool back, Actions& out) {
     if (stops_.empty()) return;
     const ImGuiID from = typed_into_ != 0 ? typed_into_ : focus_.control;
     const auto here =
@@ -247,22 +242,21 @@ void FocusRing::step(bool back, view::Actions& out) {
     const std::size_t next = none ? (back ? count - 1 : 0) : (n + (back ? count - 1 : 1)) % count;
     const Stop& stop = stops_[next];
     bring_into_view(stop.window, stop.low, stop.high);
-    out.push_back(view::FocusControl{stop.control});
+    out.push_back(FocusControl{stop.control});
 }
 
-void FocusRing::finish(view::Actions& out) {
-    if (focus_.typing && !is_stop(focus_.typing->control))
-        out.push_back(view::TypeInto{std::nullopt});
+void FocusRing::finish(Actions& out) {
+    if (focus_.typing && !is_stop(focus_.typing->control)) out.push_back(TypeInto{std::nullopt});
     if (hands_.list || hands_.overlay) return;
     const ImGuiIO& io = ImGui::GetIO();
     const bool tab = !io.KeyCtrl && !io.KeyAlt && is_pressed(Key::tab, true);
     if (tab && !is_taken(Key::tab)) return step(io.KeyShift, out);
-    if (given_ != 0) return out.push_back(view::FocusControl{given_});
+    if (given_ != 0) return out.push_back(FocusControl{given_});
     if (focus_.control == 0) return;
     if (inside_ && !stops_.empty() && !is_stop(focus_.control))
-        return out.push_back(view::FocusControl{stops_.front().control});
+        return out.push_back(FocusControl{stops_.front().control});
     const bool escape = !hands_.typing && take(Key::escape);
-    if (escape || any_click() || !is_stop(focus_.control)) out.push_back(view::FocusControl{0});
+    if (escape || any_click() || !is_stop(focus_.control)) out.push_back(FocusControl{0});
 }
 
 bool focus_stop(const Frame& frame, ImGuiID control, ImVec2 low, ImVec2 high) {

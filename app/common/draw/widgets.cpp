@@ -1,7 +1,5 @@
 #include "app/common/draw/widgets.h"
 
-#include <algorithm>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
@@ -9,14 +7,12 @@
 namespace attn::ui {
 namespace {
 
-using view::Key;
-
 constexpr float kControlHeight = 28.0F;
 
 void draw_switch(const Frame& frame, ImVec2 at, ImVec2 size, bool on, bool hovered) {
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const float radius = size.y / 2;
-    const view::Color track = on ? theme.accent : hovered ? theme.muted : theme.control;
+    const Color track = on ? theme.accent : hovered ? theme.muted : theme.control;
     frame.painter.rect(at, {at.x + size.x, at.y + size.y}, track, radius);
     const float x = on ? at.x + size.x - radius : at.x + radius;
     frame.painter.circle({x, at.y + radius}, radius - frame.px(2),
@@ -24,16 +20,16 @@ void draw_switch(const Frame& frame, ImVec2 at, ImVec2 size, bool on, bool hover
 }
 
 /// A box with words in it; how it looks depends on the mouse.
-bool plain_button(const Frame& frame, const char* id, const std::string& words, view::Color color) {
+bool plain_button(const Frame& frame, const char* id, const std::string& words, Color color) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size{button_width(frame, words), ImGui::GetFrameHeight()};
     const ImVec2 high{low.x + size.x, low.y + size.y};
     const bool clicked = ImGui::InvisibleButton(id, size);
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const bool hovered = ImGui::IsItemHovered();
-    const view::Color fill = ImGui::IsItemActive() ? view::blend(theme.line, theme.accent, 0.4)
-                             : hovered             ? theme.line
-                                                   : theme.raised;
+    const Color fill = ImGui::IsItemActive() ? view::blend(theme.line, theme.accent, 0.4)
+                       : hovered             ? theme.line
+                                             : theme.raised;
     draw_box(frame, low, high, fill);
     draw_text_in(frame, frame.fonts.body, low, high, Align::center, color, words);
     return clicked;
@@ -58,15 +54,15 @@ float row_height() { return ImGui::GetTextLineHeight() + ImGui::GetStyle().ItemS
 
 /// The closed list: what is chosen, and a mark that it opens.
 void draw_closed(const Frame& frame, ImVec2 at, ImVec2 size, const std::string& shown) {
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const ImVec2 high{at.x + size.x, at.y + size.y};
     const float pad = ImGui::GetStyle().FramePadding.x;
-    const view::Color fill =
+    const Color fill =
         ImGui::IsItemHovered() ? view::blend(theme.raised, theme.line, 0.5) : theme.raised;
     draw_box(frame, at, high, fill);
     const float arm = frame.px(4);
     const ImVec2 tip{high.x - pad - arm, at.y + size.y / 2 + arm / 2};
-    const view::Point mark[] = {{tip.x - arm, tip.y - arm}, tip, {tip.x + arm, tip.y - arm}};
+    const Point mark[] = {{tip.x - arm, tip.y - arm}, tip, {tip.x + arm, tip.y - arm}};
     frame.painter.polyline(mark, theme.muted, frame.px(2));
     const float room = size.x - 3 * pad - 2 * arm;
     draw_text_in(frame, frame.fonts.body, {at.x + pad, at.y}, high, Align::left, theme.text,
@@ -108,7 +104,7 @@ std::optional<int> draw_rows(const Frame& frame, const Options& options, int row
     std::optional<int> clicked;
     for (int n = 0; n < count_of(options); ++n) {
         const std::string& name = options.names[n];
-        const view::Color color = n == options.current ? frame.theme.accent : frame.theme.text;
+        const Color color = n == options.current ? frame.theme.accent : frame.theme.text;
         ImGui::PushID(n);
         const ImVec2 at = ImGui::GetCursorScreenPos();
         if (ImGui::Selectable("##row", n == row)) clicked = n;
@@ -120,12 +116,12 @@ std::optional<int> draw_rows(const Frame& frame, const Options& options, int row
 }
 
 /// The open list has the keyboard for itself.
-std::optional<int> draw_list(const Frame& frame, const Options& options, view::Actions& out) {
+std::optional<int> draw_list(const Frame& frame, const Options& options, Actions& out) {
     if (!ImGui::BeginPopup("list")) return std::nullopt;
     const bool fresh = ImGui::IsWindowAppearing();
     const int known = fresh || frame.focus == nullptr ? options.current : frame.focus->focus().row;
     const int row = fresh ? known : moved_row(known, count_of(options));
-    if (row != known) out.push_back(view::MoveInList{row});
+    if (row != known) out.push_back(MoveInList{row});
     std::optional<int> chosen = draw_rows(frame, options, row, fresh || row != known);
     const bool enter = !fresh && (is_pressed(Key::enter) || is_pressed(Key::space));
     if (enter && row >= 0) chosen = row;
@@ -138,6 +134,14 @@ std::optional<int> draw_list(const Frame& frame, const Options& options, view::A
 std::optional<int> stepped(const Frame& frame, const Options& options) {
     const int next = options.current + list_steps(frame);
     if (next == options.current || next < 0 || next >= count_of(options)) return std::nullopt;
+    return next;
+}
+
+/// Arrow keys go from one to the next, Enter and Space around.
+std::optional<int> chosen_by_key(const Frame& frame, int count, int current) {
+    int next = current + list_steps(frame);
+    if (take_key(frame, Key::enter) || take_key(frame, Key::space)) next = (current + 1) % count;
+    if (next == current || next < 0 || next >= count) return std::nullopt;
     return next;
 }
 
@@ -181,18 +185,6 @@ bool button(const Frame& frame, const char* id, const std::string& words, const 
     return clicked || pressed;
 }
 
-namespace {
-
-/// Arrow keys go from one to the next, Enter and Space around.
-std::optional<int> chosen_by_key(const Frame& frame, int count, int current) {
-    int next = current + list_steps(frame);
-    if (take_key(frame, Key::enter) || take_key(frame, Key::space)) next = (current + 1) % count;
-    if (next == current || next < 0 || next >= count) return std::nullopt;
-    return next;
-}
-
-}  // namespace
-
 std::optional<int> choice(const Frame& frame, const char* id, const std::vector<std::string>& words,
                           int current, const Tip& tip) {
     const int count = static_cast<int>(words.size());
@@ -202,7 +194,7 @@ std::optional<int> choice(const Frame& frame, const char* id, const std::vector<
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(2), frame.px(8)});
     for (int n = 0; n < count; ++n) {
         if (n > 0) ImGui::SameLine();
-        const view::Color color = n == current ? frame.theme.accent : frame.theme.muted;
+        const Color color = n == current ? frame.theme.accent : frame.theme.muted;
         ImGui::PushID(n);
         const std::string& name = words[n];
         const bool pressed = plain_button(frame, "button", name, color);
@@ -223,7 +215,7 @@ void flow(const Frame& frame, float width) {
 }
 
 std::optional<int> combo(const Frame& frame, const char* id, const Options& options, float width,
-                         const Tip& tip, view::Actions& out) {
+                         const Tip& tip, Actions& out) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size{width, ImGui::GetFrameHeight()};
     ImGui::PushID(id);
@@ -238,7 +230,7 @@ std::optional<int> combo(const Frame& frame, const char* id, const Options& opti
     std::optional<int> chosen = focused && !by_key ? stepped(frame, options) : std::nullopt;
     if (clicked || by_key) {
         ImGui::OpenPopup("list");
-        out.push_back(view::MoveInList{options.current});
+        out.push_back(MoveInList{options.current});
     }
     place_list(frame, at, size, options);
     if (const auto row = draw_list(frame, options, out)) chosen = row;

@@ -28,10 +28,10 @@ std::optional<bool> toggle(const Frame& frame, const char* id, const std::string
 /// A whole number in a box with − and + beside it: "− d_k 4 +".
 std::optional<Index> number_field(const Frame& frame, const char* id, const char* words,
                                   Index value, Index low, Index high, float width, const Tip& tip,
-                                  view::Actions& out);
+                                  Actions& out);
 /// The same for any seed.
 std::optional<std::uint64_t> seed_field(const Frame& frame, const char* id, std::uint64_t value,
-                                        float width, const Tip& tip, view::Actions& out);
+                                        float width, const Tip& tip, Actions& out);
 
 /// What stands left and right of a slider's track.
 struct SliderWords {
@@ -44,11 +44,11 @@ struct SliderWords {
 /// Page down go from one to the next, the wheel by one.
 std::optional<Index> log_slider(const Frame& frame, const char* id, const SliderWords& words,
                                 Index value, Index low, Index high, float width, const Tip& tip,
-                                view::Actions& out);
+                                Actions& out);
 /// A log slider over real numbers; powers of ten are its stops, with a mark at 1.
 std::optional<double> real_slider(const Frame& frame, const char* id, const SliderWords& words,
                                   double value, double low, double high, float width,
-                                  const Tip& tip, view::Actions& out);
+                                  const Tip& tip, Actions& out);
 
 /// A quiet button; true when clicked.
 bool button(const Frame& frame, const char* id, const std::string& words, const Tip& tip);
@@ -65,7 +65,7 @@ struct Options {
 };
 /// A list that opens: arrow keys and Enter choose, Escape closes it. The row chosen.
 std::optional<int> combo(const Frame& frame, const char* id, const Options& options, float width,
-                         const Tip& tip, view::Actions& out);
+                         const Tip& tip, Actions& out);
 
 /// What the widgets above take, to flow them.
 float toggle_width(const Frame& frame, const std::string& words);

@@ -49,8 +49,8 @@ void fill_side(const WorkArea& area, float top, const Frame& frame);
 struct WorkspacePanel {
     std::string_view key;
     /// Draws it within `area`. Returns what stands at the right end of the bottom line.
-    std::string (*draw)(const view::AppState& state, const WorkArea& area, const Frame& frame,
-                        view::Actions& out);
+    std::string (*draw)(const AppState& state, const WorkArea& area, const Frame& frame,
+                        Actions& out);
 };
 using PanelList = std::span<const WorkspacePanel* const>;
 /// In the order of view::workspaces().

@@ -1,6 +1,5 @@
 #include "app/common/exercise/exercise.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "app/common/exercise/page.h"
 
-#include <algorithm>
-#include <utility>
+#include "app/common/cell.h"
 
 namespace attn::view {
 namespace {
@@ -111,12 +110,11 @@ class Setter {
         Inline made =
             bracketed(across * width + (across - 1.0F) * gap, down * height + (down - 1.0F) * gap);
         if (one) made.content.strokes.clear();
-        for (Index i = 0; i < rows; ++i)
-            for (Index j = 0; j < columns; ++j) {
-                const Point low{px() * (kArm + kPad) + static_cast<float>(j) * (width + gap),
-                                static_cast<float>(i) * (height + gap) - made.ascent};
-                made.content.blanks.push_back({i, j, low, {low.x + width, low.y + height}});
-            }
+        for (const auto [i, j] : each_cell(rows, columns)) {
+            const Point low{px() * (kArm + kPad) + static_cast<float>(j) * (width + gap),
+                            static_cast<float>(i) * (height + gap) - made.ascent};
+            made.content.blanks.push_back({i, j, low, {low.x + width, low.y + height}});
+        }
         return made;
     }
 

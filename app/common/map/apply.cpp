@@ -22,8 +22,8 @@ std::string size_words(const MapLook& look) {
 
 bool refuse_outside(AppState& state, large::Cell cell) {
     if (has_map_cell(map_look(state), cell)) return false;
-    warn(state, fmt::format("There is no cell {} → {}: the matrix is {}, counted from 0.",
-                            grouped(cell.row), grouped(cell.column), size_words(map_look(state))));
+    warn(state, "There is no cell {} → {}: the matrix is {}, counted from 0.", grouped(cell.row),
+         grouped(cell.column), size_words(map_look(state)));
     return true;
 }
 
@@ -35,7 +35,7 @@ void go_to(AppState& state, large::Cell cell) {
     look.camera = camera_at(cell);
     look.fitted = false;
     look.moving_s = kMovingSeconds;
-    say(state, fmt::format("Query {} → key {}.", grouped(cell.row), grouped(cell.column)));
+    say(state, "Query {} → key {}.", grouped(cell.row), grouped(cell.column));
 }
 
 }  // namespace
@@ -175,8 +175,7 @@ void carry_out(AppState& state, const GoToNeedle&) {
 void carry_out(AppState& state, const SelectMapCell& action) {
     if (refuse_outside(state, action.cell)) return;
     map_look(state).selected = action.cell;
-    say(state,
-        fmt::format("Query {} → key {}.", grouped(action.cell.row), grouped(action.cell.column)));
+    say(state, "Query {} → key {}.", grouped(action.cell.row), grouped(action.cell.column));
 }
 
 void carry_out(AppState& state, const HoverMapCell& action) {
@@ -191,7 +190,7 @@ void carry_out(AppState& state, const SetMapColors& action) {
     const bool pooling = colors.pooling != map_look(state).colors.pooling;
     map_look(state).colors = colors;
     if (pooling)
-        say(state, fmt::format("A texel shows {}.", pooling_words(colors.pooling)));
+        say(state, "A texel shows {}.", pooling_words(colors.pooling));
     else
         say(state,
             colors.log_scale ? "Colours on a logarithmic scale." : "Colours on a linear scale.");
@@ -219,9 +218,8 @@ void carry_out(AppState& state, const SearchMap& action) {
     MapLook& look = map_look(state);
     const bool key = action.search && action.search->of == large::Search::Of::key;
     if (action.search && !has_search(look, *action.search))
-        return warn(state, fmt::format("There is no {} {}: the matrix is {}, counted from 0.",
-                                       key ? "key" : "query", grouped(action.search->index),
-                                       size_words(look)));
+        return warn(state, "There is no {} {}: the matrix is {}, counted from 0.",
+                    key ? "key" : "query", grouped(action.search->index), size_words(look));
     look.search = action.search;
     if (!look.search) return;
     const std::string index = grouped(look.search->index);

@@ -1,10 +1,7 @@
 #include "app/common/map/camera.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

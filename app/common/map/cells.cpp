@@ -1,15 +1,10 @@
 #include "app/common/map/cells.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <span>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
@@ -280,12 +275,11 @@ ColorRange signed_range(MatrixView<const float> values) {
 }
 
 MapCellsPtr make_cells(MapCells cells) {
-    for (Index i = 0; i < cells.values.rows; ++i)
-        for (Index j = 0; j < cells.values.columns; ++j) {
-            if (cells.is_masked(i, j)) continue;
-            cells.nans += std::isnan(cells.values(i, j)) ? 1 : 0;
-            cells.infinities += std::isinf(cells.values(i, j)) ? 1 : 0;
-        }
+    for (const auto [i, j] : each_cell(cells.values)) {
+        if (cells.is_masked(i, j)) continue;
+        cells.nans += std::isnan(cells.values(i, j)) ? 1 : 0;
+        cells.infinities += std::isinf(cells.values(i, j)) ? 1 : 0;
+    }
     cells.content = content_of(cells);
     return std::make_shared<const MapCells>(std::move(cells));
 }

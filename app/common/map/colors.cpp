@@ -1,7 +1,5 @@
 #include "app/common/map/colors.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 

@@ -1,6 +1,5 @@
 #include "app/common/map/inspector.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -45,8 +44,7 @@ std::vector<std::size_t> by_size(const CellArithmetic& sum) {
 Expr products(const CellArithmetic& sum, std::span<const std::size_t> dimensions) {
     std::vector<Expr> terms;
     for (const std::size_t c : dimensions)
-        terms.push_back(
-            combine(Op::product, {plain(sum.q[c], Role::query), plain(sum.k[c], Role::key)}));
+        terms.push_back(plain(sum.q[c], Role::query) * plain(sum.k[c], Role::key));
     return combine(Op::sum, std::move(terms));
 }
 
@@ -101,20 +99,16 @@ void add_biases(const Inspected& at, std::vector<ShownStep>& steps) {
     const CellArithmetic& sum = at.sum;
     double now = sum.scaled;
     if (const double cap = sum.rule.cap; cap != 0.0) {
-        const Expr share =
-            combine(Op::tanh, {combine(Op::quotient, {plain(now, Role::score), plain(cap)})});
+        const Expr share = combine(Op::tanh, {plain(now, Role::score) / plain(cap)});
         const bool last = sum.rule.slope == 0.0;
         now = PairRule{cap, 0.0}.biased(now, 0, 0);
-        steps.push_back({{last ? "B" : "capped", last ? "B" : "\\text{capped}",
-                          combine(Op::product, {plain(cap), share}), now},
-                         "cap"});
+        steps.push_back(
+            {{last ? "B" : "capped", last ? "B" : "\\text{capped}", plain(cap) * share, now},
+             "cap"});
     }
     if (sum.rule.slope == 0.0) return;
-    const Expr fall =
-        combine(Op::product, {plain(sum.rule.slope), plain(static_cast<double>(sum.distance))});
-    steps.push_back(
-        {{"B", "B", combine(Op::difference, {plain(now, Role::score), fall}), sum.biased},
-         "− slope·|p − j|"});
+    const Expr fall = plain(sum.rule.slope) * plain(static_cast<double>(sum.distance));
+    steps.push_back({{"B", "B", plain(now, Role::score) - fall, sum.biased}, "− slope·|p − j|"});
 }
 
 /// q·k of every dimension, then what becomes of it, as far as the stage goes.
@@ -129,15 +123,12 @@ std::vector<ShownStep> steps_of(const Inspected& at, std::span<const std::size_t
           products(sum, order), sum.score},
          product}};
     if (at.look.form == MapForm::scores) return steps;
-    steps.push_back(
-        {{"S", "S", combine(Op::product, {plain(sum.score, Role::score), plain(at.factor)}),
-          sum.scaled},
-         factor_words(at.spec)});
+    steps.push_back({{"S", "S", plain(sum.score, Role::score) * plain(at.factor), sum.scaled},
+                     factor_words(at.spec)});
     add_biases(at, steps);
     if (is_score(at.look)) return steps;
     const std::string_view letter = logit_letter(at.spec);
-    const Expr shifted =
-        combine(Op::difference, {plain(sum.biased, Role::score), plain(sum.logsumexp)});
+    const Expr shifted = plain(sum.biased, Role::score) - plain(sum.logsumexp);
     steps.push_back({{fmt::format("{} − L", letter), fmt::format("{} - L", letter), shifted,
                       sum.biased - sum.logsumexp},
                      "− L"});

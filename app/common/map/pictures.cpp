@@ -1,7 +1,5 @@
 #include "app/common/map/pictures.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "app/common/colormap.h"

@@ -1,18 +1,14 @@
 #include "app/common/map/requests.h"
 
-#include <new>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/words.h"
-#include "core/blocks.h"
 #include "core/kernels/peak.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

@@ -1,8 +1,6 @@
 #include "app/common/map/ruler.h"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -232,8 +230,7 @@ std::optional<MapProfile> column_profile(const MapLook& look) {
     profile.caption = sums.queries == 0 ? profile.title : "mean weight per key";
     profile.tooltip =
         "Mean of a[i, j] over the queries i in view; a bar of several keys is their mean, so that "
-        "its "
-        "unit is the weight of one key at every zoom.";
+        "its unit is the weight of one key at every zoom.";
     profile.largest = short_weight(largest_of(sums.columns));
     for (const Bar& bar : bars(axis_of(look, true), sums.first_column, sums.side, sums.columns))
         profile.bars.push_back({bar.from, 0.0, bar.to, bar.share});

@@ -1,6 +1,5 @@
 #include "app/common/map/view.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,8 +1,6 @@
 #include "app/common/map/words.h"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -20,6 +18,27 @@ double pairs_of(const large::WeightSource& source) {
     const bool square = source.size.tq == source.size.tk;
     if (!source.spec.mask.causal || !square) return all;
     return (all + static_cast<double>(source.size.tq)) / 2.0;
+}
+
+/// "Q holds 1 NaN and 2 ±∞: the first is Q[12, 3] = NaN."
+void add_operand(const char* name, const large::OperandFaults& faults,
+                 std::vector<std::string>& lines) {
+    if (!faults.first) return;
+    const std::string nans = faults.nans > 0 ? fmt::format("{} NaN", grouped(faults.nans)) : "";
+    const std::string infinities =
+        faults.infinities > 0 ? fmt::format("{} ±∞", grouped(faults.infinities)) : "";
+    const char* both = nans.empty() || infinities.empty() ? "" : " and ";
+    lines.push_back(fmt::format("{0} holds {1}{2}{3}: the first is {0}[{4}, {5}] = {6}.", name,
+                                nans, both, infinities, grouped(faults.first->row),
+                                faults.first->column,
+                                number(static_cast<double>(faults.first_value))));
+}
+
+/// Empty where they are unknown.
+std::span<const std::string> tokens_of(const MapLook& look, bool key) {
+    if (!look.mapped) return {};
+    const Document& document = *look.mapped;
+    return key && !document.tokens_kv.empty() ? document.tokens_kv : document.tokens;
 }
 
 }  // namespace
@@ -116,24 +135,6 @@ std::string nan_words(const large::NanWeights& nan) {
     return fmt::format("{} NaN, first {}", grouped(nan.cells), cell_words(*nan.first));
 }
 
-namespace {
-
-/// "Q holds 1 NaN and 2 ±∞: the first is Q[12, 3] = NaN."
-void add_operand(const char* name, const large::OperandFaults& faults,
-                 std::vector<std::string>& lines) {
-    if (!faults.first) return;
-    const std::string nans = faults.nans > 0 ? fmt::format("{} NaN", grouped(faults.nans)) : "";
-    const std::string infinities =
-        faults.infinities > 0 ? fmt::format("{} ±∞", grouped(faults.infinities)) : "";
-    const char* both = nans.empty() || infinities.empty() ? "" : " and ";
-    lines.push_back(fmt::format("{0} holds {1}{2}{3}: the first is {0}[{4}, {5}] = {6}.", name,
-                                nans, both, infinities, grouped(faults.first->row),
-                                faults.first->column,
-                                number(static_cast<double>(faults.first_value))));
-}
-
-}  // namespace
-
 std::vector<std::string> not_finite_words(const large::NotFinite& found,
                                           const AttentionSpec& spec) {
     std::vector<std::string> lines;
@@ -169,17 +170,6 @@ std::string token_word(std::uint32_t id) {
     }
     return word;
 }
-
-namespace {
-
-/// Empty where they are unknown.
-std::span<const std::string> tokens_of(const MapLook& look, bool key) {
-    if (!look.mapped) return {};
-    const Document& document = *look.mapped;
-    return key && !document.tokens_kv.empty() ? document.tokens_kv : document.tokens;
-}
-
-}  // namespace
 
 bool has_own_tokens(const MapLook& look, bool key) { return !tokens_of(look, key).empty(); }
 

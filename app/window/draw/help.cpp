@@ -13,7 +13,7 @@
 namespace attn::ui {
 namespace {
 
-using view::Command;
+using Command;
 
 constexpr float kKeyWidth = 136.0F;    // design units
 constexpr std::size_t kTitleRows = 2;  // what a title takes, and the gap after its group
@@ -28,7 +28,7 @@ struct KeyGroup {
 std::vector<KeyGroup> groups_of(const std::vector<Command>& commands) {
     std::vector<KeyGroup> groups;
     for (const Command& command : commands) {
-        if (command.chord.key == view::Key::none) continue;
+        if (command.chord.key == Key::none) continue;
         auto group = std::ranges::find(groups, command.group, &KeyGroup::title);
         if (group == groups.end()) group = groups.insert(groups.end(), {command.group, {}});
         group->commands.push_back(&command);
@@ -87,22 +87,22 @@ void draw_mouse(std::span<const std::string_view> mouse, const Frame& frame) {
 /// Of those that any face looks for, the ones that this machine has.
 std::vector<std::string> families_here() {
     std::vector<std::string> names;
-    for (std::size_t n = 0; n < view::kFaceCount; ++n)
-        for (const fonts::Family& family : fonts::families(static_cast<view::Face>(n)))
+    for (std::size_t n = 0; n < kFaceCount; ++n)
+        for (const fonts::Family& family : fonts::families(static_cast<Face>(n)))
             if (std::string name(family.name);
                 std::ranges::count(names, name) == 0 && fonts::find(family))
                 names.push_back(std::move(name));
     return names;
 }
 
-void draw_about_rows(const char* id, const char* title, const std::vector<view::AboutRow>& rows,
+void draw_about_rows(const char* id, const char* title, const std::vector<AboutRow>& rows,
                      const Frame& frame) {
     ImGui::Dummy({0.0F, frame.px(8)});
     words(frame, frame.fonts.strong, frame.theme.text, title);
     if (!ImGui::BeginTable(id, 4)) return;
     for (const float share : {0.25F, 0.15F, 0.2F, 0.4F})
         ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, share);
-    for (const view::AboutRow& row : rows) {
+    for (const AboutRow& row : rows) {
         for (const std::string* text : {&row.name, &row.version, &row.licence}) {
             ImGui::TableNextColumn();
             wrapped_words(frame, frame.fonts.body, frame.theme.text, *text);
@@ -116,7 +116,7 @@ void draw_about_rows(const char* id, const char* title, const std::vector<view::
 }  // namespace
 
 void draw_help(const std::vector<Command>& commands, std::span<const std::string_view> mouse,
-               const Frame& frame, view::Actions& out) {
+               const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("help", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
     words(frame, frame.fonts.title, frame.theme.text, "Keys and commands");
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
@@ -135,12 +135,12 @@ void draw_help(const std::vector<Command>& commands, std::span<const std::string
     }
     scroll_by_keys(frame);
     end_overlay();
-    if (beside || is_pressed(view::Key::escape)) out.push_back(view::ShowHelp{false});
+    if (beside || is_pressed(Key::escape)) out.push_back(ShowHelp{false});
 }
 
-void draw_about(const Frame& frame, view::Actions& out) {
+void draw_about(const Frame& frame, Actions& out) {
     const std::vector<std::string> families = families_here();
-    const view::AboutView about = view::build_about_view(families);
+    const AboutView about = build_about_view(families);
     const bool beside = begin_overlay("about", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
     words(frame, frame.fonts.title, frame.theme.text, about.version);
     wrapped_words(frame, frame.fonts.body, frame.theme.text, about.what);
@@ -150,7 +150,7 @@ void draw_about(const Frame& frame, view::Actions& out) {
     draw_about_rows("fonts", "Fonts", about.fonts, frame);
     scroll_by_keys(frame);
     end_overlay();
-    if (beside || is_pressed(view::Key::escape)) out.push_back(view::ShowAbout{false});
+    if (beside || is_pressed(Key::escape)) out.push_back(ShowAbout{false});
 }
 
 }  // namespace attn::ui

@@ -15,8 +15,6 @@
 namespace attn::ui {
 namespace {
 
-using view::Command;
-
 constexpr float kRow = 32.0F;       // design units
 constexpr float kAround = 48 + 48;  // above and below the rows
 constexpr float kMostRows = 12;
@@ -26,7 +24,7 @@ constexpr float kLeastWords = 0.6F;  // of a row, before its remark gives way
 /// The right side of a row: where the command belongs and its keys, or why it cannot be done.
 std::string remark_of(const Command& command) {
     if (!command.why_not.empty()) return command.why_not;
-    if (command.chord.key == view::Key::none) return command.group;
+    if (command.chord.key == Key::none) return command.group;
     return command.group + "   " + keys_of(command);
 }
 
@@ -64,8 +62,8 @@ std::optional<std::string> command_field(const std::string& now, const Frame& fr
 }
 
 template <class Entry>
-void choose(const Entry& entry, view::Actions& out) {
-    const view::Actions actions = chosen(entry);
+void choose(const Entry& entry, Actions& out) {
+    const Actions actions = chosen(entry);
     out.insert(out.end(), actions.begin(), actions.end());
 }
 
@@ -82,8 +80,8 @@ std::size_t most_rows(const Frame& frame) {
     return static_cast<std::size_t>(within(room / frame.px(kRow), 1.0F, kMostRows));
 }
 
-void draw_rows(const view::AppState& state, const std::vector<Command>& found, const Frame& frame,
-               view::Actions& out) {
+void draw_rows(const AppState& state, const std::vector<Command>& found, const Frame& frame,
+               Actions& out) {
     draw_list(state.palette_row, found.size(), most_rows(frame), [&](std::size_t n) {
         if (draw_row(found[n], n == state.palette_row, frame)) choose(found[n], out);
     });
@@ -91,20 +89,19 @@ void draw_rows(const view::AppState& state, const std::vector<Command>& found, c
         wrapped_words(frame, frame.fonts.body, frame.theme.muted, "No command has these words.");
 }
 
-void read_keys(const view::AppState& state, const std::vector<Command>& found, view::Actions& out) {
-    if (is_pressed(view::Key::down, true)) out.push_back(view::MovePalette{1});
-    if (is_pressed(view::Key::up, true)) out.push_back(view::MovePalette{-1});
+void read_keys(const AppState& state, const std::vector<Command>& found, Actions& out) {
+    if (is_pressed(Key::down, true)) out.push_back(MovePalette{1});
+    if (is_pressed(Key::up, true)) out.push_back(MovePalette{-1});
     const float wheel = ImGui::GetIO().MouseWheel;
-    if (wheel != 0.0F) out.push_back(view::MovePalette{wheel < 0.0F ? 1 : -1});
-    if (is_pressed(view::Key::enter) && state.palette_row < found.size())
+    if (wheel != 0.0F) out.push_back(MovePalette{wheel < 0.0F ? 1 : -1});
+    if (is_pressed(Key::enter) && state.palette_row < found.size())
         choose(found[state.palette_row], out);
-    const bool again = ImGui::GetIO().KeyCtrl && is_pressed(view::Key::k);
-    if (again || is_pressed(view::Key::escape)) out.push_back(view::ShowPalette{false});
+    const bool again = ImGui::GetIO().KeyCtrl && is_pressed(Key::k);
+    if (again || is_pressed(Key::escape)) out.push_back(ShowPalette{false});
 }
 
 // ---- the glossary
 
-using view::GlossaryTerm;
 using Terms = std::vector<const GlossaryTerm*>;
 
 // Design units.
@@ -112,18 +109,17 @@ constexpr float kGlossaryWidth = 880.0F, kGlossaryHeight = 640.0F, kTermRow = 30
 constexpr float kTerms = 300.0F;  // the list
 
 void draw_term_list(const Terms& terms, std::size_t row, float height, const Frame& frame,
-                    view::Actions& out) {
+                    Actions& out) {
     const auto rows =
         std::max<std::size_t>(1, static_cast<std::size_t>(height / frame.px(kTermRow)));
     draw_list(row, terms.size(), rows, [&](std::size_t n) {
         const GlossaryTerm& term = *terms[n];
         if (draw_list_row({"term", kTermRow, n == row, term.term, term.symbol}, frame))
-            out.push_back(view::ChooseTerm{static_cast<Index>(n)});
+            out.push_back(ChooseTerm{static_cast<Index>(n)});
     });
 }
 
-void draw_term(const view::AppState& state, const GlossaryTerm& term, const Frame& frame,
-               view::Actions& out) {
+void draw_term(const AppState& state, const GlossaryTerm& term, const Frame& frame, Actions& out) {
     const std::string title = term.symbol.empty() || term.symbol == term.term
                                   ? term.term
                                   : term.term + ", " + term.symbol;
@@ -131,26 +127,25 @@ void draw_term(const view::AppState& state, const GlossaryTerm& term, const Fram
     ImGui::Dummy({0.0F, frame.px(4)});
     wrapped_words(frame, frame.fonts.body, frame.theme.text, term.definition);
     ImGui::Dummy({0.0F, frame.px(12)});
-    if (!term.tex.empty())
-        formula_item(frame, term.tex, view::plain_formula_of(term), kFormulaSize);
+    if (!term.tex.empty()) formula_item(frame, term.tex, plain_formula_of(term), kFormulaSize);
     ImGui::Dummy({0.0F, frame.px(12)});
     const std::string place = place_words(state, term);
     if (button(frame, "##see", "See it: " + place, {"Where it is seen: " + place, "Key: Enter"}))
         choose(term, out);
 }
 
-void read_glossary_keys(const view::AppState& state, const Terms& terms, view::Actions& out) {
+void read_glossary_keys(const AppState& state, const Terms& terms, Actions& out) {
     const auto row = static_cast<Index>(state.glossary.row);
     const float wheel = ImGui::GetIO().MouseWheel;
     Index to = row;
-    if (is_pressed(view::Key::down, true) || wheel < 0.0F) ++to;
-    if (is_pressed(view::Key::up, true) || wheel > 0.0F) --to;
-    if (is_pressed(view::Key::page_down, true)) to += 10;
-    if (is_pressed(view::Key::page_up, true)) to -= 10;
-    if (to != row) out.push_back(view::ChooseTerm{to});
-    if (is_pressed(view::Key::enter) && state.glossary.row < terms.size())
+    if (is_pressed(Key::down, true) || wheel < 0.0F) ++to;
+    if (is_pressed(Key::up, true) || wheel > 0.0F) --to;
+    if (is_pressed(Key::page_down, true)) to += 10;
+    if (is_pressed(Key::page_up, true)) to -= 10;
+    if (to != row) out.push_back(ChooseTerm{to});
+    if (is_pressed(Key::enter) && state.glossary.row < terms.size())
         choose(*terms[state.glossary.row], out);
-    if (is_pressed(view::Key::escape)) out.push_back(view::ShowGlossary{false});
+    if (is_pressed(Key::escape)) out.push_back(ShowGlossary{false});
 }
 
 /// As the field opens: with what came before it, and nothing of it selected.
@@ -199,29 +194,29 @@ void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputT
     still_field(frame, frame.fonts.body, text, hint);
 }
 
-void draw_palette(const view::AppState& state, const std::vector<Command>& found,
-                  const Frame& frame, view::Actions& out) {
+void draw_palette(const AppState& state, const std::vector<Command>& found, const Frame& frame,
+                  Actions& out) {
     const std::size_t rows = std::min(most_rows(frame), std::max<std::size_t>(found.size(), 1));
     const float height = frame.px(kAround) + frame.px(kRow) * static_cast<float>(rows);
     const bool beside = begin_overlay("palette", frame.px(640), height, frame);
     if (auto query = command_field(state.palette_query, frame))
-        out.push_back(view::SetPaletteQuery{*std::move(query)});
+        out.push_back(SetPaletteQuery{*std::move(query)});
     draw_rows(state, found, frame, out);
     end_overlay();
     read_keys(state, found, out);
-    if (beside) out.push_back(view::ShowPalette{false});
+    if (beside) out.push_back(ShowPalette{false});
 }
 
-void draw_glossary(const view::AppState& state, const Frame& frame, view::Actions& out) {
+void draw_glossary(const AppState& state, const Frame& frame, Actions& out) {
     const Terms terms = found_terms(state);
     const float height = std::min(frame.px(kGlossaryHeight), ImGui::GetIO().DisplaySize.y);
     const bool beside = begin_overlay("glossary", frame.px(kGlossaryWidth), height, frame);
     if (auto query = query_field(state.glossary.query, "Find a term", frame))
-        out.push_back(view::SetGlossaryQuery{*std::move(query)});
+        out.push_back(SetGlossaryQuery{*std::move(query)});
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float list = std::min(frame.px(kTerms), room.x * 0.45F);
     if (terms.empty()) {
-        const auto& all = view::glossary();
+        const auto& all = glossary();
         wrapped_words(frame, frame.fonts.body, frame.theme.muted,
                       all ? "No term has these words." : all.error().sentence);
     } else if (ImGui::BeginChild("terms", {list, room.y})) {
@@ -236,7 +231,7 @@ void draw_glossary(const view::AppState& state, const Frame& frame, view::Action
     }
     end_overlay();
     read_glossary_keys(state, terms, out);
-    if (beside) out.push_back(view::ShowGlossary{false});
+    if (beside) out.push_back(ShowGlossary{false});
 }
 
 }  // namespace attn::ui

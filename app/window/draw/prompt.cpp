@@ -16,17 +16,15 @@
 namespace attn::ui {
 namespace {
 
-using view::PromptKind;
-
 /// What is said of a prompt, and what Enter does.
 struct PromptForm {
     std::string title, hint;
-    view::Action action;
+    Action action;
     const char* asked = "A path";
 };
 
-PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
-    const view::TextPatch& patch = prompt.patch;
+PromptForm form_of(const Prompt& prompt, const std::string& path) {
+    const TextPatch& patch = prompt.patch;
     switch (prompt.kind) {
         case PromptKind::patch:
             return {fmt::format("Patch {} of layer {} {} {} from another text or image",
@@ -35,41 +33,39 @@ PromptForm form_of(const view::Prompt& prompt, const std::string& path) {
                     "A text of as many tokens as the one that is open, or an image's file where "
                     "the model reads images: what each of its tokens has takes the place at the "
                     "same position. Enter runs the model.",
-                    view::PatchHead{patch.at.layer, patch.at.head, patch.part, path},
+                    PatchHead{patch.at.layer, patch.at.head, patch.part, path},
                     "A text, or a file"};
         case PromptKind::beside:
-            return {
-                "What the second stack reads",
-                "Of T5 what the decoder has written so far, of CLIP the file of an image (.png), "
-                "of several with || between. Enter reads it.",
-                view::TypeBeside{path}, "A text, or a file"};
+            return {"What the second stack reads",
+                    "Of T5 what the decoder has written so far, of CLIP the file of an image "
+                    "(.png), of several with || between. Enter reads it.",
+                    TypeBeside{path}, "A text, or a file"};
         case PromptKind::check:
             return {"Check a file of results",
                     "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
                     "what is open, or with inputs of their own. Enter compares them.",
-                    view::CheckFile{path}};
+                    CheckFile{path}};
         case PromptKind::open:
             return {"Open a file",
                     "Tensors (.npz, .npy, .safetensors, a folder), a model's folder or .gguf, an "
                     "image for the model that is open (.png), a session or a preset (.json). Enter "
-                    "opens it; "
-                    "a file may be dropped on the window too.",
-                    view::OpenFile{path}};
+                    "opens it; a file may be dropped on the window too.",
+                    OpenFile{path}};
         case PromptKind::save:
             return {"Save the session",
                     "A session (.json) brings this screen back. Enter saves it.",
-                    view::SaveSession{path, prompt.confirmed}};
+                    SaveSession{path, prompt.confirmed}};
         case PromptKind::runs:
             return {"Save the runs",
                     "A folder that gets run-a and run-b, as attnscope train saves them. Enter "
                     "saves; Ctrl+O opens one again.",
-                    view::SaveRuns{path, prompt.confirmed}};
+                    SaveRuns{path, prompt.confirmed}};
         case PromptKind::figure:
             break;
     }
     return {"Export a figure",
             "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window.",
-            view::ExportFigure{path, ImGui::GetIO().KeyCtrl, prompt.confirmed}};
+            ExportFigure{path, ImGui::GetIO().KeyCtrl, prompt.confirmed}};
 }
 
 /// No path that the desktop's file dialog gives.
@@ -80,25 +76,25 @@ constexpr float kWidth = 640.0F, kHeight = 248.0F, kListHeight = 500.0F, kFigure
                 kLeastPreview = 80.0F, kPathRow = 28.0F;
 
 /// How wide the figure is to be, and the figure.
-void draw_figure_choice(const view::FigureLook& look, const Frame& frame, view::Actions& out) {
+void draw_figure_choice(const FigureLook& look, const Frame& frame, Actions& out) {
     const Tip tip{
         "How wide the figure is",
-        "85, 120 and 180 mm: the canvas alone, for a column or a page, in type of 7 to 9 "
-        "pt on white; its headline is written beside it (.caption.txt). Slide: 16:9. Keys: ↑, ↓"};
+        "85, 120 and 180 mm: the canvas alone, for a column or a page, in type of 7 to 9 pt on "
+        "white; its headline is written beside it (.caption.txt). Slide: 16:9. Keys: ↑, ↓"};
     if (const auto n = choice(frame, "size", {"as on screen", "85 mm", "120 mm", "180 mm", "slide"},
                               static_cast<int>(look.size), tip))
-        out.push_back(view::SetFigureSize{static_cast<view::FigureSize>(*n)});
+        out.push_back(SetFigureSize{static_cast<FigureSize>(*n)});
     const std::vector<std::string> papers{"plain", "cream", "transparent"};
     flow(frame, choice_width(frame, papers));
     const Tip paper{"What lies behind it",
                     "plain: white on a page, else the ground of the theme; cream: in the light "
                     "theme; transparent: nothing"};
     if (const auto n = choice(frame, "paper", papers, static_cast<int>(look.paper), paper))
-        out.push_back(view::SetFigurePaper{static_cast<view::FigurePaper>(*n)});
-    const int step = (is_pressed(view::Key::down) ? 1 : 0) - (is_pressed(view::Key::up) ? 1 : 0);
+        out.push_back(SetFigurePaper{static_cast<FigurePaper>(*n)});
+    const int step = (is_pressed(Key::down) ? 1 : 0) - (is_pressed(Key::up) ? 1 : 0);
     const int next =
-        within(static_cast<int>(look.size) + step, 0, static_cast<int>(view::FigureSize::slide));
-    if (step != 0) out.push_back(view::SetFigureSize{static_cast<view::FigureSize>(next)});
+        within(static_cast<int>(look.size) + step, 0, static_cast<int>(FigureSize::slide));
+    if (step != 0) out.push_back(SetFigureSize{static_cast<FigureSize>(next)});
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 left = ImGui::GetContentRegionAvail();
     const ImVec2 room{left.x, std::max(left.y - frame.px(kSpace4), frame.px(kLeastPreview))};
@@ -116,13 +112,13 @@ void draw_figure_choice(const view::FigureLook& look, const Frame& frame, view::
 }
 
 /// What went wrong with the path, that it is taken, or what it is for.
-void draw_prompt_words(const view::AppState& state, const std::string& hint, const Frame& frame) {
-    const view::Message& said = state.notice ? *state.notice : state.message;
-    const bool failed = said.severity == view::Severity::error;
+void draw_prompt_words(const AppState& state, const std::string& hint, const Frame& frame) {
+    const Message& said = state.notice ? *state.notice : state.message;
+    const bool failed = said.severity == Severity::error;
     if (failed && !state.prompt->confirmed)
         return wrapped_words(frame, frame.fonts.body, frame.theme.bad, said.words);
     const std::string& path = state.prompt->path;
-    const std::string caption = view::caption_of(state, state.prompt->kind, path);
+    const std::string caption = caption_of(state, state.prompt->kind, path);
     const std::string taken =
         caption.empty() ? path + " is there already: Enter overwrites it."
                         : fmt::format("{} or {} is there already: Enter overwrites what is there.",
@@ -133,26 +129,26 @@ void draw_prompt_words(const view::AppState& state, const std::string& hint, con
 }
 
 /// A file is taken, a folder entered; where something is saved, its path is typed first.
-void take(const view::PathRow& row, const view::AppState& state, view::Actions& out) {
+void take(const PathRow& row, const AppState& state, Actions& out) {
     const PromptKind kind = state.prompt->kind;
-    out.push_back(view::DraftPrompt{row.path});
-    out.push_back(view::CountFileDialog{view::desktop_look(state).answers + 1});
+    out.push_back(DraftPrompt{row.path});
+    out.push_back(CountFileDialog{desktop_look(state).answers + 1});
     if (!row.enters && (kind == PromptKind::open || kind == PromptKind::check))
         out.push_back(form_of(*state.prompt, row.path).action);
 }
 
 /// What lies beside the path that is typed; true when one of it was taken.
-bool draw_paths(const view::AppState& state, const Frame& frame, view::Actions& out) {
-    const view::DesktopLook& look = view::desktop_look(state);
-    const std::vector<view::PathRow> rows = view::path_rows(look.folder, *state.prompt);
+bool draw_paths(const AppState& state, const Frame& frame, Actions& out) {
+    const DesktopLook& look = desktop_look(state);
+    const std::vector<PathRow> rows = path_rows(look.folder, *state.prompt);
     const Index count = std::ssize(rows);
     const Index chosen = std::min(look.path_row, count - 1);
     const float wheel = ImGui::GetIO().MouseWheel;
-    const Index step = (is_pressed(view::Key::down, true) || wheel < 0.0F ? 1 : 0) -
-                       (is_pressed(view::Key::up, true) || wheel > 0.0F ? 1 : 0);
-    if (step != 0) out.push_back(view::ChoosePath{within<Index>(chosen + step, -1, count - 1)});
+    const Index step = (is_pressed(Key::down, true) || wheel < 0.0F ? 1 : 0) -
+                       (is_pressed(Key::up, true) || wheel > 0.0F ? 1 : 0);
+    if (step != 0) out.push_back(ChoosePath{within<Index>(chosen + step, -1, count - 1)});
     const auto fit = static_cast<int>(ImGui::GetContentRegionAvail().y / frame.px(kPathRow));
-    bool taken = chosen >= 0 && is_pressed(view::Key::enter);
+    bool taken = chosen >= 0 && is_pressed(Key::enter);
     if (taken) take(rows[chosen], state, out);
     draw_list(std::max<Index>(chosen, 0), rows.size(), std::max(fit, 1), [&](std::size_t n) {
         if (!draw_list_row(
@@ -168,17 +164,17 @@ bool draw_paths(const view::AppState& state, const Frame& frame, view::Actions& 
 }
 
 /// The path, or the text; a folder that was entered is typed on.
-std::string draw_path_field(const view::AppState& state, const char* asked, const Frame& frame) {
+std::string draw_path_field(const AppState& state, const char* asked, const Frame& frame) {
     std::string path = state.prompt->path, early;
     const bool goes_on = path.ends_with('/');
-    wide_field(fmt::format("##path{}", view::desktop_look(state).answers).c_str(), asked, path,
+    wide_field(fmt::format("##path{}", desktop_look(state).answers).c_str(), asked, path,
                goes_on ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll, frame,
                goes_on && !ImGui::IsAnyItemActive() ? &early : nullptr);
     return path;
 }
 
 /// What they are of, and what saving does.
-std::string unsaved_words(const view::UnsavedWork& work, const std::string& file) {
+std::string unsaved_words(const UnsavedWork& work, const std::string& file) {
     if (!work.shown) return "Of " + work.left + ", which something else was opened after.";
     std::string said = file.empty() ? "They stand in no session yet: save asks for its path."
                                     : "Save writes them to " + file + ".";
@@ -189,11 +185,11 @@ std::string unsaved_words(const view::UnsavedWork& work, const std::string& file
 
 }  // namespace
 
-void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions& out) {
-    const view::Prompt& prompt = *state.prompt;
+void draw_prompt(const AppState& state, const Frame& frame, Actions& out) {
+    const Prompt& prompt = *state.prompt;
     const PromptForm text = form_of(prompt, prompt.path);
     const bool figure = prompt.kind == PromptKind::figure;
-    const bool lists = view::lists_paths(prompt.kind);
+    const bool lists = lists_paths(prompt.kind);
     const bool beside = begin_overlay("prompt", frame.px(kWidth),
                                       frame.px(figure  ? kFigureHeight
                                                : lists ? kListHeight
@@ -201,25 +197,23 @@ void draw_prompt(const view::AppState& state, const Frame& frame, view::Actions&
                                       frame);
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     const std::string path = draw_path_field(state, text.asked, frame);
-    if (view::desktop_look(state).has_dialog && !asks_text(prompt.kind) &&
+    if (desktop_look(state).has_dialog && !asks_text(prompt.kind) &&
         (button(frame, "browse", "browse…", {"The desktop's file dialog", "Key: Ctrl+B"}) ||
-         (ImGui::GetIO().KeyCtrl && is_pressed(view::Key::b))))
-        out.push_back(view::AskFileDialog{true});
+         (ImGui::GetIO().KeyCtrl && is_pressed(Key::b))))
+        out.push_back(AskFileDialog{true});
     draw_prompt_words(state, text.hint, frame);
-    if (figure) draw_figure_choice(view::figure_look(state), frame, out);
+    if (figure) draw_figure_choice(figure_look(state), frame, out);
     const bool taken = lists && draw_paths(state, frame, out);
     end_overlay();
-    if (path != prompt.path) out.push_back(view::DraftPrompt{path});
-    if (beside || is_pressed(view::Key::escape))
-        out.push_back(view::ShowPrompt{std::nullopt});
-    else if (!taken && is_pressed(view::Key::enter) &&
+    if (path != prompt.path) out.push_back(DraftPrompt{path});
+    if (beside || is_pressed(Key::escape))
+        out.push_back(ShowPrompt{std::nullopt});
+    else if (!taken && is_pressed(Key::enter) &&
              (!path.empty() || prompt.kind == PromptKind::beside))
         out.push_back(form_of(prompt, path).action);
 }
 
-void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Actions& out) {
-    using view::AnswerRecovery;
-    using view::RecoveryAnswer;
+void draw_recovery(const Recovery& recovery, const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("recovery", frame.px(640), frame.px(220), frame);
     words(frame, frame.fonts.title, frame.theme.text, "Work that was not saved");
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
@@ -235,18 +229,15 @@ void draw_recovery(const view::Recovery& recovery, const Frame& frame, view::Act
     const bool later =
         button(frame, "later", "later", {"It is offered again at the next start", "Key: Escape"});
     end_overlay();
-    if (resume || is_pressed(view::Key::enter))
+    if (resume || is_pressed(Key::enter))
         out.push_back(AnswerRecovery{RecoveryAnswer::resume});
-    else if (discard || is_pressed(view::Key::del))
+    else if (discard || is_pressed(Key::del))
         out.push_back(AnswerRecovery{RecoveryAnswer::discard});
-    else if (later || beside || is_pressed(view::Key::escape))
+    else if (later || beside || is_pressed(Key::escape))
         out.push_back(AnswerRecovery{RecoveryAnswer::later});
 }
 
-void draw_quit(const view::UnsavedWork& work, const std::string& file, const Frame& frame,
-               view::Actions& out) {
-    using view::AnswerQuit;
-    using view::QuitAnswer;
+void draw_quit(const UnsavedWork& work, const std::string& file, const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("quit", frame.px(640), frame.px(200), frame);
     words(frame, frame.fonts.title, frame.theme.text, "Changes that are not saved");
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, unsaved_words(work, file));
@@ -270,13 +261,13 @@ void draw_quit(const view::UnsavedWork& work, const std::string& file, const Fra
                       "D quits without, Ctrl+Q again keeps them for the next start, Esc goes on.");
     end_overlay();
     const bool ctrl = ImGui::GetIO().KeyCtrl;
-    if (save || (work.shown && is_pressed(view::Key::enter)))
+    if (save || (work.shown && is_pressed(Key::enter)))
         out.push_back(AnswerQuit{QuitAnswer::save});
-    else if (discard || (!ctrl && is_pressed(view::Key::d)))
+    else if (discard || (!ctrl && is_pressed(Key::d)))
         out.push_back(AnswerQuit{QuitAnswer::discard});
-    else if (keep || (ctrl && is_pressed(view::Key::q)))
+    else if (keep || (ctrl && is_pressed(Key::q)))
         out.push_back(AnswerQuit{QuitAnswer::keep});
-    else if (stay || beside || is_pressed(view::Key::escape))
+    else if (stay || beside || is_pressed(Key::escape))
         out.push_back(AnswerQuit{QuitAnswer::stay});
 }
 

@@ -9,9 +9,7 @@
 namespace attn::ui {
 namespace {
 
-using view::AppState;
 using view::Group;
-using view::ThemeName;
 
 // Design units.
 constexpr float kWide = 144.0F;
@@ -39,7 +37,7 @@ struct Entry {
     std::string id, words, cap, tip;
     bool current = false;
     bool waits = false;  // its letter may be pressed now
-    view::Action action;
+    Action action;
     float height = 0.0F;  // design units
     float above = 0.0F;   // that stay empty
 };
@@ -52,7 +50,7 @@ bool is_folded(const Frame& frame) {
 /// The one whose letters are shown: of the digit that was pressed, else of the workspace.
 Group open_group(const AppState& state) { return view::shown_workspace(state).group; }
 
-Entry item_of(const AppState& state, const view::WorkspaceInfo& row, bool folded) {
+Entry item_of(const AppState& state, const WorkspaceInfo& row, bool folded) {
     const bool open = open_group(state) == row.group;
     return {folded ? Look::within : Look::item,
             std::string(row.key),
@@ -69,7 +67,7 @@ std::vector<Entry> entries_of(const AppState& state, bool folded) {
     std::vector<Entry> all;
     for (std::size_t n = 0; n < std::size(view::kGroupNames); ++n) {
         const auto group = static_cast<Group>(n);
-        const view::WorkspaceInfo* const first = first_of(state.workspaces, group);
+        const WorkspaceInfo* const first = first_of(state.workspaces, group);
         if (first == nullptr) continue;
         const std::string name(view::kGroupNames[n]);
         const bool open = open_group(state) == group;
@@ -77,7 +75,7 @@ std::vector<Entry> entries_of(const AppState& state, bool folded) {
                        std::string(key_name(digit_of(group))), std::string(first->tip), open, false,
                        go_to(*first), folded ? kGroup : kTitle,
                        folded || n == 0 ? 0.0F : kGroupGap});
-        for (const view::WorkspaceInfo* row : state.workspaces)
+        for (const WorkspaceInfo* row : state.workspaces)
             if (row->group == group && (open || !folded))
                 all.push_back(item_of(state, *row, folded));
     }
@@ -88,12 +86,12 @@ std::vector<Entry> foot_of(const AppState& state, bool folded) {
     const bool dark = state.theme == ThemeName::dark;
     const float height = folded ? kFoldedFoot : kItem;
     return {{Look::foot, "find", "Find", "^K", "Every command, workspace and term.  Key: Ctrl+K",
-             state.show_palette, false, view::ShowPalette{!state.show_palette}, height},
+             state.show_palette, false, ShowPalette{!state.show_palette}, height},
             {Look::foot, "help", "Help", "F1", "Every key and command.  Key: F1", state.show_help,
-             false, view::ShowHelp{!state.show_help}, height},
+             false, ShowHelp{!state.show_help}, height},
             {Look::foot, "theme", dark ? "Light" : "Dark", "F2",
              dark ? "The light theme.  Keys: F2, T" : "The dark theme.  Keys: F2, T", false, false,
-             view::SetTheme{dark ? ThemeName::light : ThemeName::dark}, height}};
+             SetTheme{dark ? ThemeName::light : ThemeName::dark}, height}};
 }
 
 float height_of(const std::vector<Entry>& entries) {
@@ -120,7 +118,7 @@ void draw_name(const Frame& frame, ImVec2 low) {
 /// Whether it is pressed; the colour of its words.
 struct Touch {
     bool pressed = false;
-    view::Color color;
+    Color color;
 };
 Touch touch(const Entry& entry, ImVec2 low, ImVec2 size, const Frame& frame) {
     ImGui::SetCursorScreenPos(low);
@@ -131,7 +129,7 @@ Touch touch(const Entry& entry, ImVec2 low, ImVec2 size, const Frame& frame) {
     const bool hovered = ImGui::IsItemHovered();
     tooltip_beside(frame, low, {low.x + size.x, low.y + size.y}, Beside::right, entry.words,
                    entry.tip);
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const bool bright = entry.current || hovered || entry.look == Look::item;
     return {clicked || keyed, bright ? theme.text : theme.muted};
 }
@@ -144,7 +142,7 @@ void draw_mark(const Entry& entry, ImVec2 low, ImVec2 high, const Frame& frame) 
                        {low.x + in + frame.px(2), high.y - frame.px(6)}, frame.theme.accent);
 }
 
-void draw_wide(const Entry& entry, view::Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
+void draw_wide(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
     const bool title = entry.look == Look::title;
     const view::Font& font = title           ? frame.fonts.small
                              : entry.current ? frame.fonts.strong
@@ -159,8 +157,7 @@ void draw_wide(const Entry& entry, view::Color color, ImVec2 low, ImVec2 high, c
                  entry.cap);
 }
 
-void draw_folded(const Entry& entry, view::Color color, ImVec2 low, ImVec2 high,
-                 const Frame& frame) {
+void draw_folded(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
     const view::Font& font = frame.fonts.small;
     const bool digit = entry.look == Look::group && high.y - low.y >= frame.px(kTwoLines);
     const float middle = digit ? low.y + (high.y - low.y) * 0.45F : low.y;
@@ -173,7 +170,7 @@ void draw_folded(const Entry& entry, view::Color color, ImVec2 low, ImVec2 high,
 
 /// From `top` on, at `scale` times their heights; returns where they end.
 float draw_entries(const std::vector<Entry>& entries, float top, float scale, bool folded,
-                   const Frame& frame, view::Actions& out) {
+                   const Frame& frame, Actions& out) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const float width = ImGui::GetWindowSize().x;
     for (const Entry& entry : entries) {
@@ -195,7 +192,7 @@ float draw_entries(const std::vector<Entry>& entries, float top, float scale, bo
 
 float rail_width(const Frame& frame) { return frame.px(is_folded(frame) ? kFolded : kWide); }
 
-void draw_rail(const AppState& state, const Frame& frame, view::Actions& out) {
+void draw_rail(const AppState& state, const Frame& frame, Actions& out) {
     const bool folded = is_folded(frame);
     const ImVec2 low = ImGui::GetWindowPos();
     const float height = ImGui::GetWindowSize().y;

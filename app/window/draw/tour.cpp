@@ -9,8 +9,6 @@
 namespace attn::ui {
 namespace {
 
-using view::TourView;
-
 // Design units.
 constexpr float kBetween = 32.0F;  // columns
 constexpr float kButtons = 104.0F, kLeast = 112.0F;
@@ -53,7 +51,7 @@ void draw_text(const TourView& tour, const Frame& frame) {
     wrapped_words(frame, frame.fonts.body, frame.theme.text, tour.text);
 }
 
-void draw_asked(const TourView& tour, const Frame& frame, view::Actions& out) {
+void draw_asked(const TourView& tour, const Frame& frame, Actions& out) {
     wrapped_words(frame, frame.fonts.strong, frame.theme.text, tour.question);
     for (std::size_t n = 0; n < tour.choices.size(); ++n) {
         if (n > 0) flow(frame, button_width(frame, tour.choices[n]));
@@ -62,7 +60,7 @@ void draw_asked(const TourView& tour, const Frame& frame, view::Actions& out) {
         const ImVec2 low = ImGui::GetCursorScreenPos();
         if (button(frame, "choice", tour.choices[n],
                    {"Your prediction", "Before you look. Keys: Ctrl+1, Ctrl+2 …"}))
-            out.push_back(view::Predict{static_cast<Index>(n)});
+            out.push_back(Predict{static_cast<Index>(n)});
         if (on)
             frame.painter.outline(low, ImGui::GetItemRectMax(), frame.theme.accent, frame.px(2));
         ImGui::PopID();
@@ -73,21 +71,21 @@ void draw_asked(const TourView& tour, const Frame& frame, view::Actions& out) {
     wrapped_words(frame, frame.fonts.body, frame.theme.text, tour.reveal);
 }
 
-void draw_buttons(const TourView& tour, Index page, const Frame& frame, view::Actions& out) {
+void draw_buttons(const TourView& tour, Index page, const Frame& frame, Actions& out) {
     if (tour.last) {
         if (button(frame, "end", "Finish", {"Finish", "The tour is over."}))
-            out.push_back(view::EndTour{});
+            out.push_back(EndTour{});
     } else if (button(frame, "next", "Next  →", {"Next page", "Ctrl+→"})) {
-        out.push_back(view::GoToTourPage{page + 1});  // says what it waits for
+        out.push_back(GoToTourPage{page + 1});  // says what it waits for
     }
     if (!tour.ask.empty() && tour.reveal.empty() &&
         button(frame, "show", "Show me", {"Does what the page asks for", "Ctrl+Enter"}))
-        out.push_back(view::ShowTourAction{});
+        out.push_back(ShowTourAction{});
     if (!tour.first && button(frame, "back", "←  Back", {"Previous page", "Ctrl+←"}))
-        out.push_back(view::GoToTourPage{page - 1});
+        out.push_back(GoToTourPage{page - 1});
     if (!tour.last &&
         button(frame, "put away", "Put away", {"Put the tour away", "Shift+F1 resumes it."}))
-        out.push_back(view::EndTour{});
+        out.push_back(EndTour{});
 }
 
 }  // namespace
@@ -107,7 +105,7 @@ float tour_height(const TourView& tour, float width, const Frame& frame) {
     return std::max({text, asked, buttons, frame.px(kLeast)}) + 2 * frame.px(kSpace12);
 }
 
-void draw_tour(const TourView& tour, Index page, const Frame& frame, view::Actions& out) {
+void draw_tour(const TourView& tour, Index page, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const Columns columns = columns_of(room.x, frame);

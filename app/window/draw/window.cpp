@@ -1,14 +1,8 @@
 #include "app/window/draw/window.h"
 
-#include <imgui.h>
-
-#include <algorithm>
-#include <optional>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
 #include "app/common/workspace.h"
@@ -17,8 +11,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::Actions, view::AppState;
 
 // Design units, on the 8-px grid.
 constexpr float kBottom = 32.0F, kPresentedFoot = 20.0F;
@@ -55,8 +47,7 @@ void place_side(const AppState& state, const Frame& frame, Regions& r) {
     (narrow ? area.drawer : area.inspector) = width;
 }
 
-Regions regions(const AppState& state, const std::optional<view::TourView>& tour,
-                const Frame& frame) {
+Regions regions(const AppState& state, const std::optional<TourView>& tour, const Frame& frame) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const bool tight = display.x < frame.px(kNarrow);
     const float margin = frame.px(tight ? kSpace16 : kSpace24);
@@ -75,7 +66,7 @@ Regions regions(const AppState& state, const std::optional<view::TourView>& tour
     return r;
 }
 
-void fill(const Box& box, view::Color color, const Frame& frame) {
+void fill(const Box& box, Color color, const Frame& frame) {
     frame.painter.rect(box.low, box.high, color);
 }
 
@@ -87,7 +78,7 @@ void hairline(ImVec2 from, ImVec2 to, const Frame& frame) {
 void draw_handle(const AppState& state, const Regions& r, const Frame& frame, Actions& out) {
     if (r.strip.high.x <= r.strip.low.x) return;
     const bool shown = r.area.has_side();
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     ImGui::SetCursorScreenPos(r.strip.low);
     const bool clicked = ImGui::InvisibleButton("handle", r.strip.size());
     const bool hovered = ImGui::IsItemHovered();
@@ -101,7 +92,7 @@ void draw_handle(const AppState& state, const Regions& r, const Frame& frame, Ac
     hairline(low, {low.x, high.y}, frame);
     const float arm = frame.px(4) * (shown ? 1.0F : -1.0F);
     const ImVec2 tip{(low.x + high.x + arm) / 2, (low.y + high.y) / 2};
-    const view::Point mark[] = {
+    const Point mark[] = {
         {tip.x - arm, tip.y - frame.px(6)}, tip, {tip.x - arm, tip.y + frame.px(6)}};
     frame.painter.polyline(mark, hovered ? theme.accent : theme.muted, frame.px(2));
     if (clicked || pressed) out.push_back(view::inspector_action(state, !shown));
@@ -112,8 +103,8 @@ const WorkspacePanel& panel_of(const AppState& state, PanelList panels) {
 }
 
 /// After the words that a file was written: its path to copy, and the file to open.
-void draw_written(const AppState& state, const view::Message& said, const Box& line,
-                  const Frame& frame, Actions& out) {
+void draw_written(const AppState& state, const Message& said, const Box& line, const Frame& frame,
+                  Actions& out) {
     const std::string& path = view::desktop_look(state).written;
     if (path.empty() || said.words.find(path) == std::string::npos) return;
     const float after = line.low.x + frame.text_width(frame.fonts.body, said.words);
@@ -124,7 +115,7 @@ void draw_written(const AppState& state, const view::Message& said, const Box& l
     ImGui::SameLine(0.0F, frame.px(kSpace8));
     if (button(frame, "open written", "open",
                {"Opens it in the program that the desktop has for it", path}))
-        out.push_back(view::OpenWritten{path});
+        out.push_back(OpenWritten{path});
 }
 
 void draw_base(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
@@ -146,12 +137,12 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
     }
     panel("bottom line", r.bottom, [&] {
         const ImVec2 low = ImGui::GetCursorScreenPos();
-        view::Message said = state.notice ? *state.notice : state.message;
+        Message said = state.notice ? *state.notice : state.message;
         if (said.muted && !is_lower_than(kLowWindow, frame)) said.words.clear();
         draw_bottom_line(said, aside, chrome);
         draw_written(state, said, {low, r.bottom.high}, chrome, out);
     });
-    if (state.narrow != is_narrow(frame)) out.push_back(view::SetNarrow{is_narrow(frame)});
+    if (state.narrow != is_narrow(frame)) out.push_back(SetNarrow{is_narrow(frame)});
 }
 
 /// Presenting: the workspace alone. Only what went wrong is said beneath it, and the line of a lecture.
@@ -161,9 +152,9 @@ void draw_presented(const AppState& state, PanelList panels, const Frame& frame,
     const float foot = std::max(display.y - frame.px(kPresentedFoot), display.y / 2);
     const WorkArea area{{{0.0F, 0.0F}, {display.x, foot}}, margin, 0.0F, 0.0F, false};
     panel_of(state, panels).draw(state, area, frame, out);
-    view::Message said = state.notice ? *state.notice : state.message;
-    const view::LectureScreen* const screen = shown_screen(state);
-    const bool speaks = said.severity != view::Severity::info;
+    Message said = state.notice ? *state.notice : state.message;
+    const LectureScreen* const screen = shown_screen(state);
+    const bool speaks = said.severity != Severity::info;
     if (!speaks && screen == nullptr) return;
     if (!speaks) said.words = screen->line;
     panel("bottom line", {{margin, foot}, {display.x - margin, display.y}}, [&] {
@@ -193,8 +184,6 @@ Hands hands_of(const AppState& state) {
 }
 
 // ---- keys
-
-using view::Chord, view::Key;
 
 bool repeats(Key key) {
     return key == Key::left || key == Key::right || key == Key::up || key == Key::down;
@@ -233,20 +222,19 @@ std::optional<view::Group> group_of(Key key) {
 
 /// The command that is pressed, and by which of its keys.
 struct Pressed {
-    const view::Command* command = nullptr;
+    const Command* command = nullptr;
     Chord chord;
 };
-Pressed pressed_of(const std::vector<view::Command>& list, Key first, const view::AppState& state,
+Pressed pressed_of(const std::vector<Command>& list, Key first, const AppState& state,
                    const FocusRing& ring) {
     const ImGuiIO& io = ImGui::GetIO();
-    for (const view::Command& command : list) {
+    for (const Command& command : list) {
         const bool also = is_down(command.also, first, io);
         if (!command.enabled || !(also || is_down(command.chord, first, io))) continue;
         const Chord& chord = also ? command.also : command.chord;
         if (!chord.ctrl && ring.is_taken(chord.key)) continue;
         if (ring.hands().typing && belongs_to_text(chord)) continue;
-        const bool page =
-            command.action.is<view::ShowHelp>() || command.action.is<view::ShowAbout>();
+        const bool page = command.action.is<ShowHelp>() || command.action.is<ShowAbout>();
         if ((state.show_help || state.show_about) && !page) continue;
         return {&command, chord};
     }
@@ -255,7 +243,7 @@ Pressed pressed_of(const std::vector<view::Command>& list, Key first, const view
 
 /// The keys pressed in this frame as commands; none while a text field or an open list has them, and
 /// none that the focused control took.
-void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Actions& out) {
+void read_keyboard(const AppState& state, const FocusRing& ring, Actions& out) {
     if (state.show_palette || state.glossary.shown || state.prompt)
         return;                     // they read their own keys
     if (ring.hands().list) return;  // so does a list
@@ -264,22 +252,22 @@ void read_keyboard(const view::AppState& state, const FocusRing& ring, view::Act
     Pressed pressed = pressed_of(list, state.held, state, ring);
     if (pressed.command == nullptr && state.held != Key::none)
         pressed = pressed_of(list, Key::none, state, ring);
-    if (state.held != Key::none) out.push_back(view::HoldKey{Key::none});
+    if (state.held != Key::none) out.push_back(HoldKey{Key::none});
     if (pressed.command == nullptr) return;
     const auto group = pressed.chord == view::plain(pressed.chord.key) ? group_of(pressed.chord.key)
                                                                        : std::nullopt;
     if (!group || view::shown_workspace(state).group != *group)
         out.push_back(pressed.command->action);
-    if (group) out.push_back(view::HoldKey{pressed.chord.key});
+    if (group) out.push_back(HoldKey{pressed.chord.key});
 }
 
 // ---- the bottom line
 
 constexpr float kLeastAside = 0.6F;  // of the quiet words: less of them says nothing
 
-view::Color color_of(view::Severity severity, const view::Theme& theme) {
-    if (severity == view::Severity::info) return theme.text;
-    return severity == view::Severity::warning ? theme.warning : theme.bad;
+Color color_of(Severity severity, const Theme& theme) {
+    if (severity == Severity::info) return theme.text;
+    return severity == Severity::warning ? theme.warning : theme.bad;
 }
 
 /// The quiet words in `width`: all of them, else what stands before the first semicolon, else most of
@@ -327,7 +315,7 @@ void draw_window(const AppState& state, const Frame& whole, Actions& out, PanelL
     pop_font();
 }
 
-void draw_bottom_line(const view::Message& said, const std::string& aside, const Frame& frame) {
+void draw_bottom_line(const Message& said, const std::string& aside, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 high{low.x + room.x, low.y + room.y};

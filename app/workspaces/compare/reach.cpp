@@ -1,8 +1,6 @@
 #include "app/workspaces/compare/reach.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,8 +8,6 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/compare/view.h"
-#include "core/masks.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -171,18 +167,18 @@ ReachLine change_line(std::string title, std::string_view name, const std::vecto
 ReachLine query_line(const Reach& reach) {
     return change_line(
         "query", "q", reach.query, reach.why_no_query, reach.no_query_edit,
-        "The smallest ‖Δq‖ for which softmax over keys of s + Δq · k · scale / τ gives the "
-        "target: every score of the row moves. To lower a weight it is the smallest of one local "
-        "minimum for each of the eight heaviest other keys.");
+        "The smallest ‖Δq‖ for which softmax over keys of s + Δq · k · scale / τ gives the target: "
+        "every score of the row moves. To lower a weight it is the smallest of one local minimum "
+        "for each of the eight heaviest other keys.");
 }
 
 ReachLine word_line(const AppState& state, const Reach& reach) {
-    ReachLine line = change_line(
-        fmt::format("word {}", axis_label(state, Axis::key, reach.column)), "x", reach.word,
-        reach.why_no_word, reach.no_word_edit,
-        "Δx = Δs · g / ‖g‖², g = W_K q · scale / τ: of this row only the score of this key moves. "
-        "It also changes this word's key for the other queries, its value, and, where it is a "
-        "query too, its own row; other heads as well.");
+    ReachLine line =
+        change_line(fmt::format("word {}", axis_label(state, Axis::key, reach.column)), "x",
+                    reach.word, reach.why_no_word, reach.no_word_edit,
+                    "Δx = Δs · g / ‖g‖², g = W_K q · scale / τ: of this row only the score of this "
+                    "key moves. It also changes this word's key for the other queries, its value, "
+                    "and, where it is a query too, its own row; other heads as well.");
     line.word = true;
     return line;
 }

@@ -1,6 +1,5 @@
 #include "app/workspaces/compare/view.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include "app/common/apart.h"
 #include "app/common/format.h"
 #include "core/head_measures.h"
-#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {
@@ -24,11 +22,9 @@ IsMasked compare_masked(const AppState& state, MatrixView<const float> values) {
     const MaskSpec& mask = state.document().spec.mask;
     if (!shows || !mask.any()) return {};
     IsMasked masked;
-    for (Index i = 0; i < values.rows; ++i)
-        for (Index j = 0; j < values.columns; ++j)
-            masked.push_back(
-                !may_attend(mask, state.document().size, state.batch, state.head, i, j) &&
-                !std::isnan(values(i, j)));
+    for (const auto [i, j] : each_cell(values))
+        masked.push_back(!may_attend(mask, state.document().size, state.batch, state.head, i, j) &&
+                         !std::isnan(values(i, j)));
     return masked;
 }
 
@@ -75,17 +71,15 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
                        bool kl) {
     const std::string_view sink =
         has_sinks(pinned.document()) || has_sinks(state.document()) ? ", the sink with them" : "";
-    SideVector side{
-        kl ? "KL" : "TV",
-        kl ? fmt::format("KL(b‖n) = Σ_j b ln(b / n) of each row{}, in nats: b the "
-                         "baseline, n now; ∞ where n is 0 at a key where b is not",
-                         sink)
-           : fmt::format(
-                 "total variation ½ Σ_j |b − n| of each row{}, b the baseline, n now: the share of "
-                 "the weight that moved",
-                 sink),
-        {},
-        Role::score};
+    SideVector side{kl ? "KL" : "TV",
+                    kl ? fmt::format("KL(b‖n) = Σ_j b ln(b / n) of each row{}, in nats: b the "
+                                     "baseline, n now; ∞ where n is 0 at a key where b is not",
+                                     sink)
+                       : fmt::format("total variation ½ Σ_j |b − n| of each row{}, b the baseline, "
+                                     "n now: the share of the weight that moved",
+                                     sink),
+                    {},
+                    Role::score};
     for (Index i = 0; i < stage.a.rows; ++i) {
         const auto a = distribution_of(stage.a.row(i), has_sinks(pinned.document()));
         const auto b = distribution_of(stage.b.row(i), has_sinks(state.document()));
@@ -98,9 +92,8 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
 
 GridView change_grid(const AppState& state, const AppState& pinned, const ComparedStage& stage) {
     std::vector<float> values;
-    for (Index i = 0; i < stage.b.rows; ++i)
-        for (Index j = 0; j < stage.b.columns; ++j)
-            values.push_back(signed_difference(stage.a(i, j), stage.b(i, j)));
+    for (const auto [i, j] : each_cell(stage.b))
+        values.push_back(signed_difference(stage.a(i, j), stage.b(i, j)));
     Sheet sheet = sheet_of(state, compare_look(state).stage);
     sheet.values = {values.data(), stage.b.rows, stage.b.columns, stage.b.columns};
     IsMasked masked = compare_masked(state, stage.b);
@@ -254,11 +247,10 @@ ComparedStage compared_stage(const AppState& state, const AppState& pinned) {
 
 std::optional<LargestChange> largest_change(const ComparedStage& stage) {
     std::vector<double> changes;
-    for (Index i = 0; i < stage.a.rows; ++i)
-        for (Index j = 0; j < stage.a.columns; ++j) {
-            const float by = signed_difference(stage.a(i, j), stage.b(i, j));
-            changes.push_back(std::isnan(by) ? HUGE_VAL : std::abs(double{by}));
-        }
+    for (const auto [i, j] : each_cell(stage.a)) {
+        const float by = signed_difference(stage.a(i, j), stage.b(i, j));
+        changes.push_back(std::isnan(by) ? HUGE_VAL : std::abs(double{by}));
+    }
     const auto cells = std::ssize(changes) - std::ranges::count(changes, 0.0);
     if (cells == 0) return std::nullopt;
     const auto most = largest_places(std::span<const double>(changes), kSameChange);

@@ -57,12 +57,12 @@ void add_pin_commands(const CommandAdder& add, const AppState& state) {
             add(fmt::format("Baseline {}: {}", n + 1, look.pins[n].words), shift(key),
                 ChooseBaseline{n});
     }
-    add("Unpin the baseline", plain(Key::del), Unpin{static_cast<Index>(look.baseline)},
+    add("Unpin the baseline", Key::del, Unpin{static_cast<Index>(look.baseline)},
         !look.pins.empty());
     const bool shows_b = look.blink && *look.blink == 1;
-    add(shows_b ? "Blink: show the baseline" : "Blink: show now", plain(Key::space),
+    add(shows_b ? "Blink: show the baseline" : "Blink: show now", Key::space,
         SetBlink{shows_b ? Index{0} : Index{1}}, !look.pins.empty());
-    add("Baseline and now beside each other", plain(Key::v), SetBlink{std::nullopt},
+    add("Baseline and now beside each other", Key::v, SetBlink{std::nullopt},
         look.blink.has_value());
 }
 
@@ -83,19 +83,15 @@ void enter_compare(AppState& state) {
 void add_compare_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Compare", compare_lacks(state).empty()};
     if (add.there) {
-        add("Pin what is shown as the baseline", plain(Key::b), PinBaseline{});
+        add("Pin what is shown as the baseline", Key::b, PinBaseline{});
         add_pin_commands(add, state);
-        add("Select the cell above", plain(Key::up), moved_cell(state, -1, 0));
-        add("Select the cell below", plain(Key::down), moved_cell(state, 1, 0));
-        add("Select the cell to the left", plain(Key::left), moved_cell(state, 0, -1));
-        add("Select the cell to the right", plain(Key::right), moved_cell(state, 0, 1));
-        add("Next stage", plain(Key::page_down), stage_beside(state, 1));
-        add("Previous stage", plain(Key::page_up), stage_beside(state, -1));
+        add_arrows(add, "cell", "cell", plain,
+                   [&](Index rows, Index columns) { return moved_cell(state, rows, columns); });
+        add("Next stage", Key::page_down, stage_beside(state, 1));
+        add("Previous stage", Key::page_up, stage_beside(state, -1));
         const double target = compare_look(state).target;
-        add("Raise the target weight", plain(Key::u),
-            SetTargetWeight{std::min(target + 0.05, 0.95)});
-        add("Lower the target weight", plain(Key::d),
-            SetTargetWeight{std::max(target - 0.05, 0.05)});
+        add("Raise the target weight", Key::u, SetTargetWeight{std::min(target + 0.05, 0.95)});
+        add("Lower the target weight", Key::d, SetTargetWeight{std::max(target - 0.05, 0.05)});
         add("Change the word for the target weight", {}, ApplyTargetWeight{true});
         add("Change the query for the target weight", {}, ApplyTargetWeight{false});
     }
@@ -149,8 +145,8 @@ void add_pin(std::vector<Command>& list, const AppState&) {
 std::string pin_before(AppState& state, const OpenRequest& request) {
     if (state.opening)
         return fmt::format(
-            "Not compared: {} is still being opened, and what is open then is "
-            "the one to compare with.",
+            "Not compared: {} is still being opened, and what is open then is the one to compare "
+            "with.",
             words_of(*state.opening));
     const auto* const next = std::get_if<TrainedOrigin>(&request.what);
     const auto* const before = std::get_if<TrainedOrigin>(&state.document().origin);
@@ -169,7 +165,7 @@ void say_no_pin(AppState& state, Index pin) {
     if (count == 0) return warn(state, "Nothing is pinned: B pins what is shown.");
     // Counted from 1 on screen; a journal may hold any number.
     const auto number = static_cast<double>(pin) + 1.0;
-    warn(state, fmt::format("There is no pin {:.0f}: there are {}.", number, count));
+    warn(state, "There is no pin {:.0f}: there are {}.", number, count);
 }
 
 bool is_same(const ComparePin& pin, const AppState& state) {
@@ -229,21 +225,20 @@ void carry_out(AppState& state, const PinBaseline&) {
         std::ranges::find_if(look.pins, [&](const ComparePin& pin) { return is_same(pin, state); });
     if (same == look.pins.end() && look.pins.size() == kMostPins)
         return warn(state,
-                    fmt::format("{} are pinned, as many as there are digits: unpin one in Compare "
-                                "(4 C).",
-                                kMostPins));
+                    "{} are pinned, as many as there are digits: unpin one in Compare (4 C).",
+                    kMostPins);
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
     if (same == look.pins.end()) look.pins.push_back(pin_of(state));
-    say(state, fmt::format("Pinned as baseline {}: {}. 4 C compares what comes next with it.",
-                           look.baseline + 1, look.pins[look.baseline].words));
+    say(state, "Pinned as baseline {}: {}. 4 C compares what comes next with it.",
+        look.baseline + 1, look.pins[look.baseline].words);
 }
 
 void carry_out(AppState& state, const ChooseBaseline& action) {
     if (!is_pin(state, action.pin)) return say_no_pin(state, action.pin);
     compare_look(state).baseline = static_cast<std::size_t>(action.pin);
     settle_compare(state);
-    say(state, fmt::format("Baseline {}: {}.", action.pin + 1,
-                           compare_look(state).pins[compare_look(state).baseline].words));
+    say(state, "Baseline {}: {}.", action.pin + 1,
+        compare_look(state).pins[compare_look(state).baseline].words);
 }
 
 void carry_out(AppState& state, const Unpin& action) {
@@ -253,17 +248,16 @@ void carry_out(AppState& state, const Unpin& action) {
     if (look.baseline > static_cast<std::size_t>(action.pin) || look.baseline == look.pins.size())
         look.baseline = look.baseline == 0 ? 0 : look.baseline - 1;
     settle_compare(state);
-    say(state, fmt::format("Unpinned {}: {} left.", action.pin + 1, look.pins.size()));
+    say(state, "Unpinned {}: {} left.", action.pin + 1, look.pins.size());
 }
 
 void carry_out(AppState& state, const ShowCompareStage& action) {
     const auto stages = ribbon_stages(state.document());
     if (std::ranges::find(stages, action.stage) == stages.end())
-        return warn(state,
-                    fmt::format("{} is no stage of this document.", info(action.stage).symbol));
+        return warn(state, "{} is no stage of this document.", info(action.stage).symbol);
     compare_look(state).stage = action.stage;
     settle_compare(state);
-    say(state, fmt::format("{}: {}", info(action.stage).title, info(action.stage).words));
+    say(state, "{}: {}", info(action.stage).title, info(action.stage).words);
 }
 
 void carry_out(AppState& state, const SelectCompareCell& action) {
@@ -277,8 +271,8 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
                               ? fmt::format("Now: {} = {}.", cell_name(state, cell), number(*value))
                               : std::string("The cell is in the baseline alone."));
     selected = before;
-    warn(state, fmt::format("There is no cell {}, {}: rows and columns count from 0.", action.row,
-                            action.column));
+    warn(state, "There is no cell {}, {}: rows and columns count from 0.", action.row,
+         action.column);
 }
 
 void carry_out(AppState& state, const SetBlink& action) {
@@ -293,11 +287,9 @@ void carry_out(AppState& state, const SetBlink& action) {
 
 void carry_out(AppState& state, const SetTargetWeight& action) {
     if (!(action.weight > 0.0 && action.weight < 1.0))
-        return warn(
-            state,
-            fmt::format("The target is {}: a weight is more than 0 and less than 1 here, for "
-                        "0 and 1 need infinite scores.",
-                        number(action.weight)));
+        return warn(state, fmt::format("The target is {}: a weight is more than 0 and less than 1 "
+                                       "here, for 0 and 1 need infinite scores.",
+                                       number(action.weight)));
     compare_look(state).target = action.weight;
     const Reach reach = reach_of(state);
     say(state, reach.lacks.empty() ? fmt::format("Target {}: Δs = {}.", number(action.weight),
@@ -311,7 +303,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const auto& why = action.word ? reach.why_no_word : reach.why_no_query;
     const auto& fixed = action.word ? reach.no_word_edit : reach.no_query_edit;
     for (const std::string& reason : {reach.lacks, why, fixed})
-        if (!reason.empty()) return warn(state, fmt::format("Nothing was changed: {}", reason));
+        if (!reason.empty()) return warn(state, "Nothing was changed: {}", reason);
     const Stage stage = action.word ? reach.word_stage : Stage::q;
     const CellRef first{stage, action.word ? reach.column : reach.row, 0};
     AppState trial = state;  // one number after the other, which is one step here
@@ -319,7 +311,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const std::string row = axis_label(state, info(stage).rows, first.row);
     const std::string target = number(compare_look(state).target);
     if (trial.shared_document() == state.shared_document())
-        return say(state, fmt::format("The weight is {} already.", target));
+        return say(state, "The weight is {} already.", target);
     edit_document(state, trial.document(),
                   fmt::format("{}[{}] moved for the weight {}", name_of(stage), row, target));
 }

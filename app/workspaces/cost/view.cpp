@@ -1,8 +1,6 @@
 #include "app/workspaces/cost/view.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,5 @@
 #include "app/workspaces/cost/words.h"
 
-#include <algorithm>
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"
@@ -60,9 +57,8 @@ std::string cache_words(const CostSizes& sizes) {
     const Index shared = sizes[CostSize::heads] / sizes[CostSize::kv_heads];
     if (shared == 1) return {};
     return fmt::format(
-        "{} query heads share each key/value head: the KV cache is {}, ÷ {} of "
-        "multi-head.",
-        shared, cost_bytes(estimate_of(stored_bytes(Holding::kv_cache), sizes)), shared);
+        "{} query heads share each key/value head: the KV cache is {}, ÷ {} of multi-head.", shared,
+        cost_bytes(estimate_of(stored_bytes(Holding::kv_cache), sizes)), shared);
 }
 
 /// The sum of products, each size as `word` has it.

@@ -272,7 +272,7 @@ void carry_out(AppState& state, const SetCostPreset& action) {
     const auto presets = cost_presets();
     const auto found = std::ranges::find(presets, action.key, &CostPreset::key);
     if (found == presets.end())
-        return say_error(state, fmt::format("There are no sizes '{}'.", shortened(action.key)));
+        return say_error(state, "There are no sizes '{}'.", shortened(action.key));
     const auto sizes = found->sizes ? Result<CostSizes>(*found->sizes) : document_sizes(state);
     if (!sizes) return say(state, sizes.error());
     change(state, "Sizes: " + found->words,

@@ -1,12 +1,9 @@
 #include "app/workspaces/generate/view.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"
 #include "app/common/words.h"
-#include "app/workspaces/generate/actions.h"
 
 namespace attn::view {
 namespace {

@@ -55,8 +55,7 @@ std::string taken_words(const AppState& state, const GenerateShown& shown) {
 std::string draw_words(const AppState& state, const GenerateShown& shown) {
     if (shown.how.greedy())
         return fmt::format(
-            "Greedy takes {} here and draws nothing: T, top-k, top-p and seed do "
-            "not count.",
+            "Greedy takes {} here and draws nothing: T, top-k, top-p and seed do not count.",
             quoted_token(state, shown.candidates.all[shown.next].id));
     double below = 0.0;
     for (std::size_t n = 0; n < shown.next; ++n) below += shown.candidates.all[n].after;
@@ -124,8 +123,8 @@ std::string generate_muted(const AppState& state) {
         return words;
     }
     return fmt::format(
-        "{}: these {} logits are made up. A model folder (attnscope FOLDER, or "
-        "Ctrl+O) gives its own and writes on.",
+        "{}: these {} logits are made up. A model folder (attnscope FOLDER, or Ctrl+O) gives its "
+        "own and writes on.",
         example_words(state), written_of(state).names->size());
 }
 

@@ -162,8 +162,8 @@ void carry_out(AppState& state, const TakeToken& action) {
     const Index all = std::ssize(*written_of(state).names);
     // a replay does not wait for the text: what the vocabulary does not have the model refuses
     if (action.token < 0 || (action.token >= all && !is_pending(state)))
-        return warn(state, fmt::format("There is no token {}: the vocabulary has {}.", action.token,
-                                       grouped(all)));
+        return warn(state, "There is no token {}: the vocabulary has {}.", action.token,
+                    grouped(all));
     GenerateControls to = with_tokens(state, action.step);
     to.tokens.push_back(action.token);
     edit_controls(state, to,
@@ -190,7 +190,7 @@ void carry_out(AppState& state, const PlayGeneration& action) {
     generate_look(state).playing = action.on;
     if (action.on) look_at_step(state, std::nullopt);
     if (!action.on && has_ended(state))
-        say(state, fmt::format("{} ends the text.", quoted_token(state, taken_of(state).back())));
+        say(state, "{} ends the text.", quoted_token(state, taken_of(state).back()));
 }
 
 void carry_out(AppState& state, const GenerationReady& action) {
@@ -236,8 +236,8 @@ extern const WorkspaceInfo kGenerateWorkspace{
     .key = "generate",
     .title = "Generate",
     .tip =
-        "Watch a language model write: what it would say next, what temperature, top-k and "
-        "top-p make of it, and the row of weights that each token adds.",
+        "Watch a language model write: what it would say next, what temperature, top-k and top-p "
+        "make of it, and the row of weights that each token adds.",
     .group = Group::models,
     .letter = Key::g,
     .actions = GenerateActions::kTypes,

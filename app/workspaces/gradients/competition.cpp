@@ -91,8 +91,8 @@ std::string no_arrow_words(const CompetitionView& view, Index open) {
                            raised.label);
     if (raised.slope >= kSeen) return {};
     if (open == 1 && raised.p == 1.0)
-        return "This row may attend to one key alone: its weight is 1 whatever the score, "
-               "a (1 − a) = 0.";
+        return "This row may attend to one key alone: its weight is 1 whatever the score, a (1 − "
+               "a) = 0.";
     if (raised.p > kOneTakesAll)
         return fmt::format(
             "Saturated: “{}” has a_j = {} already, so a_j (1 − a_j) = {}: under {} arrows have "

@@ -1,8 +1,6 @@
 #include "app/workspaces/gradients/view.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -11,13 +9,9 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
-#include "core/call.h"
 #include "core/jacobian.h"
-#include "core/masks.h"
 #include "core/metrics.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -120,11 +114,10 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     const auto n = static_cast<Index>(p.size());
     std::vector<float> values;
     IsMasked masked;
-    for (Index r = 0; r < n; ++r)
-        for (Index c = 0; c < n; ++c) {
-            values.push_back(static_cast<float>(slopes[c] * jacobian[r * n + c]));
-            masked.push_back(!may_attend_in_row(state, r) || !may_attend_in_row(state, c));
-        }
+    for (const auto [r, c] : each_cell(n, n)) {
+        values.push_back(static_cast<float>(slopes[c] * jacobian[r * n + c]));
+        masked.push_back(!may_attend_in_row(state, r) || !may_attend_in_row(state, c));
+    }
     Sheet sheet = sheet_of(state, Stage::weights);
     sheet.values = {values.data(), n, n, n};
     sheet.row_labels = sheet.column_labels;
@@ -241,8 +234,8 @@ void add_badge(const LossGradients& result, GradientsView& view) {
     view.badge = fmt::format("finite differences: {} apart at most", significant(check.worst, 2));
     view.badge_tip = fmt::format(
         "(L(x + h) − L(x − h)) / 2h in double precision, h = {} · max(1, |x|), at {} entries of "
-        "the inputs and "
-        "parameters; apart: beside the largest gradient of that tensor. Worst at {}.",
+        "the inputs and parameters; apart: beside the largest gradient of that tensor. Worst at "
+        "{}.",
         significant(check.h, 2), check.entries, check.where.empty() ? "none" : check.where);
 }
 

@@ -27,13 +27,12 @@ std::vector<double> query_norms(const LossSide& side) {
     const TensorD& gradient = side.gradients[Stage::q];
     std::vector<double> norms;
     const Shape shape = gradient.shape();
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i) {
-                double squares = 0.0;
-                for (const double value : gradient.matrix(b, h).row(i)) squares += value * value;
-                norms.push_back(std::sqrt(squares));
-            }
+    for (const auto [b, h] : each_cell(shape.b, shape.h))
+        for (Index i = 0; i < shape.t; ++i) {
+            double squares = 0.0;
+            for (const double value : gradient.matrix(b, h).row(i)) squares += value * value;
+            norms.push_back(std::sqrt(squares));
+        }
     return norms;
 }
 
@@ -41,19 +40,18 @@ std::vector<double> query_norms(const LossSide& side) {
 bool is_alike_over_keys(const Document& document, const TensorD& d_weights) {
     const Shape shape = d_weights.shape();
     double largest = 0.0, widest = 0.0;
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index i = 0; i < shape.t; ++i) {
-                double low = HUGE_VAL, high = -HUGE_VAL;
-                for (Index j = 0; j < shape.d; ++j) {
-                    if (!may_attend(document.spec.mask, document.size, b, h, i, j)) continue;
-                    const double value = d_weights(b, h, i, j);
-                    low = std::min(low, value);
-                    high = std::max(high, value);
-                    largest = std::max(largest, std::abs(value));
-                }
-                if (high > low) widest = std::max(widest, high - low);
+    for (const auto [b, h] : each_cell(shape.b, shape.h))
+        for (Index i = 0; i < shape.t; ++i) {
+            double low = HUGE_VAL, high = -HUGE_VAL;
+            for (Index j = 0; j < shape.d; ++j) {
+                if (!may_attend(document.spec.mask, document.size, b, h, i, j)) continue;
+                const double value = d_weights(b, h, i, j);
+                low = std::min(low, value);
+                high = std::max(high, value);
+                largest = std::max(largest, std::abs(value));
             }
+            if (high > low) widest = std::max(widest, high - low);
+        }
     return largest > 0.0 && widest <= kEqual * largest;
 }
 
@@ -77,12 +75,11 @@ std::string blind_loss_words(const LossGradients& result, const GradientsView& v
     const LossKind kind = result.loss.kind;
     const bool linear = kind != LossKind::squared && kind != LossKind::cross_entropy;
     const std::string learning = still_learning(view);
-    return fmt::format(
-        "{} nothing reaches the scores{}.",
-        linear ? "This loss cannot depend on the weights: whatever a query's weights are, its keys "
-                 "count alike in it. So"
-               : "At these weights",
-        learning.empty() ? "" : fmt::format("; what does: {}", learning));
+    return fmt::format("{} nothing reaches the scores{}.",
+                       linear ? "This loss cannot depend on the weights: whatever a query's "
+                                "weights are, its keys count alike in it. So"
+                              : "At these weights",
+                       learning.empty() ? "" : fmt::format("; what does: {}", learning));
 }
 
 }  // namespace

@@ -59,19 +59,17 @@ void enter_gradients(AppState& state) {
 void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Gradients", gradients_lacks(state).empty()};
     if (add.there) {
-        add("The row above", plain(Key::up), moved_row(state, -1, 0));
-        add("The row below", plain(Key::down), moved_row(state, 1, 0));
-        add("Raise the score of the key before", plain(Key::left), moved_row(state, 0, -1));
-        add("Raise the score of the next key", plain(Key::right), moved_row(state, 0, 1));
-        add("The gradient of the tensor before", plain(Key::page_up), tensor_beside(state, -1));
-        add("The gradient of the next tensor", plain(Key::page_down), tensor_beside(state, 1));
+        add("The row above", Key::up, moved_row(state, -1, 0));
+        add("The row below", Key::down, moved_row(state, 1, 0));
+        add("Raise the score of the key before", Key::left, moved_row(state, 0, -1));
+        add("Raise the score of the next key", Key::right, moved_row(state, 0, 1));
+        add("The gradient of the tensor before", Key::page_up, tensor_beside(state, -1));
+        add("The gradient of the next tensor", Key::page_down, tensor_beside(state, 1));
         const int next = (static_cast<int>(loss_of(state).kind) + 1) % loss_count(state);
-        add("Next loss", plain(Key::l), SetLoss{static_cast<LossKind>(next)});
+        add("Next loss", Key::l, SetLoss{static_cast<LossKind>(next)});
     }
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Gradients", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Gradients");
 }
 
 void write_gradients(Visitor& part, const AppState& state) {
@@ -128,9 +126,7 @@ std::string gradients_lacks(const AppState& state) {
 
 void carry_out(AppState& state, const ShowGradientOf& action) {
     const auto id = find_operand(action.gradient_of);
-    if (!id)
-        return say(state, fmt::format("There is no tensor “{}”.", shortened(action.gradient_of)),
-                   Severity::warning);
+    if (!id) return warn(state, "There is no tensor “{}”.", shortened(action.gradient_of));
     gradients_look(state).tensor = *id;
 }
 
@@ -156,8 +152,7 @@ extern const WorkspaceInfo kGradientsWorkspace{
     .title = "Gradients",
     .tip =
         "What the loss sends back to every stage and weight matrix, with and without ÷√d_k, and "
-        "the Jacobian "
-        "of any row.",
+        "the Jacobian of any row.",
     .group = Group::why,
     .letter = Key::g,
     .shows_document = true,

@@ -17,7 +17,7 @@ namespace attn::view {
 namespace {
 
 void say_unknown_measure(AppState& state, const std::string& key) {
-    say(state, fmt::format("There is no measure '{}' of heads.", key), Severity::error);
+    say_error(state, "There is no measure '{}' of heads.", key);
 }
 
 }  // namespace
@@ -43,10 +43,10 @@ void carry_out(AppState& state, const PinHead& action) {
     if (!action.on) {
         if (b == place) b.reset();
         if (a == place) a = std::exchange(b, std::nullopt);
-        return say(state, fmt::format("Unpinned {}.", head_name(place)));
+        return say(state, "Unpinned {}.", head_name(place));
     }
     if (!is_there(state.document(), place))
-        return say(state, missing_head_words(state.document(), place), Severity::warning);
+        return warn(state, missing_head_words(state.document(), place));
     if (a == place || b == place) return;
     (a ? b : a) = place;
     say(state,
@@ -61,33 +61,29 @@ void carry_out(AppState& state, const UnpinHeads&) {
 
 void carry_out(AppState& state, const SwapPins&) {
     auto& [a, b] = heads_look(state).pinned;
-    if (!a || !b) return say(state, "Two heads must be pinned to swap them.", Severity::warning);
+    if (!a || !b) return warn(state, "Two heads must be pinned to swap them.");
     std::swap(a, b);
-    say(state, fmt::format("A is {}, B is {}.", head_name(*a), head_name(*b)));
+    say(state, "A is {}, B is {}.", head_name(*a), head_name(*b));
 }
 
 void carry_out(AppState& state, const SelectHeadsPair& action) {
     const large::Cell cell{action.row, action.column};
     const Pair pair{cell.row, cell.column};
-    if (!has_pair(state, pair))
-        return say(state, no_pair_words(state, pair, "the weights are"), Severity::warning);
+    if (!has_pair(state, pair)) return warn(state, no_pair_words(state, pair, "the weights are"));
     heads_look(state).pair = cell;
     choose_pair(state, cell);
     const CellRef weight{Stage::weights, cell.row, cell.column};
     auto value = value_at(state, weight);
     if (!value && has_current_heads(state) && heads_look(state).result->find(head_here(state)))
         value = heads_look(state).result->weights(head_here(state))(cell.row, cell.column);
-    if (value) say(state, fmt::format("{} = {}.", cell_name(state, weight), number(*value)));
+    if (value) say(state, "{} = {}.", cell_name(state, weight), number(*value));
 }
 
 void carry_out(AppState& state, const ShowHeadsAs& action) {
     const auto show = find_head_show(action.show);
-    if (!show)
-        return say(state, fmt::format("Heads cannot be shown as '{}'.", action.show),
-                   Severity::error);
+    if (!show) return say_error(state, "Heads cannot be shown as '{}'.", action.show);
     heads_look(state).show = *show;
-    say(state,
-        fmt::format("{}: {}. {}", info(*show).title, info(*show).formula, info(*show).caution));
+    say(state, "{}: {}. {}", info(*show).title, info(*show).formula, info(*show).caution);
 }
 
 void carry_out(AppState& state, const SetHeadsCurve& action) {
@@ -103,11 +99,9 @@ void carry_out(AppState& state, const SetHeadsCurve& action) {
 
 void carry_out(AppState& state, const ClipSinks& action) {
     if (!(action.limit > 0.0 && action.limit <= 1.0))
-        return say(state,
-                   fmt::format("The limit of a clipped key's mean weight is {}: it is above 0 and "
-                               "at most 1.",
-                               number(action.limit)),
-                   Severity::error);
+        return say_error(
+            state, "The limit of a clipped key's mean weight is {}: it is above 0 and at most 1.",
+            number(action.limit));
     if (!set_name(state, kSinkClips, action.by, heads_look(state).clip, "way to clip sinks"))
         return;
     heads_look(state).clip_limit = action.limit;
@@ -152,7 +146,7 @@ void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
     if (!action.measure.empty() && !find_head_measure(action.measure))
         return say_unknown_measure(state, action.measure);
     if (!std::isfinite(action.least))
-        return say(state, "The least of a measure is a number.", Severity::error);
+        return say_error(state, "The least of a measure is a number.");
     heads_look(state).filter.measure = action.measure;
     heads_look(state).filter.least = action.least;
     say(state, filter_words(state));
@@ -167,7 +161,7 @@ void carry_out(AppState& state, const ScatterHeads& action) {
     look.list = HeadsList::scatter;
     const HeadMeasureInfo& x = info(*find_head_measure(action.x));
     const HeadMeasureInfo& y = info(*find_head_measure(action.y));
-    say(state, fmt::format("Across {}: {}. Up {}: {}.", x.title, x.formula, y.title, y.formula));
+    say(state, "Across {}: {}. Up {}: {}.", x.title, x.formula, y.title, y.formula);
 }
 
 void carry_out(AppState& state, const HeadsReady& action) {
@@ -184,11 +178,9 @@ void carry_out(AppState& state, const HeadsCorpusRead& action) {
 }
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {
-    if (!has_current_heads(state))
-        return say(state, "There are no measures: go to Heads (3 H).", Severity::warning);
+    if (!has_current_heads(state)) return warn(state, "There are no measures: go to Heads (3 H).");
     state.effects.clipboard = heads_csv(*heads_look(state).result, heads_look(state).sort);
-    say(state, fmt::format("Copied the measures of {} heads as CSV.",
-                           heads_look(state).result->heads.size()));
+    say(state, "Copied the measures of {} heads as CSV.", heads_look(state).result->heads.size());
 }
 
 }  // namespace attn::view

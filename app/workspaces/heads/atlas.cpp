@@ -32,15 +32,14 @@ void paint_head(Image& image, const HeadsResult& result, const HeadsAtlas& atlas
     const Index columns = std::min(layer.tk, atlas.tile);
     const Index left = facts.place.head * atlas.tile;
     const Index top = facts.place.layer * atlas.tile;
-    for (Index y = 0; y < rows; ++y)
-        for (Index x = 0; x < columns; ++x) {
-            const BlockRange range{y * layer.tq / rows, x * layer.tk / columns,
-                                   (y + 1) * layer.tq / rows, (x + 1) * layer.tk / columns};
-            put(image, left + x, top + y,
-                !matrix.lacks.empty()
-                    ? theme(name).raised
-                    : color_of_block(block_of(matrix, colors.clipped, range), colors.range, name));
-        }
+    for (const auto [y, x] : each_cell(rows, columns)) {
+        const BlockRange range{y * layer.tq / rows, x * layer.tk / columns,
+                               (y + 1) * layer.tq / rows, (x + 1) * layer.tk / columns};
+        put(image, left + x, top + y,
+            !matrix.lacks.empty()
+                ? theme(name).raised
+                : color_of_block(block_of(matrix, colors.clipped, range), colors.range, name));
+    }
 }
 
 Image paint(const HeadsResult& result, const HeadsAtlas& atlas,

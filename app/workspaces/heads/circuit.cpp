@@ -269,8 +269,8 @@ std::string circuit_formula(CircuitShow show) {
             return "OV: what attending to a token adds to the logit of each, where the final norm "
                    "divides by 1.";
         default:
-            return "How much of what an earlier head writes this one reads: 0 none, 1 all that "
-                   "it could.";
+            return "How much of what an earlier head writes this one reads: 0 none, 1 all that it "
+                   "could.";
     }
 }
 

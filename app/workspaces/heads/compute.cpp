@@ -1,7 +1,5 @@
 #include "app/workspaces/heads/compute.h"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
@@ -30,8 +28,7 @@ void follow_choice(AppState& state) {
     if (a && b && a != place) b = place;
     const HeadFacts* const facts = has_current_heads(state) ? look.result->find(place) : nullptr;
     if (facts != nullptr)
-        say(state,
-            fmt::format("Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts)));
+        say(state, "Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts));
 }
 
 /// Of the model that is open, without its interventions.

@@ -5,7 +5,6 @@
 #include "app/common/format.h"
 #include "app/common/kept.h"
 #include "app/common/words.h"
-#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/words.h"
 #include "core/corpus/file.h"
 #include "core/text.h"
@@ -53,6 +52,27 @@ HeadsTableRow row_of(const std::string& sort, const CorpusHead& head, bool shown
     return row;
 }
 
+CorpusShown found_corpus(CorpusShown::Of of) {
+    const CorpusResult& result = of.read->result;
+    HeadsTable table;
+    table.sort = of.sort;
+    table.labels = false;
+    for (const HeadMeasureInfo& each : measures_of_heads(false))
+        table.columns.push_back(
+            {std::string(each.key), std::string(each.title),
+             fmt::format("{}\nmean ± standard deviation over the texts in which it is defined\n{}",
+                         each.formula, each.source)});
+    for (const HeadPlace place : corpus_order(result, of.sort)) {
+        HeadsTableRow row = row_of(of.sort, result.head(place), place == of.here);
+        if (!of.reads)
+            row.text.clear();  // nothing can read it
+        else if (!row.text.empty())
+            row.tip += "\nClick: the model reads the text that shows most";
+        table.rows.push_back(std::move(row));
+    }
+    return {std::move(of), std::move(table)};
+}
+
 }  // namespace
 
 std::optional<CorpusRequest> requested_head_corpus(const AppState& state) {
@@ -85,31 +105,6 @@ std::string corpus_lacks(const AppState& state) {
     return fmt::format("A corpus is of the first attention, {}, and {} is shown.",
                        document.groups.front(), group_of(document));
 }
-
-namespace {
-
-CorpusShown found_corpus(CorpusShown::Of of) {
-    const CorpusResult& result = of.read->result;
-    HeadsTable table;
-    table.sort = of.sort;
-    table.labels = false;
-    for (const HeadMeasureInfo& each : measures_of_heads(false))
-        table.columns.push_back(
-            {std::string(each.key), std::string(each.title),
-             fmt::format("{}\nmean ± standard deviation over the texts in which it is defined\n{}",
-                         each.formula, each.source)});
-    for (const HeadPlace place : corpus_order(result, of.sort)) {
-        HeadsTableRow row = row_of(of.sort, result.head(place), place == of.here);
-        if (!of.reads)
-            row.text.clear();  // nothing can read it
-        else if (!row.text.empty())
-            row.tip += "\nClick: the model reads the text that shows most";
-        table.rows.push_back(std::move(row));
-    }
-    return {std::move(of), std::move(table)};
-}
-
-}  // namespace
 
 std::shared_ptr<const CorpusShown> corpus_shown(const AppState& state) {
     const HeadsLook& look = heads_look(state);

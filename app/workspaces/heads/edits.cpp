@@ -67,8 +67,8 @@ void add_patches(const AppState& state, std::vector<HeadEdit>& edits) {
         edits.push_back(
             {fmt::format("patch {} …", info(part).key),
              fmt::format("Patch {} of {} from another text or image", info(part).key, whose),
-             "The vectors of another text, or image, of as many tokens take their place, "
-             "before RoPE, position by position. [T, d]",
+             "The vectors of another text, or image, of as many tokens take their place, before "
+             "RoPE, position by position. [T, d]",
              key, AskPatch{here.layer, head, part}});
     }
 }

@@ -187,8 +187,7 @@ std::vector<std::string> legend_of(const AttentionSpec& spec) {
         "each cell q_d k_d, coloured by its sign; their sum is the score before the scale"};
     if (!spec.rope) return legend;
     legend.push_back(fmt::format(
-        "after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the "
-        "fastest first",
+        "after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the fastest first",
         significant(spec.rope->base, 6), spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
         rope_scaling_words(spec.rope->scaling)));
     return legend;
@@ -207,11 +206,10 @@ HeadLinesView head_lines(const AppState& state, HeadPlace place) {
     view.key = std::min(heads_look(state).pair.column, values.columns - 1);
     const bool all = values.rows * values.columns <= kMostLinedPairs;
     Undrawn undrawn;
-    for (Index i = 0; i < values.rows; ++i)
-        for (Index j = 0; j < values.columns; ++j) {
-            if (!all && i != view.query && j != view.key) continue;
-            if (drawn.matrix.may(i, j)) add_line(drawn, i, j, view.lines, undrawn);
-        }
+    for (const auto [i, j] : each_cell(values)) {
+        if (!all && i != view.query && j != view.key) continue;
+        if (drawn.matrix.may(i, j)) add_line(drawn, i, j, view.lines, undrawn);
+    }
     std::ranges::stable_sort(view.lines, {}, &HeadLine::strength);
     view.legend = lines_legend(drawn, undrawn);
     if (!all)

@@ -1,8 +1,6 @@
 #include "app/workspaces/heads/grids.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -73,11 +71,11 @@ GridView head_grid(const AppState& state, HeadPlace place, const std::string& le
 }
 
 SideVector divergence_column(MatrixView<const float> a, MatrixView<const float> b) {
-    SideVector column{"KL",
-                      "KL(A‖B) = Σ_j A ln(A / B) of each row, in nats; ∞ where B is 0 at a key "
-                      "where A is not",
-                      {},
-                      Role::score};
+    SideVector column{
+        "KL",
+        "KL(A‖B) = Σ_j A ln(A / B) of each row, in nats; ∞ where B is 0 at a key where A is not",
+        {},
+        Role::score};
     for (Index i = 0; i < a.rows; ++i) column.cells.push_back(divergence_text(a, b, i));
     return column;
 }
@@ -92,8 +90,7 @@ struct HeadsDifference {
 HeadsDifference difference_of(const HeadMatrix& one, const HeadMatrix& two) {
     const auto& a = one.values;
     HeadsDifference change{{}, {}, a.rows, a.columns};
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) change.values.push_back(a(i, j) - two.values(i, j));
+    for (const auto [i, j] : each_cell(a)) change.values.push_back(a(i, j) - two.values(i, j));
     change.masked = masked_of(one.allowed, change.view());
     for (std::size_t n = 0; n < change.masked.size(); ++n)
         if (two.allowed.empty() || two.allowed[n] != 0) change.masked[n] = 0;

@@ -148,11 +148,12 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
         add_line(view, "intervention", {Piece{each}});
     if (const HeadEffect* const effect = effect_on(state.document(), facts.place)) {
         add_line(view, "change", {Piece{change_words(*effect)}});
-        add_line(view, "",
-                 {Piece{"KL of a row = Σ_j α_j ln(α_j / β_j), α untouched, β now, "
-                        "in the model's own run",
-                        {},
-                        true}});
+        add_line(
+            view, "",
+            {Piece{
+                "KL of a row = Σ_j α_j ln(α_j / β_j), α untouched, β now, in the model's own run",
+                {},
+                true}});
     }
     if (const std::string swept = swept_words(state, facts.place); !swept.empty())
         add_line(view, fmt::format("context {}", ablation_words(heads_look(state))),

@@ -18,8 +18,7 @@ bool set_name(AppState& state, std::span<const std::string_view> names, const st
               Enum& value, std::string_view what) {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
-        say(state, fmt::format("There is no {} '{}': {}.", what, name, fmt::join(names, ", ")),
-            Severity::error);
+        say_error(state, "There is no {} '{}': {}.", what, name, fmt::join(names, ", "));
         return false;
     }
     value = static_cast<Enum>(found - names.begin());

@@ -1,10 +1,6 @@
 #include "app/workspaces/heads/shown.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "app/common/kept.h"
-#include "app/workspaces/heads/state.h"
 
 namespace attn::view {
 namespace {

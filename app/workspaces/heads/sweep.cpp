@@ -145,6 +145,19 @@ std::optional<TokenPairs> pairs_view(const AppState& state) {
     return pairs;
 }
 
+std::string difference_words(const SweptModel& swept, const SweptHead& each) {
+    return fmt::format("{} is {}, untouched {}; KL(untouched‖changed) {} nats",
+                       difference_name(swept), number(each.difference),
+                       number(swept.sweep.difference), number(each.kl));
+}
+
+/// The sweep that is shown and has numbers; null: none.
+const SweptModel* shown_sweep(const AppState& state) {
+    const SweptModel* const swept = current_sweep(state);
+    const bool there = swept != nullptr && !swept->sweep.swept.empty();
+    return there && heads_look(state).list == HeadsList::sweep ? swept : nullptr;
+}
+
 }  // namespace
 
 std::string_view ablation_words(const HeadsLook& look) {
@@ -165,8 +178,8 @@ std::string sweep_formula(const AppState& state) {
     return heads_look(state).sweep_show == SweepShow::kl
                ? fmt::format("KL = Σ p ln(p / q) of the {}, p untouched, q changed, in nats", noun)
                : fmt::format(
-                     "logit A − logit B of the {}, changed less untouched; A and B are its "
-                     "two likeliest, untouched",
+                     "logit A − logit B of the {}, changed less untouched; A and B are its two "
+                     "likeliest, untouched",
                      noun);
 }
 
@@ -209,21 +222,6 @@ std::string sweep_point(const AppState& state) {
         return fmt::format("No place that is {} changes {}.", ablation_words(look), what);
     return fmt::format("No head whose context is {} changes {}.", ablation_words(look), what);
 }
-
-namespace {
-std::string difference_words(const SweptModel& swept, const SweptHead& each) {
-    return fmt::format("{} is {}, untouched {}; KL(untouched‖changed) {} nats",
-                       difference_name(swept), number(each.difference),
-                       number(swept.sweep.difference), number(each.kl));
-}
-
-/// The sweep that is shown and has numbers; null: none.
-const SweptModel* shown_sweep(const AppState& state) {
-    const SweptModel* const swept = current_sweep(state);
-    const bool there = swept != nullptr && !swept->sweep.swept.empty();
-    return there && heads_look(state).list == HeadsList::sweep ? swept : nullptr;
-}
-}  // namespace
 
 std::string swept_words(const AppState& state, HeadPlace place) {
     const SweptModel* const swept = shown_sweep(state);

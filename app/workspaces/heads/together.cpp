@@ -64,9 +64,7 @@ MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& pl
         }
         mean.rows = matrix.values.rows, mean.columns = matrix.values.columns;
         sums.resize(mean.rows * mean.columns, 0.0);
-        for (Index i = 0; i < mean.rows; ++i)
-            for (Index j = 0; j < mean.columns; ++j)
-                sums[i * mean.columns + j] += matrix.values(i, j);
+        for (const auto [i, j] : each_cell(mean)) sums[i * mean.columns + j] += matrix.values(i, j);
     }
     for (const double sum : sums)
         mean.values.push_back(static_cast<float>(sum / static_cast<double>(places.size())));

@@ -1,11 +1,7 @@
 #include "app/workspaces/heads/view.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
-#include "app/common/colormap.h"
-#include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/words.h"

@@ -1,6 +1,5 @@
 #include "app/workspaces/heads/words.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -250,8 +249,7 @@ std::string compare_point(const AppState& state) {
         return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
                            size(a.rows, a.columns), size(b.rows, b.columns));
     std::vector<double> sizes;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) sizes.push_back(std::abs(double{a(i, j)} - b(i, j)));
+    for (const auto [i, j] : each_cell(a)) sizes.push_back(std::abs(double{a(i, j)} - b(i, j)));
     const auto places = largest_places(std::span<const double>(sizes), kTied);
     const large::Cell at{places.empty() ? 0 : places.front() / a.columns,
                          places.empty() ? 0 : places.front() % a.columns};
@@ -271,8 +269,7 @@ std::string compare_point(const AppState& state) {
 std::string label_rule() {
     return fmt::format(
         "it is given from {} of the way between even rows and all weight on one kind of key ({} "
-        "for "
-        "key 0), in {} rows at least.",
+        "for key 0), in {} rows at least.",
         number(kNamedLift), number(kSinkLift), kLeastNamedRows);
 }
 
@@ -315,8 +312,7 @@ std::string label_evidence(const HeadFacts& facts) {
             cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
         "{} of the weight on the keys after key 0 goes there, where even rows would put {} ({} "
-        "rows; "
-        "their mean weight on those keys is {}).",
+        "rows; their mean weight on those keys is {}).",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));
 }

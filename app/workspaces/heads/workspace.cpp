@@ -47,53 +47,6 @@ void check(Visitor& visit, const HeadsLook& look) {
         visit.complain("has 'b' without another head 'a'");
 }
 
-}  // namespace
-std::string heads_lacks(const AppState& state) {
-    const Document& document = state.document();
-    if (is_empty(document) && document.given.empty()) return empty_words(document);
-    const std::string fault = heads_fault(document);
-    if (fault.empty()) return fault;
-    if (!document.given.empty()) return fault + ".";
-    return fault + (is_without_values(document) ? ": Map shows one head (3 M)."
-                                                : ": Step shows one layer (1 S).");
-}
-
-void describe(Visitor& visit, HeadsLook& look) {
-    visit("sort", look.sort);
-    visit("own_range", look.own_range);
-    visit("show", look.show, head_show_keys());
-    visit("curve", look.curve, kColorCurves);
-    visit("clip", look.clip, kSinkClips);
-    visit("clip_limit", look.clip_limit);
-    visit("form", look.form, kHeadForms);
-    visit("list", look.list, kHeadsLists);
-    visit("label", look.filter.label);
-    visit("measure", look.filter.measure);
-    visit("least", look.filter.least);
-    visit("scatter_x", look.scatter_x);
-    visit("scatter_y", look.scatter_y);
-    visit("ablation", look.ablation, kAblations);
-    visit("sweep", look.sweep_show, kSweepShows);
-    visit("corpus", look.corpus);
-    visit("part", look.part, kSweepParts);
-    visit("from", look.from);
-    visit("pairs", look.pairs);
-    visit("swept_layer", look.swept_cell.row, {.low = 0});
-    visit("swept_position", look.swept_cell.column, {.low = 0});
-    visit("of", look.of, kHeadsOf);
-    visit("circuit", look.circuit_show, kCircuitShows);
-    visit("over", look.circuit_over, kCircuitOvers);
-    visit("circuit_row", look.circuit_cell.row, {.low = 0});
-    visit("circuit_column", look.circuit_cell.column, {.low = 0});
-    visit("row", look.pair.row, {.low = 0});
-    visit("column", look.pair.column, {.low = 0});
-    visit("a", look.pinned[0]);
-    visit("b", look.pinned[1]);
-    if (visit.reads()) check(visit, look);
-}
-
-namespace {
-
 /// In every workspace.
 Action show(HeadPlace place) { return ShowHead{place.head, {}, place.layer}; }
 
@@ -120,13 +73,13 @@ Action other_layer(const AppState& state, Index step) {
 void add_choices(const CommandAdder& add, const AppState& state) {
     const bool many = heads_look(state).result->heads.size() > 1;
     const bool layers = state.document().layers.size() > 1;
-    add("Show the next head", plain(Key::right), neighbour(state, 1), many);
-    add("Show the head before", plain(Key::left), neighbour(state, -1), many);
-    add("Show the head of the layer above", plain(Key::up), other_layer(state, -1), layers);
-    add("Show the head of the layer below", plain(Key::down), other_layer(state, 1), layers);
-    add("Show the first head in this order", plain(Key::home),
+    add("Show the next head", Key::right, neighbour(state, 1), many);
+    add("Show the head before", Key::left, neighbour(state, -1), many);
+    add("Show the head of the layer above", Key::up, other_layer(state, -1), layers);
+    add("Show the head of the layer below", Key::down, other_layer(state, 1), layers);
+    add("Show the first head in this order", Key::home,
         neighbour(state, -std::ssize(heads_look(state).result->heads)), many);
-    add("Show the last head in this order", plain(Key::end),
+    add("Show the last head in this order", Key::end,
         neighbour(state, std::ssize(heads_look(state).result->heads)), many);
 }
 
@@ -134,9 +87,9 @@ void add_pins(const CommandAdder& add, const AppState& state) {
     const auto& [a, b] = heads_look(state).pinned;
     const HeadPlace here = head_here(state);
     const bool pinned = a == here || b == here;
-    add(pinned ? "Unpin this head" : "Pin this head to compare it", plain(Key::space),
+    add(pinned ? "Unpin this head" : "Pin this head to compare it", Key::space,
         PinHead{here.layer, here.head, !pinned});
-    add("A and B change places", plain(Key::x), SwapPins{}, a && b);
+    add("A and B change places", Key::x, SwapPins{}, a && b);
     add("Unpin both heads", {}, UnpinHeads{}, a.has_value());
 }
 
@@ -145,9 +98,8 @@ void add_switches(const CommandAdder& add, const AppState& state) {
     const ModelOrigin* const model = wanted_model(state);
     const bool off = will_be_off(state, here);
     const std::string lack = interventions_lack(state.document());
-    add(off ? "Switch this head of the model on" : "Switch this head of the model off",
-        plain(Key::w), SwitchHead{here.layer, here.head, off}, model != nullptr && lack.empty(),
-        lack);
+    add(off ? "Switch this head of the model on" : "Switch this head of the model off", Key::w,
+        SwitchHead{here.layer, here.head, off}, model != nullptr && lack.empty(), lack);
     add("Switch all heads of the model on", shift(Key::w), SwitchAllHeadsOn{},
         model != nullptr && !model->changes.off.empty());
     for (const HeadEdit& edit : head_edits(state))
@@ -165,7 +117,7 @@ void add_sorts(const CommandAdder& add, const AppState& state) {
     const Index count = std::ssize(keys);
     const Index now = std::ranges::find(keys, heads_look(state).sort) - keys.begin();
     const auto at = [&](Index n) { return keys[(n + count) % count]; };
-    add("Sort by the next measure", plain(Key::n), SortHeads{at(now + 1)});
+    add("Sort by the next measure", Key::n, SortHeads{at(now + 1)});
     add("Sort by the measure before", shift(Key::n), SortHeads{at(now - 1)});
     add("Sort by layer and head", {}, SortHeads{""}, now != 0);
     for (const HeadMeasureInfo& each : heads_measures(state.document()))
@@ -210,13 +162,13 @@ void add_looks(const CommandAdder& add, const AppState& state) {
         add(fmt::format("Show {} of heads", each.title), {}, ShowHeadsAs{std::string(each.key)},
             look.show != each.show);
     const auto next = (static_cast<std::size_t>(look.form) + 1) % std::size(kHeadForms);
-    add("The head in the next form", plain(Key::f), SetHeadForm{std::string(kHeadForms[next])});
+    add("The head in the next form", Key::f, SetHeadForm{std::string(kHeadForms[next])});
     add_named<SetHeadForm>(add, "The head as", kHeadForms, static_cast<std::size_t>(look.form));
     const auto list = (static_cast<std::size_t>(look.list) + 1) % std::size(kHeadsLists);
-    add("All heads in the next way", plain(Key::l), SetHeadsList{std::string(kHeadsLists[list])});
+    add("All heads in the next way", Key::l, SetHeadsList{std::string(kHeadsLists[list])});
     add_named<SetHeadsList>(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list));
     const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
-    add("Clip sinks in the next way", plain(Key::z),
+    add("Clip sinks in the next way", Key::z,
         ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
     add_sweeps(add, state);
     add_named<SetHeadsOf>(add, "Heads together: of the", kHeadsOf,
@@ -261,22 +213,18 @@ void add_heads_commands(std::vector<Command>& list, const AppState& state) {
         add_sorts(add, state);
         add_looks(add, state);
         add_filters(add, state);
-        add("Select the query above", shift(Key::up), moved(state, -1, 0));
-        add("Select the query below", shift(Key::down), moved(state, 1, 0));
-        add("Select the key to the left", shift(Key::left), moved(state, 0, -1));
-        add("Select the key to the right", shift(Key::right), moved(state, 0, 1));
+        add_arrows(add, "query", "key", shift,
+                   [&](Index rows, Index columns) { return moved(state, rows, columns); });
         const bool own = heads_look(state).own_range;
         add(own ? "The same colours for all heads"
                 : "Colours of each head up to its largest weight",
-            plain(Key::o), SetHeadsRange{!own});
-        add("Copy the measures as CSV", plain(Key::c), CopyHeadMeasures{});
+            Key::o, SetHeadsRange{!own});
+        add("Copy the measures as CSV", Key::c, CopyHeadMeasures{});
         if (heads_look(state).maps && !heads_look(state).maps->cells.empty())
             add_zoom_commands(add, map_look(state), Key::none);
     }
     add_document_commands(list, state);
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Heads", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Heads");
 }
 
 void drop_result(HeadsLook& look) {
@@ -390,6 +338,49 @@ constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
                                      request_kind<requested_head_circuit>("head circuit")};
 
 }  // namespace
+std::string heads_lacks(const AppState& state) {
+    const Document& document = state.document();
+    if (is_empty(document) && document.given.empty()) return empty_words(document);
+    const std::string fault = heads_fault(document);
+    if (fault.empty()) return fault;
+    if (!document.given.empty()) return fault + ".";
+    return fault + (is_without_values(document) ? ": Map shows one head (3 M)."
+                                                : ": Step shows one layer (1 S).");
+}
+
+void describe(Visitor& visit, HeadsLook& look) {
+    visit("sort", look.sort);
+    visit("own_range", look.own_range);
+    visit("show", look.show, head_show_keys());
+    visit("curve", look.curve, kColorCurves);
+    visit("clip", look.clip, kSinkClips);
+    visit("clip_limit", look.clip_limit);
+    visit("form", look.form, kHeadForms);
+    visit("list", look.list, kHeadsLists);
+    visit("label", look.filter.label);
+    visit("measure", look.filter.measure);
+    visit("least", look.filter.least);
+    visit("scatter_x", look.scatter_x);
+    visit("scatter_y", look.scatter_y);
+    visit("ablation", look.ablation, kAblations);
+    visit("sweep", look.sweep_show, kSweepShows);
+    visit("corpus", look.corpus);
+    visit("part", look.part, kSweepParts);
+    visit("from", look.from);
+    visit("pairs", look.pairs);
+    visit("swept_layer", look.swept_cell.row, {.low = 0});
+    visit("swept_position", look.swept_cell.column, {.low = 0});
+    visit("of", look.of, kHeadsOf);
+    visit("circuit", look.circuit_show, kCircuitShows);
+    visit("over", look.circuit_over, kCircuitOvers);
+    visit("circuit_row", look.circuit_cell.row, {.low = 0});
+    visit("circuit_column", look.circuit_cell.column, {.low = 0});
+    visit("row", look.pair.row, {.low = 0});
+    visit("column", look.pair.column, {.low = 0});
+    visit("a", look.pinned[0]);
+    visit("b", look.pinned[1]);
+    if (visit.reads()) check(visit, look);
+}
 
 extern const WorkspaceInfo kHeadsWorkspace{
     .key = "heads",

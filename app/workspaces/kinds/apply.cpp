@@ -49,8 +49,7 @@ void carry_out(AppState& state, const SetKind& action) {
 void carry_out(AppState& state, const ChooseKinds& action) {
     const auto found = std::ranges::find(kinds_presets(), action.pair, &KindsPreset::key);
     if (found == kinds_presets().end())
-        return say(state, fmt::format("there is no pair of kinds '{}'", action.pair),
-                   Severity::error);
+        return say_error(state, "there is no pair of kinds '{}'", action.pair);
     KindsControls controls = kinds_controls(state);
     controls.a = found->a;
     controls.b = found->b;
@@ -78,8 +77,7 @@ void carry_out(AppState& state, const SetKindsSeed& action) {
 
 void carry_out(AppState& state, const SelectKindsPair& action) {
     const Pair pair{action.row, action.column};
-    if (!has_pair(state, pair))
-        return say(state, no_pair_words(state, pair, "the weights are"), Severity::warning);
+    if (!has_pair(state, pair)) return warn(state, no_pair_words(state, pair, "the weights are"));
     choose_pair(state, {pair.query, pair.key});
 }
 
@@ -107,9 +105,7 @@ void carry_out(AppState& state, const SetOnlineSide& action) {
 
 void carry_out(AppState& state, const SetOnlineChunk& action) {
     if (action.keys < 1 || action.keys > kMostChunk)
-        return say(state,
-                   fmt::format("A chunk is {} keys: it must be 1 to {}.", action.keys, kMostChunk),
-                   Severity::error);
+        return say_error(state, "A chunk is {} keys: it must be 1 to {}.", action.keys, kMostChunk);
     KindsControls controls = kinds_controls(state);
     controls.chunk = action.keys;
     kinds_look(state).taken = 0;

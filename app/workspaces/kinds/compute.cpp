@@ -1,14 +1,10 @@
 #include "app/workspaces/kinds/compute.h"
 
-#include <new>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
-#include "core/engine.h"
 
 namespace attn::view {
 namespace {

@@ -1,7 +1,5 @@
 #include "app/workspaces/kinds/controls.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/typed.h"

@@ -3,15 +3,12 @@
 
 #include "app/workspaces/kinds/explain.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 
-#include "app/common/document/document.h"
 #include "app/common/format.h"
-#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -27,7 +24,7 @@ using Row = std::vector<double>;
 Expr products(const Row& x, Role x_role, const Row& y, Role y_role) {
     std::vector<Expr> terms;
     for (std::size_t c = 0; c < x.size(); ++c)
-        terms.push_back(combine(Op::product, {plain(x[c], x_role), plain(y[c], y_role)}));
+        terms.push_back(plain(x[c], x_role) * plain(y[c], y_role));
     return combine(Op::sum, std::move(terms));
 }
 
@@ -122,8 +119,7 @@ double length(const Row& x) {
 Expr length_of(const Row& x, Role role) {
     std::vector<Expr> squares;
     for (const double each : x)
-        squares.push_back(
-            combine(Op::product, {plain(std::abs(each), role), plain(std::abs(each), role)}));
+        squares.push_back(plain(std::abs(each), role) * plain(std::abs(each), role));
     return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
 }
 
@@ -138,10 +134,8 @@ void add_cosine(const Pair& pair) {
     pair.add(fmt::format("‖{}‖", pair.k_name()), length_of(k, Role::key), length(k), squares);
     if (length(q) == 0.0 || length(k) == 0.0)
         pair.note("A vector of length 0 has no direction: its cosines are 0.");
-    const Expr by_q =
-        combine(Op::quotient, {plain(evaluate(product)), plain(length(q), Role::query)});
-    pair.add("cos", combine(Op::quotient, {by_q, plain(length(k), Role::key)}),
-             pair.at(Stage::scores));
+    const Expr by_q = plain(evaluate(product)) / plain(length(q), Role::query);
+    pair.add("cos", by_q / plain(length(k), Role::key), pair.at(Stage::scores));
 }
 
 /// Row x times a matrix.
@@ -198,11 +192,9 @@ void add_scaling(const Pair& pair) {
     if (!kind.scaled && kind.temperature == 1.0) return;
     Expr expr = plain(pair.at(Stage::scores), Role::score);
     if (kind.scaled)
-        expr = combine(
-            Op::quotient,
-            {expr,
-             combine(Op::sqrt, {constant(static_cast<double>(pair.result.call.q.shape().d))})});
-    if (kind.temperature != 1.0) expr = combine(Op::quotient, {expr, constant(kind.temperature)});
+        expr = combine(Op::quotient,
+                       {expr, combine(Op::sqrt, {constant(pair.result.call.q.shape().d)})});
+    if (kind.temperature != 1.0) expr = expr / constant(kind.temperature);
     pair.add("S", expr, pair.at(Stage::scaled));
 }
 
@@ -216,10 +208,7 @@ void add_cap(const Pair& pair, double capped) {
 
 void add_slope(const Pair& pair, double from) {
     const auto distance = static_cast<double>(std::abs(pair.position() - pair.j));
-    pair.add("B",
-             combine(Op::difference,
-                     {plain(from, Role::score),
-                      combine(Op::product, {plain(pair.side.slope), constant(distance)})}),
+    pair.add("B", plain(from, Role::score) - plain(pair.side.slope) * constant(distance),
              pair.at(Stage::biased));
     pair.note(fmt::format("slope · |{} − {}|: the slope of head {} of {} is {}.", pair.position(),
                           pair.j, pair.side.head, pair.side.slope_heads, number(pair.side.slope)));
@@ -268,15 +257,14 @@ void add_softmax(const Pair& pair) {
     const std::string scores = counted(sums.keys, "score") + sink;
     pair.add("m", {Piece{fmt::format("max of {}", scores)}}, sums.largest);
     pair.add("exp(M − m)",
-             combine(Op::exp, {combine(Op::difference, {plain(pair.at(Stage::masked), Role::score),
-                                                        plain(sums.largest)})}),
+             combine(Op::exp, {plain(pair.at(Stage::masked), Role::score) - plain(sums.largest)}),
              own);
     std::string words = fmt::format("over {}", counted(sums.keys, "key"));
     if (pair.side.kind.sink)
         words += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
                              number(std::exp(*pair.side.kind.sink - sums.largest)));
     pair.add("Σ exp", {Piece{std::move(words)}}, sums.sum);
-    pair.add("a", combine(Op::quotient, {plain(own), plain(sums.sum)}), pair.out.weight);
+    pair.add("a", plain(own) / plain(sums.sum), pair.out.weight);
 }
 
 /// "the row is empty", "a score of it is NaN": why there is no softmax to write out.
@@ -317,7 +305,7 @@ void add_linear(const Pair& pair) {
     const double sum = pair.side.made_of("denominator")(pair.i, 0);
     pair.add("φ(q)·φ(k)", product, evaluate(product), sum_words(q));
     pair.add("φ(q)·z", {Piece{"z is the sum of φ(k) over the keys that the query may see"}}, sum);
-    pair.add("a", combine(Op::quotient, {plain(evaluate(product)), plain(sum)}), pair.out.weight);
+    pair.add("a", plain(evaluate(product)) / plain(sum), pair.out.weight);
 }
 
 /// Â = A_out A_in.
@@ -363,15 +351,13 @@ void add_state_space(const Pair& pair) {
         each.push_back(plain(sum));
     }
     pair.note(fmt::format("C of the query: {}.", listed(c)));
-    pair.note(fmt::format(
-        "Each column of V has a weight of its own, Σ_n C · A′ · B′ over {}, A′ taken {}: this is "
-        "their mean. D adds the token's own value besides.",
-        counted(states, "state"), counted(pair.i - pair.j, "time")));
+    pair.note(
+        fmt::format("Each column of V has a weight of its own, Σ_n C · A′ · B′ over {}, A′ taken "
+                    "{}: this is their mean. D adds the token's own value besides.",
+                    counted(states, "state"), counted(pair.i - pair.j, "time")));
     const Expr sum = combine(Op::sum, std::move(each));
     pair.add("Σ", sum, evaluate(sum), fmt::format("Σ of {} columns' weights", columns));
-    pair.add("a",
-             combine(Op::quotient, {plain(evaluate(sum)), constant(static_cast<double>(columns))}),
-             pair.out.weight);
+    pair.add("a", plain(evaluate(sum)) / constant(columns), pair.out.weight);
 }
 
 /// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space.

@@ -76,8 +76,8 @@ std::string python_row(const KindComputed& side, const char* name, large::Cell c
     const std::string sink =
         side.kind.sink ? fmt::format(" + np.exp({} - {}.max())", *side.kind.sink, name) : "";
     return text + fmt::format(
-                      "])\n{0}_weight = np.exp({0}[{1}] - {0}.max()) / "
-                      "(np.exp({0} - {0}.max()).sum(){2})\n",
+                      "])\n{0}_weight = np.exp({0}[{1}] - {0}.max()) / (np.exp({0} - "
+                      "{0}.max()).sum(){2})\n",
                       name, cell.column, sink);
 }
 

@@ -2,13 +2,11 @@
 
 #include "app/workspaces/kinds/online.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
@@ -159,19 +157,17 @@ void add_result(const Passing& at, OnlineView& view) {
     const bool empty = at.side.allowed_of_row[at.row] == 0;
     if (empty && !at.side.kind.sink)
         view.result_words =
-            "The mask leaves this row no key: ℓ = 0, and the row follows the rule "
-            "for empty rows.";
+            "The mask leaves this row no key: ℓ = 0, and the row follows the rule for empty rows.";
     else if (std::isnan(most))
         view.result_words = "A number is NaN on one side alone.";
     else if (std::ranges::any_of(ordinary, [](double each) { return std::isnan(each); }))
         view.result_words = "NaN in the scores or values: both ways give NaN.";
     else
-        view.result_words = most == 0.0
-                                ? "O ÷ ℓ is the ordinary softmax's row exactly."
-                                : fmt::format(
-                                      "O ÷ ℓ is the ordinary softmax's row but for rounding: {} at "
-                                      "most, in float64.",
-                                      number(most));
+        view.result_words = most == 0.0 ? "O ÷ ℓ is the ordinary softmax's row exactly."
+                                        : fmt::format(
+                                              "O ÷ ℓ is the ordinary softmax's row but for "
+                                              "rounding: {} at most, in float64.",
+                                              number(most));
 }
 
 // ---- words

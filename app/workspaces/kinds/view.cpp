@@ -10,7 +10,6 @@
 #include "app/common/pair_grid.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/words.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -42,12 +41,12 @@ std::vector<KindChoice> choices_of(const AttentionKind& kind) {
         choices.push_back(choice_of("score", kScoreNames, kind.score, "Score",
                                     std::string(info(kind.score).words)));
     if (scores || kind.position != KindPosition::none)
-        choices.push_back(choice_of("position", kPositionNames, kind.position, "Position",
-                                    "RoPE turns queries and keys before the score; ALiBi lowers it "
-                                    "by the distance."));
-    choices.push_back(choice_of("mask", kMaskNames, kind.mask, "Mask",
-                                "Which keys a query may attend to. A mask chosen here stands in "
-                                "place of the document's."));
+        choices.push_back(choice_of(
+            "position", kPositionNames, kind.position, "Position",
+            "RoPE turns queries and keys before the score; ALiBi lowers it by the distance."));
+    choices.push_back(choice_of(
+        "mask", kMaskNames, kind.mask, "Mask",
+        "Which keys a query may attend to. A mask chosen here stands in place of the document's."));
     choices.back().names.front() = "the document's mask";
     return choices;
 }
@@ -81,13 +80,10 @@ IsMasked masked_of(const KindComputed& side) {
 }
 
 SideVector entropy_column(const KindComputed& side) {
-    SideVector column{"H",
-                      "H = −Σ a ln a of each row, in nats; the bar is H / ln n of its n "
-                      "allowed keys",
-                      {},
-                      Role::weight,
-                      {},
-                      {}};
+    SideVector column{
+        "H", "H = −Σ a ln a of each row, in nats; the bar is H / ln n of its n allowed keys",
+        {},  Role::weight,
+        {},  {}};
     for (std::size_t i = 0; i < side.entropy.size(); ++i) {
         if (side.allowed_of_row[i] == 0) {
             column.cells.emplace_back("–");
@@ -183,8 +179,7 @@ std::string moved_share(const KindsResult& result) {
     const auto a = result.a.weights();
     const auto b = result.b.weights();
     double sum = 0.0;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) sum += std::abs(b(i, j) - a(i, j));
+    for (const auto [i, j] : each_cell(a)) sum += std::abs(b(i, j) - a(i, j));
     return number(sum / 2.0 / static_cast<double>(a.rows));
 }
 

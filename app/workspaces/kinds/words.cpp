@@ -1,8 +1,6 @@
 #include "app/workspaces/kinds/words.h"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +10,6 @@
 #include "app/common/pair.h"
 #include "app/common/words.h"
 #include "app/workspaces/kinds/view.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -78,14 +75,13 @@ std::string output_words(const KindsResult& result) {
 
 /// "The weights are the same" and whether the outputs are.
 std::string equal_words(const KindsResult& result) {
-    const std::string weights = result.difference.value == 0.0
-                                    ? result.difference.not_numbers == 0
-                                          ? "Every weight of A and B is equal"
-                                          : "Every weight that is a number in A and B is equal"
-                                    : fmt::format(
-                                          "The weights of A and B are equal to rounding "
-                                          "({} at most)",
-                                          number(std::abs(result.difference.value)));
+    const std::string weights =
+        result.difference.value == 0.0
+            ? result.difference.not_numbers == 0
+                  ? "Every weight of A and B is equal"
+                  : "Every weight that is a number in A and B is equal"
+            : fmt::format("The weights of A and B are equal to rounding ({} at most)",
+                          number(std::abs(result.difference.value)));
     if (result.error.largest == 0.0) return weights + ", and so is the output.";
     return fmt::format("{}; {}.", weights, output_words(result));
 }
@@ -227,8 +223,8 @@ std::string kinds_note(const KindsResult& result) {
     const auto needs = [](const AttentionKind& kind) { return !info(kind.score).params.empty(); };
     if (needs(result.a_kind) || needs(result.b_kind))
         notes.push_back(
-            fmt::format("The parameters of the general and the additive score are drawn from "
-                        "N(0, 1/d_k) with seed {}: they are not trained.",
+            fmt::format("The parameters of the general and the additive score are drawn from N(0, "
+                        "1/d_k) with seed {}: they are not trained.",
                         result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b})
         if (!side->is_softmax() && !info(side->operation_spec.operation).params.empty())

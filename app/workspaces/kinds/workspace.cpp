@@ -20,47 +20,6 @@ namespace {
 
 constexpr double kBytesOfPair = 100.0;  // scores to weights of two sides in float64, and as floats
 
-}  // namespace
-
-std::string kinds_lacks(const AppState& state) {
-    const Document& document = state.document();
-    const Dimensions& size = document.size;
-    if (is_empty(document)) return empty_words(document);
-    if (!document.inputs->projects() && document.inputs->v.empty())
-        return "These are queries and keys without values: Map shows their weights (3 M).";
-    if (size.tq > kMostKindsPairs / std::max<Index>(size.tk, 1))
-        return fmt::format(
-            "{} × {} pairs with every stage of two kinds need {} of memory{}.", grouped(size.tq),
-            grouped(size.tk),
-            bytes_words(kBytesOfPair * static_cast<double>(size.tq) * static_cast<double>(size.tk)),
-            has_map(document) ? ": Map shows the weights (3 M)" : "");
-    return {};
-}
-
-void describe(Visitor& visit, KindsLook& look) {
-    visit("online", look.online);
-    visit("taken", look.taken, {.low = 0.0, .high = static_cast<double>(kMostIndex)});
-    visit("playing", look.playing);
-    visit("selected", look.selected);
-}
-
-large::Cell shown_pair(const AppState& state) {
-    const KindsLook& look = kinds_look(state);
-    if (look.selected) return *look.selected;
-    if (!look.result) return {};
-    return {look.result->difference.row, look.result->difference.column};
-}
-
-std::size_t present_pair(const KindsControls& controls) {
-    const auto presets = kinds_presets();
-    const auto found = std::ranges::find_if(presets, [&](const KindsPreset& preset) {
-        return preset.a == controls.a && preset.b == controls.b;
-    });
-    return static_cast<std::size_t>(found - presets.begin());
-}
-
-namespace {
-
 void drop_result(KindsLook& look) {
     look.result.reset();
     look.maps.clear();
@@ -76,28 +35,27 @@ void settle_kinds(AppState& state) {
 
 void add_online(const CommandAdder& add, const AppState& state) {
     const KindsLook& look = kinds_look(state);
-    add("Next chunk", plain(Key::right), StepOnline{1});
-    add("Previous chunk", plain(Key::left), StepOnline{-1});
-    add("Before the first chunk", plain(Key::home), GoToOnlineEnd{false});
-    add("After the last chunk", plain(Key::end), GoToOnlineEnd{true});
-    add(look.playing ? "Stop playing" : "Play the chunks", plain(Key::space), PlayOnline{});
+    add("Next chunk", Key::right, StepOnline{1});
+    add("Previous chunk", Key::left, StepOnline{-1});
+    add("Before the first chunk", Key::home, GoToOnlineEnd{false});
+    add("After the last chunk", Key::end, GoToOnlineEnd{true});
+    add(look.playing ? "Stop playing" : "Play the chunks", Key::space, PlayOnline{});
     const bool of_a = kinds_controls(state).online == KindsSide::a;
-    add(of_a ? "Online softmax of B" : "Online softmax of A", plain(Key::b),
+    add(of_a ? "Online softmax of B" : "Online softmax of A", Key::b,
         SetOnlineSide{of_a ? KindsSide::b : KindsSide::a});
-    add("Larger chunks", plain(Key::plus),
+    add("Larger chunks", Key::plus,
         SetOnlineChunk{std::min(kMostChunk, 2 * kinds_controls(state).chunk)});
-    add("Smaller chunks", plain(Key::minus),
+    add("Smaller chunks", Key::minus,
         SetOnlineChunk{std::max<Index>(1, kinds_controls(state).chunk / 2)});
 }
 
 void add_pairs(const CommandAdder& add, const KindsControls& controls) {
     const auto presets = kinds_presets();
     const std::size_t next = (present_pair(controls) + 1) % (presets.size() + 1);
-    add("Next pair of kinds", plain(Key::n),
-        ChooseKinds{std::string(presets[next % presets.size()].key)});
+    add("Next pair of kinds", Key::n, ChooseKinds{std::string(presets[next % presets.size()].key)});
     const bool differ = controls.a != controls.b;
-    add("A and B change places", plain(Key::x), SwapKinds{}, differ);
-    add("Copy A to B", plain(Key::c), CopyKind{KindsSide::a}, differ);
+    add("A and B change places", Key::x, SwapKinds{}, differ);
+    add("Copy A to B", Key::c, CopyKind{KindsSide::a}, differ);
     add("Copy B to A", {}, CopyKind{KindsSide::b}, differ);
     for (const KindsPreset& preset : presets)
         add(fmt::format("Compare: {}", preset.title), {}, ChooseKinds{std::string(preset.key)});
@@ -106,14 +64,13 @@ void add_pairs(const CommandAdder& add, const KindsControls& controls) {
 void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Variants", kinds_lacks(state).empty()};
     const bool online = kinds_look(state).online;
-    add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", plain(Key::o),
+    add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", Key::o,
         ShowOnline{!online});
     if (online) add_online(add, state);
     if (!online && !kinds_look(state).maps.empty()) add_zoom_commands(add, map_look(state));
-    add("Select the query above", shift(Key::up), MovePair{-1, 0});
-    add("Select the query below", shift(Key::down), MovePair{1, 0});
-    add("Select the key to the left", shift(Key::left), MovePair{0, -1});
-    add("Select the key to the right", shift(Key::right), MovePair{0, 1});
+    add_arrows(add, "query", "key", shift, [](int rows, int columns) {
+        return MovePair{rows, columns};
+    });
     add_pairs(add, kinds_controls(state));
     add("Measure how long each side takes here", shift(Key::m), MeasureKinds{});
     add_document_commands(list, state);
@@ -153,6 +110,43 @@ Actions due_in_kinds(const AppState& state) {
 }
 
 }  // namespace
+
+std::string kinds_lacks(const AppState& state) {
+    const Document& document = state.document();
+    const Dimensions& size = document.size;
+    if (is_empty(document)) return empty_words(document);
+    if (!document.inputs->projects() && document.inputs->v.empty())
+        return "These are queries and keys without values: Map shows their weights (3 M).";
+    if (size.tq > kMostKindsPairs / std::max<Index>(size.tk, 1))
+        return fmt::format(
+            "{} × {} pairs with every stage of two kinds need {} of memory{}.", grouped(size.tq),
+            grouped(size.tk),
+            bytes_words(kBytesOfPair * static_cast<double>(size.tq) * static_cast<double>(size.tk)),
+            has_map(document) ? ": Map shows the weights (3 M)" : "");
+    return {};
+}
+
+void describe(Visitor& visit, KindsLook& look) {
+    visit("online", look.online);
+    visit("taken", look.taken, {.low = 0.0, .high = static_cast<double>(kMostIndex)});
+    visit("playing", look.playing);
+    visit("selected", look.selected);
+}
+
+large::Cell shown_pair(const AppState& state) {
+    const KindsLook& look = kinds_look(state);
+    if (look.selected) return *look.selected;
+    if (!look.result) return {};
+    return {look.result->difference.row, look.result->difference.column};
+}
+
+std::size_t present_pair(const KindsControls& controls) {
+    const auto presets = kinds_presets();
+    const auto found = std::ranges::find_if(presets, [&](const KindsPreset& preset) {
+        return preset.a == controls.a && preset.b == controls.b;
+    });
+    return static_cast<std::size_t>(found - presets.begin());
+}
 
 void enter_kinds(AppState& state) {
     if (const auto pair = selected_pair(state))

@@ -1,6 +1,5 @@
 #include "app/workspaces/large/view.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 #include "app/common/map/pictures.h"
 #include "app/common/map/words.h"
 #include "app/workspaces/large/state.h"
-#include "core/large/weight_rows.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -51,14 +49,12 @@ void add_generator(LargeView& view, const large::PlantedSpec& draft) {
 
 void add_heads(LargeView& view, const AppState& state) {
     const Dimensions& size = state.document().size;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h) {
-            if (shown_head(state) == large::Head{b, h})
-                view.head = static_cast<int>(view.heads.size());
-            view.heads.push_back(size.batch == 1 ? fmt::format("head {}", h)
-                                                 : fmt::format("sequence {}, head {}", b, h));
-            view.head_refs.push_back({b, h});
-        }
+    for (const auto [b, h] : each_cell(size.batch, size.heads)) {
+        if (shown_head(state) == large::Head{b, h}) view.head = static_cast<int>(view.heads.size());
+        view.heads.push_back(size.batch == 1 ? fmt::format("head {}", h)
+                                             : fmt::format("sequence {}, head {}", b, h));
+        view.head_refs.push_back({b, h});
+    }
 }
 
 void add_go_to(LargeView& view, const AppState& state) {
@@ -172,10 +168,8 @@ RooflineView roofline_view(const MapLook& look) {
     view.tooltip =
         "The pass counts 2 · pairs · d_k FLOP (Q Kᵀ alone, an exponential a pair comes on top) and "
         "reads K once for each strip of rows, Q once.\nThe roof is min(peak, bandwidth · "
-        "FLOP/byte): "
-        "the peak of fused multiply-adds in registers and the bandwidth of the triad a = b + s·c "
-        "in "
-        "memory, both measured on all threads when the first matrix was opened.";
+        "FLOP/byte): the peak of fused multiply-adds in registers and the bandwidth of the triad a "
+        "= b + s·c in memory, both measured on all threads when the first matrix was opened.";
     if (!look.input || !look.snapshot || look.snapshot->pass.gflops <= 0.0) return view;
     const double gflops = look.snapshot->pass.gflops;
     view.points.push_back(

@@ -50,7 +50,7 @@ std::optional<std::size_t> planned_run(AppState& state, const std::string& run) 
 bool has_step(AppState& state, Index step) {
     const Index until = learn_look(state).plan->until;
     if (step >= 0 && step <= until) return true;
-    warn(state, fmt::format("There is no step {}: {} were to be trained.", step, grouped(until)));
+    warn(state, "There is no step {}: {} were to be trained.", step, grouped(until));
     return false;
 }
 
@@ -71,8 +71,8 @@ void add_switch(AppState& state, const std::string& run, train::Switch added,
     if (was != added.on) list.push_back(added);
     if (learn_look(state).series) learn_look(state).before = learn_look(state).series;
     learn_look(state).shown.step.reset();
-    say(state, fmt::format("{}: {} from step {} on; what was trained after it is trained anew.",
-                           *n == 0 ? "A" : "B", words, grouped(added.step)));
+    say(state, "{}: {} from step {} on; what was trained after it is trained anew.",
+        *n == 0 ? "A" : "B", words, grouped(added.step));
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ void carry_out(AppState& state, const SetLearnField& action) {
     if (!run) return;
     const bool own = action.field == now.differs;
     if (*run == 1 && !own)
-        return warn(state, fmt::format("B differs in {} alone: set {} of A.", now.differs,
-                                       shortened(action.field)));
+        return warn(state, "B differs in {} alone: set {} of A.", now.differs,
+                    shortened(action.field));
     LearnControls controls = now;
     for (std::size_t n = 0; n < 2; ++n) {
         if (own && n != *run) continue;
@@ -101,7 +101,7 @@ void carry_out(AppState& state, const SetLearnField& action) {
 
 void carry_out(AppState& state, const SetLearnDifference& action) {
     if (!action.field.empty() && std::ranges::count(kLearnDifferences, action.field) == 0)
-        return warn(state, fmt::format("B cannot differ in “{}”.", shortened(action.field)));
+        return warn(state, "B cannot differ in “{}”.", shortened(action.field));
     auto controls = with_difference(learn_controls(state).a, action.field);
     if (!controls) return say(state, controls.error());
     const std::string words = action.field.empty()
@@ -115,22 +115,20 @@ void carry_out(AppState& state, const LoadExperiment& action) {
     const auto all = learn_experiments();
     const auto found = std::ranges::find(all, action.experiment, &LearnExperiment::key);
     if (found == all.end())
-        return warn(state,
-                    fmt::format("There is no experiment “{}”.", shortened(action.experiment)));
+        return warn(state, "There is no experiment “{}”.", shortened(action.experiment));
     change_learning(state, controls_of(*found), std::string(found->words));
 }
 
 void carry_out(AppState& state, const TrainTo& action) {
     if (action.until < 0 || action.until > kMostLearnSteps)
-        return warn(state, fmt::format("{} steps: expected 0 to {}.", action.until,
-                                       grouped(kMostLearnSteps)));
+        return warn(state, "{} steps: expected 0 to {}.", action.until, grouped(kMostLearnSteps));
     LearnLook& look = learn_look(state);
     const bool trained = look.plan && look.plan->until > 0;
     if (!trained && (!look.plan || !look.plan->opened))
         look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     look.plan->until = action.until;
     look.shown.step.reset();
-    say(state, fmt::format("Trains to step {}: Space pauses.", grouped(action.until)));
+    say(state, "Trains to step {}: Space pauses.", grouped(action.until));
 }
 
 void carry_out(AppState& state, const NewTraining&) {
@@ -153,9 +151,8 @@ void carry_out(AppState& state, const SwitchLearnHead& action) {
     const train::Spec& spec = learn_look(state).plan->controls.of(*run);
     if (action.layer < 0 || action.layer >= spec.layers || action.head < 0 ||
         action.head >= spec.heads)
-        return warn(state, fmt::format("There is no {}: layers 0 to {}, heads 0 to {}.",
-                                       head_name({action.layer, action.head}), spec.layers - 1,
-                                       spec.heads - 1));
+        return warn(state, "There is no {}: layers 0 to {}, heads 0 to {}.",
+                    head_name({action.layer, action.head}), spec.layers - 1, spec.heads - 1);
     add_switch(
         state, action.run, {action.from, action.layer * spec.heads + action.head, action.on},
         fmt::format("{} {}", head_name({action.layer, action.head}), action.on ? "on" : "off"));
@@ -166,8 +163,7 @@ void carry_out(AppState& state, const TrainSeeds& action) {
     if (!look.plan || look.plan->until == 0)
         return warn(state, "Nothing is trained yet: Space begins.");
     if (action.seeds < 1 || action.seeds > kMostLearnSeeds)
-        return warn(state,
-                    fmt::format("{} seeds: expected 1 to {}.", action.seeds, kMostLearnSeeds));
+        return warn(state, "{} seeds: expected 1 to {}.", action.seeds, kMostLearnSeeds);
     if (look.plan->opened)
         return warn(state, "The run was opened from a folder: its spread is not trained here.");
     look.plan->seeds = action.seeds;
@@ -181,7 +177,7 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     if (!run) return;
     const WorkspaceInfo* workspace = find_workspace(state.workspaces, action.workspace);
     if (workspace == nullptr || !workspace->shows_document)
-        return warn(state, fmt::format("“{}” shows no document.", shortened(action.workspace)));
+        return warn(state, "“{}” shows no document.", shortened(action.workspace));
     const LearnLook& look = learn_look(state);
     TrainedOrigin origin;
     origin.spec = look.plan->controls.of(*run);
@@ -203,7 +199,7 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     ++state.opened;
     state.opening_done = 0.0;
     state.workspace = workspace->key;
-    say(state, fmt::format("Opening {}.", words_of(*state.opening)));
+    say(state, "Opening {}.", words_of(*state.opening));
 }
 
 void carry_out(AppState& state, const ShowLearnStep& action) {
@@ -237,7 +233,7 @@ void carry_out(AppState& state, const SetLearnSentence& action) {
     if (!example) return say(state, example.error());
     look.shown.sentence = action.text;
     settle_learn(state);
-    say(state, fmt::format("The maps are of “{}”.", shortened(action.text)));
+    say(state, "The maps are of “{}”.", shortened(action.text));
 }
 
 /// What came for other settings is of no use any more.
@@ -253,9 +249,8 @@ void carry_out(AppState& state, const LearnProgress& action) {
     look.series = action.series;
     settle_learn(state);
     if (ended && !faulty && state.workspace == "learn")
-        say(state,
-            fmt::format("Step {}. ← and → look at other moments, S switches ÷√d_k from there.",
-                        grouped(of.until)));
+        say(state, "Step {}. ← and → look at other moments, S switches ÷√d_k from there.",
+            grouped(of.until));
 }
 
 // ---- requests

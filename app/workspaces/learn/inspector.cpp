@@ -81,31 +81,30 @@ InspectorView heads_page(const AppState& state) {
     InspectorView view =
         titled(fmt::format("heads at step {}", grouped(shown_learn_step(state))), Role::weight);
     view.formula =
-        "H = −Σ a ln a, nats; p_max: largest weight; >0.99: share of rows. Means over "
-        "the rows of the batch that may attend to two keys at least.";
+        "H = −Σ a ln a, nats; p_max: largest weight; >0.99: share of rows. Means over the rows of "
+        "the batch that may attend to two keys at least.";
     InspectorTable table{"", "head", {}, {}, std::nullopt};
     for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run)
         for (const char* name : {"H", "p_max", ">0.99"})
             table.columns.push_back({fmt::format("{} {}", run == 0 ? "A" : "B", name), Role::weight,
                                      std::string_view(name) == ">0.99"});
-    for (Index layer = 0; layer < controls.layers(); ++layer)
-        for (Index head = 0; head < controls.heads(); ++head) {
-            TableRow row{fmt::format("{}.{}", layer, head), {}};
-            for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run) {
-                const train::Spec& spec = controls.of(run);
-                const train::Record* record = record_of(state, run);
-                const bool there = record && layer < spec.layers && head < spec.heads;
-                if (!there) {
-                    row.cells.resize(row.cells.size() + 3, {"–", {}, {}});
-                    continue;
-                }
-                const train::HeadRecord& now = record->heads[layer * spec.heads + head];
-                for (const float each : {now.entropy, now.max_probability, now.saturated})
-                    row.cells.push_back({cell_number(each, 3), Role::weight, {}});
+    for (const auto [layer, head] : each_cell(controls.layers(), controls.heads())) {
+        TableRow row{fmt::format("{}.{}", layer, head), {}};
+        for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run) {
+            const train::Spec& spec = controls.of(run);
+            const train::Record* record = record_of(state, run);
+            const bool there = record && layer < spec.layers && head < spec.heads;
+            if (!there) {
+                row.cells.resize(row.cells.size() + 3, {"–", {}, {}});
+                continue;
             }
-            row.chosen = layer == look.layer && head == look.head;
-            table.rows.push_back(std::move(row));
+            const train::HeadRecord& now = record->heads[layer * spec.heads + head];
+            for (const float each : {now.entropy, now.max_probability, now.saturated})
+                row.cells.push_back({cell_number(each, 3), Role::weight, {}});
         }
+        row.chosen = layer == look.layer && head == look.head;
+        table.rows.push_back(std::move(row));
+    }
     view.table = std::move(table);
     return view;
 }

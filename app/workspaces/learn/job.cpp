@@ -3,10 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <exception>
 #include <system_error>
-#include <utility>
 
 #include "app/common/actions.h"
 

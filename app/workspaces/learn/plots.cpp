@@ -256,8 +256,8 @@ PlotView plot_of(const AppState& state, LearnMeasure measure, Index steps) {
     PlotView plot;
     plot.title = info.title;
     plot.tooltip = info.tip +
-                   ". A point is the mean of its steps, shaded from the smallest to the "
-                   "largest. Drag: the step that is looked at.";
+                   ". A point is the mean of its steps, shaded from the smallest to the largest. "
+                   "Drag: the step that is looked at.";
     set_step_axis(plot, steps);
     plot.marker_x = static_cast<double>(std::max<Index>(shown_learn_step(state), 1));
     add_curves(state, plot, info, measure);

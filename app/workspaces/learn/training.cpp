@@ -1,7 +1,5 @@
 #include "app/workspaces/learn/training.h"
 
-#include "app/workspaces/learn/state.h"
-
 namespace attn::view {
 namespace {
 

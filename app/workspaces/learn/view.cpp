@@ -1,7 +1,5 @@
 #include "app/workspaces/learn/view.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

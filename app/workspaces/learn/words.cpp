@@ -1,6 +1,5 @@
 #include "app/workspaces/learn/words.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

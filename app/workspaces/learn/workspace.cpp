@@ -47,18 +47,18 @@ void add_training_commands(const CommandAdder& add, const AppState& state) {
     const Index done = learn_steps_done(state);
     const Index steps = learn_controls(state).a.steps;
     if (is_learning(state))
-        add("Pause the training", plain(Key::space), TrainTo{learn_pause_step(state)});
+        add("Pause the training", Key::space, TrainTo{learn_pause_step(state)});
     else
-        add("Train", plain(Key::space),
+        add("Train", Key::space,
             TrainTo{done < steps ? steps : std::min(done + steps, kMostLearnSteps)});
     add("One step more", shift(Key::right), TrainTo{std::min(done + 1, kMostLearnSteps)});
-    add("Begin anew with the settings", plain(Key::n), NewTraining{});
-    add("The spread over five seeds", plain(Key::v), TrainSeeds{kSpreadSeeds},
+    add("Begin anew with the settings", Key::n, NewTraining{});
+    add("The spread over five seeds", Key::v, TrainSeeds{kSpreadSeeds},
         look.plan && look.plan->until > 0, "Nothing is trained yet");
-    add("Look at the moment before", plain(Key::left), beside(state, false), done > 0);
-    add("Look at the next moment", plain(Key::right), beside(state, true), done > 0);
-    add("Look at first weights", plain(Key::home), ShowLearnStep{0}, done > 0);
-    add("Look at the newest moment", plain(Key::end), ShowLearnStep{std::nullopt}, done > 0);
+    add("Look at the moment before", Key::left, beside(state, false), done > 0);
+    add("Look at the next moment", Key::right, beside(state, true), done > 0);
+    add("Look at first weights", Key::home, ShowLearnStep{0}, done > 0);
+    add("Look at the newest moment", Key::end, ShowLearnStep{std::nullopt}, done > 0);
 }
 
 void add_switch_commands(const CommandAdder& add, const AppState& state) {
@@ -71,15 +71,15 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
         const std::string name(kLearnRunNames[run]);
         const char* letter = run == 0 ? "A" : "B";
         add(fmt::format("{}: ÷√d_k {} from this step on", letter, now.scaling ? "off" : "on"),
-            run == 0 ? plain(Key::s) : shift(Key::s), SwitchScaling{name, step, !now.scaling});
+            run == 0 ? Key::s : shift(Key::s), SwitchScaling{name, step, !now.scaling});
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         const bool off = now.silenced[look.layer * spec.heads + look.head];
         add(fmt::format("{}: {} {} from this step on", letter, head_name({look.layer, look.head}),
                         off ? "on" : "off"),
-            run == 0 ? plain(Key::x) : shift(Key::x),
+            run == 0 ? Key::x : shift(Key::x),
             SwitchLearnHead{name, step, look.layer, look.head, off});
         add(fmt::format("Compare this moment of {} with the one that is open", letter),
-            run == 0 ? plain(Key::c) : shift(Key::c), OpenLearnMoment{name, "compare", step});
+            run == 0 ? Key::c : shift(Key::c), OpenLearnMoment{name, "compare", step});
         for (const WorkspaceInfo* workspace : state.workspaces)
             if (workspace->shows_document && workspace->key != "compare")
                 add(fmt::format("Open this moment of {} in {}", letter, workspace->title), {},
@@ -114,21 +114,21 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
     const LearnLook& look = learn_look(state);
     const Index layers = planned(state).layers();
     const Index heads = planned(state).heads();
-    add("Next head", plain(Key::period), ShowLearnHead{look.layer, next_of(look.head, 1, heads)},
+    add("Next head", Key::period, ShowLearnHead{look.layer, next_of(look.head, 1, heads)},
         heads > 1);
-    add("Previous head", plain(Key::comma),
-        ShowLearnHead{look.layer, next_of(look.head, -1, heads)}, heads > 1);
-    add("Next layer", plain(Key::down), ShowLearnHead{next_of(look.layer, 1, layers), look.head},
+    add("Previous head", Key::comma, ShowLearnHead{look.layer, next_of(look.head, -1, heads)},
+        heads > 1);
+    add("Next layer", Key::down, ShowLearnHead{next_of(look.layer, 1, layers), look.head},
         layers > 1);
-    add("Previous layer", plain(Key::up), ShowLearnHead{next_of(look.layer, -1, layers), look.head},
+    add("Previous layer", Key::up, ShowLearnHead{next_of(look.layer, -1, layers), look.head},
         layers > 1);
     const auto measure = [&](std::size_t step) {
         const std::size_t to = (static_cast<std::size_t>(look.measure) + step) % kLearnMeasureCount;
         return ShowLearnMeasure{static_cast<LearnMeasure>(to)};
     };
-    add("Next curve", plain(Key::page_down), measure(1));
-    add("Previous curve", plain(Key::page_up), measure(kLearnMeasureCount - 1));
-    add("Save the runs", plain(Key::r), ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
+    add("Next curve", Key::page_down, measure(1));
+    add("Previous curve", Key::page_up, measure(kLearnMeasureCount - 1));
+    add("Save the runs", Key::r, ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
         "Nothing is trained yet");
     for (std::size_t n = 0; n < std::size(kNamesOf<LearnPage>); ++n)
         add(fmt::format("Panel: {}", kNamesOf<LearnPage>[n]), {},
@@ -182,8 +182,8 @@ void take_run(AppState& state, const Opened& opened) {
     learn_look(state).plan = LearnPlan{std::move(controls), {}, steps, 1, opened.run};
     learn_look(state).plan->switches[0] = train::recorded_switches(run);
     state.workspace = kLearnWorkspace.key;
-    say(state, fmt::format("A training of {} at step {}. {}", train::info(run.spec.task).key,
-                           grouped(steps), "Space trains on."));
+    say(state, "A training of {} at step {}. {}", train::info(run.spec.task).key, grouped(steps),
+        "Space trains on.");
 }
 
 std::vector<train::Run> runs_of(const AppState& state) {

@@ -24,13 +24,12 @@ void change(AppState& state, const std::string& words, Change&& change_controls)
     edit_controls(state, std::move(controls), words);
 }
 
-void say_off_plane(AppState& state) { say(state, "a point needs two numbers", Severity::error); }
+void say_off_plane(AppState& state) { say_error(state, "a point needs two numbers"); }
 
 bool has_pair(AppState& state, Index pair) {
     const Index count = std::ssize(lookup_controls(state).pairs);
     if (pair >= 0 && pair < count) return true;
-    say(state, fmt::format("There is no pair {}: they are 0 to {}.", pair, count - 1),
-        Severity::warning);
+    warn(state, "There is no pair {}: they are 0 to {}.", pair, count - 1);
     return false;
 }
 
@@ -71,7 +70,7 @@ void set_order(AppState& state, std::vector<Index> order, const std::string& wor
 
 bool has_tokens(AppState& state) {
     if (state.document().size.tk > 0) return true;
-    say(state, "There are no tokens yet: type a sentence in Step (1 S).", Severity::warning);
+    warn(state, "There are no tokens yet: type a sentence in Step (1 S).");
     return false;
 }
 
@@ -102,8 +101,7 @@ void carry_out(AppState& state, const AddLookupPair& action) {
     const auto at = on_plane(action.x, action.y);
     if (!at) return say_off_plane(state);
     if (lookup_controls(state).pairs.size() >= kMostLookupPairs)
-        return say(state, fmt::format("A memory has at most {} pairs.", kMostLookupPairs),
-                   Severity::warning);
+        return warn(state, "A memory has at most {} pairs.", kMostLookupPairs);
     const std::string key = free_name(lookup_controls(state), "key");
     const std::string value = free_name(lookup_controls(state), "value");
     lookup_look(state).pair = std::ssize(lookup_controls(state).pairs);
@@ -116,8 +114,7 @@ void carry_out(AppState& state, const AddLookupPair& action) {
 void carry_out(AppState& state, const RemoveLookupPair& action) {
     if (!has_pair(state, action.pair)) return;
     if (lookup_controls(state).pairs.size() == 1)
-        return say(state, "A memory keeps one pair at least: there is nothing else to read.",
-                   Severity::warning);
+        return warn(state, "A memory keeps one pair at least: there is nothing else to read.");
     const auto n = action.pair;
     const LookupPair gone = lookup_controls(state).pairs[n];
     change(state, fmt::format("Removed {} → {}", gone.key, gone.value),
@@ -142,8 +139,7 @@ void carry_out(AppState& state, const LoadMemory& action) {
     const auto& presets = memory_presets();
     const auto found = std::ranges::find(presets, action.memory, &MemoryPreset::key);
     if (found == presets.end())
-        return say(state, fmt::format("There is no memory '{}'.", shortened(action.memory)),
-                   Severity::error);
+        return say_error(state, "There is no memory '{}'.", shortened(action.memory));
     lookup_look(state).pair = 0;
     change(state, "Memory: " + found->words, [&](LookupControls& controls) {
         controls.pairs = found->pairs;
@@ -173,9 +169,7 @@ void carry_out(AppState& state, const MoveToken& action) {
     std::vector<Index> order = token_order(state);
     const Index count = std::ssize(order);
     if (action.token < 0 || action.token >= count)
-        return say(state,
-                   fmt::format("There is no token {}: they are 0 to {}.", action.token, count - 1),
-                   Severity::warning);
+        return warn(state, "There is no token {}: they are 0 to {}.", action.token, count - 1);
     const Index place = std::clamp<Index>(action.place, 0, count - 1);
     std::erase(order, action.token);
     order.insert(order.begin() + place, action.token);
@@ -206,8 +200,7 @@ void carry_out(AppState& state, const OrderTokens& action) {
 
 void carry_out(AppState& state, const SelectLookupCell& action) {
     const Pair pair{action.row, action.column};
-    if (!has_pair(state, pair))
-        return say(state, no_pair_words(state, pair, "the matrix is"), Severity::warning);
+    if (!has_pair(state, pair)) return warn(state, no_pair_words(state, pair, "the matrix is"));
     lookup_look(state).row = action.row;
     lookup_look(state).column = action.column;
     say(state, cell_sentence(state));

@@ -81,8 +81,8 @@ std::string near_words(const LookupControls& controls, const CapacityPoint& here
     const double cosine = here.near_cosine.median;
     const double ratio = std::exp((cosine - 1.0) / controls.capacity.temperature);
     return fmt::format(
-        "The nearest two keys have the cosine c = {} (median of {}): one takes "
-        "exp((c − 1) / τ) = {} of what the other gets as its own.",
+        "The nearest two keys have the cosine c = {} (median of {}): one takes exp((c − 1) / τ) = "
+        "{} of what the other gets as its own.",
         number(cosine), counted(controls.capacity.draws, "draw"), number(ratio));
 }
 

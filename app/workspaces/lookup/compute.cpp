@@ -1,12 +1,8 @@
 #include "app/workspaces/lookup/compute.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/toy.h"
-#include "app/workspaces/lookup/state.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -61,10 +57,10 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
     }
     const Score score = document.spec.score;
     if (score != Score::dot && score != Score::cosine)
-        return bad_input(fmt::format(
-            "the score here is “{}”, which no dot product and no cosine of q and k ranks as it "
-            "does: Step shows these scores of up to 64 tokens (1 S)",
-            info(score).title));
+        return bad_input(
+            fmt::format("the score here is “{}”, which no dot product and no cosine of q and k "
+                        "ranks as it does: Step shows these scores of up to 64 tokens (1 S)",
+                        info(score).title));
     const Tensor& q = (*state.trace)[stage_or_source(Stage::q_rot, document.spec)];
     const Tensor& k = (*state.trace)[stage_or_source(Stage::k_rot, document.spec)];
     if (q.empty() || k.empty())
@@ -105,9 +101,8 @@ Tensor words_alone(const Document& document, Stage stage) {
 }
 
 void add_waves(Tensor& x) {
-    for (Index place = 0; place < x.shape().t; ++place)
-        for (Index c = 0; c < x.shape().d; ++c)
-            x(0, 0, place, c) += static_cast<float>(position_value(place, c));
+    for (const auto [place, c] : each_cell(x.shape().t, x.shape().d))
+        x(0, 0, place, c) += static_cast<float>(position_value(place, c));
 }
 
 bool shuffles_keys_only(const Document& document) {

@@ -215,11 +215,10 @@ MemoryView build_memory_view(const AppState& state) {
     const MemoryRead read = memory_read(controls);
     MemoryView view;
     view.point = memory_point(controls, read);
-    view.notes = {
-        winner_words(controls, read), values_words(controls, read),
-        contribution_words(controls, read),
-        "A disc's area is the weight a; the ring “hard” is what argmax gives; shaded is the "
-        "hull of the values, which o never leaves."};
+    view.notes = {winner_words(controls, read), values_words(controls, read),
+                  contribution_words(controls, read),
+                  "A disc's area is the weight a; the ring “hard” is what argmax gives; shaded is "
+                  "the hull of the values, which o never leaves."};
     view.query = controls.query;
     view.output = {read.output[0], read.output[1]};
     view.hard = {read.hard[0], read.hard[1]};

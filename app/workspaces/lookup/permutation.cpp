@@ -29,8 +29,8 @@ std::string equivariant_words(const PermutationResult& result, Index moved) {
         return lead + "the weights go along, and the difference is exactly 0.";
     if (result.largest_float64 <= kExact)
         return fmt::format(
-            "{}the weights go along; the difference, at most {}, is float32 rounding "
-            "(ε = {}): softmax adds the keys up in another order. In float64 it is {}.",
+            "{}the weights go along; the difference, at most {}, is float32 rounding (ε = {}): "
+            "softmax adds the keys up in another order. In float64 it is {}.",
             lead, significant(result.largest, 3), significant(FLT_EPSILON, 3),
             difference_words(result.largest_float64, 2));
     return fmt::format("{}the weights go along up to {}; float32 has ε = {}.", lead,
@@ -104,8 +104,7 @@ void add_grids(const AppState& state, const PermutationResult& result, LookupGri
     const auto before = result.before.matrix(0, 0);
     const auto after = result.after.matrix(0, 0);
     std::vector<float> change;
-    for (Index i = 0; i < before.rows; ++i)
-        for (Index j = 0; j < before.columns; ++j) change.push_back(after(i, j) - before(i, j));
+    for (const auto [i, j] : each_cell(before)) change.push_back(after(i, j) - before(i, j));
     body.grids = {
         lookup_grid(state, {before, ColorScale::unit, Role::weight, "weights before",
                             "The document’s tokens in their own order."}),

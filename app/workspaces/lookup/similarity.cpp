@@ -141,8 +141,7 @@ std::string disagreement_words(const AppState& state, const SimilarityResult& re
                                     : fmt::format("{} rows without NaN", rows);
     if (all.empty())
         return fmt::format(
-            "“Similar” and “largest dot” agree{}: {} largest dot product {} largest "
-            "cosine.",
+            "“Similar” and “largest dot” agree{}: {} largest dot product {} largest cosine.",
             rows == 1 ? "" : fmt::format(" in all {}", of_rows),
             ties ? "a key of the" : "the key of the", ties ? "is one of the" : "is that of the");
     std::string words = fmt::format(

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
@@ -36,71 +37,6 @@ std::string fault_of(const LookupControls& controls) {
         return "has an 'order' that is no order of the numbers from 0 on";
     return {};
 }
-
-}  // namespace
-
-void describe(Visitor& visit, LookupPair& pair) {
-    constexpr About kNeeded{.needed = true};
-    visit("key", pair.key, kNeeded);
-    visit("kx", pair.k[0], kNeeded);
-    visit("ky", pair.k[1], kNeeded);
-    visit("value", pair.value, kNeeded);
-    visit("vx", pair.v[0], kNeeded);
-    visit("vy", pair.v[1], kNeeded);
-    if (!is_on_plane(pair.k) || !is_on_plane(pair.v))
-        visit.complain(fmt::format("has a point beyond ±{}", kPlaneEnd));
-}
-
-void describe(Visitor& visit, LookupControls& controls) {
-    visit("pairs", controls.pairs);
-    visit("qx", controls.query[0]);
-    visit("qy", controls.query[1]);
-    visit("temperature", controls.temperature, {.words = "τ", .low = kColdest, .high = kHottest});
-    visit("width", controls.width,
-          {.words = "d_k", .low = kFewestCapacityWidth, .high = kMostCapacityWidth});
-    visit("stored", controls.capacity.pairs,
-          {.words = "pairs", .low = 2, .high = kMostCapacityPairs});
-    visit("capacity_temperature", controls.capacity.temperature,
-          {.words = "τ", .low = kColdest, .high = 1.0});
-    visit("seed", controls.capacity.seed);
-    visit("of", controls.of, kSimilarityOfNames, {.words = "similarity of"});
-    visit("measure", controls.measure, kSimilarityMeasureNames);
-    visit("softmax", controls.softmax, kSimilaritySoftmaxNames);
-    visit("similarity_temperature", controls.similarity_temperature,
-          {.words = "τ", .low = kColdest, .high = kHottest});
-    visit("order", controls.order);
-    visit("position", controls.position, kPermutationPositionNames, {.words = "positions"});
-    if (!visit.reads()) return;
-    controls.width = nearest_capacity_width(static_cast<double>(controls.width));
-    if (const std::string fault = fault_of(controls); !fault.empty()) visit.complain(fault);
-}
-
-void describe(Visitor& visit, LookupLook& look) {
-    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
-    visit("page", look.page, kNamesOf<LookupPage>);
-    visit("pair", look.pair, kPlace);
-    visit("row", look.row, kPlace);
-    visit("column", look.column, kPlace);
-}
-
-std::optional<CapacityRequest> requested_capacity(const AppState& state) {
-    if (state.workspace != "lookup" || lookup_look(state).page != LookupPage::capacity)
-        return std::nullopt;
-    const CapacityCurves& curves = capacity_curves(state);
-    if (curves.points && curves.of == lookup_controls(state).capacity) return std::nullopt;
-    return CapacityRequest{lookup_controls(state).capacity};
-}
-
-Action run(const CapacityRequest& request, const RunControl& control) {
-    const Stopwatch watch;
-    auto points = capacity_sweep(request.of, capacity_widths(), control.stop);
-    const double elapsed_ms = watch.ms();
-    return CapacityReady{request.of,
-                         std::make_shared<const std::vector<CapacityPoint>>(std::move(points)),
-                         elapsed_ms};
-}
-
-namespace {
 
 constexpr double kStep = 0.1;  // of an arrow key, in a plane
 
@@ -178,10 +114,7 @@ void add_selection(const CommandAdder& add, const AppState& state) {
         return SelectLookupCell{to.query, to.key};
     };
     const bool there = has_pair(state, {0, 0});
-    add("Select the query above", Key::up, moved(-1, 0), there);
-    add("Select the query below", Key::down, moved(1, 0), there);
-    add("Select the key to the left", Key::left, moved(0, -1), there);
-    add("Select the key to the right", Key::right, moved(0, 1), there);
+    add_arrows(add, "query", "key", plain, moved, there);
 }
 
 void add_similarity(const CommandAdder& add, const LookupControls& controls) {
@@ -224,9 +157,7 @@ void add_lookup_commands(std::vector<Command>& list, const AppState& state) {
     else
         add(qk ? "Compare X with X" : "Compare queries with keys", Key::x,
             SetSimilarityOf{qk ? SimilarityOf::x : SimilarityOf::qk});
-    for (const Preset& preset : state.presets)
-        list.push_back(
-            {fmt::format("Preset: {}", preset.title), "Lookup", {}, LoadPreset{preset.key}});
+    add_presets(list, state, "Lookup");
 }
 
 void settle_lookup(AppState& state) {
@@ -275,6 +206,67 @@ constexpr KeptValue kValues[] = {kept(lookup_controls), kept(lookup_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_capacity>("capacity")};
 
 }  // namespace
+
+void describe(Visitor& visit, LookupPair& pair) {
+    constexpr About kNeeded{.needed = true};
+    visit("key", pair.key, kNeeded);
+    visit("kx", pair.k[0], kNeeded);
+    visit("ky", pair.k[1], kNeeded);
+    visit("value", pair.value, kNeeded);
+    visit("vx", pair.v[0], kNeeded);
+    visit("vy", pair.v[1], kNeeded);
+    if (!is_on_plane(pair.k) || !is_on_plane(pair.v))
+        visit.complain(fmt::format("has a point beyond ±{}", kPlaneEnd));
+}
+
+void describe(Visitor& visit, LookupControls& controls) {
+    visit("pairs", controls.pairs);
+    visit("qx", controls.query[0]);
+    visit("qy", controls.query[1]);
+    visit("temperature", controls.temperature, {.words = "τ", .low = kColdest, .high = kHottest});
+    visit("width", controls.width,
+          {.words = "d_k", .low = kFewestCapacityWidth, .high = kMostCapacityWidth});
+    visit("stored", controls.capacity.pairs,
+          {.words = "pairs", .low = 2, .high = kMostCapacityPairs});
+    visit("capacity_temperature", controls.capacity.temperature,
+          {.words = "τ", .low = kColdest, .high = 1.0});
+    visit("seed", controls.capacity.seed);
+    visit("of", controls.of, kSimilarityOfNames, {.words = "similarity of"});
+    visit("measure", controls.measure, kSimilarityMeasureNames);
+    visit("softmax", controls.softmax, kSimilaritySoftmaxNames);
+    visit("similarity_temperature", controls.similarity_temperature,
+          {.words = "τ", .low = kColdest, .high = kHottest});
+    visit("order", controls.order);
+    visit("position", controls.position, kPermutationPositionNames, {.words = "positions"});
+    if (!visit.reads()) return;
+    controls.width = nearest_capacity_width(static_cast<double>(controls.width));
+    if (const std::string fault = fault_of(controls); !fault.empty()) visit.complain(fault);
+}
+
+void describe(Visitor& visit, LookupLook& look) {
+    constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
+    visit("page", look.page, kNamesOf<LookupPage>);
+    visit("pair", look.pair, kPlace);
+    visit("row", look.row, kPlace);
+    visit("column", look.column, kPlace);
+}
+
+std::optional<CapacityRequest> requested_capacity(const AppState& state) {
+    if (state.workspace != "lookup" || lookup_look(state).page != LookupPage::capacity)
+        return std::nullopt;
+    const CapacityCurves& curves = capacity_curves(state);
+    if (curves.points && curves.of == lookup_controls(state).capacity) return std::nullopt;
+    return CapacityRequest{lookup_controls(state).capacity};
+}
+
+Action run(const CapacityRequest& request, const RunControl& control) {
+    const Stopwatch watch;
+    auto points = capacity_sweep(request.of, capacity_widths(), control.stop);
+    const double elapsed_ms = watch.ms();
+    return CapacityReady{request.of,
+                         std::make_shared<const std::vector<CapacityPoint>>(std::move(points)),
+                         elapsed_ms};
+}
 
 extern const WorkspaceInfo kLookupWorkspace{
     .key = "lookup",

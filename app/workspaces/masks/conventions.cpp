@@ -1,6 +1,5 @@
 #include "app/workspaces/masks/conventions.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -185,8 +184,7 @@ ConventionScores convention_scores(const AppState& state, float gain) {
     if (!sinks.empty()) scores.sink = sinks(0, 0, 0, state.head);
     if (values.rows == 0 || values.columns == 0) return scores;
     scores.scores = Tensor(Shape{1, 1, values.rows, values.columns});
-    for (Index i = 0; i < values.rows; ++i)
-        for (Index j = 0; j < values.columns; ++j) scores.scores(0, 0, i, j) = values(i, j) * gain;
+    for (const auto [i, j] : each_cell(values)) scores.scores(0, 0, i, j) = values(i, j) * gain;
     return scores;
 }
 

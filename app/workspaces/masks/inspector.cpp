@@ -120,8 +120,7 @@ void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) 
 std::string latex_of(const Row& row, Index key) {
     const auto j = static_cast<std::size_t>(key);
     return fmt::format(
-        "A_{{i{}}} = \\frac{{\\exp(M - m)}}{{\\sum_j \\exp(M_j - m){}}} = "
-        "\\frac{{{}}}{{{}}} = {}",
+        "A_{{i{}}} = \\frac{{\\exp(M - m)}}{{\\sum_j \\exp(M_j - m){}}} = \\frac{{{}}}{{{}}} = {}",
         key, row.sink ? " + \\exp(\\mathrm{sink} - m)" : "",
         write_number(row.exps[j], Dialect::latex), write_number(row.sum, Dialect::latex),
         write_number(row.weights[j], Dialect::latex));

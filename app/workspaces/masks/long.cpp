@@ -1,16 +1,7 @@
 #include "app/workspaces/masks/long.h"
 
-#include <algorithm>
-#include <span>
-#include <tuple>
-#include <utility>
-
-#include "app/common/sheet.h"
 #include "app/workspaces/masks/actions.h"
-#include "app/workspaces/masks/view.h"
 #include "app/workspaces/masks/view_parts.h"
-#include "core/backend.h"
-#include "core/engine.h"
 
 namespace attn::view {
 namespace {

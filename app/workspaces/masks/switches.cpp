@@ -27,15 +27,14 @@ SwitchView causal_switch(const AppState& state) {
     const Index shift = causal_shift(size, causal.value_or(CausalAlign::top_left));
     SwitchView view{.name = "causal"};
     view.words = fmt::format("query i sees keys 0 … {}", shifted_words("i", shift));
-    view.tip =
-        causal == CausalAlign::bottom_right || size.query_offset == 0
-            ? "top-left: query 0 stands at key 0 (PyTorch's is_causal). bottom-right: the last "
-              "query stands at the last key (decoding). The same where there are as many queries "
-              "as keys."
-            : fmt::format(
-                  "top-left: query 0 stands at key {}, as its offset says. bottom-right: the last "
-                  "query stands at the last key (decoding), whatever the offset.",
-                  size.query_offset);
+    view.tip = causal == CausalAlign::bottom_right || size.query_offset == 0
+                   ? "top-left: query 0 stands at key 0 (PyTorch's is_causal). bottom-right: the "
+                     "last query stands at the last key (decoding). The same where there are as "
+                     "many queries as keys."
+                   : fmt::format(
+                         "top-left: query 0 stands at key {}, as its offset says. bottom-right: "
+                         "the last query stands at the last key (decoding), whatever the offset.",
+                         size.query_offset);
     return view;
 }
 
@@ -70,11 +69,11 @@ SwitchView globals_switch(const AppState& state) {
     const Index count = std::max<Index>(mask.global_tokens, 1);
     SwitchView view{.name = "global tokens"};
     view.on = mask.global_tokens > 0;
-    view.words = count == 1 ? "token 0 sees every key and is seen by all, past the window alone"
-                            : fmt::format(
-                                  "tokens 0 … {} see every key and are seen by all, past the "
-                                  "window alone",
-                                  count - 1);
+    view.words =
+        count == 1
+            ? "token 0 sees every key and is seen by all, past the window alone"
+            : fmt::format("tokens 0 … {} see every key and are seen by all, past the window alone",
+                          count - 1);
     if (view.on) view.count = given_back(state);
     if (!mask.windowed()) view.possible = "Global tokens widen a window: switch one on first.";
     view.tip = "They widen the window and nothing else: causal, blocks, padding and paint hold.";

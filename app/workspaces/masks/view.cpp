@@ -1,6 +1,5 @@
 #include "app/workspaces/masks/view.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,8 +7,6 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/workspaces/masks/view_parts.h"
-#include "core/backend.h"
-#include "core/masks.h"
 
 namespace attn::view {
 namespace {

@@ -29,14 +29,7 @@ Action moved(const AppState& state, Index rows, Index columns, bool extend) {
 }
 
 void add_moves(const CommandAdder& add, const AppState& state) {
-    struct Way {
-        const char* words;
-        Key key;
-        Index rows, columns;
-    };
-    for (const Way& way :
-         {Way{"above", Key::up, -1, 0}, Way{"below", Key::down, 1, 0},
-          Way{"to the left", Key::left, 0, -1}, Way{"to the right", Key::right, 0, 1}}) {
+    for (const Arrow& way : kArrows) {
         add(fmt::format("Select the pair {}", way.words), plain(way.key),
             moved(state, way.rows, way.columns, false));
         add(fmt::format("Extend the rectangle {}", way.words), shift(way.key),
@@ -53,7 +46,7 @@ void add_paint(const CommandAdder& add, const AppState& state) {
     const Index last = std::max<Index>(state.document().size.tk, 1) - 1;
     add(fmt::format("{} the selected {}", allowed ? "Allow" : "Forbid",
                     look.corner ? "rectangle" : "pair"),
-        plain(Key::space),
+        Key::space,
         PaintMask{first.query, first.key, look.pair.query, look.pair.key, PaintShape::rectangle,
                   allowed});
     add("Forbid every key of the selected query", {},
@@ -61,9 +54,9 @@ void add_paint(const CommandAdder& add, const AppState& state) {
     add("Allow every key of the selected query", {},
         PaintMask{look.pair.query, 0, look.pair.query, last, PaintShape::rectangle, true});
     const MaskSpec& mask = state.document().spec.mask;
-    add("Clear the paint", plain(Key::del), ClearPaint{}, mask.custom != nullptr);
+    add("Clear the paint", Key::del, ClearPaint{}, mask.custom != nullptr);
     const bool ruled = mask.causal || mask.windowed() || mask.block || !mask.padding.empty();
-    add("Turn the rules into paint", plain(Key::b), PaintRules{}, ruled);
+    add("Turn the rules into paint", Key::b, PaintRules{}, ruled);
 }
 
 void add_rules(const CommandAdder& add, const AppState& state) {
@@ -98,11 +91,11 @@ void add_conventions(const CommandAdder& add, const AppState& state) {
     const bool compose = masks_look(state).tab == MasksTab::compose;
     add(compose ? "Conventions: what other programs do with this mask"
                 : "Compose: the mask of this document",
-        plain(Key::v), ShowMasksTab{compose ? MasksTab::conventions : MasksTab::compose});
+        Key::v, ShowMasksTab{compose ? MasksTab::conventions : MasksTab::compose});
     if (compose) return;
-    add("Next convention", plain(Key::page_down), next_convention(state, 1));
-    add("Previous convention", plain(Key::page_up), next_convention(state, -1));
-    add("Compare with the second convention", plain(Key::c),
+    add("Next convention", Key::page_down, next_convention(state, 1));
+    add("Previous convention", Key::page_up, next_convention(state, -1));
+    add("Compare with the second convention", Key::c,
         SetConvention{0, masks_look(state).conventions[1]});
     for (const Index decades : kConventionGains)
         add(fmt::format("Conventions of the scores × {}", power_of_ten(static_cast<int>(decades))),
@@ -116,7 +109,7 @@ void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     add_rules(add, state);
     add_conventions(add, state);
     if (long_masks(state) != nullptr) add_zoom_commands(add, map_look(state));
-    add("Copy the mask as numpy", plain(Key::n), CopyMask{MaskCode::numpy});
+    add("Copy the mask as numpy", Key::n, CopyMask{MaskCode::numpy});
     add("Copy the mask as PyTorch", shift(Key::n), CopyMask{MaskCode::pytorch});
     add_document_commands(list, state);
     add_presets(list, state, "Masks");
@@ -178,8 +171,7 @@ constexpr std::string_view kMasksMouse[] = {
     "Point at a pair: which rules allow and which forbid it.",
     "Conventions: click one to compare it, Shift+click one to compare with it.",
     "More than 64 tokens: maps; the wheel zooms, dragging pans, a click selects, Shift+click "
-    "widens "
-    "the selection, Space paints it.",
+    "widens the selection, Space paints it.",
 };
 
 constexpr KeptValue kValues[] = {kept(masks_look)};
@@ -283,16 +275,15 @@ void carry_out(AppState& state, const HoverPair& action) {
 void carry_out(AppState& state, const SetConvention& action) {
     const ConventionInfo* const found = find_convention(action.convention);
     if (found == nullptr || action.side < 0 || action.side > 1)
-        return warn(state,
-                    fmt::format("There is no convention '{}'.", shortened(action.convention)));
+        return warn(state, "There is no convention '{}'.", shortened(action.convention));
     masks_look(state).conventions[static_cast<std::size_t>(action.side)] = action.convention;
     say(state, std::string(found->words));
 }
 
 void carry_out(AppState& state, const SetConventionGain& action) {
     if (action.decades < 0 || action.decades > kMostMaskDecades)
-        return warn(state, fmt::format("The gain is 10^{}: it must be 10^0 to 10^{}.",
-                                       action.decades, kMostMaskDecades));
+        return warn(state, "The gain is 10^{}: it must be 10^0 to 10^{}.", action.decades,
+                    kMostMaskDecades);
     masks_look(state).gain = action.decades;
     say(state, action.decades == 0
                    ? std::string("The scores as they are.")
@@ -303,8 +294,7 @@ void carry_out(AppState& state, const SetConventionGain& action) {
 void carry_out(AppState& state, const CopyMask& action) {
     state.effects.clipboard = mask_code(state.document(), action.code);
     const bool numpy = action.code == MaskCode::numpy;
-    say(state,
-        fmt::format("Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch"));
+    say(state, "Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch");
 }
 
 extern const WorkspaceInfo kMasksWorkspace{

@@ -1,7 +1,6 @@
 #include "app/workspaces/numerics/row.h"
 
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 

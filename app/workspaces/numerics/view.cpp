@@ -1,8 +1,6 @@
 #include "app/workspaces/numerics/view.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/logits.h"
 #include "app/common/words.h"
-#include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/words.h"
 #include "core/tex.h"
@@ -273,11 +270,10 @@ void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& r
         column.formula = tex::plain_text(column.tex);
         column.plot = error_plot(algorithm, runs, sweep, most);
         column.breaks = said_of(state, "numerics", break_words(algorithm, sweep));
-        column.plot.tooltip =
-            column.breaks +
-            "\nThe largest |a − exact| of the row, in units of the format's spacing about the "
-            "exact "
-            "weight; both axes log. × : from here on NaN, or every weight 0. Drag, or ← and →.";
+        column.plot.tooltip = column.breaks +
+                              "\nThe largest |a − exact| of the row, in units of the format's "
+                              "spacing about the exact weight; both axes log. × : from here on "
+                              "NaN, or every weight 0. Drag, or ← and →.";
         for (std::size_t f = 0; f < kFloatFormatCount; ++f)
             view.cells[f][a] =
                 cell_view(runs, algorithm, static_cast<FloatFormat>(f), numerics_look(state));

@@ -1,6 +1,5 @@
 #include "app/workspaces/numerics/words.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -118,8 +117,7 @@ std::string undefined_sentence(const NumericsRuns& runs) {
     if (nan != x.end())
         return fmt::format(
             "The logit of key {} is NaN: no weight of the row has a value, and every algorithm "
-            "gives "
-            "NaN for all of them.",
+            "gives NaN for all of them.",
             nan - x.begin());
     const auto inf = std::ranges::find_if(x, [](double v) { return std::isinf(v) && v > 0; });
     if (inf != x.end())

@@ -16,24 +16,6 @@ constexpr double kOpen = 2.0;    // what may be that far apart is not called ali
 constexpr double kManyDead = 0.1;
 constexpr double kWritten = 1e4;  // a larger factor is told as a power of ten
 
-}  // namespace
-
-Way way_of(const Interval& from, const Interval& to) {
-    if (to.high < from.low && from.low >= kAlike * to.high) return Way::less;
-    if (to.low > from.high && to.low >= kAlike * from.high) return Way::more;
-    const bool close = from.high <= kOpen * to.low && to.high <= kOpen * from.low;
-    return close || from == to ? Way::alike : Way::open;
-}
-
-std::string times_words(double from, double to) {
-    if (to >= from) return ratio_number(to / from) + " times";
-    const double less = from / to;
-    if (less < kWritten) return "1/" + ratio_number(less);
-    return "under 1/" + power_of_ten(static_cast<int>(std::floor(std::log10(less))));
-}
-
-namespace {
-
 std::string typical_words(const Spread& with, const Spread& without) {
     const Way way = way_of({with.sure_low, with.sure_high}, {without.sure_low, without.sure_high});
     if (way == Way::open) return "a gradient that the draws leave open";
@@ -57,6 +39,20 @@ bool is_opposite(const Spread& with, const Spread& without) {
 
 }  // namespace
 
+Way way_of(const Interval& from, const Interval& to) {
+    if (to.high < from.low && from.low >= kAlike * to.high) return Way::less;
+    if (to.low > from.high && to.low >= kAlike * from.high) return Way::more;
+    const bool close = from.high <= kOpen * to.low && to.high <= kOpen * from.low;
+    return close || from == to ? Way::alike : Way::open;
+}
+
+std::string times_words(double from, double to) {
+    if (to >= from) return ratio_number(to / from) + " times";
+    const double less = from / to;
+    if (less < kWritten) return "1/" + ratio_number(less);
+    return "under 1/" + power_of_ten(static_cast<int>(std::floor(std::log10(less))));
+}
+
 const Spread& spread_in(const GradientSide& side, GradientOf of) {
     const Spread* spreads[] = {&side.z, &side.s, &side.q, &side.w_q};
     return *spreads[static_cast<std::size_t>(of)];
@@ -67,8 +63,7 @@ std::string gradient_sentence(GradientOf of, const GradientPoint& point) {
     const Spread& without = spread_in(point.unscaled, of);
     if (with.percentiles[100] == 0.0 && without.percentiles[100] == 0.0)
         return "With one key its weight is 1 whatever the score: softmax passes no gradient, "
-               "scaled "
-               "or not.";
+               "scaled or not.";
     if (point.d_k == 1) return "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.";
     return fmt::format("Without ÷√{}, a typical {} passes {}, {} the mean is {}.", point.d_k,
                        of == GradientOf::w_q ? "batch" : "row", typical_words(with, without),

@@ -132,11 +132,10 @@ double highest(const PlotView& plot) {
 
 /// ‖∂a/∂z‖_F, scaled against unscaled; the first curve is the scaled one. No bands.
 PlotView gradient_plot(const Medians& medians) {
-    const PlotWords words{
-        "‖∂a/∂z‖_F: the gradient that softmax passes, over d_k",
-        "Frobenius norm of the softmax Jacobian J with respect to its input z: at "
-        "most 1/2. Drag the handle, or press ← and →: d_k = 1, 2, 4, … 4096",
-        measure};
+    const PlotWords words{"‖∂a/∂z‖_F: the gradient that softmax passes, over d_k",
+                          "Frobenius norm of the softmax Jacobian J with respect to its input z: "
+                          "at most 1/2. Drag the handle, or press ← and →: d_k = 1, 2, 4, … 4096",
+                          measure};
     PlotView plot = empty_plot(words, medians);
     add_sides(plot, &SaturationSide::jacobian, medians, words, Bands::left_out);
     const double end = axis_end(highest(plot));

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "app/common/format.h"
@@ -234,8 +232,8 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
     const double raw = pair.scaled.raw_factor;
     return {
         {"∂p_max/∂z_max", "p_max(1 − p_max)",
-         "With respect to softmax's own input z. Not a sign of health: it is small for "
-         "uniform rows too, and largest at p_max = 1/2.",
+         "With respect to softmax's own input z. Not a sign of health: it is small for uniform "
+         "rows too, and largest at p_max = 1/2.",
          measure(s.max_slope), measure(u.max_slope)},
         {"∂p_max/∂s_max", fmt::format("scaled: the same / √{}", d_k),
          "With respect to the raw score s: scaling divides it by √d_k once more.",
@@ -253,32 +251,6 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
          cell_number(u.effective_keys, 2)},
     };
 }
-
-}  // namespace
-
-Verdict verdict_of(double evenness) {
-    if (evenness >= kHealthyEvenness) return Verdict::healthy;
-    return evenness >= kSaturatedEvenness ? Verdict::saturating : Verdict::saturated;
-}
-
-const SaturationPoint* Medians::at(Index width) const {
-    const auto found = std::ranges::find(points, width, &SaturationPoint::d_k);
-    return found == points.end() ? nullptr : &*found;
-}
-
-Index nearest_stop(double d_k) {
-    const double last = std::log2(static_cast<double>(sweep_widths().back()));
-    const double power = std::round(std::log2(std::max(d_k, 1.0)));
-    return Index{1} << static_cast<int>(std::clamp(power, 0.0, last));
-}
-
-Index next_stop(Index d_k, int steps) {
-    const double power = std::log2(static_cast<double>(std::max<Index>(d_k, 1)));
-    const double next = steps > 0 ? std::floor(power) + 1.0 : std::ceil(power) - 1.0;
-    return nearest_stop(std::exp2(next));
-}
-
-namespace {
 
 /// The four gradients, and their sentences in place of softmax's.
 void fill_gradients(const AppState& state, SaturationView& view) {
@@ -316,6 +288,28 @@ void fill_softmax_alone(const AppState& state, SaturationView& view) {
 }
 
 }  // namespace
+
+Verdict verdict_of(double evenness) {
+    if (evenness >= kHealthyEvenness) return Verdict::healthy;
+    return evenness >= kSaturatedEvenness ? Verdict::saturating : Verdict::saturated;
+}
+
+const SaturationPoint* Medians::at(Index width) const {
+    const auto found = std::ranges::find(points, width, &SaturationPoint::d_k);
+    return found == points.end() ? nullptr : &*found;
+}
+
+Index nearest_stop(double d_k) {
+    const double last = std::log2(static_cast<double>(sweep_widths().back()));
+    const double power = std::round(std::log2(std::max(d_k, 1.0)));
+    return Index{1} << static_cast<int>(std::clamp(power, 0.0, last));
+}
+
+Index next_stop(Index d_k, int steps) {
+    const double power = std::log2(static_cast<double>(std::max<Index>(d_k, 1)));
+    const double next = steps > 0 ? std::floor(power) + 1.0 : std::ceil(power) - 1.0;
+    return nearest_stop(std::exp2(next));
+}
 
 SaturationView build_saturation_view(const AppState& state) {
     SaturationView view;

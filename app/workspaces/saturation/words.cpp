@@ -1,6 +1,5 @@
 #include "app/workspaces/saturation/words.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -118,8 +117,7 @@ std::string saturation_sentence(const SaturationSettings& settings, const Satura
     if (std::isnan(p)) return nan_words(point);
     if (!drawn && settings.logits.size() == 1)
         return "There is one key: softmax gives it 100 % whatever its score, and passes no "
-               "gradient, "
-               "scaled or not.";
+               "gradient, scaled or not.";
     if (point.d_k == 1)
         return fmt::format(
             "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {} either way.",

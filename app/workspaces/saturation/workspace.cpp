@@ -79,6 +79,26 @@ std::vector<Shot> saturation_shots() {
             {"five-bars", {ShowFiveBars{}}}};
 }
 
+constexpr std::string_view kSaturationMouse[] = {
+    "Drag the handle, or over any of the curves: d_k goes to the next power of two.",
+    "Click one of the four gradients: the large plot shows it.",
+    "In the details, click a number under the large plot: the Jacobian is compared with that d_k.",
+    "Click the logits, the keys, the draws or the seed: they can be typed.",
+    "Point at a bar: its score and weight.",
+    "Point at a curve or a number: what it is.",
+};
+constexpr RequestKind kRequests[] = {
+    request_kind<requested_sweep>("curves"),
+    request_kind<requested_gradient_sweep>("gradients over d_k"),
+};
+constexpr KeptValue kKept[] = {kept(saturation_controls), kept(saturation_look)};
+
+/// d_k is pulled from one end to the other.
+std::optional<Action> drag_saturation(const AppState&, Movement movement, double part) {
+    if (movement != Movement::drag) return std::nullopt;
+    return SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))};
+}
+
 }  // namespace
 
 // ---- settings and actions
@@ -151,12 +171,12 @@ void carry_out(AppState& state, const ShowFiveBars&) {
 }
 
 void carry_out(AppState& state, const SweepReady& action) {
-    if (!action.fault.empty()) return say(state, action.fault, Severity::error);
+    if (!action.fault.empty()) return say_error(state, action.fault);
     saturation_curves(state) = {action.sweep, action.settings, action.elapsed_ms};
 }
 
 void carry_out(AppState& state, const GradientSweepReady& action) {
-    if (!action.fault.empty()) return say(state, action.fault, Severity::error);
+    if (!action.fault.empty()) return say_error(state, action.fault);
     saturation_gradients(state) = {action.points, action.sampling, action.elapsed_ms};
 }
 
@@ -222,30 +242,6 @@ std::vector<Index> wanted_widths(const SaturationControls& controls) {
     }
     return widths;
 }
-
-namespace {
-
-constexpr std::string_view kSaturationMouse[] = {
-    "Drag the handle, or over any of the curves: d_k goes to the next power of two.",
-    "Click one of the four gradients: the large plot shows it.",
-    "In the details, click a number under the large plot: the Jacobian is compared with that d_k.",
-    "Click the logits, the keys, the draws or the seed: they can be typed.",
-    "Point at a bar: its score and weight.",
-    "Point at a curve or a number: what it is.",
-};
-constexpr RequestKind kRequests[] = {
-    request_kind<requested_sweep>("curves"),
-    request_kind<requested_gradient_sweep>("gradients over d_k"),
-};
-constexpr KeptValue kKept[] = {kept(saturation_controls), kept(saturation_look)};
-
-/// d_k is pulled from one end to the other.
-std::optional<Action> drag_saturation(const AppState&, Movement movement, double part) {
-    if (movement != Movement::drag) return std::nullopt;
-    return SetSaturationWidth{static_cast<Index>(std::exp2(12.0 * part))};
-}
-
-}  // namespace
 
 extern const WorkspaceInfo kSaturationWorkspace{
     .key = "saturation",

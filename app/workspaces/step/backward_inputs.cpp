@@ -182,12 +182,11 @@ template <class MakeFactor>
 void add_tokens(const AppState& state, Chain& chain, Stage made, Index column, MakeFactor factor) {
     const Index head = state.head_in(info(made).heads);
     const Index batches = state.document().size.batch;
-    for (Index b = 0; b < batches; ++b)
-        for (Index i = 0; i < (*state.gradients)[made].shape().t; ++i) {
-            const std::string token = label_of(state, info(made).rows, i);
-            chain.add(stage_expr(state, From::gradients, made, {b, head}, i, column), factor(b, i),
-                      batches > 1 ? fmt::format("{}, sequence {}", token, b) : token);
-        }
+    for (const auto [b, i] : each_cell(batches, (*state.gradients)[made].shape().t)) {
+        const std::string token = label_of(state, info(made).rows, i);
+        chain.add(stage_expr(state, From::gradients, made, {b, head}, i, column), factor(b, i),
+                  batches > 1 ? fmt::format("{}, sequence {}", token, b) : token);
+    }
 }
 
 // forward:  Q = X W_Q  so  d_W_Q[m, c] = Σ_i X[i, m] d_Q[i, c];  Y = concat W_O the same way

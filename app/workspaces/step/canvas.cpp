@@ -41,19 +41,6 @@ void light_hovered(const AppState& state, GridView& grid) {
         light(grid, *hovered);
 }
 
-}  // namespace
-
-Index focused_row(const AppState& state) {
-    const auto row_of = [](const std::optional<CellRef>& cell) {
-        return cell && has_rows_of(cell->tensor, Axis::query) ? std::optional(cell->row)
-                                                              : std::nullopt;
-    };
-    const Index rows = state.document().size.tq;
-    return std::min(row_of(state.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);
-}
-
-namespace {
-
 void put(std::vector<GridView>& grids, GridView grid, Slot slot, std::string action = {}) {
     grid.slot = slot;
     grid.action = std::move(action);
@@ -151,6 +138,15 @@ std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
 }
 
 }  // namespace
+
+Index focused_row(const AppState& state) {
+    const auto row_of = [](const std::optional<CellRef>& cell) {
+        return cell && has_rows_of(cell->tensor, Axis::query) ? std::optional(cell->row)
+                                                              : std::nullopt;
+    };
+    const Index rows = state.document().size.tq;
+    return std::min(row_of(state.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);
+}
 
 bool mixes(const Document& document) { return !document.inputs->params[Param::w_o].empty(); }
 

@@ -109,11 +109,11 @@ void add_sharing_notes(const AppState& state, Explanation& explanation) {
         if (std::isfinite(logit)) logits.push_back(logit);
     const bool sinks_too = explanation.has_sink && std::isfinite(explanation.softmax_row.back());
     if (logits.size() > 1 && std::ranges::count(logits, logits.front()) == std::ssize(logits))
-        explanation.notes.push_back(fmt::format(
-            "The {} scores that count in this row{} are all {}: whatever the number, equal "
-            "scores give each 1/{}.",
-            logits.size(), sinks_too ? ", the sink’s with them," : "", number(logits.front()),
-            logits.size()));
+        explanation.notes.push_back(
+            fmt::format("The {} scores that count in this row{} are all {}: whatever the number, "
+                        "equal scores give each 1/{}.",
+                        logits.size(), sinks_too ? ", the sink’s with them," : "",
+                        number(logits.front()), logits.size()));
     const Document& document = state.document();
     if (i == j || document.size.tq != document.size.tk || !document.inputs->x_kv.empty()) return;
     const auto m = sheet_of(state, Stage::masked).values,
@@ -123,8 +123,8 @@ void add_sharing_notes(const AppState& state, Explanation& explanation) {
         largest_places(std::vector{double{a(i, j)}, double{a(j, i)}}, kTied).size() == 2)
         return;
     explanation.notes.push_back(fmt::format(
-        "{} and {} are the same score, and yet {} is {}: softmax divides each row by a "
-        "sum of its own.",
+        "{} and {} are the same score, and yet {} is {}: softmax divides each row by a sum of its "
+        "own.",
         cell_name(state, {Stage::masked, i, j}), cell_name(state, {Stage::masked, j, i}),
         cell_name(state, {Stage::weights, j, i}), percent(a(j, i))));
 }

@@ -168,7 +168,7 @@ void end_typing(AppState& state, const Action& action) {
 
 void carry_out(AppState& state, const BeginCellEdit& action) {
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
-        return say(state, wrong, Severity::warning);
+        return warn(state, wrong);
     begin_edit(state, action.cell);
 }
 
@@ -179,7 +179,7 @@ void carry_out(AppState& state, const DraftCell& action) {
 void carry_out(AppState& state, const CommitCellEdit&) {
     if (!step_look(state).editing) return;
     if (const std::string wrong = draft_fault(state); !wrong.empty())
-        return say(state, wrong + ". Escape leaves it as it is.", Severity::error);
+        return say_error(state, wrong + ". Escape leaves it as it is.");
     take_draft(state);
 }
 
@@ -196,7 +196,7 @@ void carry_out(AppState& state, const LeaveCellEdit&) {
     const std::string wrong = draft_fault(state);
     if (wrong.empty()) return take_draft(state);
     step_look(state).editing.reset();
-    say(state, wrong, Severity::error);
+    say_error(state, wrong);
 }
 
 void carry_out(AppState& state, const ExplainSource& action) {
@@ -213,7 +213,7 @@ void carry_out(AppState& state, const SetCell& action) {
     if (action.cell.tensor == OperandId(Stage::output) && has_targets(state))
         return carry_out(state, SetTarget{action.cell, action.value});
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
-        return say(state, wrong, Severity::error);
+        return say_error(state, wrong);
     const float before = *value_at(state, action.cell);
     const float after = static_cast<float>(action.value);
     if (before == after) return;

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/check.h"
-#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -52,14 +49,14 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
         return;
     }
     if (row.use == ParamUse::sink)
-        return explanation.notes.push_back(fmt::format(
-            "It is one more logit in every row of head {}: it takes a share of softmax, and has no "
-            "value.",
-            explanation.cell.column));
+        return explanation.notes.push_back(
+            fmt::format("It is one more logit in every row of head {}: it takes a share of "
+                        "softmax, and has no value.",
+                        explanation.cell.column));
     if (param == Param::b_score)
         return explanation.notes.push_back(fmt::format(
-            "It is added to the score of every pair of head {} whose key stands "
-            "j − i = {} from its query.",
+            "It is added to the score of every pair of head {} whose key stands j − i = {} from "
+            "its query.",
             explanation.cell.row, explanation.cell.column - (state.document().size.tq - 1)));
     if (row.use == ParamUse::score)
         return explanation.notes.push_back(
@@ -88,10 +85,10 @@ void note_replaced(const AppState& state, Explanation& explanation, Stage stage)
     for (const RowIntervention& row : model->changes.rows) {
         if (row.at.layer != document.layer || row.query != explanation.cell.row) continue;
         if (of_head && row.at.head != state.head) continue;
-        explanation.notes.push_back(fmt::format(
-            "The model's run has other weights in row {} of head {}: here is what softmax gives, "
-            "Heads shows the run's.",
-            row.query, row.at.head));
+        explanation.notes.push_back(
+            fmt::format("The model's run has other weights in row {} of head {}: here is what "
+                        "softmax gives, Heads shows the run's.",
+                        row.query, row.at.head));
     }
 }
 
@@ -181,7 +178,7 @@ std::string sum_tex(const Chain& chain, std::string_view index) {
 Expr products_of(const Chain& chain) {
     std::vector<Expr> terms;
     for (std::size_t n = 0; n < chain.left.numbers.size(); ++n)
-        terms.push_back(combine(Op::product, {chain.left.numbers[n], chain.right.numbers[n]}));
+        terms.push_back(chain.left.numbers[n] * chain.right.numbers[n]);
     return combine(Op::sum, std::move(terms));
 }
 
@@ -215,8 +212,8 @@ std::string missing_of(const AppState& state, const std::vector<OperandId>& ids)
 
 void explain_without(const AppState& state, Explanation& explanation, const std::string& missing) {
     explanation.notes.push_back(
-        fmt::format("{} are not kept by the backend {}: choose another backend, such as "
-                    "reference, to see the arithmetic of this number.",
+        fmt::format("{} are not kept by the backend {}: choose another backend, such as reference, "
+                    "to see the arithmetic of this number.",
                     missing, state.backend_used));
 }
 

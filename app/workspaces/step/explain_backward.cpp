@@ -3,7 +3,6 @@
 
 #include "app/workspaces/step/explain_backward.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/check.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"
 
@@ -28,7 +26,7 @@ void explain_logit(const AppState& state, Explanation& explanation, Index target
     const double most = *std::ranges::max_element(row);
     const auto raised = [&](Index c) {
         const Expr logit = cell_expr(state, {Stage::output, cell.row, c});
-        return combine(Op::exp, {combine(Op::difference, {logit, plain(most)})});
+        return combine(Op::exp, {logit - plain(most)});
     };
     std::vector<Expr> terms;
     double sum = 0.0;
@@ -37,7 +35,7 @@ void explain_logit(const AppState& state, Explanation& explanation, Index target
         if (std::ssize(row) <= kMostLogits) terms.push_back(raised(c));
     }
     const Expr below = terms.empty() ? plain(sum) : combine(Op::sum, std::move(terms));
-    const Expr share = combine(Op::quotient, {raised(cell.column), below});
+    const Expr share = raised(cell.column) / below;
     const bool hit = cell.column == target;
     const std::string label = tex_label(state, Axis::query, cell.row);
     set_formula(
@@ -48,7 +46,7 @@ void explain_logit(const AppState& state, Explanation& explanation, Index target
                                          "softmax − 1. m is the largest of the row."
                                        : "L = −ln softmax(y)[c] of this row y, and c is another "
                                          "column: softmax. m is the largest of the row.");
-    end_with(explanation, hit ? combine(Op::difference, {share, constant(1.0)}) : share);
+    end_with(explanation, hit ? share - constant(1.0) : share);
 }
 
 // L = Σ Y, Y[i, c], ½ Σ (Y − T)², −ln softmax(Y[i])[c], or Σ dY ∘ Y: d_Y is 1, 1 at one cell, Y − T, softmax(Y[i]) − 1 at
@@ -60,7 +58,7 @@ void explain_output(const AppState& state, Explanation& explanation) {
         const double target = target_of(state.document(), state.batch, cell.row, cell.column);
         set_formula(explanation, fmt::format(R"({} - \mathrm{{target}})", latex_name(state, cell)));
         explanation.notes.emplace_back("The derivative of ½ (output − target)².");
-        end_with(explanation, combine(Op::difference, {cell_expr(state, cell), plain(target)}));
+        end_with(explanation, cell_expr(state, cell) - plain(target));
         return;
     }
     if (loss.kind == LossKind::cross_entropy && cell.row == loss.cell.row &&
@@ -123,13 +121,13 @@ void explain_kept_weight(const AppState& state, Explanation& explanation) {
     if (factor == 0.0) {
         set_formula(explanation,
                     tex_gradient(Stage::dropped) + R"( \cdot 0\text{, this weight is dropped})");
-        end_with(explanation, combine(Op::product, {after, constant(0.0)}));
+        end_with(explanation, after * constant(0.0));
         return;
     }
     set_formula(explanation, tex_gradient(Stage::dropped) +
                                  R"( \cdot \frac{1}{1 - p}\text{, this weight is kept})");
-    Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
-    end_with(explanation, combine(Op::quotient, {after, std::move(kept)}));
+    Expr kept = constant(1.0) - constant(spec.dropout);
+    end_with(explanation, after / std::move(kept));
 }
 
 /// A pair that no sum takes part in: its gradient is exactly 0.
@@ -161,7 +159,7 @@ WeightRow weight_row(const AppState& state, Index i) {
         row.keys.push_back(j);
         row.a.push_back(stage_expr(state, From::values, Stage::weights, i, j));
         row.d_a.push_back(stage_expr(state, From::gradients, Stage::weights, i, j));
-        terms.push_back(combine(Op::product, {row.a.back(), row.d_a.back()}));
+        terms.push_back(row.a.back() * row.d_a.back());
     }
     row.mean = combine(Op::sum, std::move(terms));
     return row;
@@ -236,24 +234,22 @@ void explain_competition(const AppState& state, Explanation& explanation) {
                                          label_of(state, Axis::key, cell.column));
     const Expr* const other = strongest_other(row, cell.column);
     explanation.asides.push_back(
-        slope(state, {Stage::weights, cell.row, cell.column}, score,
-              combine(Op::product, {own, combine(Op::difference, {constant(1.0), own})})));
+        slope(state, {Stage::weights, cell.row, cell.column}, score, own * (constant(1.0) - own)));
     const bool sinks = has_sinks(state.document());
     if (other == nullptr) {
         explanation.notes.push_back(
-            pair + (sinks ? " has no other key beside it: what it gains, the sink loses."
-                          : " has no competitor: it is the only key of its row, and its weight "
-                            "stays 1."));
+            pair +
+            (sinks ? " has no other key beside it: what it gains, the sink loses."
+                   : " has no competitor: it is the only key of its row, and its weight stays 1."));
         return;
     }
     Expr minus = own;
     minus.value = -minus.value;
-    explanation.asides.push_back(
-        slope(state, *other->link, score, combine(Op::product, {minus, *other})));
-    explanation.notes.push_back(fmt::format(
-        "Raising the score of {} takes from the other keys of the row{} in proportion to "
-        "their weights: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.",
-        pair, sinks ? ", and from the sink," : ""));
+    explanation.asides.push_back(slope(state, *other->link, score, minus * *other));
+    explanation.notes.push_back(
+        fmt::format("Raising the score of {} takes from the other keys of the row{} in proportion "
+                    "to their weights: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.",
+                    pair, sinks ? ", and from the sink," : ""));
 }
 
 void explain_softmax_gradient(const AppState& state, Explanation& explanation) {
@@ -269,8 +265,7 @@ void explain_softmax_gradient(const AppState& state, Explanation& explanation) {
     explanation.steps.push_back(
         {"mean", "\\mathrm{mean}", row.mean, mean,
          fmt::format("Σ_j A[{0}, j]·∂L/∂A[{0}, j]", label_of(state, Axis::query, cell.row))});
-    end_with(explanation,
-             combine(Op::product, {row.a[n], combine(Op::difference, {row.d_a[n], plain(mean)})}));
+    end_with(explanation, row.a[n] * (row.d_a[n] - plain(mean)));
     explain_competition(state, explanation);
 }
 

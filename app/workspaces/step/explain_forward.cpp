@@ -176,7 +176,7 @@ void explain_masked(const AppState& state, Explanation& explanation) {
 // ---- a row of scores to its weights
 
 Expr shifted_exp(const AppState& state, const CellRef& masked, const Expr& largest) {
-    return combine(Op::exp, {combine(Op::difference, {cell_expr(state, masked), largest})});
+    return combine(Op::exp, {cell_expr(state, masked) - largest});
 }
 
 /// One row of M and of A, with what lies between. A sink is one more logit behind the keys'.
@@ -320,7 +320,7 @@ void add_softmax_steps(const AppState& state, Explanation& explanation,
     explanation.steps.push_back(
         {"Σ exp", "\\Sigma", combine(Op::sum, std::move(exps)), softmax.sides.sum,
          fmt::format("Σ_j exp(M[{}, j] − m){}", query, sink.empty() ? "" : " + exp(sink − m)")});
-    end_with(explanation, combine(Op::quotient, {plain(evaluate(own)), plain(softmax.sides.sum)}));
+    end_with(explanation, plain(evaluate(own)) / plain(softmax.sides.sum));
 }
 
 void explain_weight(const AppState& state, Explanation& explanation) {
@@ -365,8 +365,8 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
         return;
     }
     set_formula(explanation, R"(\frac{A}{1 - p})" + tex::text_of(", this weight is kept"));
-    Expr kept = combine(Op::difference, {constant(1.0), constant(spec.dropout)});
-    end_with(explanation, combine(Op::quotient, {weight, std::move(kept)}));
+    Expr kept = constant(1.0) - constant(spec.dropout);
+    end_with(explanation, weight / std::move(kept));
 }
 
 // ---- what nothing computes
@@ -389,7 +389,7 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
         return (void)end_with(explanation, word);
     }
     set_formula(explanation, tex::text_of(fmt::format("{} + position {}", of_word, cell.row)));
-    end_with(explanation, combine(Op::sum, {word, plain(position_value(cell.row, cell.column))}));
+    end_with(explanation, word + plain(position_value(cell.row, cell.column)));
     explanation.notes.push_back(fmt::format("Position: {}({} ÷ 10000^({}/{})).",
                                             cell.column % 2 == 0 ? "sin" : "cos", cell.row,
                                             cell.column - cell.column % 2, kWaveWidth));
@@ -398,12 +398,9 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
 }  // namespace
 
 Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
-    if (spec.scale == ScaleKind::sqrt_dk)
-        score =
-            combine(Op::quotient, {score, combine(Op::sqrt, {constant(static_cast<double>(d_k))})});
-    if (spec.scale == ScaleKind::value)
-        score = combine(Op::product, {score, constant(spec.scale_value)});
-    if (spec.temperature != 1.0) score = combine(Op::quotient, {score, constant(spec.temperature)});
+    if (spec.scale == ScaleKind::sqrt_dk) score = score / combine(Op::sqrt, {constant(d_k)});
+    if (spec.scale == ScaleKind::value) score = score * constant(spec.scale_value);
+    if (spec.temperature != 1.0) score = score / constant(spec.temperature);
     return score;
 }
 

@@ -32,17 +32,16 @@ Expr add_angle(const AppState& state, Explanation& explanation, const Rope& rope
     const Index dims = rope.dims.value_or(state.document().d_k);
     const Index p = explanation.cell.row + (query ? state.document().size.query_offset : 0);
     const double omega = rope_frequency(rope, turn.pair, dims);
-    const Expr power =
-        combine(Op::power, {constant(rope.base),
-                            combine(Op::quotient, {constant(-2.0 * static_cast<double>(turn.pair)),
-                                                   constant(static_cast<double>(dims))})});
+    const Expr power = combine(
+        Op::power,
+        {constant(rope.base), constant(-2.0 * static_cast<double>(turn.pair)) / constant(dims)});
     const bool scaled = is_rescaled(rope, turn.pair, dims);
     explanation.steps.push_back({"ω", R"(\omega)", scaled ? plain(omega) : power, omega});
     if (scaled)
         explanation.notes.push_back(fmt::format(
             "{}^(−2·{}/{}) = {}; RoPE scaling makes it ω = {}.", significant(rope.base, 6),
             turn.pair, dims, significant(evaluate(power), 4), significant(omega, 4)));
-    const Expr theta = combine(Op::product, {constant(static_cast<double>(p)), plain(omega)});
+    const Expr theta = constant(p) * plain(omega);
     explanation.steps.push_back({"θ", R"(\theta)", theta, evaluate(theta)});
     return plain(evaluate(theta));
 }
@@ -50,8 +49,7 @@ Expr add_angle(const AppState& state, Explanation& explanation, const Rope& rope
 /// x cos θ ∓ y sin θ
 Expr turned(const Expr& x, const Expr& y, const Expr& theta, bool minus) {
     return combine(minus ? Op::difference : Op::sum,
-                   {combine(Op::product, {x, combine(Op::cos, {theta})}),
-                    combine(Op::product, {y, combine(Op::sin, {theta})})});
+                   {x * combine(Op::cos, {theta}), y * combine(Op::sin, {theta})});
 }
 
 /// A column of a row that turns: forward of `from`'s values by θ, backward of its gradients by −θ.
@@ -86,9 +84,7 @@ void explain_turn(const AppState& state, Explanation& explanation, Stage stage, 
 }
 
 /// tanh(S / cap)
-Expr bounded(const Expr& scaled, double cap) {
-    return combine(Op::tanh, {combine(Op::quotient, {scaled, constant(cap)})});
-}
+Expr bounded(const Expr& scaled, double cap) { return combine(Op::tanh, {scaled / constant(cap)}); }
 
 }  // namespace
 
@@ -118,13 +114,11 @@ void explain_biased(const AppState& state, Explanation& explanation) {
     Expr biased = cell_expr(state, {Stage::scaled, cell.row, cell.column});
     std::string formula = tex_symbol(Stage::scaled);
     if (document.spec.softcap) {
-        biased = combine(Op::product, {constant(rule.cap), bounded(biased, rule.cap)});
+        biased = constant(rule.cap) * bounded(biased, rule.cap);
         formula = R"(\mathrm{cap} \cdot \tanh(\frac{S}{\mathrm{cap}}))";
     }
     if (document.spec.alibi) {
-        biased = combine(Op::difference,
-                         {biased, combine(Op::product, {constant(rule.slope),
-                                                        constant(static_cast<double>(apart))})});
+        biased = biased - constant(rule.slope) * constant(apart);
         formula += R"( - \mathrm{slope} \cdot |p - j|)";
         explanation.notes.push_back(fmt::format(
             "Query {} stands at position {}, key {} at {}: {} apart. The slope of head {} of {} is "
@@ -150,8 +144,7 @@ void explain_bias_gradient(const AppState& state, Explanation& explanation) {
                 tex_gradient(Stage::biased) + R"( \cdot (1 - \tanh^2(\frac{S}{\mathrm{cap}})))");
     const Expr scaled = cell_expr(state, {Stage::scaled, cell.row, cell.column});
     const Expr square = combine(Op::power, {bounded(scaled, *spec.softcap), constant(2.0)});
-    end_with(explanation,
-             combine(Op::product, {after, combine(Op::difference, {constant(1.0), square})}));
+    end_with(explanation, after * (constant(1.0) - square));
 }
 
 }  // namespace attn::view

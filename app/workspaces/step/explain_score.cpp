@@ -154,13 +154,11 @@ Chain score_chain(const AppState& state, const CellRef& cell) {
 
 /// Σ_c (s q_c) (s k_c), s = d_k^(−1/4).
 void forward_scaled_operands(const AppState& state, Explanation& explanation, Chain chain) {
-    const Expr root =
-        combine(Op::power, {constant(static_cast<double>(state.document().d_k)), constant(-0.25)});
+    const Expr root = combine(Op::power, {constant(state.document().d_k), constant(-0.25)});
     const Expr s =
         add_step(explanation, "s", "s", root, "what each query and key is multiplied by");
     for (Side* side : {&chain.left, &chain.right}) {
-        for (Expr& number : side->numbers)
-            number = plain(evaluate(combine(Op::product, {s, number})));
+        for (Expr& number : side->numbers) number = plain(evaluate(s * number));
         side->heading = "s·" + side->heading;
         side->name = "s·" + side->name;
         side->tex = R"(s \cdot )" + side->tex;
@@ -171,7 +169,7 @@ void forward_scaled_operands(const AppState& state, Explanation& explanation, Ch
 
 Expr length_of(const std::vector<Expr>& row) {
     std::vector<Expr> squares;
-    for (const Expr& number : row) squares.push_back(combine(Op::product, {number, number}));
+    for (const Expr& number : row) squares.push_back(number * number);
     return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
 }
 
@@ -186,7 +184,7 @@ void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const C
     const Expr k = add_step(explanation, as_read(spec, "‖k‖"), as_read(spec, R"(\|k\|)", "'"),
                             length_of(chain.right.numbers), as_read(spec, "√Σ_c k_c²"));
     if (q.value != 0.0 && k.value != 0.0) {
-        end_with(explanation, combine(Op::quotient, {product, combine(Op::product, {q, k})}));
+        end_with(explanation, product / (q * k));
         return;
     }
     explanation.notes.emplace_back("A row of length 0 has no direction: its cosines are 0.");
@@ -197,8 +195,7 @@ void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const C
 Expr column_sum(const AppState& state, const std::vector<Expr>& x, Param w, Index a) {
     std::vector<Expr> terms;
     for (std::size_t c = 0; c < x.size(); ++c)
-        terms.push_back(
-            combine(Op::product, {x[c], cell_expr(state, {w, static_cast<Index>(c), a})}));
+        terms.push_back(x[c] * cell_expr(state, {w, static_cast<Index>(c), a}));
     return combine(Op::sum, std::move(terms));
 }
 
@@ -239,10 +236,10 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
     for (Index a = 0; a < w.shape().d; ++a) {
         const double of_query = evaluate(column_sum(state, pair.left.numbers, Param::w_score_q, a));
         const double of_key = evaluate(column_sum(state, pair.right.numbers, Param::w_score_k, a));
-        const Expr tanh = combine(Op::tanh, {combine(Op::sum, {plain(of_query), plain(of_key)})});
+        const Expr tanh = combine(Op::tanh, {plain(of_query) + plain(of_key)});
         const Expr weight = cell_expr(state, {Param::w_score_row, 0, a});
         chain.add(weight, plain(evaluate(tanh)), std::to_string(a));
-        terms.push_back(combine(Op::product, {weight, tanh}));
+        terms.push_back(weight * tanh);
     }
     set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
@@ -257,14 +254,14 @@ void forward_student_t(const AttentionSpec& spec, Explanation& explanation, cons
     set_formula(explanation, as_read(spec, R"(-\ln(1 + \|q - k\|^2))", "'"));
     std::vector<Expr> squares;
     for (std::size_t c = 0; c < chain.labels.size(); ++c) {
-        const Expr apart = combine(Op::difference, {chain.left.numbers[c], chain.right.numbers[c]});
+        const Expr apart = chain.left.numbers[c] - chain.right.numbers[c];
         squares.push_back(combine(Op::power, {apart, constant(2.0)}));
     }
     const Expr distance =
         add_step(explanation, as_read(spec, "‖q − k‖²"), as_read(spec, R"(\|q - k\|^2)", "'"),
                  combine(Op::sum, std::move(squares)), as_read(spec, "Σ_c (q_c − k_c)²"));
-    const Expr log = combine(Op::ln, {combine(Op::sum, {constant(1.0), distance})});
-    end_with(explanation, combine(Op::difference, {constant(0.0), log}));
+    const Expr log = combine(Op::ln, {constant(1.0) + distance});
+    end_with(explanation, constant(0.0) - log);
 }
 
 void forward_relative(const AppState& state, Explanation& explanation, const Chain& chain) {
@@ -278,11 +275,32 @@ void forward_relative(const AppState& state, Explanation& explanation, const Cha
                  products_of(chain), "the sum of " + counted(std::ssize(chain.labels), "product"));
     const Expr bias =
         cell_expr(state, {Param::b_score, state.head, distance + state.document().size.tq - 1});
-    explanation.notes.push_back(
-        fmt::format("b_score is the number of head {} for keys that stand j − i = {} from their "
-                    "query.",
-                    state.head, distance));
-    end_with(explanation, combine(Op::sum, {product, bias}));
+    explanation.notes.push_back(fmt::format(
+        "b_score is the number of head {} for keys that stand j − i = {} from their query.",
+        state.head, distance));
+    end_with(explanation, product + bias);
+}
+
+/// Of the pairs of one head that are as far apart.
+void explain_distance_gradient(const AppState& state, Explanation& explanation) {
+    const Dimensions& size = state.document().size;
+    const Index distance = explanation.cell.column - (size.tq - 1);
+    std::vector<std::string> labels;
+    std::vector<double> parts;
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index i = std::max<Index>(0, -distance); i < std::min(size.tq, size.tk - distance);
+             ++i) {
+            const Slice slice{b, explanation.cell.row};
+            const Index j = i + distance;
+            const bool counts = contributing_keys(state, slice, i)[j] != 0;
+            parts.push_back(
+                counts ? stage_expr(state, From::gradients, Stage::scores, slice, i, j).value
+                       : 0.0);
+            labels.push_back(slice_label(state, slice, i));
+        }
+    add_shares(explanation, "query", labels, parts);
+    explanation.notes.push_back(fmt::format(
+        "Each share is ∂L/∂scores[i, j] of head {}, j − i = {}.", explanation.cell.row, distance));
 }
 
 }  // namespace
@@ -359,55 +377,28 @@ std::string slope_words(const AttentionSpec& spec, Stage side) {
     return as_read(spec, words);
 }
 
-namespace {
-
-/// Of the pairs of one head that are as far apart.
-void explain_distance_gradient(const AppState& state, Explanation& explanation) {
-    const Dimensions& size = state.document().size;
-    const Index distance = explanation.cell.column - (size.tq - 1);
-    std::vector<std::string> labels;
-    std::vector<double> parts;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index i = std::max<Index>(0, -distance); i < std::min(size.tq, size.tk - distance);
-             ++i) {
-            const Slice slice{b, explanation.cell.row};
-            const Index j = i + distance;
-            const bool counts = contributing_keys(state, slice, i)[j] != 0;
-            parts.push_back(
-                counts ? stage_expr(state, From::gradients, Stage::scores, slice, i, j).value
-                       : 0.0);
-            labels.push_back(slice_label(state, slice, i));
-        }
-    add_shares(explanation, "query", labels, parts);
-    explanation.notes.push_back(fmt::format(
-        "Each share is ∂L/∂scores[i, j] of head {}, j − i = {}.", explanation.cell.row, distance));
-}
-
-}  // namespace
-
 void explain_score_param_gradient(const AppState& state, Explanation& explanation) {
     if (std::get<Param>(explanation.cell.tensor) == Param::b_score)
         return explain_distance_gradient(state, explanation);
     const Dimensions& size = state.document().size;
     std::vector<std::string> labels;
     std::vector<double> parts;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h) {
-            const Slice slice{b, h};
-            const ParamSlopes slope(state, slice, explanation.cell);
-            for (Index i = 0; i < size.tq; ++i) {
-                const auto keys = contributing_keys(state, slice, i);
-                double sum = 0.0;
-                for (std::size_t j = 0; j < keys.size(); ++j)
-                    if (keys[j] != 0)
-                        sum += stage_expr(state, From::gradients, Stage::scores, slice, i,
-                                          static_cast<Index>(j))
-                                   .value *
-                               slope(static_cast<std::size_t>(i), j);
-                parts.push_back(sum);
-                labels.push_back(slice_label(state, slice, i));
-            }
+    for (const auto [b, h] : each_cell(size.batch, size.heads)) {
+        const Slice slice{b, h};
+        const ParamSlopes slope(state, slice, explanation.cell);
+        for (Index i = 0; i < size.tq; ++i) {
+            const auto keys = contributing_keys(state, slice, i);
+            double sum = 0.0;
+            for (std::size_t j = 0; j < keys.size(); ++j)
+                if (keys[j] != 0)
+                    sum += stage_expr(state, From::gradients, Stage::scores, slice, i,
+                                      static_cast<Index>(j))
+                               .value *
+                           slope(static_cast<std::size_t>(i), j);
+            parts.push_back(sum);
+            labels.push_back(slice_label(state, slice, i));
         }
+    }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
         "Each share is Σ_j ∂L/∂scores[i, j] · ∂scores[i, j]/∂ this number, over the query's keys.");
@@ -419,24 +410,21 @@ void explain_sink_gradient(const AppState& state, Explanation& explanation) {
     const double sink = state.document().inputs->params[Param::sinks](0, 0, 0, head);
     std::vector<std::string> labels;
     std::vector<double> parts;
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index i = 0; i < size.tq; ++i) {
-            const Slice slice{b, head};
-            double mean = 0.0;
-            for (Index j = 0; j < size.tk; ++j)
-                if (const double a =
-                        stage_expr(state, From::values, Stage::weights, slice, i, j).value;
-                    a != 0.0)
-                    mean +=
-                        a * stage_expr(state, From::gradients, Stage::weights, slice, i, j).value;
-            const double share = std::exp(sink - state.trace->logsumexp(b, head, i, 0));
-            parts.push_back(-share * mean);
-            labels.push_back(slice_label(state, slice, i));
-        }
+    for (const auto [b, i] : each_cell(size.batch, size.tq)) {
+        const Slice slice{b, head};
+        double mean = 0.0;
+        for (Index j = 0; j < size.tk; ++j)
+            if (const double a = stage_expr(state, From::values, Stage::weights, slice, i, j).value;
+                a != 0.0)
+                mean += a * stage_expr(state, From::gradients, Stage::weights, slice, i, j).value;
+        const double share = std::exp(sink - state.trace->logsumexp(b, head, i, 0));
+        parts.push_back(-share * mean);
+        labels.push_back(slice_label(state, slice, i));
+    }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
-        "Each share is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the "
-        "share of the sink: what it gains, the keys of the row lose.");
+        "Each share is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the share "
+        "of the sink: what it gains, the keys of the row lose.");
 }
 
 }  // namespace attn::view

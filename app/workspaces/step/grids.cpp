@@ -1,9 +1,7 @@
 #include "app/workspaces/step/grids.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,7 +13,6 @@
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/motion.h"
 #include "app/workspaces/step/view_parts.h"
-#include "core/masks.h"
 #include "core/metrics.h"
 #include "core/rng.h"
 #include "core/softmax.h"
@@ -93,9 +90,8 @@ std::vector<Param> params_of(const AppState& state, Stage stage) {
 GridView target_grid(const AppState& state) {
     Sheet sheet = sheet_of(state, Stage::output);
     std::vector<float> values;
-    for (Index i = 0; i < sheet.values.rows; ++i)
-        for (Index c = 0; c < sheet.values.columns; ++c)
-            values.push_back(target_of(state.document(), state.batch, i, c));
+    for (const auto [i, c] : each_cell(sheet.values))
+        values.push_back(target_of(state.document(), state.batch, i, c));
     GridView grid = grid_of(state, std::move(sheet), values);
     grid.slot = Slot::right;
     grid.title = "target";

@@ -1,9 +1,5 @@
 #include "app/workspaces/step/heads.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/colormap.h"

@@ -1,10 +1,8 @@
 #include "app/workspaces/step/motion.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <iterator>
-#include <utility>
 
 #include "app/common/state.h"
 #include "app/workspaces/step/view.h"

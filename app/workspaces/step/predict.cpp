@@ -1,18 +1,13 @@
 #include "app/workspaces/step/predict.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <span>
 
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "core/metrics.h"
@@ -257,13 +252,11 @@ void carry_out(AppState& state, const SetPredicting& action) {
 void carry_out(AppState& state, const GuessEntry& action) {
     Prediction* const guess = open_guess(state);
     if (guess == nullptr || guess->revealed)
-        return say(state, "There is no row to be guessed here.", Severity::warning);
+        return warn(state, "There is no row to be guessed here.");
     if (action.column < 0 || action.column >= std::ssize(guess->guess) ||
         !std::isfinite(action.value))
-        return say(state,
-                   fmt::format("The guess has no entry {}: expected 0 … {} and a finite number.",
-                               action.column, std::ssize(guess->guess) - 1),
-                   Severity::warning);
+        return warn(state, "The guess has no entry {}: expected 0 … {} and a finite number.",
+                    action.column, std::ssize(guess->guess) - 1);
     const double end = axis_end(state, guess->stage);
     guess->column = action.column;
     guess->guess[action.column] =

@@ -1,6 +1,5 @@
 #include "app/workspaces/step/sentence.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,7 +14,6 @@
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/sources.h"
 #include "app/workspaces/step/view.h"
-#include "core/masks.h"
 
 namespace attn::view {
 namespace {

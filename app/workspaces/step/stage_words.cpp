@@ -88,12 +88,11 @@ std::string scaled_words(const Document& document) {
         return fmt::format("The scores are multiplied by {}{}.", significant(spec.scale_value, 4),
                            then);
     const bool dot = spec.score == Score::dot;
-    return fmt::format(
-        "The scores are divided by √{} = {}{}{}.", document.size.d_k,
-        significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then,
-        dot ? ": for independent numbers of mean 0 and variance 1 that root is the standard "
-              "deviation of a dot product"
-            : "");
+    return fmt::format("The scores are divided by √{} = {}{}{}.", document.size.d_k,
+                       significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then,
+                       dot ? ": for independent numbers of mean 0 and variance 1 that root is the "
+                             "standard deviation of a dot product"
+                           : "");
 }
 
 std::string score_words(const Document& document) {
@@ -172,11 +171,11 @@ std::string weights_words(const AppState& state) {
     const Odd odd = odd_rows(state);
     const Tensor& sinks = state.document().inputs->params[Param::sinks];
     const std::string shares =
-        sinks.empty() ? "shares that sum to 1"
-                      : fmt::format(
-                            "shares that sum to 1 together with the sink's, a logit of {} "
-                            "that has no value",
-                            number(sinks(0, 0, 0, state.head)));
+        sinks.empty()
+            ? "shares that sum to 1"
+            : fmt::format(
+                  "shares that sum to 1 together with the sink's, a logit of {} that has no value",
+                  number(sinks(0, 0, 0, state.head)));
     if (odd.empty + odd.nan == 0)
         return fmt::format("Softmax turns each row of scores into {}.", shares);
     std::vector<std::string> parts;
@@ -197,11 +196,10 @@ std::string dropped_words(const AppState& state) {
     if (before.rows != after.rows) return std::string(info(Stage::dropped).words);
     Index dropped = 0;
     Index all = 0;
-    for (Index i = 0; i < after.rows; ++i)
-        for (Index j = 0; j < after.columns; ++j) {
-            all += before(i, j) != 0.0F;
-            dropped += before(i, j) != 0.0F && after(i, j) == 0.0F;
-        }
+    for (const auto [i, j] : each_cell(after)) {
+        all += before(i, j) != 0.0F;
+        dropped += before(i, j) != 0.0F && after(i, j) == 0.0F;
+    }
     return fmt::format(
         "Dropout took out {} of {} weights at random, and divides the others by 1 − p = {}.",
         dropped, all, significant(1.0 - state.document().spec.dropout, 4));

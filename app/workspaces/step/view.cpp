@@ -1,6 +1,5 @@
 #include "app/workspaces/step/view.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -8,8 +7,6 @@
 
 #include "app/common/document/chain_rule.h"
 #include "app/common/document/effect.h"
-#include "app/common/document/loss.h"
-#include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/step/attention_words.h"
@@ -18,7 +15,6 @@
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view_parts.h"
 #include "core/metrics.h"
-#include "core/scores/score.h"
 #include "core/tex.h"
 #include "core/text.h"
 
@@ -175,8 +171,8 @@ std::string evenness_text(const RowMetrics& row, Index allowed) {
 
 std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed, bool sinks) {
     const std::string evenness =
-        "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; "
-        "– where the row may attend to one key only";
+        "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; – where "
+        "the row may attend to one key only";
     return {
         {"evenness", "H / ln n", evenness_text(row, allowed),
          sinks ? evenness + "; of the keys' weights divided by their sum, the sink apart"

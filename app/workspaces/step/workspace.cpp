@@ -48,10 +48,9 @@ void add_selection(std::vector<Command>& list, const AppState& state) {
     const auto& selected = state.selected;
     const bool editable = selected && can_be_typed(state, selected->tensor);
     const CommandAdder add{list, "Step"};
-    add("Select the number above", shift(Key::up), MoveSelection{-1, 0});
-    add("Select the number below", shift(Key::down), MoveSelection{1, 0});
-    add("Select the number to the left", shift(Key::left), MoveSelection{0, -1});
-    add("Select the number to the right", shift(Key::right), MoveSelection{0, 1});
+    add_arrows(add, "number", "number", shift, [](int rows, int columns) {
+        return MoveSelection{rows, columns};
+    });
     add("Edit the selected number", Key::enter, BeginCellEdit{selected.value_or(CellRef{})},
         editable);
 }

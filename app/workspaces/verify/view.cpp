@@ -1,18 +1,10 @@
 #include "app/workspaces/verify/view.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <tuple>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/common/document/requests.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/common/words.h"
-#include "app/workspaces/verify/actions.h"
 
 namespace attn::view {
 namespace {
@@ -127,9 +119,8 @@ GridView error_grid(const AppState& state, const DiffRow& row, CheckedCell at) {
     const VerifyLook& look = verify_look(state);
     const Blocks blocks = blocks_of(row);
     std::vector<float> values;
-    for (Index i = 0; i < blocks.drawn_rows(); ++i)
-        for (Index j = 0; j < blocks.drawn_columns(); ++j)
-            values.push_back(static_cast<float>(worst_in(row, blocks, at, i, j, look.scale).error));
+    for (const auto [i, j] : each_cell(blocks.drawn_rows(), blocks.drawn_columns()))
+        values.push_back(static_cast<float>(worst_in(row, blocks, at, i, j, look.scale).error));
     Sheet sheet;
     sheet.id = find_stage(row.key).value_or(Stage::scores);
     sheet.values = {values.data(), blocks.drawn_rows(), blocks.drawn_columns(),

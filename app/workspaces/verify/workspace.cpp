@@ -57,30 +57,29 @@ void enter_verify(AppState& state) {
 void add_verify_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Verify"};
     const VerifyLook& look = verify_look(state);
-    add("Check a file of results", plain(Key::c), ShowPrompt{PromptKind::check});
-    add("Check what is open", plain(Key::x), CheckFile{""},
-        !look.file.empty() || !look.fault.empty());
+    add("Check a file of results", Key::c, ShowPrompt{PromptKind::check});
+    add("Check what is open", Key::x, CheckFile{""}, !look.file.empty() || !look.fault.empty());
     const bool computes = stages_lack(state.document()).empty() && !is_empty(state.document());
-    add("Plant the next fault", plain(Key::f), fault_beside(state, 1), computes);
+    add("Plant the next fault", Key::f, fault_beside(state, 1), computes);
     add("Plant the fault before", shift(Key::f), fault_beside(state, -1), computes);
     for (const verify::Fault& fault : verify::fault_table())
         add(fmt::format("Plant a fault: {}", fault.words), {}, PlantFault{std::string(fault.key)},
             computes && look.fault != fault.key);
     const auto next = static_cast<std::size_t>(look.scale) + 1;
-    add("Measure errors in the next way", plain(Key::n),
+    add("Measure errors in the next way", Key::n,
         SetErrorScale{static_cast<ErrorScale>(next % std::size(kScaleWords))});
     const bool any = shown_cell(state).has_value();
-    add("The worst number of the array", plain(Key::w), SelectWorst{}, any);
-    add("The array before", plain(Key::page_up), checked_beside(state, -1), any);
-    add("The next array", plain(Key::page_down), checked_beside(state, 1), any);
-    add("The number above", plain(Key::up), moved_cell(state, -1, 0), any);
-    add("The number below", plain(Key::down), moved_cell(state, 1, 0), any);
-    add("The number at the left", plain(Key::left), moved_cell(state, 0, -1), any);
-    add("The number at the right", plain(Key::right), moved_cell(state, 0, 1), any);
-    add("The head before", plain(Key::comma), moved_cell(state, 0, 0, -1), any);
-    add("The next head", plain(Key::period), moved_cell(state, 0, 0, 1), any);
+    add("The worst number of the array", Key::w, SelectWorst{}, any);
+    add("The array before", Key::page_up, checked_beside(state, -1), any);
+    add("The next array", Key::page_down, checked_beside(state, 1), any);
+    add("The number above", Key::up, moved_cell(state, -1, 0), any);
+    add("The number below", Key::down, moved_cell(state, 1, 0), any);
+    add("The number at the left", Key::left, moved_cell(state, 0, -1), any);
+    add("The number at the right", Key::right, moved_cell(state, 0, 1), any);
+    add("The head before", Key::comma, moved_cell(state, 0, 0, -1), any);
+    add("The next head", Key::period, moved_cell(state, 0, 0, 1), any);
     const auto in_step = checked_in_step(state);
-    add("This number in Step, with its whole arithmetic", plain(Key::enter),
+    add("This number in Step, with its whole arithmetic", Key::enter,
         in_step.value_or(OpenCheckedInStep{}), in_step.has_value());
     add_document_commands(list, state);
     add_presets(list, state, "Verify");
@@ -316,7 +315,7 @@ void carry_out(AppState& state, const PlantFault& action) {
     const auto table = verify::fault_table();
     const auto fault = std::ranges::find(table, action.fault, &verify::Fault::key);
     if (!action.fault.empty() && fault == table.end())
-        return say_error(state, fmt::format("There is no fault '{}'.", shortened(action.fault)));
+        return say_error(state, "There is no fault '{}'.", shortened(action.fault));
     if (!action.fault.empty() &&
         (is_empty(state.document()) || !stages_lack(state.document()).empty()))
         return warn(state,

@@ -81,8 +81,7 @@ inline double distance(double a, double b) {
 /// How far each number of a matrix moved.
 inline std::vector<double> distances(Rows a, Rows b) {
     std::vector<double> all;
-    for (Index i = 0; i < b.rows; ++i)
-        for (Index j = 0; j < b.columns; ++j) all.push_back(distance(a(i, j), b(i, j)));
+    for (const auto [i, j] : each_cell(b)) all.push_back(distance(a(i, j), b(i, j)));
     return all;
 }
 inline bool has_nan(std::span<const float> row) {

@@ -38,17 +38,16 @@ bool check_blind(const Told& told) {
     for (const LossSide& side : gradients(told.state).sides) {
         const TensorD& sent = side.gradients[Stage::weights];
         double most = 0.0, apart = 0.0;
-        for (Index b = 0; b < sent.shape().b; ++b)
-            for (Index h = 0; h < sent.shape().h; ++h)
-                for (Index i = 0; i < sent.shape().t; ++i) {
-                    std::vector<double> row;
-                    for (Index j = 0; j < sent.shape().d; ++j)
-                        if (may_attend(document.spec.mask, document.size, b, h, i, j))
-                            row.push_back(sent(b, h, i, j));
-                    if (row.empty()) continue;
-                    most = std::max({most, std::abs(row[0]), std::abs(row.back())});
-                    apart = std::max(apart, std::ranges::max(row) - std::ranges::min(row));
-                }
+        for (const auto [b, h] : each_cell(sent.shape().b, sent.shape().h))
+            for (Index i = 0; i < sent.shape().t; ++i) {
+                std::vector<double> row;
+                for (Index j = 0; j < sent.shape().d; ++j)
+                    if (may_attend(document.spec.mask, document.size, b, h, i, j))
+                        row.push_back(sent(b, h, i, j));
+                if (row.empty()) continue;
+                most = std::max({most, std::abs(row[0]), std::abs(row.back())});
+                apart = std::max(apart, std::ranges::max(row) - std::ranges::min(row));
+            }
         if (!(apart <= 1e-11 * most) || !(most > 0.0)) return false;
     }
     return true;

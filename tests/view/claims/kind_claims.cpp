@@ -24,22 +24,19 @@ bool check_kinds(const Told& told) {
     if (cell.row < 0) return false;
     double most = 0.0, moved = 0.0;
     Index ties = 0, left_out = 0;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j) {
-            if (!std::isfinite(a(i, j)) || !std::isfinite(b(i, j))) {
-                ++left_out;
-                continue;
-            }
-            most = std::max(most, std::abs(b(i, j) - a(i, j)));
+    for (const auto [i, j] : each_cell(a)) {
+        if (!std::isfinite(a(i, j)) || !std::isfinite(b(i, j))) {
+            ++left_out;
+            continue;
         }
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j)
-            ties += std::abs(std::abs(b(i, j) - a(i, j)) - most) <= 1e-12 ? 1 : 0;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index c = 0; c < result.a.output().columns; ++c) {
-            const double by = std::abs(result.b.output()(i, c) - result.a.output()(i, c));
-            moved = std::isnan(by) || std::isnan(moved) ? std::nan("") : std::max(moved, by);
-        }
+        most = std::max(most, std::abs(b(i, j) - a(i, j)));
+    }
+    for (const auto [i, j] : each_cell(a))
+        ties += std::abs(std::abs(b(i, j) - a(i, j)) - most) <= 1e-12 ? 1 : 0;
+    for (const auto [i, c] : each_cell(a.rows, result.a.output().columns)) {
+        const double by = std::abs(result.b.output()(i, c) - result.a.output()(i, c));
+        moved = std::isnan(by) || std::isnan(moved) ? std::nan("") : std::max(moved, by);
+    }
     const double wa = a(cell.row, cell.column), wb = b(cell.row, cell.column);
     const auto output = parts_of("the output moves by {} at most", told.part[4]);
     const auto sides = split(told.part[3], " against ");
@@ -79,9 +76,8 @@ bool check_left_out(const Told& told) {
     const KindsResult& result = kinds_of(told.state);
     const auto a = result.a.weights(), b = result.b.weights();
     Index count = 0;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j)
-            count += std::isfinite(a(i, j)) && std::isfinite(b(i, j)) ? 0 : 1;
+    for (const auto [i, j] : each_cell(a))
+        count += std::isfinite(a(i, j)) && std::isfinite(b(i, j)) ? 0 : 1;
     return told.part[0] == "No" ? count == a.rows * a.columns : count == told.count(0);
 }
 /// The row again, in one go and up to the chunk.
@@ -177,8 +173,8 @@ bool check_same_kind(const Told& told) {
 std::vector<std::uint8_t> allowed(const AppState& state) {
     const Document& document = state.document();
     std::vector<std::uint8_t> all;
-    for (Index i = 0; i < document.size.tq; ++i)
-        for (Index j = 0; j < document.size.tk; ++j) all.push_back(allows(state, i, j) ? 1 : 0);
+    for (const auto [i, j] : each_cell(document.size.tq, document.size.tk))
+        all.push_back(allows(state, i, j) ? 1 : 0);
     return all;
 }
 struct RowSums {
@@ -268,9 +264,8 @@ struct Conventions {
     ConventionResult a, b;
     std::vector<double> by_cell() const {
         std::vector<double> all;
-        for (Index i = 0; i < a.weights.shape().t; ++i)
-            for (Index j = 0; j < a.weights.shape().d; ++j)
-                all.push_back(distance(a.weights(0, 0, i, j), b.weights(0, 0, i, j)));
+        for (const auto [i, j] : each_cell(a.weights.shape().t, a.weights.shape().d))
+            all.push_back(distance(a.weights(0, 0, i, j), b.weights(0, 0, i, j)));
         return all;
     }
     std::vector<double> by_row() const {

@@ -236,42 +236,39 @@ bool check_every_row(const Told& told) {
     const Tensor& a = weights(told.state);
     const bool columns = told.words.starts_with("every column");
     Index zero = 0;
-    for (Index b = 0; b < a.shape().b; ++b)
-        for (Index h = 0; h < a.shape().h; ++h)
-            for (Index n = 0; n < (columns ? a.shape().d : a.shape().t); ++n) {
-                double sum = 0.0, size = 0.0;
-                for (Index m = 0; m < (columns ? a.shape().t : a.shape().d); ++m) {
-                    const float each = columns ? a(b, h, m, n) : a(b, h, n, m);
-                    sum += each, size += std::abs(each);
-                }
-                zero += size == 0.0 ? 1 : 0;
-                if (size != 0.0 && !(std::abs(sum - 1.0) < 1e-3)) return false;
+    for (const auto [b, h] : each_cell(a.shape().b, a.shape().h))
+        for (Index n = 0; n < (columns ? a.shape().d : a.shape().t); ++n) {
+            double sum = 0.0, size = 0.0;
+            for (Index m = 0; m < (columns ? a.shape().t : a.shape().d); ++m) {
+                const float each = columns ? a(b, h, m, n) : a(b, h, n, m);
+                sum += each, size += std::abs(each);
             }
+            zero += size == 0.0 ? 1 : 0;
+            if (size != 0.0 && !(std::abs(sum - 1.0) < 1e-3)) return false;
+        }
     return (zero > 0) == (told.words.find("that is not 0") != told.words.npos);
 }
 bool check_diagonal(const Told& told) {  // j = i + Tk − Tq
     const Tensor& a = weights(told.state);
-    for (Index b = 0; b < a.shape().b; ++b)
-        for (Index h = 0; h < a.shape().h; ++h)
-            for (Index i = 0; i < a.shape().t; ++i)
-                for (Index j = i + a.shape().d - a.shape().t + 1; j < a.shape().d; ++j)
-                    if (j >= 0 && a(b, h, i, j) != 0.0F) return false;
+    for (const auto [b, h] : each_cell(a.shape().b, a.shape().h))
+        for (Index i = 0; i < a.shape().t; ++i)
+            for (Index j = i + a.shape().d - a.shape().t + 1; j < a.shape().d; ++j)
+                if (j >= 0 && a(b, h, i, j) != 0.0F) return false;
     return true;
 }
 bool check_odd_weights(const Told& told) {
     const Tensor& a = weights(told.state);
     const bool nan = told.words.find("NaN") != told.words.npos;
     Index count = 0, rows = 0;
-    for (Index b = 0; b < a.shape().b; ++b)
-        for (Index h = 0; h < a.shape().h; ++h)
-            for (Index i = 0; i < a.shape().t; ++i) {
-                const auto row = Rows(a.matrix(b, h)).row(i);
-                ++rows;
-                count += (nan ? has_nan(row)
-                              : std::ranges::all_of(row, [](float w) { return w == 0.0F; }))
-                             ? 1
-                             : 0;
-            }
+    for (const auto [b, h] : each_cell(a.shape().b, a.shape().h))
+        for (Index i = 0; i < a.shape().t; ++i) {
+            const auto row = Rows(a.matrix(b, h)).row(i);
+            ++rows;
+            count +=
+                (nan ? has_nan(row) : std::ranges::all_of(row, [](float w) { return w == 0.0F; }))
+                    ? 1
+                    : 0;
+        }
     return count == told.count(0) &&
            rows == static_cast<Index>(number_of(split(told.part[1], " ")[0]));
 }

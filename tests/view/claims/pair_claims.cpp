@@ -160,11 +160,10 @@ bool check_moves_alike(const Told& told) {
     const Reach reach = reach_of(told.state);
     const Rows k = rows_of(told.state, Stage::k);
     const double factor = product_factor(told.state.document().spec, k.columns);
-    for (Index j = 0; j < k.rows; ++j)
-        for (Index c = 0; c < k.columns; ++c)
-            if (std::isfinite(rows_of(told.state, Stage::masked)(reach.row, j)) &&
-                factor * k(j, c) != factor * k(reach.column, c))
-                return false;
+    for (const auto [j, c] : each_cell(k))
+        if (std::isfinite(rows_of(told.state, Stage::masked)(reach.row, j)) &&
+            factor * k(j, c) != factor * k(reach.column, c))
+            return false;
     return true;
 }
 bool check_no_slope(const Told& told) {  // W_K q = 0
@@ -290,18 +289,17 @@ bool check_odd_rows(const Told& told) {
     const Tensor& weights = (*told.state.trace)[Stage::weights];
     Index odd = 0, rows = 0;
     double low = HUGE_VAL, high = -HUGE_VAL;
-    for (Index h = 0; h < weights.shape().h; ++h)
-        for (Index i = 0; i < weights.shape().t; ++i) {
-            double sum = 0.0;
-            for (const float each : Rows(weights.matrix(told.state.batch, h)).row(i)) sum += each;
-            ++rows;
-            if (std::abs(sum - 1.0) <= 1e-3 ||
-                (sum == 0.0 && told.words.find("sink") == told.words.npos))
-                continue;
-            ++odd;
-            if (std::isnan(sum)) continue;
-            low = std::min(low, sum), high = std::max(high, sum);
-        }
+    for (const auto [h, i] : each_cell(weights.shape().h, weights.shape().t)) {
+        double sum = 0.0;
+        for (const float each : Rows(weights.matrix(told.state.batch, h)).row(i)) sum += each;
+        ++rows;
+        if (std::abs(sum - 1.0) <= 1e-3 ||
+            (sum == 0.0 && told.words.find("sink") == told.words.npos))
+            continue;
+        ++odd;
+        if (std::isnan(sum)) continue;
+        low = std::min(low, sum), high = std::max(high, sum);
+    }
     const auto sums = parts_of("{}(Σ from {} to {}){}", told.words);
     return odd == told.count(1) &&
            rows == static_cast<Index>(number_of(split(told.part[2], " ")[0])) &&

@@ -161,8 +161,7 @@ bool check_nan_row(const Told& told) {
 Index forbidden_pairs(const AppState& state) {
     const Dimensions& size = state.document().size;
     Index forbidden = 0;
-    for (Index i = 0; i < size.tq; ++i)
-        for (Index j = 0; j < size.tk; ++j) forbidden += allows(state, i, j) ? 0 : 1;
+    for (const auto [i, j] : each_cell(size.tq, size.tk)) forbidden += allows(state, i, j) ? 0 : 1;
     return forbidden;
 }
 bool check_forbidden(const Told& told) {
@@ -247,32 +246,29 @@ bool check_masked_word(const Told& told) {
 /// Of the pair that is looked at.
 bool check_masked_pair(const Told& told) {
     const Rows rows = weights_of(told.state);
-    for (Index i = 0; i < rows.rows; ++i)
-        for (Index j = 0; j < rows.columns; ++j)
-            if (!allows(told.state, i, j)) return true;
+    for (const auto [i, j] : each_cell(rows))
+        if (!allows(told.state, i, j)) return true;
     return false;
 }
 /// Of the pair that is looked at, where that is one of weights: 0 before dropout.
 bool check_masked_before_dropout(const Told& told) {
     const Rows rows = weights_of(told.state);
-    for (Index i = 0; i < rows.rows; ++i)
-        for (Index j = 0; j < rows.columns; ++j) {
-            const auto& cell = told.state.hovered ? told.state.hovered : told.state.selected;
-            const bool other = cell && cell->tensor == OperandId(Stage::dropped) &&
-                               (cell->row != i || cell->column != j);
-            if (!other && rows(i, j) == 0.0F && !allows(told.state, i, j)) return true;
-        }
+    for (const auto [i, j] : each_cell(rows)) {
+        const auto& cell = told.state.hovered ? told.state.hovered : told.state.selected;
+        const bool other = cell && cell->tensor == OperandId(Stage::dropped) &&
+                           (cell->row != i || cell->column != j);
+        if (!other && rows(i, j) == 0.0F && !allows(told.state, i, j)) return true;
+    }
     return false;
 }
 bool check_no_mask(const Told& told) { return forbidden_pairs(told.state) == 0; }
 bool check_dropout(const Told& told) {
     const Rows was = weights_of(told.state), is = rows_of(told.state, Stage::dropped);
     Index out = 0, least = 0;
-    for (Index i = 0; i < is.rows; ++i)
-        for (Index j = 0; j < is.columns; ++j) {
-            out += is(i, j) == 0.0F ? 1 : 0;
-            least += is(i, j) == 0.0F && was(i, j) != 0.0F ? 1 : 0;
-        }
+    for (const auto [i, j] : each_cell(is)) {
+        out += is(i, j) == 0.0F ? 1 : 0;
+        least += is(i, j) == 0.0F && was(i, j) != 0.0F ? 1 : 0;
+    }
     return told.count(0) >= least && told.count(0) <= out &&
            static_cast<Index>(number_of(split(told.part[1], " ")[0])) <= is.rows * is.columns;
 }
@@ -314,22 +310,20 @@ bool check_products(const Told& told) {
     const bool turned = told.state.document().spec.rope.has_value();
     const Rows q = rows_of(told.state, turned ? Stage::q_rot : Stage::q),
                k = rows_of(told.state, turned ? Stage::k_rot : Stage::k);
-    for (Index i = 0; i < q.rows; ++i)
-        for (Index j = 0; j < k.rows; ++j) {
-            std::vector<double> sizes;
-            for (Index c = 0; c < q.columns; ++c)
-                sizes.push_back(std::abs(double{q(i, c)} * k(j, c)));
-            const double most = std::ranges::max(sizes);
-            if (told.part.empty()
-                    ? most == 0.0
-                    : std::ranges::any_of(split(told.part[0], ", "), [&](const std::string& each) {
-                          const auto parts = parts_of("{} ({}){}", each);
-                          return parts && shows((*parts)[1].starts_with("−") ? (*parts)[1].substr(3)
-                                                                             : (*parts)[1],
-                                                most);
-                      }))
-                return true;
-        }
+    for (const auto [i, j] : each_cell(q.rows, k.rows)) {
+        std::vector<double> sizes;
+        for (Index c = 0; c < q.columns; ++c) sizes.push_back(std::abs(double{q(i, c)} * k(j, c)));
+        const double most = std::ranges::max(sizes);
+        if (told.part.empty()
+                ? most == 0.0
+                : std::ranges::any_of(split(told.part[0], ", "), [&](const std::string& each) {
+                      const auto parts = parts_of("{} ({}){}", each);
+                      return parts && shows((*parts)[1].starts_with("−") ? (*parts)[1].substr(3)
+                                                                         : (*parts)[1],
+                                            most);
+                  }))
+            return true;
+    }
     return false;
 }
 /// "Against cat (score 1.20): column 1 (0.80) speaks for sat; no column speaks for cat": the rival's score.

@@ -100,11 +100,10 @@ bool check_causal_mask(const Told& told) {
 }
 bool check_masked_tokens(const Told& told) {  // some pair of tokens that are called so
     const Dimensions& size = told.state.document().size;
-    for (Index i = 0; i < size.tq; ++i)
-        for (Index j = 0; j < size.tk; ++j)
-            if (axis_label(told.state, Axis::query, i) == told.part[0] &&
-                axis_label(told.state, Axis::key, j) == told.part[1] && !allows(told.state, i, j))
-                return true;
+    for (const auto [i, j] : each_cell(size.tq, size.tk))
+        if (axis_label(told.state, Axis::query, i) == told.part[0] &&
+            axis_label(told.state, Axis::key, j) == told.part[1] && !allows(told.state, i, j))
+            return true;
     return false;
 }
 Index query_of(const AppState& state) { return masks_look(state).pair.query; }

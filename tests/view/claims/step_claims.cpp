@@ -45,9 +45,8 @@ Rows before(const AppState& state, Stage stage) {
 bool changed(const AppState& state, Stage stage) {
     const Rows a = before(state, stage), b = rows_of(state, stage);
     if (a.rows != b.rows || a.columns != b.columns) return true;
-    for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.columns; ++j)
-            if (distance(a(i, j), b(i, j)) != 0.0) return true;
+    for (const auto [i, j] : each_cell(a))
+        if (distance(a(i, j), b(i, j)) != 0.0) return true;
     return false;
 }
 

@@ -27,11 +27,10 @@ Index beyond(const DiffRow& row, std::optional<std::pair<Index, Index>> head = {
              std::optional<Index> token = {}) {
     const Shape shape = row.actual->shape();
     Index count = 0;
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index t = 0; t < shape.t; ++t)
-                if ((!head || *head == std::pair(b, h)) && (!token || *token == t))
-                    count += std::ssize(beyond_in(row, b, h, t));
+    for (const auto [b, h] : each_cell(shape.b, shape.h))
+        for (Index t = 0; t < shape.t; ++t)
+            if ((!head || *head == std::pair(b, h)) && (!token || *token == t))
+                count += std::ssize(beyond_in(row, b, h, t));
     return count;
 }
 bool check_verdict(const Told& told) {
@@ -99,14 +98,13 @@ bool check_extent(const Told& told) {
     const Shape shape = found->actual->shape();
     std::set<Index> batches, heads, tokens, columns;
     Index wrong = 0;
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            for (Index t = 0; t < shape.t; ++t) {
-                const auto all = beyond_in(*found, b, h, t);
-                if (all.empty()) continue;
-                ++wrong, columns.insert(all.begin(), all.end());
-                batches.insert(b), heads.insert(h), tokens.insert(t);
-            }
+    for (const auto [b, h] : each_cell(shape.b, shape.h))
+        for (Index t = 0; t < shape.t; ++t) {
+            const auto all = beyond_in(*found, b, h, t);
+            if (all.empty()) continue;
+            ++wrong, columns.insert(all.begin(), all.end());
+            batches.insert(b), heads.insert(h), tokens.insert(t);
+        }
     std::string_view words = told.words.substr(told.part[0].size() + 2);
     if (words.find("column") < words.find("row")) {
         const auto at = words.find(" of ", words.find("column"));

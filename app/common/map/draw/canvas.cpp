@@ -11,8 +11,6 @@
 namespace attn::ui {
 namespace {
 
-using view::PixelRect;
-
 constexpr double kWheelZoom = 1.2;        // a notch
 constexpr double kDoubleClickZoom = 2.0;  // closer
 // Design units.
@@ -45,7 +43,7 @@ struct Canvas {
 
 bool is_empty(const PixelRect& rect) { return rect.right <= rect.left || rect.bottom <= rect.top; }
 
-void draw_picture(const Canvas& canvas, const view::MapPicture& picture) {
+void draw_picture(const Canvas& canvas, const MapPicture& picture) {
     const PixelRect& whole = picture.where;
     const PixelRect part = canvas.visible(intersection(whole, canvas.scene.view.matrix));
     if (is_empty(part)) return;
@@ -68,8 +66,7 @@ void draw_pictures(const Canvas& canvas) {
     canvas.scene.frame.painter.push_clip(
         canvas.at(std::floor(shown.left), std::floor(shown.top)),
         canvas.at(std::ceil(shown.right), std::ceil(shown.bottom)));
-    for (const view::MapPicture& picture : canvas.scene.view.pictures)
-        draw_picture(canvas, picture);
+    for (const MapPicture& picture : canvas.scene.view.pictures) draw_picture(canvas, picture);
     canvas.scene.frame.painter.pop_clip();
 }
 
@@ -82,7 +79,7 @@ void draw_grid_lines(const Canvas& canvas) {
     const PixelRect shown = canvas.visible(matrix);
     if (is_empty(shown)) return;
     const double share = std::min(1.0, cell / frame.px(2 * kGridCell) - 0.25);
-    const view::Color color = view::translucent(frame.theme.background, share);
+    const Color color = view::translucent(frame.theme.background, share);
     const auto first = [cell](double from, double start) {
         return start + std::ceil((from - start) / cell) * cell;
     };
@@ -101,14 +98,13 @@ std::optional<view::Font> figure_font(const Canvas& canvas) {
     const Frame& frame = canvas.scene.frame;
     const auto& figures = canvas.scene.view.figures;
     const Fonts& fonts = frame.fonts;
-    const auto longest = std::ranges::max_element(figures, {}, [&](const view::MapFigure& f) {
-        return frame.text_width(fonts.digits, f.text);
-    });
+    const auto longest = std::ranges::max_element(
+        figures, {}, [&](const MapFigure& f) { return frame.text_width(fonts.digits, f.text); });
     if (longest == figures.end()) return std::nullopt;
     const auto width = static_cast<float>(longest->where.right - longest->where.left);
     const std::array<view::Font, 5> sizes{fonts.digits_large, fonts.digits_medium, fonts.digits,
                                           fonts.digits_small,
-                                          view::Font{view::Face::mono, frame.px(kTinyFigures)}};
+                                          view::Font{Face::mono, frame.px(kTinyFigures)}};
     for (const view::Font& font : sizes)
         if (frame.text_width(font, longest->text + "0") <= width) return font;
     return std::nullopt;
@@ -118,7 +114,7 @@ std::optional<view::Font> figure_font(const Canvas& canvas) {
 void draw_figures(const Canvas& canvas) {
     const auto font = figure_font(canvas);
     if (!font) return;
-    for (const view::MapFigure& figure : canvas.scene.view.figures) {
+    for (const MapFigure& figure : canvas.scene.view.figures) {
         const double half = canvas.scene.frame.text_width(*font, figure.text) / 2.0F;
         const double middle = (figure.where.left + figure.where.right) / 2.0;
         if (middle < half || middle + half > canvas.area.width()) continue;
@@ -143,7 +139,7 @@ void draw_selected(const Canvas& canvas, const PixelRect& rect) {
     draw_ring(frame.painter, box.low, box.high, frame.theme, frame.scale);
 }
 
-void draw_outline(const Canvas& canvas, const PixelRect& rect, view::Color color, float thickness) {
+void draw_outline(const Canvas& canvas, const PixelRect& rect, Color color, float thickness) {
     const auto [low, high] = outlined(canvas, rect);
     canvas.scene.frame.painter.outline({low.x - 1.0F, low.y - 1.0F}, {high.x + 2.0F, high.y + 2.0F},
                                        canvas.scene.frame.theme.background, 1.0F);
@@ -152,12 +148,12 @@ void draw_outline(const Canvas& canvas, const PixelRect& rect, view::Color color
 
 /// The hairline around the matrix, in the warning's colour while it is not exact.
 void draw_matrix_edge(const Canvas& canvas) {
-    const view::Theme& theme = canvas.scene.frame.theme;
+    const Theme& theme = canvas.scene.frame.theme;
     const PixelRect& matrix = canvas.scene.view.matrix;
     const double far = canvas.scene.frame.px(4);  // beyond the canvas: not seen
     const double width = canvas.area.width() + far;
     const double height = canvas.area.height() + far;
-    const view::Color color = canvas.scene.view.sampled ? theme.warning : theme.muted;
+    const Color color = canvas.scene.view.sampled ? theme.warning : theme.muted;
     canvas.scene.frame.painter.outline(
         canvas.at(std::max(std::floor(matrix.left), -far), std::max(std::floor(matrix.top), -far)),
         canvas.at(std::min(std::ceil(matrix.right), width),
@@ -178,12 +174,12 @@ void draw_plate(const Canvas& canvas, ImVec2 low, const Font& font, const std::s
     draw_text_in(frame, font, low, high, Align::center, frame.theme.text, text);
 }
 
-void draw_mark(const Canvas& canvas, const view::MapMark& mark) {
+void draw_mark(const Canvas& canvas, const MapMark& mark) {
     const Frame& frame = canvas.scene.frame;
     const float cell = static_cast<float>(1.0 / view::cells_per_pixel(canvas.scene.look));
     const float radius = std::max(frame.px(kMarkRadius), cell / 2 + frame.px(2));
     const ImVec2 middle = canvas.at(mark.x, mark.y);
-    const auto ring = [&](view::Color color, float thickness) {  // square about a cell with figures
+    const auto ring = [&](Color color, float thickness) {  // square about a cell with figures
         if (cell < frame.px(2 * kMarkRadius))
             return frame.painter.ring(middle, radius, color, thickness);
         frame.painter.outline({middle.x - radius, middle.y - radius},
@@ -223,8 +219,8 @@ void draw_waiting(const Canvas& canvas) {
 }
 
 void draw_content(const Canvas& canvas) {
-    const view::MapView& view = canvas.scene.view;
-    const view::Theme& theme = canvas.scene.frame.theme;
+    const MapView& view = canvas.scene.view;
+    const Theme& theme = canvas.scene.frame.theme;
     draw_pictures(canvas);
     draw_grid_lines(canvas);
     draw_figures(canvas);
@@ -232,15 +228,15 @@ void draw_content(const Canvas& canvas) {
     draw_waiting(canvas);
     if (view.hovered) draw_outline(canvas, *view.hovered, theme.text, 1.0F);
     if (view.selected) draw_selected(canvas, *view.selected);
-    for (const view::MapMark& mark : view.marks) draw_mark(canvas, mark);
+    for (const MapMark& mark : view.marks) draw_mark(canvas, mark);
 }
 
 // --- gestures
 
 /// What the wheel over the canvas, or a hand on it, makes of the camera.
-std::optional<view::MapCamera> moved_camera(const MapScene& scene, ImVec2 at) {
+std::optional<MapCamera> moved_camera(const MapScene& scene, ImVec2 at) {
     const ImGuiIO& io = ImGui::GetIO();
-    const view::MapLook& look = scene.look;
+    const MapLook& look = scene.look;
     if (ImGui::IsItemHovered()) {
         if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
             return view::zoomed_about(look, at.x, at.y, kDoubleClickZoom);
@@ -270,7 +266,7 @@ std::optional<large::Cell> read_hand(const MapScene& scene, const Area& canvas) 
     if (const auto camera = moved_camera(scene, at)) move_map(scene, *camera);
     const auto under =
         ImGui::IsItemHovered() ? view::cell_at(scene.look, at.x, at.y) : std::nullopt;
-    if (under && was_click(scene.frame, released)) scene.out.push_back(view::SelectMapCell{*under});
+    if (under && was_click(scene.frame, released)) scene.out.push_back(SelectMapCell{*under});
     if (ImGui::IsItemActive() && is_dragged(scene.frame))
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
     return under;
@@ -293,7 +289,7 @@ std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& ar
 }
 
 void say_hovered(const MapScene& scene, const std::optional<large::Cell>& under) {
-    if (under != scene.look.hovered) scene.out.push_back(view::HoverMapCell{under});
+    if (under != scene.look.hovered) scene.out.push_back(HoverMapCell{under});
 }
 
 }  // namespace attn::ui

@@ -1,11 +1,9 @@
-#include <algorithm>
-#include <cmath>
 
+#include "app/common/map/draw/parts.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
 #include "app/common/map/camera.h"
-#include "app/common/map/draw/parts.h"
 
 namespace attn::ui {
 namespace {
@@ -17,10 +15,10 @@ constexpr double kLeastAspect = 0.5;  // height to width of a canvas, of few que
 /// How good the picture is, and how large a cell.
 void draw_state(const MapScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
-    const view::Theme& theme = frame.theme;
-    const view::Color ink = scene.view.flawed    ? theme.bad
-                            : scene.view.sampled ? theme.warning
-                                                 : theme.muted;
+    const Theme& theme = frame.theme;
+    const Color ink = scene.view.flawed    ? theme.bad
+                      : scene.view.sampled ? theme.warning
+                                           : theme.muted;
     const Font& font = frame.fonts.small;
     const float zoom = frame.text_width(font, scene.view.zoom_words) + frame.px(kSpace8);
     draw_text_in(frame, font, line.low, line.high, Align::left, ink,
@@ -46,7 +44,7 @@ Area without_legend(const Frame& frame, const Area& room, bool beside) {
 }
 
 /// What the whole matrix takes of a canvas so wide: more would stay empty.
-float filled_height(const view::MapSize& size, float width) {
+float filled_height(const MapSize& size, float width) {
     const double aspect =
         static_cast<double>(size.rows) / static_cast<double>(std::max<Index>(size.columns, 1));
     return std::round(width * static_cast<float>(std::max(aspect, kLeastAspect)));
@@ -73,10 +71,10 @@ std::optional<large::Cell> draw_framed(const MapScene& scene, const Rulers& at, 
 constexpr float kBarWidth = 320.0F, kBarHeight = 10.0F, kSwatch = 12.0F;
 
 /// Labels below the bar, kept within its ends; one that would touch the one before is left out.
-void draw_ticks(const view::MapLegend& legend, const Area& bar, const Frame& frame) {
+void draw_ticks(const MapLegend& legend, const Area& bar, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
     float taken = bar.low.x - frame.px(100);
-    for (const view::MapLegend::Tick& tick : legend.ticks) {
+    for (const MapLegend::Tick& tick : legend.ticks) {
         const float x = std::round(bar.low.x + bar.width() * static_cast<float>(tick.at));
         const float width = frame.text_width(font, tick.label);
         const float left = within(x - width / 2, bar.low.x, bar.high.x - width);
@@ -89,8 +87,7 @@ void draw_ticks(const view::MapLegend& legend, const Area& bar, const Frame& fra
 }
 
 /// A look that the bar does not have, and its name; returns where the next one starts.
-float draw_swatch(const std::string& name, view::Color color, const Area& place,
-                  const Frame& frame) {
+float draw_swatch(const std::string& name, Color color, const Area& place, const Frame& frame) {
     if (name.empty()) return place.low.x;
     const float side = frame.px(kSwatch);
     const float left = place.low.x + side + frame.px(6);
@@ -106,8 +103,7 @@ float draw_swatch(const std::string& name, view::Color color, const Area& place,
 }
 
 /// What is not finite first: it is what must not be missed. Right of the bar, or beneath its ticks.
-void draw_swatches(const view::MapLegend& legend, const Area& bar, float right,
-                   const Frame& frame) {
+void draw_swatches(const MapLegend& legend, const Area& bar, float right, const Frame& frame) {
     Area place{{bar.high.x + frame.px(24), bar.low.y}, {right, bar.high.y}};
     if (place.low.x >= right)
         place = {{bar.low.x, bar.high.y + frame.px(kTitleRow)},
@@ -122,7 +118,7 @@ void draw_swatches(const view::MapLegend& legend, const Area& bar, float right,
 constexpr float kLeastView = 5.0F;  // px of the view's rectangle, however deep the zoom
 
 /// The matrix in its own proportions, in the middle of the area.
-Area fitted(const view::PixelRect& matrix, const Area& area) {
+Area fitted(const PixelRect& matrix, const Area& area) {
     const double width = matrix.right - matrix.left;
     const double height = matrix.bottom - matrix.top;
     if (width <= 0.0 || height <= 0.0) return area;
@@ -134,7 +130,7 @@ Area fitted(const view::PixelRect& matrix, const Area& area) {
 }
 
 void draw_view(const MapScene& scene, const Area& map) {
-    const view::PixelRect& seen = scene.view.minimap.view;
+    const PixelRect& seen = scene.view.minimap.view;
     const auto span = [&](double from, double to, float low, float high) {
         const double length = high - low;
         const double middle = within((from + to) / 2, 0.0, 1.0) * length;
@@ -152,16 +148,15 @@ void draw_view(const MapScene& scene, const Area& map) {
 
 /// An arrow moves the view by half of what is seen.
 void read_keys(const MapScene& scene) {
-    const auto step = [&](view::Key back, view::Key on) {
+    const auto step = [&](Key back, Key on) {
         const bool forth = take_key(scene.frame, on, true);
         return (take_key(scene.frame, back, true) ? -0.5 : 0.0) + (forth ? 0.5 : 0.0);
     };
-    const double across = step(view::Key::left, view::Key::right);
-    const double down = step(view::Key::up, view::Key::down);
+    const double across = step(Key::left, Key::right);
+    const double down = step(Key::up, Key::down);
     if (across == 0.0 && down == 0.0) return;
-    const view::MapCanvas room = view::canvas_of(scene.look);
-    const view::MapCamera camera =
-        view::panned(scene.look, -across * room.width, -down * room.height);
+    const MapCanvas room = view::canvas_of(scene.look);
+    const MapCamera camera = view::panned(scene.look, -across * room.width, -down * room.height);
     move_map(scene, camera);
 }
 
@@ -176,21 +171,19 @@ void read_press(const MapScene& scene, const Area& map) {
     const auto share = [](float at, float low, float high) {
         return within(static_cast<double>((at - low) / (high - low)), 0.0, 1.0);
     };
-    const view::MapCamera camera = view::centred_at(
-        scene.look, share(mouse.x, map.low.x, map.high.x), share(mouse.y, map.low.y, map.high.y));
+    const MapCamera camera = view::centred_at(scene.look, share(mouse.x, map.low.x, map.high.x),
+                                              share(mouse.y, map.low.y, map.high.y));
     move_map(scene, camera);
 }
 
 }  // namespace
 
-void move_map(const MapScene& scene, const view::MapCamera& camera) {
+void move_map(const MapScene& scene, const MapCamera& camera) {
     if (!(camera == view::shown_camera(scene.look)))
         scene.out.push_back(view::moved_map(scene.look, camera));
 }
 
-bool has_map(const view::MapView& view) {
-    return !view.empty && !view.loading && view.fault.empty();
-}
+bool has_map(const MapView& view) { return !view.empty && !view.loading && view.fault.empty(); }
 
 Rulers place_map(const Frame& frame, const Area& room) {
     const float label = frame.text_width(frame.fonts.digits_small, "1,048,576");  // the longest
@@ -205,8 +198,8 @@ Rulers place_map(const Frame& frame, const Area& room) {
 }
 
 void say_room(const MapScene& scene, const Area& canvas) {
-    const view::MapCanvas room{canvas.width(), canvas.height(), scene.frame.scale};
-    if (!(room == scene.look.canvas)) scene.out.push_back(view::SetMapCanvas{room});
+    const MapCanvas room{canvas.width(), canvas.height(), scene.frame.scale};
+    if (!(room == scene.look.canvas)) scene.out.push_back(SetMapCanvas{room});
 }
 
 Area room_left() {
@@ -224,8 +217,8 @@ void draw_map_alone(const MapScene& scene) {
     say_hovered(scene, draw_framed(scene, at, beside));
 }
 
-MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& look,
-                      const Box& box, const Frame& frame, view::Actions& out) {
+MapsPointed draw_maps(std::span<const MapView> maps, const MapLook& look, const Box& box,
+                      const Frame& frame, Actions& out) {
     const Area room{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};
     const bool beside = maps.size() == 1 && is_lower_than(kLowestWindow, frame);
     Rulers at = place_map(frame, without_legend(frame, room, beside));
@@ -238,7 +231,7 @@ MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& 
     for (std::size_t n = 0; n < maps.size(); ++n) {
         at.canvas.high.x = at.columns.high.x =
             at.canvas.low.x + std::max(width, frame.px(kLeastCanvas));
-        view::Actions asked;
+        Actions asked;
         const MapScene scene{maps[n], look, frame, asked};
         if (n == 0) say_room(scene, at.canvas);
         ImGui::PushID(static_cast<int>(n));
@@ -247,8 +240,8 @@ MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& 
                     maps[n].title);
         if (const auto under = draw_framed(scene, at, beside)) pointed.hovered = under;
         ImGui::PopID();
-        for (view::Action& action : asked) {
-            if (const auto* const select = action.as<view::SelectMapCell>())
+        for (Action& action : asked) {
+            if (const auto* const select = action.as<SelectMapCell>())
                 pointed.clicked = select->cell;
             else
                 out.push_back(std::move(action));
@@ -256,18 +249,18 @@ MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& 
         at.canvas.low.x = at.columns.low.x = at.rows.low.x = at.rows.high.x =
             at.canvas.high.x + gap;
     }
-    if (pointed.hovered != look.hovered) out.push_back(view::HoverMapCell{pointed.hovered});
+    if (pointed.hovered != look.hovered) out.push_back(HoverMapCell{pointed.hovered});
     return pointed;
 }
 
-std::vector<view::GridView> titles_of(const std::vector<view::MapView>& maps) {
-    std::vector<view::GridView> titled(maps.size());
+std::vector<GridView> titles_of(const std::vector<MapView>& maps) {
+    std::vector<GridView> titled(maps.size());
     for (std::size_t n = 0; n < maps.size(); ++n) titled[n].title = maps[n].title;
     return titled;
 }
 
 void draw_map_legend(const MapScene& scene, const Area& area) {
-    const view::MapLegend& legend = scene.view.legend;
+    const MapLegend& legend = scene.view.legend;
     if (legend.colors.size() < 2) return;
     const Frame& frame = scene.frame;
     const Font& font = frame.fonts.small;

@@ -15,10 +15,10 @@ namespace attn::ui {
 
 /// What every part of the map is given. The look says where the camera stands: a gesture starts from there.
 struct MapScene {
-    const view::MapView& view;
-    const view::MapLook& look;
+    const MapView& view;
+    const MapLook& look;
     const Frame& frame;
-    view::Actions& out;
+    Actions& out;
 };
 
 /// A rectangle on screen, in whole pixels.
@@ -35,7 +35,7 @@ std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& ca
 void say_hovered(const MapScene& scene, const std::optional<large::Cell>& under);
 
 /// The camera stands there from now on.
-void move_map(const MapScene& scene, const view::MapCamera& camera);
+void move_map(const MapScene& scene, const MapCamera& camera);
 
 /// Ruler marks beside the canvas, and what stands where both rulers meet and end.
 struct Rulers {
@@ -59,7 +59,7 @@ void draw_map_legend(const MapScene& scene, const Area& area);
 void draw_minimap(const MapScene& scene, const Area& area);
 
 /// Whether there is a matrix to look at.
-bool has_map(const view::MapView& view);
+bool has_map(const MapView& view);
 /// The canvas, with its rulers at the left and above, in all of `room`. Depends on the room alone, never on what is
 /// drawn: panning moves nothing.
 Rulers place_map(const Frame& frame, const Area& room);
@@ -75,9 +75,9 @@ void draw_map_alone(const MapScene& scene);
 struct MapsPointed {
     std::optional<large::Cell> clicked, hovered;
 };
-MapsPointed draw_maps(std::span<const view::MapView> maps, const view::MapLook& look,
-                      const Box& box, const Frame& frame, view::Actions& out);
+MapsPointed draw_maps(std::span<const MapView> maps, const MapLook& look, const Box& box,
+                      const Frame& frame, Actions& out);
 /// Grids without cells that have their titles, for the tabs of a low window.
-std::vector<view::GridView> titles_of(const std::vector<view::MapView>& maps);
+std::vector<GridView> titles_of(const std::vector<MapView>& maps);
 
 }  // namespace attn::ui

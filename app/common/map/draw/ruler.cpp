@@ -9,8 +9,6 @@
 namespace attn::ui {
 namespace {
 
-using view::RulerMark;
-
 // Design units.
 constexpr float kTick = 4.0F, kStrongTick = 7.0F;
 
@@ -27,9 +25,9 @@ std::vector<const RulerMark*> by_strength(const std::vector<RulerMark>& marks) {
 struct Ruler {
     const Area& area;
     const Frame& frame;
-    view::Color role;
+    Color role;
 
-    view::Color ink(const RulerMark& mark) const { return mark.strong ? role : frame.theme.muted; }
+    Color ink(const RulerMark& mark) const { return mark.strong ? role : frame.theme.muted; }
     float tick(const RulerMark& mark) const { return frame.px(mark.strong ? kStrongTick : kTick); }
 };
 
@@ -87,8 +85,8 @@ void draw_row_marks(const Ruler& ruler, const std::vector<RulerMark>& marks) {
 /// Where the pointer's cell is, on both rulers.
 void draw_pointer(const MapScene& scene, const Rulers& at) {
     if (!scene.view.hovered) return;
-    const view::PixelRect& cell = *scene.view.hovered;
-    const view::Color color = scene.frame.theme.accent;
+    const PixelRect& cell = *scene.view.hovered;
+    const Color color = scene.frame.theme.accent;
     const float thick = scene.frame.px(2);
     const auto span = [thick](float origin, double from, double to, float low, float high) {
         const float a = std::round(origin + static_cast<float>(from));
@@ -139,18 +137,18 @@ float bar_length(double part, float most) {
 
 /// Bars from the canvas outwards as one shape, without seams between them, and in whole pixels so that
 /// all painters draw the same. `down`: they stand below each other.
-void draw_band(const MapScene& scene, const Area& area, const std::vector<view::PixelRect>& bars,
-               view::Color color, bool down) {
+void draw_band(const MapScene& scene, const Area& area, const std::vector<PixelRect>& bars,
+               Color color, bool down) {
     const float gap = scene.frame.px(3);  // from the canvas
     const float most = (down ? area.width() : area.height()) - gap;
     const float start = down ? area.low.y : area.low.x;
     const float from = (down ? area.low.x : area.low.y) + gap;
     const auto point = [&](float along, float out) {
-        return down ? view::Point{std::round(out), std::round(along)}
-                    : view::Point{std::round(along), std::round(out)};
+        return down ? Point{std::round(out), std::round(along)}
+                    : Point{std::round(along), std::round(out)};
     };
-    std::vector<view::Point> foot, head;
-    for (const view::PixelRect& bar : bars)
+    std::vector<Point> foot, head;
+    for (const PixelRect& bar : bars)
         for (const double end : {down ? bar.top : bar.left, down ? bar.bottom : bar.right}) {
             const float along = start + static_cast<float>(end);
             foot.push_back(point(along, from));
@@ -161,12 +159,12 @@ void draw_band(const MapScene& scene, const Area& area, const std::vector<view::
 
 /// What is NaN in full length and its own colour, each by itself: a band would bridge what lies between.
 void draw_profile(const MapScene& scene, const char* id, const Area& area,
-                  const std::optional<view::MapProfile>& profile, bool down) {
+                  const std::optional<MapProfile>& profile, bool down) {
     if (!profile) return;
-    const view::Theme& theme = scene.frame.theme;
+    const Theme& theme = scene.frame.theme;
     scene.frame.painter.push_clip(area.low, area.high);
     draw_band(scene, area, profile->bars, view::translucent(theme.weight, kBarInk), down);
-    for (const view::PixelRect& bar : profile->nans) draw_band(scene, area, {bar}, theme.nan, down);
+    for (const PixelRect& bar : profile->nans) draw_band(scene, area, {bar}, theme.nan, down);
     scene.frame.painter.pop_clip();
     ImGui::SetCursorScreenPos(area.low);
     ImGui::InvisibleButton(id, area.size());
@@ -176,7 +174,7 @@ void draw_profile(const MapScene& scene, const char* id, const Area& area,
 }  // namespace
 
 void draw_rulers(const MapScene& scene, const Rulers& at) {
-    const view::Theme& theme = scene.frame.theme;
+    const Theme& theme = scene.frame.theme;
     TakenSpans places(scene.frame.px(kSpace8));
     draw_column_title(scene, at, places);
     draw_column_marks({at.columns, scene.frame, theme.key}, scene.view.column_ruler, places);
@@ -194,7 +192,7 @@ void draw_profiles(const MapScene& scene, const Profiles& at) {
 void draw_profile_captions(const MapScene& scene, const Area& line) {
     const Font& font = scene.frame.fonts.small;
     const float half = line.width() / 2 - scene.frame.px(8);
-    const auto put = [&](const std::optional<view::MapProfile>& profile, Align align,
+    const auto put = [&](const std::optional<MapProfile>& profile, Align align,
                          const std::string& where) {
         if (!profile || profile->bars.size() + profile->nans.size() == 0) return;
         const std::string figure = "up to " + profile->largest;

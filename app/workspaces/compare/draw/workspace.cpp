@@ -9,8 +9,6 @@
 namespace attn::ui {
 namespace {
 
-using view::CompareView, view::GridView;
-
 // Design units.
 constexpr float kPins = 340.0F, kStages = 130.0F, kTarget = 260.0F;
 constexpr float kReachLine = 640.0F;  // from here on its words stand in lines
@@ -18,36 +16,35 @@ constexpr float kReachShare = 0.36F;  // of the canvas, beside one matrix
 
 /// `count` of them from the n-th on; which pair is pointed at.
 std::optional<large::Cell> draw_matrices(const CompareView& view, std::size_t n, std::size_t count,
-                                         const Box& box, const Frame& frame, view::Actions& out) {
+                                         const Box& box, const Frame& frame, Actions& out) {
     const GridResult done = draw_grid_set(std::span(view.grids).subspan(n, count), box.low,
                                           box.high, frame, view.hovered);
-    if (done.clicked)
-        out.push_back(view::SelectCompareCell{done.clicked->row, done.clicked->column});
+    if (done.clicked) out.push_back(SelectCompareCell{done.clicked->row, done.clicked->column});
     return place_of(done.hovered);
 }
 
 void draw_compare_bar(const CompareView& view, ControlBar& bar) {
-    view::Actions& out = bar.out;
+    Actions& out = bar.out;
     if (const auto n = bar.combo("##stage", {view.stage_names, view.stage}, kStages,
                                  {"The stage that is compared", "Keys: PgUp, PgDn"}))
-        out.push_back(view::ShowCompareStage{view.stages[*n]});
-    if (bar.button("pin", "pin as baseline",
-                   {"What is shown becomes the baseline",
-                    "Kept until the program ends, not in a session. Key: B, here and where B is "
-                    "free"}))
-        out.push_back(view::PinBaseline{});
+        out.push_back(ShowCompareStage{view.stages[*n]});
+    if (bar.button(
+            "pin", "pin as baseline",
+            {"What is shown becomes the baseline",
+             "Kept until the program ends, not in a session. Key: B, here and where B is free"}))
+        out.push_back(PinBaseline{});
     if (view.pins.empty()) return;
     const auto now = static_cast<std::size_t>(view.baseline);
     if (const auto n =
             bar.combo("##pins", {view.pins, static_cast<int>(now), "baseline: " + view.pins[now]},
                       kPins, {"The baseline", "Keys: Shift+1 … Shift+9"}))
-        out.push_back(view::ChooseBaseline{*n});
+        out.push_back(ChooseBaseline{*n});
     const int shown = view.blink ? static_cast<int>(*view.blink) + 1 : 0;
     if (const auto n = bar.choice("blink", {"both", "baseline", "now"}, shown,
                                   {"Beside each other, or in the same place", "Keys: Space, V"}))
-        out.push_back(view::SetBlink{*n == 0 ? std::nullopt : std::optional<Index>(*n - 1)});
+        out.push_back(SetBlink{*n == 0 ? std::nullopt : std::optional<Index>(*n - 1)});
     if (bar.button("unpin", "unpin", {"Unpin the baseline", "Key: Delete"}))
-        out.push_back(view::Unpin{view.baseline});
+        out.push_back(Unpin{view.baseline});
 }
 
 float reach_height(const CompareView& view) {
@@ -56,8 +53,8 @@ float reach_height(const CompareView& view) {
 }
 
 /// What would give the selected weight another value.
-void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out) {
-    const view::ReachView& reach = view.reach;
+void draw_reach(const CompareView& view, const Frame& frame, Actions& out) {
+    const ReachView& reach = view.reach;
     if (!reach.lacks.empty())
         return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reach.lacks);
     const bool narrow = ImGui::GetContentRegionAvail().x < frame.px(kReachLine);
@@ -73,12 +70,12 @@ void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out)
     const SliderWords words_of{"target", value, "0.9999"};
     if (const auto target = real_slider(frame, "##target", words_of, reach.target, 0.001, 0.999,
                                         frame.px(kTarget), tip, out))
-        out.push_back(view::SetTargetWeight{*target});
+        out.push_back(SetTargetWeight{*target});
     if (!narrow) {
         ImGui::SameLine(0.0F, frame.px(16));
         line_of(frame.fonts.strong, reach.title, ImGui::GetContentRegionAvail().x);
     }
-    for (const view::ReachLine& line : reach.lines) {
+    for (const ReachLine& line : reach.lines) {
         ImGui::PushID(line.title.c_str());
         const std::string text = line.title + ": " + line.words;
         const float button_room = line.applies ? button_width(frame, "apply") + frame.px(12) : 0.0F;
@@ -87,7 +84,7 @@ void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out)
         if (line.applies) {
             if (!narrow) ImGui::SameLine(0.0F, frame.px(12));
             if (button(frame, "apply", "apply", {"Make this change", "One step of undo"}))
-                out.push_back(view::ApplyTargetWeight{line.word});
+                out.push_back(ApplyTargetWeight{line.word});
         }
         ImGui::PopID();
     }
@@ -95,8 +92,8 @@ void draw_reach(const CompareView& view, const Frame& frame, view::Actions& out)
 
 }  // namespace
 
-std::string draw_compare_workspace(const view::AppState& state, const WorkArea& r,
-                                   const Frame& frame, view::Actions& out) {
+std::string draw_compare_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                   Actions& out) {
     const CompareView view = build_compare_view(state);
     Parts parts{.lacks = view.lacks, .heading = {view.point, view.point_b}};
     if (!view.lacks.empty()) return draw_parts(state, r, parts, frame, out);
@@ -118,7 +115,7 @@ std::string draw_compare_workspace(const view::AppState& state, const WorkArea& 
     }
     if (r.chrome) parts.others.push_back(std::move(reach));
     std::string status = draw_parts(state, r, parts, frame, out);
-    if (hovered != view.hovered) out.push_back(view::HoverCompareCell{hovered});
+    if (hovered != view.hovered) out.push_back(HoverCompareCell{hovered});
     return status;
 }
 

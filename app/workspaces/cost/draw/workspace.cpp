@@ -11,8 +11,6 @@
 namespace attn::ui {
 namespace {
 
-using view::CostRowView, view::CostView;
-
 // Design units.
 constexpr float kName = 0.2F;  // of the width
 constexpr double kShareInk = 0.16;
@@ -28,7 +26,7 @@ void draw_presets(const CostView& view, ControlBar& bar) {
     const auto chosen =
         bar.combo("##sizes", {view.preset_names, view.preset, view.preset_shown}, kPreset, tip);
     if (!chosen || static_cast<std::size_t>(*chosen) >= view.presets.size()) return;
-    bar.out.push_back(view::SetCostPreset{view.presets[*chosen].key});
+    bar.out.push_back(SetCostPreset{view.presets[*chosen].key});
 }
 
 void draw_cost_controls(const CostView& view, ControlBar& bar) {
@@ -36,9 +34,9 @@ void draw_cost_controls(const CostView& view, ControlBar& bar) {
     const Tip tip{"How many heads share keys and values",
                   "MHA: none, G = H. GQA: some. MQA: all, G = 1."};
     if (const auto n = bar.choice("sharing", view.sharing_names, view.sharing, tip))
-        bar.out.push_back(shared_heads(view.controls.sizes, static_cast<view::HeadSharing>(*n)));
-    bar.field<view::SetCostPass>(view.controls);
-    for (const view::CostFieldView& field : view.fields) {
+        bar.out.push_back(shared_heads(view.controls.sizes, static_cast<HeadSharing>(*n)));
+    bar.field<SetCostPass>(view.controls);
+    for (const CostFieldView& field : view.fields) {
         const std::string id = "##" + field.label;
         if (!bar.take(number_width(bar.frame, field.label, std::max<Index>(field.value, 9999))))
             continue;
@@ -46,13 +44,13 @@ void draw_cost_controls(const CostView& view, ControlBar& bar) {
                 bar.frame, id.c_str(), field.label.c_str(), field.value, field.low, field.high,
                 number_width(bar.frame, field.label, std::max<Index>(field.value, 9999)),
                 {field.heading, field.words}, bar.out))
-            bar.out.push_back(view::SetCostSize{field.size, *value});
+            bar.out.push_back(SetCostSize{field.size, *value});
     }
 }
 
 // --- the table of stages
 
-void draw_cells(const Box& line, const Font& font, view::Color color, const Frame& frame,
+void draw_cells(const Box& line, const Font& font, Color color, const Frame& frame,
                 const std::array<std::string, 5>& texts) {
     const float width = line.size().x * (1.0F - kName) / static_cast<float>(texts.size());
     for (std::size_t n = 0; n < texts.size(); ++n) {
@@ -62,18 +60,18 @@ void draw_cells(const Box& line, const Font& font, view::Color color, const Fram
     }
 }
 
-void draw_row(const CostRowView& row, const Box& line, const Frame& frame, view::Actions& out) {
+void draw_row(const CostRowView& row, const Box& line, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(line.low);
     const bool clicked = ImGui::InvisibleButton(row.name.c_str(), line.size());
     const bool hovered = ImGui::IsItemHovered();
-    if (clicked || pressed_by_key(frame)) out.push_back(view::SelectCost{row.item});
+    if (clicked || pressed_by_key(frame)) out.push_back(SelectCost{row.item});
     if (row.selected || hovered)
         frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
     const float share = line.size().x * static_cast<float>(within(row.share, 0.0, 1.0));
-    if (row.item != view::CostItem::total)
+    if (row.item != CostItem::total)
         frame.painter.rect(line.low, {line.low.x + share, line.high.y},
                            view::translucent(frame.theme.role(Role::weight), kShareInk));
-    const Font& font = row.item == view::CostItem::total ? frame.fonts.strong : frame.fonts.body;
+    const Font& font = row.item == CostItem::total ? frame.fonts.strong : frame.fonts.body;
     draw_text_in(frame, font, {line.low.x + frame.px(8), line.low.y}, line.high, Align::left,
                  row.selected ? frame.theme.accent : frame.theme.text, row.name);
     draw_cells(line, frame.fonts.digits_small, frame.theme.text, frame, row.numbers);
@@ -84,7 +82,7 @@ float table_height(const CostView& view, const Frame& frame) {
     return frame.px(kTitleRow + kTableRow * static_cast<float>(view.rows.size()));
 }
 
-void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
+void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, Actions& out) {
     Box line{at.low, {at.high.x, at.low.y + frame.px(kTitleRow)}};
     draw_text_in(frame, frame.fonts.small, {line.low.x + frame.px(8), line.low.y}, line.high,
                  Align::left, frame.theme.muted, "stage");
@@ -100,8 +98,8 @@ void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, vi
     say_stands(frame.painter, Measuring::Kind::labels, at.low, line.high);
 }
 
-void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
-    const view::CostMeasureView& measure = view.measure;
+void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, Actions& out) {
+    const CostMeasureView& measure = view.measure;
     ImGui::SetCursorScreenPos(at.low);
     ImGui::BeginChild("times", at.size(), false, ImGuiWindowFlags_NoBackground);
     if (measure.possible || !measure.times.empty())
@@ -109,12 +107,12 @@ void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, vi
     if (measure.possible &&
         button(frame, "measure", measure.busy ? "measuring…" : "measure",
                {"Runs the engine at these sizes, in fp32", "Key: M. Nothing runs by itself."}))
-        out.push_back(view::MeasureCost{});
+        out.push_back(MeasureCost{});
     wrapped_words(frame, frame.fonts.small, measure.fault ? frame.theme.warning : frame.theme.muted,
                   measure.words);
     if (!measure.machine.empty())
         wrapped_words(frame, frame.fonts.small, frame.theme.muted, measure.machine);
-    for (const view::CostTimeView& time : measure.times) {
+    for (const CostTimeView& time : measure.times) {
         words(frame, frame.fonts.body, frame.theme.text, time.title);
         tooltip(frame, time.title, time.tooltip);
         words(frame, frame.fonts.digits, frame.theme.text, time.predicted + " → " + time.measured);
@@ -127,18 +125,17 @@ void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, vi
 // --- curves and cards
 
 /// To whole tokens while the mouse holds it, to powers of two with the arrows.
-void draw_curves(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
+void draw_curves(const CostView& view, const Box& at, const Frame& frame, Actions& out) {
     const PlotInput input = draw_plot(view.plot, "memory", at.low, at.high, false, frame);
-    follow<view::SetCostTokens>(input, view.tokens, view::nearest_tokens, view::next_tokens, out);
+    follow<SetCostTokens>(input, view.tokens, view::nearest_tokens, view::next_tokens, out);
 }
 
-void draw_card(const view::CostCardView& card, const Box& at, const Frame& frame,
-               view::Actions& out) {
+void draw_card(const CostCardView& card, const Box& at, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(at.low);
     const bool clicked = ImGui::InvisibleButton(card.title.c_str(), at.size());
     const bool hovered = ImGui::IsItemHovered();
-    if (clicked || pressed_by_key(frame)) out.push_back(view::SelectCost{card.item});
-    const view::Theme& theme = frame.theme;
+    if (clicked || pressed_by_key(frame)) out.push_back(SelectCost{card.item});
+    const Theme& theme = frame.theme;
     frame.painter.rect(at.low, at.high, hovered ? theme.raised : theme.surface, frame.px(6));
     if (card.selected)
         frame.painter.outline(at.low, at.high, theme.accent, frame.px(1.5F), frame.px(6));
@@ -146,7 +143,7 @@ void draw_card(const view::CostCardView& card, const Box& at, const Frame& frame
     const float left = at.low.x + pad;
     const float right = at.high.x - pad;
     float y = at.low.y + frame.px(6);
-    const auto line = [&](const Font& font, float height, view::Color color, Align align,
+    const auto line = [&](const Font& font, float height, Color color, Align align,
                           const std::string& text) {
         draw_text_in(frame, font, {left, y}, {right, y + frame.px(height)}, align, color,
                      fit_text(frame, font, text, right - left));
@@ -158,7 +155,7 @@ void draw_card(const view::CostCardView& card, const Box& at, const Frame& frame
     tooltip(frame, card.title, card.tooltip);
 }
 
-void draw_cards(const CostView& view, const Box& at, const Frame& frame, view::Actions& out) {
+void draw_cards(const CostView& view, const Box& at, const Frame& frame, Actions& out) {
     const float gap = frame.px(8);
     const auto count = static_cast<float>(view.cards.size());
     const float width = (at.size().x - gap * (count - 1.0F)) / count;
@@ -169,7 +166,7 @@ void draw_cards(const CostView& view, const Box& at, const Frame& frame, view::A
 }
 
 /// The times beside the table of stages, or under it.
-void draw_stages(const CostView& view, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_stages(const CostView& view, const Box& box, const Frame& frame, Actions& out) {
     const float gap = frame.px(kGap);
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const bool narrow = box.size().x < frame.px(kNarrow);
@@ -184,7 +181,7 @@ void draw_stages(const CostView& view, const Box& box, const Frame& frame, view:
 }
 
 /// The cards stay; what is under them scrolls.
-void draw_numbers(const CostView& view, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_numbers(const CostView& view, const Box& box, const Frame& frame, Actions& out) {
     const float foot = box.low.y + frame.px(kCard);
     draw_cards(view, {box.low, {box.high.x, foot}}, frame, out);
     const Box under{{box.low.x, foot + frame.px(kGap)}, box.high};
@@ -197,8 +194,8 @@ void draw_numbers(const CostView& view, const Box& box, const Frame& frame, view
 
 }  // namespace
 
-std::string draw_cost_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
-                                view::Actions& out) {
+std::string draw_cost_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                Actions& out) {
     const CostView view = build_cost_view(state);
     const Parts parts{.heading = {view.sentence, view.note, view.notes},
                       .hero = {"memory", "memory over tokens",

@@ -15,8 +15,6 @@
 namespace attn::ui {
 namespace {
 
-using view::GenerateBar, view::GenerateChip, view::GenerateLensRow, view::GenerateView;
-
 // Design units.
 constexpr float kStripShare = 0.44F;                      // of the width
 constexpr float kMostName = 0.24F, kNumbers = 66.0F;      // columns of the candidates
@@ -31,52 +29,52 @@ void draw_steps(const GenerateView& view, ControlBar& bar) {
     if (view.example && view.shows_decoder) {
         if (bar.button("decoder", "show the decoder",
                        {"It gives the next token and writes on", ""}))
-            bar.out.push_back(view::ShowGroup{"decoder"});
+            bar.out.push_back(ShowGroup{"decoder"});
         return;
     }
     if (view.example) {
         if (bar.button("open", "open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
-            bar.out.push_back(view::ShowPrompt{view::PromptKind::open});
+            bar.out.push_back(ShowPrompt{PromptKind::open});
         return;
     }
     if (bar.button("back", "Back", {"A step back", "Key: ←"}) && view.at > 0)
-        bar.out.push_back(view::ShowGenerated{view.at - 1});
+        bar.out.push_back(ShowGenerated{view.at - 1});
     if (bar.button("step", "Step", {"Take the next token, or a step forward", "Key: →"})) {
         if (view.next)
             bar.out.push_back(*view.next);
         else if (view.at < view.count)
-            bar.out.push_back(view.at + 1 < view.count ? view::ShowGenerated{view.at + 1}
-                                                       : view::ShowGenerated{});
+            bar.out.push_back(view.at + 1 < view.count ? ShowGenerated{view.at + 1}
+                                                       : ShowGenerated{});
     }
     const char* const play = view.playing ? "Stop" : "Play";
     if (bar.button("play", play, {"Take token after token", "Key: Space"}))
-        bar.out.push_back(view::PlayGeneration{!view.playing});
+        bar.out.push_back(PlayGeneration{!view.playing});
     if (view.at < view.count && bar.button("drop", "delete after here",
                                            {"Delete what was taken from this step on", "Key: Del"}))
-        bar.out.push_back(view::DropTokens{view.at});
+        bar.out.push_back(DropTokens{view.at});
 }
 
 void draw_place(const GenerateView& view, ControlBar& bar) {
     if (view.layers > 1)
         if (const auto layer = bar.number("##layer", "layer", view.layer, 0, view.layers - 1,
                                           {"The layer whose weights are shown", "Key: Y"}))
-            bar.out.push_back(view::ShowLayer{*layer});
+            bar.out.push_back(ShowLayer{*layer});
     if (view.heads > 1)
         if (const auto head = bar.number("##head", "head", view.head, 0, view.heads - 1,
                                          {"The head whose weights are shown", "Key: H"}))
-            bar.out.push_back(view::ShowHead{*head});
+            bar.out.push_back(ShowHead{*head});
 }
 
-void draw_generate_bar(const GenerateView& view, const view::GenerateLook& look, ControlBar& bar) {
+void draw_generate_bar(const GenerateView& view, const GenerateLook& look, ControlBar& bar) {
     draw_steps(view, bar);
-    bar.field<view::SetGreedy>(view.controls);
-    bar.field<view::SetSamplingTemperature>(view.controls);
-    bar.field<view::SetTopK>(view.controls);
-    bar.field<view::SetTopP>(view.controls);
-    bar.field<view::SetSamplingSeed>(view.controls);
+    bar.field<SetGreedy>(view.controls);
+    bar.field<SetSamplingTemperature>(view.controls);
+    bar.field<SetTopK>(view.controls);
+    bar.field<SetTopP>(view.controls);
+    bar.field<SetSamplingSeed>(view.controls);
     if (view.example) return;
     draw_place(view, bar);
-    if (view.has_lens) bar.field<view::ShowLens>(look);
+    if (view.has_lens) bar.field<ShowLens>(look);
 }
 
 // --- the text
@@ -113,13 +111,13 @@ ChipLayout lay_out_chips(const std::vector<GenerateChip>& chips, const Box& box,
     return at;
 }
 
-void draw_chip(const GenerateChip& chip, const Box& box, const Frame& frame, view::Actions& out) {
-    const view::Theme& theme = frame.theme;
+void draw_chip(const GenerateChip& chip, const Box& box, const Frame& frame, Actions& out) {
+    const Theme& theme = frame.theme;
     const float radius = frame.px(4);
     if (chip.step) {
         ImGui::SetCursorScreenPos(box.low);
         const bool clicked = ImGui::InvisibleButton("chip", box.size());
-        if (clicked || pressed_by_key(frame)) out.push_back(view::ShowGenerated{*chip.step});
+        if (clicked || pressed_by_key(frame)) out.push_back(ShowGenerated{*chip.step});
         tooltip(frame, fmt::format("Step {}", *chip.step), "Click: its candidates.");
         frame.painter.rect(box.low, box.high, theme.raised, radius);
     }
@@ -130,7 +128,7 @@ void draw_chip(const GenerateChip& chip, const Box& box, const Frame& frame, vie
 }
 
 /// Returns what it takes of the height.
-float draw_chips(const GenerateView& view, const Box& box, const Frame& frame, view::Actions& out) {
+float draw_chips(const GenerateView& view, const Box& box, const Frame& frame, Actions& out) {
     const ChipLayout at = lay_out_chips(view.chips, box, frame);
     for (std::size_t n = at.first; n < view.chips.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));
@@ -172,14 +170,14 @@ void draw_bar_heads(const GenerateView& view, const BarColumns& at, const Box& l
 
 void draw_marks_of(const GenerateBar& bar, const BarColumns& at, const Box& line, double most,
                    const Frame& frame) {
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const float room = at.before - at.bar - frame.px(kSpace8);
     const float height = std::min(line.size().y * kBarHeight, frame.px(kHighestBar));
     const float top = (line.low.y + line.high.y - height) / 2;
     const auto reach = [&](double p) {
         return at.bar + room * static_cast<float>(most > 0.0 ? within(p / most, 0.0, 1.0) : 0.0);
     };
-    const view::Color ink = theme.role(Role::output);
+    const Color ink = theme.role(Role::output);
     const float inset = frame.px(3);
     if (bar.after > 0.0)
         frame.painter.rect({at.bar, top + inset}, {reach(bar.after), top + height - inset}, ink);
@@ -189,8 +187,8 @@ void draw_marks_of(const GenerateBar& bar, const BarColumns& at, const Box& line
 
 void draw_bar_texts(const GenerateBar& bar, const BarColumns& at, const Box& line,
                     const Frame& frame) {
-    const view::Theme& theme = frame.theme;
-    const view::Color ink = bar.kept ? theme.text : theme.muted;
+    const Theme& theme = frame.theme;
+    const Color ink = bar.kept ? theme.text : theme.muted;
     const Font& digits = frame.fonts.digits_small;
     draw_fitted(frame, bar.chosen ? frame.fonts.strong : frame.fonts.body, {at.name, line.low.y},
                 {at.bar - frame.px(kSpace4), line.high.y}, Align::left, ink, bar.text);
@@ -201,12 +199,12 @@ void draw_bar_texts(const GenerateBar& bar, const BarColumns& at, const Box& lin
 }
 
 void draw_candidate(const GenerateView& view, const GenerateBar& bar, const BarColumns& at,
-                    const Box& line, const Frame& frame, view::Actions& out) {
+                    const Box& line, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(line.low);
     const bool clicked = ImGui::InvisibleButton("candidate", line.size());
     const bool pressed = pressed_by_key(frame);
-    if ((clicked || pressed) && view.example) out.push_back(view::ExplainToken{bar.token});
-    if ((clicked || pressed) && !view.example) out.push_back(view::TakeToken{view.at, bar.token});
+    if ((clicked || pressed) && view.example) out.push_back(ExplainToken{bar.token});
+    if ((clicked || pressed) && !view.example) out.push_back(TakeToken{view.at, bar.token});
     if (ImGui::IsItemHovered() || bar.explained)
         frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
     tooltip(frame, fmt::format("“{}”", bar.text),
@@ -218,8 +216,7 @@ void draw_candidate(const GenerateView& view, const GenerateBar& bar, const BarC
         frame.painter.outline(line.low, line.high, frame.theme.accent, frame.px(1.5F), frame.px(4));
 }
 
-void draw_candidates(const GenerateView& view, const Box& box, const Frame& frame,
-                     view::Actions& out) {
+void draw_candidates(const GenerateView& view, const Box& box, const Frame& frame, Actions& out) {
     const BarColumns at = columns_in(view, box, frame);
     const float head = frame.px(kTextRow);
     draw_bar_heads(view, at, {box.low, {box.high.x, box.low.y + head}}, frame);
@@ -250,7 +247,7 @@ void draw_candidates(const GenerateView& view, const Box& box, const Frame& fram
 }
 
 void draw_generate_hero(const GenerateView& view, const Box& box, const Frame& frame,
-                        view::Actions& out) {
+                        Actions& out) {
     ImGui::PushID("text");
     const float text = draw_chips(view, box, frame, out);
     ImGui::PopID();
@@ -260,13 +257,12 @@ void draw_generate_hero(const GenerateView& view, const Box& box, const Frame& f
 
 // --- beside them
 
-void draw_strip(const GenerateView& view, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_strip(const GenerateView& view, const Box& box, const Frame& frame, Actions& out) {
     if (!view.strip) return;
     const float foot = box.high.y - frame.px(2 * kTextRow);
     if (const auto clicked =
             draw_grid_set({&*view.strip, 1}, box.low, {box.high.x, foot}, frame).clicked)
-        out.push_back(clicked->row < view.count ? view::ShowGenerated{clicked->row}
-                                                : view::ShowGenerated{});
+        out.push_back(clicked->row < view.count ? ShowGenerated{clicked->row} : ShowGenerated{});
     const float middle = foot + frame.px(kTextRow);
     draw_fitted(frame, frame.fonts.body, {box.low.x, foot}, {box.high.x, middle}, Align::left,
                 frame.theme.text, view.cache);
@@ -312,8 +308,8 @@ void draw_lens(const GenerateView& view, const Box& box, const Frame& frame) {
     }
 }
 
-std::string draw_generate_workspace(const view::AppState& state, const WorkArea& area,
-                                    const Frame& frame, view::Actions& out) {
+std::string draw_generate_workspace(const AppState& state, const WorkArea& area, const Frame& frame,
+                                    Actions& out) {
     const GenerateView view = build_generate_view(state);
     Parts parts{.lacks = view.pending,
                 .heading = {view.headline, view.muted},

@@ -1,15 +1,8 @@
 #include "app/workspaces/gradients/draw/competition.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <numbers>
 #include <numeric>
-#include <optional>
-#include <vector>
 
-#include "app/common/colormap.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/measured.h"
@@ -17,8 +10,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::CellLook, view::Color, view::CompetitionToken, view::CompetitionView, view::Point;
 
 // Design units.
 constexpr float kRow = 18.0F, kRowNames = 60.0F, kMostPitch = 96.0F, kMostBar = 28.0F;
@@ -124,8 +115,8 @@ void draw_arrows(const Ground& at) {
 
 void draw_weight_bar(const Ground& at, Index key, bool hovered) {
     const auto& token = at.view.at(key);
-    const view::Theme& theme = at.frame.theme;
-    view::Painter& painter = at.frame.painter;
+    const Theme& theme = at.frame.theme;
+    Painter& painter = at.frame.painter;
     const float x = at.x(key);
     const float half = std::min(at.pitch * 0.36F, at.frame.px(kMostBar) / 2);
     const float room = at.base - at.line - at.frame.px(4);
@@ -179,7 +170,7 @@ std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
 void draw_key_words(const Ground& at, Index key) {
     const auto& token = at.view.at(key);
     const Frame& frame = at.frame;
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const view::Font& digits = frame.fonts.digits_small;
     const float widest = std::max({frame.text_width(digits, token.p_text),
                                    frame.text_width(digits, token.slope_text), at.pitch});
@@ -215,7 +206,7 @@ void draw_row_names(const Ground& at) {
 /// Title, the sum, and why there is no arrow.
 void draw_competition_words(const Ground& at) {
     const Frame& frame = at.frame;
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     float y = at.box.low.y;
     const auto add = [&](const view::Font& font, Color color, const std::string& text) {
         if (text.empty()) return;
@@ -238,7 +229,7 @@ std::optional<Index> key_under_pointer(const Ground& at) {
 }  // namespace
 
 void draw_competition(const CompetitionView& view, const Box& box, const Frame& frame,
-                      view::Actions& out) {
+                      Actions& out) {
     if (!view.lacks.empty())
         return draw_fitted(frame, frame.fonts.body, box.low,
                            {box.high.x, box.low.y + frame.px(kRow)}, Align::left, frame.theme.muted,
@@ -252,13 +243,13 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
         const auto& token = view.at(*hovered);
         if (!frame.quiet)
             tooltip_at_pointer(frame, token.label + ": a = " + token.p_text, token.tip);
-        if (clicked) out.push_back(view::SelectJacobianRow{view.row, *hovered});
+        if (clicked) out.push_back(SelectJacobianRow{view.row, *hovered});
     } else {
-        tooltip(frame, view.title,
-                view.formula +
-                    ". An arrow is as wide as |∂a_k/∂s_j|; the widest there can be is "
-                    "1/4; under 0.013 it is a hairline, under 0.0001 none. Keys: ← and → choose j, "
-                    "↑ and ↓ the row.");
+        tooltip(
+            frame, view.title,
+            view.formula +
+                ". An arrow is as wide as |∂a_k/∂s_j|; the widest there can be is 1/4; under 0.013 "
+                "it is a hairline, under 0.0001 none. Keys: ← and → choose j, ↑ and ↓ the row.");
     }
     draw_competition_words(at);
     say_stands(frame.painter, Measuring::Kind::chart, box.low, box.high);

@@ -7,7 +7,7 @@ namespace attn::ui {
 
 /// The tokens of a row, bars of their weights, and from the key whose score is raised an arrow to every key, as wide as what that
 /// one gains or loses. A click chooses the key.
-void draw_competition(const view::CompetitionView& view, const Box& box, const Frame& frame,
-                      view::Actions& out);
+void draw_competition(const CompetitionView& view, const Box& box, const Frame& frame,
+                      Actions& out);
 
 }  // namespace attn::ui

@@ -12,8 +12,6 @@
 namespace attn::ui {
 namespace {
 
-using view::GradientRow, view::GradientsView;
-
 // Design units.
 constexpr float kSymbols = 76.0F, kNumbers = 108.0F, kTick = 40.0F, kWorkspaceHead = 44.0F,
                 kTallest = 64.0F;
@@ -22,7 +20,7 @@ constexpr float kLowest = 20.0F;                // then the chain scrolls
 constexpr float kTitleRoom = 330.0F, kLosses = 210.0F, kRows = 180.0F;
 
 /// What is divided as weights are drawn, what is not as words are.
-view::Color color_of_side(const GradientsView& view, std::size_t n, const view::Theme& theme) {
+Color color_of_side(const GradientsView& view, std::size_t n, const Theme& theme) {
     const bool plain = view.sides[n] == "not divided";
     const bool second = n == 1 && view.sides[0] != "not divided";
     return plain || second ? theme.text : theme.role(Role::weight);
@@ -30,8 +28,8 @@ view::Color color_of_side(const GradientsView& view, std::size_t n, const view::
 
 /// The two norms of one link of the chain; a click shows its gradient.
 void draw_chain_row(const GradientsView& view, const GradientRow& row, const Box& box,
-                    const Frame& frame, view::Actions& out) {
-    const view::Theme& theme = frame.theme;
+                    const Frame& frame, Actions& out) {
+    const Theme& theme = frame.theme;
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = ImGui::InvisibleButton(row.key.c_str(), box.size());
     const bool pressed = pressed_by_key(frame);
@@ -53,13 +51,13 @@ void draw_chain_row(const GradientsView& view, const GradientRow& row, const Box
         const float top = box.low.y + height * (n == 0 ? 0.08F : 0.52F);
         const float foot = top + height * 0.4F;
         const float end = left + (right - left) * static_cast<float>(row.bars[n]);
-        const view::Color color = color_of_side(view, n, theme);
+        const Color color = color_of_side(view, n, theme);
         if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, foot}, color, frame.px(2));
         const ImVec2 from{low && n == 1 ? half : right, low ? box.low.y : top};
         const ImVec2 to{low && n == 0 ? half : box.high.x, low ? box.high.y : foot};
         draw_fitted(frame, frame.fonts.digits_small, from, to, Align::right, color, row.texts[n]);
     }
-    if (clicked || pressed) out.push_back(view::ShowGradientOf{row.key});
+    if (clicked || pressed) out.push_back(ShowGradientOf{row.key});
 }
 
 void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame) {
@@ -80,7 +78,7 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
     }
 }
 
-void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, Actions& out) {
     const float middle = (box.low.x + box.high.x) / 2;
     const float line = box.low.y + frame.px(22);
     if (box.size().x >= frame.px(kTitleRoom))
@@ -111,15 +109,15 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, v
 
 /// `count` of them from the n-th on.
 void draw_gradient_grids(const GradientsView& view, std::size_t n, std::size_t count,
-                         const Box& box, const Frame& frame, view::Actions& out) {
+                         const Box& box, const Frame& frame, Actions& out) {
     const std::span grids = std::span(view.grids).subspan(n, count);
     const GridSetResult done = draw_grid_set(grids, box.low, box.high, frame);
     if (!done.clicked) return;
-    const view::GridView& grid = grids[done.grid];
+    const GridView& grid = grids[done.grid];
     const bool jacobian = &grid == &view.grids.back() && grid.title.starts_with("∂a");
     if (!jacobian && grid.row_role != Role::query) return;
     const Index row = jacobian ? view.row : done.clicked->row;
-    out.push_back(view::SelectJacobianRow{row, done.clicked->column});
+    out.push_back(SelectJacobianRow{row, done.clicked->column});
 }
 
 void draw_gradients_bar(const GradientsView& view, ControlBar& bar) {
@@ -127,20 +125,20 @@ void draw_gradients_bar(const GradientsView& view, ControlBar& bar) {
     if (const auto n = bar.label("L =").combo(
             "##loss", {view.losses, view.loss, view.losses[loss]}, kLosses,
             {"The loss", "Key: L. One output and its targets are chosen in Step"}))
-        bar.out.push_back(view::SetLoss{static_cast<view::LossKind>(*n)});
+        bar.out.push_back(SetLoss{static_cast<LossKind>(*n)});
     const auto row = static_cast<std::size_t>(view.row);
     if (row < view.row_names.size())
         if (const auto n =
                 bar.combo("##row", {view.row_names, view.row, "row: " + view.row_names[row]}, kRows,
                           {"The row whose Jacobian is drawn", "Keys: ↑ and ↓"}))
-            bar.out.push_back(view::SelectJacobianRow{*n, 0});
+            bar.out.push_back(SelectJacobianRow{*n, 0});
     bar.words(bar.frame.theme.good, view.badge, {view.badge, view.badge_tip});
 }
 
 }  // namespace
 
-std::string draw_gradients_workspace(const view::AppState& state, const WorkArea& r,
-                                     const Frame& frame, view::Actions& out) {
+std::string draw_gradients_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                     Actions& out) {
     const GradientsView view = build_gradients_view(state);
     Parts parts{.lacks = view.lacks, .heading = {view.point, {}, view.notes}};
     if (!view.lacks.empty()) return draw_parts(state, r, parts, frame, out);

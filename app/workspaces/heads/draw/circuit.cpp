@@ -11,15 +11,13 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView, view::TokenPairs;
-
 // Design units.
 constexpr float kBars = 132.0F, kLeastHero = 200.0F, kBarHeight = 48.0F, kWidestBar = 24.0F,
                 kPairRow = 24.0F, kPairGap = 20.0F, kWidestToken = 88.0F;
 
 /// Under the picture: singular values as bars, the copying score beside their title.
-void draw_values(const view::HeadCircuitView& circuit, const Box& box, const Frame& frame) {
-    const view::GridView& grid = *circuit.values;
+void draw_values(const HeadCircuitView& circuit, const Box& box, const Frame& frame) {
+    const GridView& grid = *circuit.values;
     ImVec2 cell{frame.px(kWidestBar), frame.px(kBarHeight)};
     const GridMargins around = grid_margins(grid, frame, cell);
     const float room = box.size().x - around.left - around.right;
@@ -69,7 +67,7 @@ std::optional<Index> draw_token_row(const std::vector<std::string>& tokens, cons
 }
 
 /// The text's tokens, the other text's beneath them, and a line for each pair.
-void draw_pairs(const TokenPairs& pairs, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_pairs(const TokenPairs& pairs, const Box& box, const Frame& frame, Actions& out) {
     const float below = box.low.y + frame.px(kPairRow + kPairGap);
     for (const auto& [here, there] : pairs.pairs) {
         const Box a =
@@ -81,20 +79,20 @@ void draw_pairs(const TokenPairs& pairs, const Box& box, const Frame& frame, vie
     }
     const auto here = draw_token_row(pairs.here, "here", pairs.chosen, box, box.low.y, frame);
     const auto there = draw_token_row(pairs.there, "there", {}, box, below, frame);
-    if (here) out.push_back(view::ChooseToPair{here});
+    if (here) out.push_back(ChooseToPair{here});
     if (!there || !pairs.chosen) return;
     const std::string text = view::repaired(pairs.pairs, *pairs.chosen, *there);
     if (text.empty())
-        out.push_back(view::Notify{{"At least one pair must stand.", view::Severity::warning}});
+        out.push_back(Notify{{"At least one pair must stand.", Severity::warning}});
     else
-        out.push_back(view::PairTokens{text});
+        out.push_back(PairTokens{text});
 }
 
 }  // namespace
 
-void draw_head_circuit(const AllHeadsView& view, const view::MapLook& look, const Box& box,
-                       const Frame& frame, view::Actions& out) {
-    const view::HeadCircuitView& circuit = *view.circuit;
+void draw_head_circuit(const AllHeadsView& view, const MapLook& look, const Box& box,
+                       const Frame& frame, Actions& out) {
+    const HeadCircuitView& circuit = *view.circuit;
     const bool bars = circuit.values && box.size().y > frame.px(kBars + kLeastHero);
     const float foot = box.high.y - (bars ? frame.px(kBars) : 0.0F);
     const Box hero{box.low, {box.high.x, foot}};
@@ -104,17 +102,16 @@ void draw_head_circuit(const AllHeadsView& view, const view::MapLook& look, cons
             draw_grid_set(circuit.grids, hero.low, hero.high, frame, view.hovered_circuit);
         clicked = place_of(done.clicked);
         if (const auto hovered = place_of(done.hovered); hovered != view.hovered_circuit)
-            out.push_back(view::HoverCircuit{hovered});
+            out.push_back(HoverCircuit{hovered});
     } else {
         clicked = draw_maps(circuit.maps, look, hero, frame, out).clicked;
     }
-    if (clicked) out.push_back(view::SelectCircuitCell{clicked->row, clicked->column});
+    if (clicked) out.push_back(SelectCircuitCell{clicked->row, clicked->column});
     if (bars) draw_values(circuit, {{box.low.x, foot + frame.px(kSpace12)}, box.high}, frame);
 }
 
-void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out) {
-    const view::SweepView& sweep = *view.sweep;
+void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
+    const SweepView& sweep = *view.sweep;
     const float pairs = sweep.pairs ? frame.px(2 * kPairRow + kPairGap + kSpace12) : 0.0F;
     const float foot = box.high.y - pairs;
     if (sweep.pairs)
@@ -132,12 +129,11 @@ void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& fram
     const GridResult done =
         draw_grid_set(std::span(&*sweep.grid, 1), box.low, {box.high.x, foot}, frame, cursor);
     if (done.clicked && heads) press_head({done.clicked->row, done.clicked->column}, false, out);
-    if (done.clicked && !heads)
-        out.push_back(view::SelectSwept{done.clicked->row, done.clicked->column});
+    if (done.clicked && !heads) out.push_back(SelectSwept{done.clicked->row, done.clicked->column});
     const auto place = done.hovered && heads
                            ? std::optional(HeadPlace{done.hovered->row, done.hovered->column})
                            : std::nullopt;
-    if (place != view.hovered) out.push_back(view::HoverHead{place});
+    if (place != view.hovered) out.push_back(HoverHead{place});
 }
 
 }  // namespace attn::ui

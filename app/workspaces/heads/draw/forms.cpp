@@ -12,8 +12,6 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView, view::HeadChip, view::HeadLinesView, view::Point;
-
 // Design units.
 constexpr float kLargestPitch = 96.0F, kThin = 0.75F, kThick = 6.0F, kThickest = 10.0F,
                 kLargeWords = 44.0F, kChipGap = 6.0F, kLargestPatch = 140.0F, kWidestCell = 64.0F;
@@ -93,7 +91,7 @@ void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optio
     say_stands(frame.painter, Measuring::Kind::chart, {at.left, at.top},
                {at.right, at.top + at.pitch * rows});
     const float thick = within(at.pitch / 7.0F, frame.px(kThick), frame.px(kThickest));
-    for (const view::HeadLine& line : view.lines) {
+    for (const HeadLine& line : view.lines) {
         const bool other =
             (pointed && *pointed != line.query) || (pointed_key && *pointed_key != line.key);
         const double aside = other ? kAside : 1.0;
@@ -130,7 +128,7 @@ void draw_names(const HeadLinesView& view, const Box& box, const Frame& frame) {
 /// The cell of the pointed token: its own row, or of a key −1 and its column.
 std::optional<large::Cell> draw_one_lines(const HeadLinesView& view,
                                           std::optional<large::Cell> pointed, const Box& box,
-                                          const Frame& frame, view::Actions& out) {
+                                          const Frame& frame, Actions& out) {
     const Box room = draw_words(view.title, view.legend, box, frame);
     draw_names(view, box, frame);
     const Columns at = columns_of(view, room, frame);
@@ -143,23 +141,23 @@ std::optional<large::Cell> draw_one_lines(const HeadLinesView& view,
     const auto on_query = word_at("queries", at, room.low.x, at.left, view.queries.size());
     const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
     if (on_query) tooltip(frame, "Query", "Its lines alone. Click: choose it");
-    if (on_query && clicked) out.push_back(view::SelectHeadsPair{*on_query, view.key});
+    if (on_query && clicked) out.push_back(SelectHeadsPair{*on_query, view.key});
     const auto on_key = word_at("keys", at, at.right, room.high.x, view.keys.size());
     if (on_key) tooltip(frame, "Key", "Its lines alone. Click: choose it");
-    if (on_key && clicked) out.push_back(view::SelectHeadsPair{view.query, *on_key});
+    if (on_key && clicked) out.push_back(SelectHeadsPair{view.query, *on_key});
     if (on_query) return large::Cell{*on_query, view.key};
     return on_key ? std::optional(large::Cell{-1, *on_key}) : std::nullopt;
 }
 
 void draw_chip(const HeadChip& chip, const Box& at, const Frame& frame) {
     const float radius = frame.px(4);
-    const bool plain = chip.look == view::HeadChipLook::plain;
+    const bool plain = chip.look == HeadChipLook::plain;
     frame.painter.rect(at.low, at.high, plain ? frame.theme.raised : chip.fill, radius);
     frame.painter.outline(at.low, at.high, frame.theme.line, frame.px(1), radius);
     draw_text_in(frame, frame.fonts.body, at.low, at.high, Align::center,
                  plain ? frame.theme.text : chip.ink,
                  fit_text(frame, frame.fonts.body, chip.text, at.size().x - frame.px(4)));
-    if (chip.look == view::HeadChipLook::masked) {
+    if (chip.look == HeadChipLook::masked) {
         const float y = (at.low.y + at.high.y) / 2;
         frame.painter.line({at.low.x + frame.px(2), y}, {at.high.x - frame.px(2), y}, chip.ink,
                            frame.px(1));
@@ -212,7 +210,7 @@ struct PatchSquare {
 };
 
 /// Over any colour: beside the line its edge in the ground's.
-void draw_patch_outline(const Box& place, view::Color color, const Frame& frame) {
+void draw_patch_outline(const Box& place, Color color, const Frame& frame) {
     frame.painter.outline(place.low, place.high, frame.theme.background, frame.px(4));
     frame.painter.outline(place.low, place.high, color, frame.px(2));
 }
@@ -255,7 +253,7 @@ void draw_patch_colors(const std::vector<HeadChip>& chips, const PatchSquare& at
 
 /// The first as a word, the others as the square of an image's patches, beside or above the image itself where it is known;
 /// the one that was clicked.
-std::optional<Index> draw_patches(const view::HeadTextView& view, const Box& box, float top,
+std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, float top,
                                   const Frame& frame) {
     const std::vector<HeadChip>& chips = view.keys;
     std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
@@ -284,21 +282,20 @@ std::optional<Index> draw_patches(const view::HeadTextView& view, const Box& box
     return clicked;
 }
 
-void draw_one_text(const view::HeadTextView& view, large::Cell pair, const Box& box,
-                   const Frame& frame, view::Actions& out) {
+void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, const Frame& frame,
+                   Actions& out) {
     const Box room = draw_words(view.title, view.legend, box, frame);
     float top = room.low.y;
     const bool same = view.queries.empty();
     if (!same) {
         const auto [query, foot] = draw_chips(view.queries, "queries", room, top, frame);
-        if (query) out.push_back(view::SelectHeadsPair{*query, pair.column});
+        if (query) out.push_back(SelectHeadsPair{*query, pair.column});
         top = foot + frame.px(kSpace24);
     }
     const auto key = view.patch_side > 0 ? draw_patches(view, room, top, frame)
                                          : draw_chips(view.keys, "keys", room, top, frame).first;
     if (key)
-        out.push_back(same ? view::SelectHeadsPair{*key, pair.column}
-                           : view::SelectHeadsPair{pair.row, *key});
+        out.push_back(same ? SelectHeadsPair{*key, pair.column} : SelectHeadsPair{pair.row, *key});
 }
 
 /// The n-th of `count` boxes beside each other.
@@ -310,8 +307,7 @@ Box part_of(const Box& box, std::size_t n, std::size_t count, const Frame& frame
     return {{left, box.low.y}, {left + width, box.high.y}};
 }
 
-ImVec2 cell_in(const view::GridView& grid, const Box& room, const Frame& frame,
-               GridMargins& around) {
+ImVec2 cell_in(const GridView& grid, const Box& room, const Frame& frame, GridMargins& around) {
     ImVec2 cell{frame.px(kWidestCell), frame.px(kWidestCell)};
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
         around = grid_margins(grid, frame, cell);
@@ -327,8 +323,7 @@ ImVec2 cell_in(const view::GridView& grid, const Box& room, const Frame& frame,
 
 }  // namespace
 
-void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out) {
+void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     std::optional<large::Cell> now;
     for (std::size_t n = 0; n < view.lines.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));
@@ -337,11 +332,10 @@ void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& fram
             now = cell;
         ImGui::PopID();
     }
-    if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});
+    if (now != view.hovered_pair) out.push_back(HoverHeadsPair{now});
 }
 
-void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out) {
+void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     for (std::size_t n = 0; n < view.texts.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));
         draw_one_text(view.texts[n], view.pair, part_of(box, n, view.texts.size(), frame), frame,
@@ -351,32 +345,31 @@ void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& fram
 }
 
 void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame& frame,
-                          view::Actions& out) {
-    const view::GridView& grid = *view.dimensions->grid;
+                          Actions& out) {
+    const GridView& grid = *view.dimensions->grid;
     const Box room = draw_words("", view.dimensions->legend, box, frame);
     GridMargins around;
     const ImVec2 cell = cell_in(grid, room, frame, around);
     const GridPlace place{
         {std::round(room.low.x + around.left), std::round(room.low.y + around.top)}, cell};
     const GridResult done = draw_grid(grid, {}, place, frame);
-    if (done.clicked) out.push_back(view::SelectHeadsPair{view.pair.row, done.clicked->row});
+    if (done.clicked) out.push_back(SelectHeadsPair{view.pair.row, done.clicked->row});
     std::optional<large::Cell> now;
     if (done.hovered) now = large::Cell{view.pair.row, done.hovered->row};
-    if (now != view.hovered_pair) out.push_back(view::HoverHeadsPair{now});
+    if (now != view.hovered_pair) out.push_back(HoverHeadsPair{now});
 }
 
-void draw_head_maps(const view::AllHeadsView& view, const view::MapLook& look, const Box& box,
-                    const Frame& frame, view::Actions& out) {
+void draw_head_maps(const AllHeadsView& view, const MapLook& look, const Box& box,
+                    const Frame& frame, Actions& out) {
     const MapsPointed done = draw_maps(view.maps, look, box, frame, out);
-    if (done.clicked) out.push_back(view::SelectHeadsPair{done.clicked->row, done.clicked->column});
+    if (done.clicked) out.push_back(SelectHeadsPair{done.clicked->row, done.clicked->column});
 }
 
-void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out) {
+void draw_head_grids(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     const GridResult done = draw_grid_set(view.grids, box.low, box.high, frame, view.hovered_pair);
-    if (done.clicked) out.push_back(view::SelectHeadsPair{done.clicked->row, done.clicked->column});
+    if (done.clicked) out.push_back(SelectHeadsPair{done.clicked->row, done.clicked->column});
     if (const auto hovered = place_of(done.hovered); hovered != view.hovered_pair)
-        out.push_back(view::HoverHeadsPair{hovered});
+        out.push_back(HoverHeadsPair{hovered});
 }
 
 }  // namespace attn::ui

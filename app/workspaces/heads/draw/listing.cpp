@@ -10,8 +10,6 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView, view::HeadsScatter, view::HeadsTable, view::Point, view::ScatterDot;
-
 // Design units.
 constexpr float kDot = 4.5F;
 constexpr float kReach = 10.0F;  // of the pointer
@@ -24,7 +22,7 @@ Point place_of(const ScatterDot& dot, const Box& area) {
 void draw_axis_words(const HeadsScatter& scatter, const Box& area, const Box& box,
                      const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const auto line = [&](float y, const view::ScatterAxis& axis, const char* way) {
+    const auto line = [&](float y, const ScatterAxis& axis, const char* way) {
         const std::string text = way + axis.title + " = " + axis.formula;
         draw_fitted(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kSmallRow)}, Align::left,
                     frame.theme.text, text);
@@ -95,7 +93,7 @@ Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
     if (!table.rows.empty())
         for (const std::string& cell : table.rows.front().cells)
             number = std::max(number, frame.text_width(frame.fonts.digits_small, cell));
-    for (const view::HeadsTableColumn& column : table.columns)
+    for (const HeadsTableColumn& column : table.columns)
         at.numbers.push_back(at.numbers.back() + frame.px(kBetween) +
                              std::max(frame.text_width(frame.fonts.small, column.title), number));
     const float first = at.numbers.front();
@@ -110,7 +108,7 @@ Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
 }
 
 void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, const Frame& frame,
-                   view::Actions& out) {
+                   Actions& out) {
     const Font& font = frame.fonts.small;
     const float foot = box.low.y + frame.px(kTitleRow);
     draw_text_in(frame, font, box.low, {box.low.x + at.name, foot}, Align::left, frame.theme.muted,
@@ -120,7 +118,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
                      {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted,
                      "label");
     for (std::size_t n = 0; n < table.columns.size(); ++n) {
-        const view::HeadsTableColumn& column = table.columns[n];
+        const HeadsTableColumn& column = table.columns[n];
         const float left = box.low.x + at.numbers[n];
         const float right = box.low.x + at.numbers[n + 1];
         const bool sorted = column.key == table.sort;
@@ -129,7 +127,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
         const bool clicked =
             ImGui::InvisibleButton("sort", {std::max(right - left, 1.0F), frame.px(kTitleRow)});
         if (clicked || pressed_by_key(frame))
-            out.push_back(view::SortHeads{sorted ? std::string() : column.key});
+            out.push_back(SortHeads{sorted ? std::string() : column.key});
         tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
         ImGui::PopID();
         draw_fitted(frame, font, {left, box.low.y}, {right - frame.px(6), foot}, Align::right,
@@ -139,10 +137,10 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
                        frame.px(1));
 }
 
-void draw_row(const view::HeadsTableRow& row, Point low, const Ruler& at, float width,
+void draw_row(const HeadsTableRow& row, Point low, const Ruler& at, float width,
               const Frame& frame) {
     const float foot = low.y + frame.px(kTextRow);
-    const view::Color color = row.shown ? frame.theme.accent : frame.theme.text;
+    const Color color = row.shown ? frame.theme.accent : frame.theme.text;
     if (row.shown) frame.painter.rect(low, {low.x + width, foot}, frame.theme.raised, frame.px(3));
     const Font& font = frame.fonts.small;
     draw_text_in(frame, font, low, {low.x + at.name, foot}, Align::left, color, row.name);
@@ -156,7 +154,7 @@ void draw_row(const view::HeadsTableRow& row, Point low, const Ruler& at, float 
 }
 
 void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Frame& frame,
-               view::Actions& out) {
+               Actions& out) {
     const HeadsTable& table = *view.table;
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float height = frame.px(kTextRow) * static_cast<float>(table.rows.size());
@@ -172,26 +170,26 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
     const auto n =
         static_cast<std::size_t>(within((ImGui::GetMousePos().y - low.y) / frame.px(kTextRow), 0.0F,
                                         static_cast<float>(table.rows.size() - 1)));
-    const view::HeadsTableRow& row = table.rows[n];
+    const HeadsTableRow& row = table.rows[n];
     if (!row.tip.empty()) tooltip(frame, row.name, row.tip);
     press_head(row.place, false, out);
     if (!row.text.empty() && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
         !ImGui::GetIO().KeyShift)
-        out.push_back(view::TypeText{row.text});
+        out.push_back(TypeText{row.text});
 }
 
 }  // namespace
 
-void press_head(HeadPlace place, bool pinned, view::Actions& out) {
+void press_head(HeadPlace place, bool pinned, Actions& out) {
     if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
     if (ImGui::GetIO().KeyShift)
-        out.push_back(view::PinHead{place.layer, place.head, !pinned});
+        out.push_back(PinHead{place.layer, place.head, !pinned});
     else
-        out.push_back(view::ShowHead{place.head, {}, place.layer});
+        out.push_back(ShowHead{place.head, {}, place.layer});
 }
 
 void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& frame,
-                        view::Actions& out) {
+                        Actions& out) {
     const Box area{{box.low.x + frame.px(48), box.low.y + frame.px(kSmallRow + 10)},
                    {box.high.x - frame.px(24), box.high.y - frame.px(3 * kSmallRow + 12)}};
     const float reach = frame.px(kReach);
@@ -200,7 +198,7 @@ void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& f
     const ScatterDot* const dot =
         ImGui::IsItemHovered() ? nearest(*view.scatter, area, frame) : nullptr;
     const auto place = dot != nullptr ? std::optional(dot->place) : std::nullopt;
-    if (place != view.hovered) out.push_back(view::HoverHead{place});
+    if (place != view.hovered) out.push_back(HoverHead{place});
     if (dot != nullptr) press_head(*place, !dot->pin.empty(), out);
     if (dot != nullptr && place == view.hovered) {
         const Point at = place_of(*dot, area);
@@ -218,8 +216,7 @@ float heads_table_width(const AllHeadsView& view, const Frame& frame) {
                     1.3F * kNumber * static_cast<float>(view.table->columns.size()));
 }
 
-void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& frame,
-                      view::Actions& out) {
+void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     const Ruler at = ruler_of(*view.table, box.size().x, frame);
     draw_head_row(*view.table, box, at, frame, out);
     const Box rows{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};

@@ -9,42 +9,35 @@ namespace attn::ui {
 // The parts of the Heads workspace.
 
 /// The form of the head, how all heads stand and in which order; the rest of what sets them in the popover.
-void draw_heads_bar(const view::AllHeadsView& view, ControlBar& bar);
+void draw_heads_bar(const AllHeadsView& view, ControlBar& bar);
 
 /// The width that the small pictures take of a room.
-float thumbs_width(const view::AllHeadsView& view, ImVec2 room, const Frame& frame);
+float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame);
 /// The small pictures with their legend, in `box`; scrolls where they have not their height.
-void draw_thumbs(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                 view::Actions& out);
+void draw_thumbs(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// The mouse on a head: a click shows it, Shift+click pins it or takes the pin away.
-void press_head(HeadPlace place, bool pinned, view::Actions& out);
+void press_head(HeadPlace place, bool pinned, Actions& out);
 /// Heads by two measures; a dot under the pointer has its name.
-void draw_heads_scatter(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                        view::Actions& out);
+void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// Heads by all measures; a click on a title sorts.
-float heads_table_width(const view::AllHeadsView& view, const Frame& frame);
-void draw_heads_table(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                      view::Actions& out);
+float heads_table_width(const AllHeadsView& view, const Frame& frame);
+void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// A row a layer, a column a head: what changing it does. A click shows the head.
-void draw_head_sweep(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out);
+void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// Lines from queries to keys, of one head or two.
-void draw_head_lines(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out);
+void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// The text that the chosen query sees, of one head or two.
-void draw_head_texts(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out);
+void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// The score of the chosen query with every key, by dimension.
-void draw_head_dimensions(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                          view::Actions& out);
+void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame& frame,
+                          Actions& out);
 /// QK or OV with its singular values, or composition.
-void draw_head_circuit(const view::AllHeadsView& view, const view::MapLook& look, const Box& box,
-                       const Frame& frame, view::Actions& out);
+void draw_head_circuit(const AllHeadsView& view, const MapLook& look, const Box& box,
+                       const Frame& frame, Actions& out);
 /// The weights of the head shown, or two heads and their difference.
-void draw_head_grids(const view::AllHeadsView& view, const Box& box, const Frame& frame,
-                     view::Actions& out);
+void draw_head_grids(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// The same where they are too long for cells.
-void draw_head_maps(const view::AllHeadsView& view, const view::MapLook& look, const Box& box,
-                    const Frame& frame, view::Actions& out);
+void draw_head_maps(const AllHeadsView& view, const MapLook& look, const Box& box,
+                    const Frame& frame, Actions& out);
 
 }  // namespace attn::ui

@@ -9,8 +9,6 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView, view::HeadThumb;
-
 // Design units.
 constexpr float kLargest = 112.0F;  // pitch of the pictures
 constexpr float kLeast = 12.0F;
@@ -126,7 +124,7 @@ void draw_switched(const HeadThumb& thumb, ImVec2 low, ImVec2 high, const Frame&
 void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec2 from,
                 const Frame& frame) {
     const HeadThumb& thumb = view.thumbs[n];
-    const view::Titled titled(frame.painter, [&] { return thumb.title; });
+    const Titled titled(frame.painter, [&] { return thumb.title; });
     const float width = at.side * std::min(1.0F, 1.0F / std::max(thumb.aspect, 0.25F));
     const float height = at.side * within(thumb.aspect, 0.25F, 1.0F);
     const ImVec2 low{std::round(from.x), std::round(from.y)};
@@ -174,11 +172,11 @@ void draw_axes(const AllHeadsView& view, const Layout& at, ImVec2 low, const Fra
 }
 
 void press(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& frame,
-           view::Actions& out) {
+           Actions& out) {
     const bool over = ImGui::IsItemHovered();
     const auto n = over ? pointed(view, at, low) : std::nullopt;
     const auto place = n ? std::optional(view.thumbs[*n].place) : std::nullopt;
-    if (place != view.hovered) out.push_back(view::HoverHead{place});
+    if (place != view.hovered) out.push_back(HoverHead{place});
     if (!n) return;
     press_head(*place, !view.thumbs[*n].pin.empty(), out);
     if (place != view.hovered) return;  // the words are of the frame before
@@ -187,14 +185,13 @@ void press(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& 
                    view.hover_title, view.hover_words);
 }
 
-void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& frame,
-                   view::Actions& out) {
+void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("heads", {at.width(), at.height()});
     press(view, at, low, frame, out);
     // One control: Tab comes to it, arrows show another head, Enter pins the one that is shown.
     if (pressed_by_key(frame, low, {low.x + at.width(), low.y + at.height()}))
-        out.push_back(view::PinHead{view.here.layer, view.here.head, !view.controls.pinned});
+        out.push_back(PinHead{view.here.layer, view.here.head, !view.controls.pinned});
     if (!view.listed) draw_axes(view, at, low, frame);
     for (std::size_t n = 0; n < view.thumbs.size(); ++n) {
         const ImVec2 from = corner(view, at, low, n);
@@ -245,7 +242,7 @@ float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
                     most.x);
 }
 
-void draw_thumbs(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_thumbs(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     const Layout at = lay_out(view, {box.size().x - frame.px(kSpace12), box.size().y}, frame);
     const float foot = box.high.y - legend_height(view, frame);
     panel("pictures", {box.low, {box.high.x, foot}}, [&] { draw_pictures(view, at, frame, out); });

@@ -7,21 +7,19 @@
 namespace attn::ui {
 namespace {
 
-using view::AllHeadsView;
-
 // Of the width.
 constexpr float kScatter = 0.5F, kTable = 0.62F, kWideTable = 0.7F;
 
 float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
-    if (view.list == view::HeadsList::scatter || view.sweep)
+    if (view.list == HeadsList::scatter || view.sweep)
         return std::min(room.x * kScatter, room.y + frame.px(80));
     if (view.table && !view.table->labels) return room.x * kWideTable;
     if (view.table) return std::min(heads_table_width(view, frame), room.x * kTable);
     return thumbs_width(view, room, frame);
 }
 
-void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    if (view.list == view::HeadsList::scatter) return draw_heads_scatter(view, box, frame, out);
+void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
+    if (view.list == HeadsList::scatter) return draw_heads_scatter(view, box, frame, out);
     if (view.table) return draw_heads_table(view, box, frame, out);
     if (!view.list_lacks.empty()) {
         ImGui::SetCursorScreenPos({box.low.x, box.low.y});
@@ -31,8 +29,8 @@ void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, vie
     draw_thumbs(view, box, frame, out);
 }
 
-void draw_large(const AllHeadsView& view, const view::MapLook& look, const Box& box,
-                const Frame& frame, view::Actions& out) {
+void draw_large(const AllHeadsView& view, const MapLook& look, const Box& box, const Frame& frame,
+                Actions& out) {
     const std::string& lacks = view.circuit                ? view.circuit->lacks
                                : !view.large_lacks.empty() ? view.large_lacks
                                : view.dimensions           ? view.dimensions->lacks
@@ -48,8 +46,8 @@ void draw_large(const AllHeadsView& view, const view::MapLook& look, const Box& 
 
 }  // namespace
 
-std::string draw_heads_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
-                                 view::Actions& out) {
+std::string draw_heads_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                 Actions& out) {
     const AllHeadsView view = build_all_heads_view(state);
     Parts parts{.lacks = view.lacks.empty() ? view.pending : view.lacks,
                 .heading = {view.point, view.controls.count, view.notes, view.why},

@@ -12,7 +12,7 @@ constexpr float kFormula = 18.0F;  // what a formula at the end of a title needs
 constexpr float kLow = 200.0F;     // a lower matrix has none
 
 /// What the scores are, at the right end of the title. Returns where the title begins.
-float draw_score_formula(const std::string& tex, const view::GridView& grid, const Box& box,
+float draw_score_formula(const std::string& tex, const GridView& grid, const Box& box,
                          const Frame& frame) {
     if (tex.empty() || box.size().y < frame.px(kLow)) return box.low.y;
     const float title = frame.text_width(frame.fonts.strong, grid.title) +
@@ -28,8 +28,8 @@ float draw_score_formula(const std::string& tex, const view::GridView& grid, con
 
 }  // namespace
 
-void draw_kinds(const view::KindsView& view, std::span<const view::GridView> grids,
-                std::size_t first, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_kinds(const KindsView& view, std::span<const GridView> grids, std::size_t first,
+                const Box& box, const Frame& frame, Actions& out) {
     const std::string* const tex[] = {&view.a.tex, &view.b.tex};
     const auto count = static_cast<float>(grids.size());
     const float gap = frame.px(kSpace24);
@@ -41,17 +41,17 @@ void draw_kinds(const view::KindsView& view, std::span<const view::GridView> gri
         ImGui::PushID(static_cast<int>(n));
         const auto clicked = draw_grid_set({&grid, 1}, {slot.low.x, top}, slot.high, frame).clicked;
         ImGui::PopID();
-        if (clicked) out.push_back(view::SelectKindsPair{clicked->row, clicked->column});
+        if (clicked) out.push_back(SelectKindsPair{clicked->row, clicked->column});
         slot.low.y = slot.high.y + gap;
         slot.high.y = slot.low.y + each;
     }
 }
 
-void draw_kinds_maps(const view::KindsView& view, const view::MapLook& look, std::size_t first,
-                     std::size_t count, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_kinds_maps(const KindsView& view, const MapLook& look, std::size_t first,
+                     std::size_t count, const Box& box, const Frame& frame, Actions& out) {
     const MapsPointed done =
         draw_maps(std::span(view.maps).subspan(first, count), look, box, frame, out);
-    if (done.clicked) out.push_back(view::SelectKindsPair{done.clicked->row, done.clicked->column});
+    if (done.clicked) out.push_back(SelectKindsPair{done.clicked->row, done.clicked->column});
 }
 
 }  // namespace attn::ui

@@ -16,7 +16,7 @@ static_assert(kMostCount == view::kMostLatents);
 
 /// Controls of the settings of one side.
 struct Settings {
-    const view::KindSideView& side;
+    const KindSideView& side;
     ControlBar& bar;
 
     /// Of a control: both sides have one.
@@ -24,7 +24,7 @@ struct Settings {
         return fmt::format("##{} {}", setting, side.letter);
     }
     void set(std::string_view setting, std::string value) const {
-        bar.out.push_back(view::SetKind{side.side, std::string(setting), std::move(value)});
+        bar.out.push_back(SetKind{side.side, std::string(setting), std::move(value)});
     }
     void toggled(std::string_view setting, const std::string& words, bool now, const char* on,
                  const Tip& tip) const {
@@ -48,7 +48,7 @@ struct Settings {
 };
 
 void draw_choices(const Settings& at) {
-    for (const view::KindChoice& choice : at.side.choices) {
+    for (const KindChoice& choice : at.side.choices) {
         const auto current = static_cast<std::size_t>(choice.current);
         const Options options{choice.names, choice.current, choice.names[current]};
         if (const auto n = at.bar.label(at.side.letter)
@@ -90,13 +90,13 @@ void draw_numbers(const Settings& at) {
     if (at.side.shows_cap) at.toggled("softcap", "cap", capped, "1", cap);
     if (at.side.shows_cap && capped) at.slid("softcap", "", kind.softcap, view::kMostLogit, cap);
     if (at.side.shows_sink)
-        at.toggled("sink", "sink", kind.sink.has_value(), "0",
-                   {"Sink",
-                    "One more logit, 0, in the denominator of every row: its share goes to no "
-                    "value."});
+        at.toggled(
+            "sink", "sink", kind.sink.has_value(), "0",
+            {"Sink",
+             "One more logit, 0, in the denominator of every row: its share goes to no value."});
 }
 
-void draw_settings(const view::KindSideView& side, ControlBar& bar) {
+void draw_settings(const KindSideView& side, ControlBar& bar) {
     const Settings settings{side, bar};
     draw_choices(settings);
     draw_sizes(settings);
@@ -105,55 +105,53 @@ void draw_settings(const view::KindSideView& side, ControlBar& bar) {
 
 // ---- the row
 
-void draw_pairs(const view::KindsView& view, ControlBar& bar) {
+void draw_pairs(const KindsView& view, ControlBar& bar) {
     const std::string shown = view.pair < 0 ? "own pair" : view.pairs[view.pair];
     const Options options{view.pairs, view.pair, shown};
     const Tip tip{"Pairs that teach", "Sets both sides. Key: N for the next."};
     if (const auto n = bar.combo("##pairs", options, kPairs, tip))
-        bar.out.push_back(view::ChooseKinds{std::string(view::kinds_presets()[*n].key)});
+        bar.out.push_back(ChooseKinds{std::string(view::kinds_presets()[*n].key)});
 }
 
-void draw_online_controls(const view::OnlineView& online, ControlBar& bar) {
+void draw_online_controls(const OnlineView& online, ControlBar& bar) {
     if (const auto n =
             bar.choice("side", {"A", "B"}, static_cast<int>(online.side),
                        {"Whose scores", "The online softmax goes through one row of them."}))
-        bar.out.push_back(view::SetOnlineSide{static_cast<view::KindsSide>(*n)});
+        bar.out.push_back(SetOnlineSide{static_cast<KindsSide>(*n)});
     if (const auto keys = bar.number("##chunk", "chunk", online.chunk_keys, 1, view::kMostChunk,
                                      {"Keys a chunk", "1 to 64. Keys: + doubles, − halves."}))
-        bar.out.push_back(view::SetOnlineChunk{*keys});
-    const auto press = [&](const char* id, const char* words, const Tip& tip, view::Action action) {
+        bar.out.push_back(SetOnlineChunk{*keys});
+    const auto press = [&](const char* id, const char* words, const Tip& tip, Action action) {
         if (bar.button(id, words, tip)) bar.out.push_back(std::move(action));
     };
-    press("back", "←", {"Previous chunk", "Key: ←"}, view::StepOnline{-1});
-    press("next", "→", {"Next chunk", "Key: →"}, view::StepOnline{1});
+    press("back", "←", {"Previous chunk", "Key: ←"}, StepOnline{-1});
+    press("next", "→", {"Next chunk", "Key: →"}, StepOnline{1});
     press("play", online.playing ? "stop" : "play", {"Play the chunks", "Key: Space"},
-          view::PlayOnline{});
+          PlayOnline{});
 }
 
 }  // namespace
 
-void draw_kinds_bar(const view::KindsView& view, const view::OnlineView& online, bool is_online,
+void draw_kinds_bar(const KindsView& view, const OnlineView& online, bool is_online,
                     ControlBar& bar) {
     const Tip tip{"What is shown",
-                  "Two kinds side by side, or one row of softmax chunk by chunk. "
-                  "Key: O"};
+                  "Two kinds side by side, or one row of softmax chunk by chunk. Key: O"};
     if (const auto n = bar.choice("view", {"Compare", "Online softmax"}, is_online ? 1 : 0, tip))
-        bar.out.push_back(view::ShowOnline{*n == 1});
+        bar.out.push_back(ShowOnline{*n == 1});
     if (is_online) return draw_online_controls(online, bar);
     draw_pairs(view, bar);
-    const auto press = [&](const char* id, const char* words, const Tip& why, view::Action action) {
+    const auto press = [&](const char* id, const char* words, const Tip& why, Action action) {
         if (bar.button(id, words, why) && !view.same) bar.out.push_back(std::move(action));
     };
-    press("swap", "A ⇄ B", {"A and B change places", "Key: X"}, view::SwapKinds{});
-    press("copy", "A → B", {"Copy the settings of A to B", "Key: C"},
-          view::CopyKind{view::KindsSide::a});
+    press("swap", "A ⇄ B", {"A and B change places", "Key: X"}, SwapKinds{});
+    press("copy", "A → B", {"Copy the settings of A to B", "Key: C"}, CopyKind{KindsSide::a});
     bar.rest();
     draw_settings(view.a, bar);
     draw_settings(view.b, bar);
     if (!view.seeded) return;
     if (const auto seed =
             bar.seed("##seed", view.seed, {"Seed of the scores' parameters", view.note}))
-        bar.out.push_back(view::SetKindsSeed{*seed});
+        bar.out.push_back(SetKindsSeed{*seed});
 }
 
 }  // namespace attn::ui

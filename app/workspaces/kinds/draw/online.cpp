@@ -10,8 +10,6 @@
 namespace attn::ui {
 namespace {
 
-using view::OnlineKey, view::OnlineView;
-
 // Design units.
 constexpr float kTitles = 96.0F;  // left of the bars
 constexpr float kWidestKey = 112.0F;
@@ -69,15 +67,14 @@ void draw_coming(const Keys& keys, std::size_t n, const Bars& bars) {
 }
 
 void draw_key(const Keys& keys, std::size_t n, const Bars& bars, double number,
-              const std::string& text, view::Color color) {
+              const std::string& text, Color color) {
     const Frame& frame = keys.frame;
     const OnlineKey& key = keys.view.keys[n];
     if (key.when == OnlineKey::When::later) return draw_coming(keys, n, bars);
     const float inset = std::min(frame.px(4), keys.pitch * 0.12F);
     const float left = keys.x(n) + inset;
     const float right = keys.x(n) + keys.pitch - inset;
-    const view::Color fill =
-        key.when == OnlineKey::When::now ? color : view::translucent(color, kSeen);
+    const Color fill = key.when == OnlineKey::When::now ? color : view::translucent(color, kSeen);
     float top = bars.y(0.0);
     if (key.masked)
         frame.painter.rect({left, bars.top}, {right, bars.foot}, frame.theme.masked);
@@ -147,6 +144,30 @@ void point_at_keys(const Keys& keys, float top, float foot) {
     if (n < keys.view.keys.size()) tooltip(keys.frame, keys.view.keys[n].tooltip);
 }
 
+void draw_formulas(const OnlineView& view, ImVec2 low, float width, const Frame& frame) {
+    float y = low.y;
+    for (const std::string& tex : view.tex) {
+        const auto box = fitted_math(frame, tex, kOnlineFormula, width);
+        if (!box) continue;
+        const float line = std::max(frame.px(kFormulaLine), box->ascent + box->descent);
+        draw_formula(frame, *box,
+                     {low.x, y + (line - box->ascent - box->descent) / 2 + box->ascent});
+        y += line;
+    }
+}
+
+void draw_state(const OnlineView& view, ImVec2 low, float width, float row_height,
+                const Frame& frame) {
+    float y =
+        draw_vectors(view.state, "state", low, width, row_height, frame) + frame.px(kSpace16 / 2);
+    if (!view.result) return;
+    y = draw_vectors(*view.result, "result", {low.x, y}, width, row_height, frame) + frame.px(4);
+    ImGui::SetCursorScreenPos({low.x, y});
+    ImGui::BeginGroup();
+    wrapped_words(frame, frame.fonts.body, frame.theme.text, view.result_words);
+    ImGui::EndGroup();
+}
+
 }  // namespace
 
 void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame) {
@@ -182,34 +203,6 @@ void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame
     draw_chunks(keys, low.y + head, terms.foot + frame.px(4));
     point_at_keys(keys, low.y, terms.foot);
 }
-
-namespace {
-
-void draw_formulas(const OnlineView& view, ImVec2 low, float width, const Frame& frame) {
-    float y = low.y;
-    for (const std::string& tex : view.tex) {
-        const auto box = fitted_math(frame, tex, kOnlineFormula, width);
-        if (!box) continue;
-        const float line = std::max(frame.px(kFormulaLine), box->ascent + box->descent);
-        draw_formula(frame, *box,
-                     {low.x, y + (line - box->ascent - box->descent) / 2 + box->ascent});
-        y += line;
-    }
-}
-
-void draw_state(const OnlineView& view, ImVec2 low, float width, float row_height,
-                const Frame& frame) {
-    float y =
-        draw_vectors(view.state, "state", low, width, row_height, frame) + frame.px(kSpace16 / 2);
-    if (!view.result) return;
-    y = draw_vectors(*view.result, "result", {low.x, y}, width, row_height, frame) + frame.px(4);
-    ImGui::SetCursorScreenPos({low.x, y});
-    ImGui::BeginGroup();
-    wrapped_words(frame, frame.fonts.body, frame.theme.text, view.result_words);
-    ImGui::EndGroup();
-}
-
-}  // namespace
 
 void draw_online_row(const OnlineView& view, const Box& box, const Frame& frame) {
     const float row = within((box.size().y - frame.px(kAroundVectors)) / kVectorRows,

@@ -13,27 +13,27 @@ namespace attn::ui {
 // The parts of the Kinds workspace; each fills the current window.
 
 /// Comparison or online softmax, and what belongs to what is shown; both sides' settings in the popover.
-void draw_kinds_bar(const view::KindsView& view, const view::OnlineView& online, bool is_online,
+void draw_kinds_bar(const KindsView& view, const OnlineView& online, bool is_online,
                     ControlBar& bar);
 
 /// Some of the weights of A, of B and their difference, beneath each other; `first`: which of them is the first. Over A
 /// and B their formulas, where these have room.
-void draw_kinds(const view::KindsView& view, std::span<const view::GridView> grids,
-                std::size_t first, const Box& box, const Frame& frame, view::Actions& out);
+void draw_kinds(const KindsView& view, std::span<const GridView> grids, std::size_t first,
+                const Box& box, const Frame& frame, Actions& out);
 /// `count` of them as maps, from the first on.
-void draw_kinds_maps(const view::KindsView& view, const view::MapLook& look, std::size_t first,
-                     std::size_t count, const Box& box, const Frame& frame, view::Actions& out);
+void draw_kinds_maps(const KindsView& view, const MapLook& look, std::size_t first,
+                     std::size_t count, const Box& box, const Frame& frame, Actions& out);
 /// How far apart A and B are, what each costs, and the output of a row: beside each other where there is room.
-float kinds_numbers_height(const view::KindsView& view, float width, const Frame& frame);
-void draw_kinds_numbers(const view::KindsView& view, const Box& box, const Frame& frame);
+float kinds_numbers_height(const KindsView& view, float width, const Frame& frame);
+void draw_kinds_numbers(const KindsView& view, const Box& box, const Frame& frame);
 
 /// A few rows of numbers under their title, `row_height` pixels each; returns where they end.
-float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float width,
-                   float row_height, const Frame& frame);
+float draw_vectors(const GridView& grid, const char* id, ImVec2 low, float width, float row_height,
+                   const Frame& frame);
 
 /// The online softmax at its present step: scores over their exponentials, on the same keys.
-void draw_online_keys(const view::OnlineView& view, const Box& box, const Frame& frame);
+void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame);
 /// Its formulas beside its state, and the row when it is finished.
-void draw_online_row(const view::OnlineView& view, const Box& box, const Frame& frame);
+void draw_online_row(const OnlineView& view, const Box& box, const Frame& frame);
 
 }  // namespace attn::ui

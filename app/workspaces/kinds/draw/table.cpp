@@ -9,8 +9,6 @@
 namespace attn::ui {
 namespace {
 
-using view::KindRow, view::KindsView;
-
 // Design units.
 constexpr float kTwoColumns = 900.0F, kTableLargestCell = 72.0F;
 constexpr float kOutputs = 136.0F, kOutputRow = 28.0F, kOutputsWidth = 272.0F;
@@ -32,12 +30,11 @@ struct Line {
     ImVec2 low, high;
 
     float number() const { return (high.x - low.x) * kNumber; }
-    void text(const Font& font, view::Color color, float left, float right, Align align,
+    void text(const Font& font, Color color, float left, float right, Align align,
               const std::string& words) const {
         draw_fitted(frame, font, {left, low.y}, {right, high.y}, align, color, words);
     }
-    void numbers(const Font& font, view::Color color, const std::string& a,
-                 const std::string& b) const {
+    void numbers(const Font& font, Color color, const std::string& a, const std::string& b) const {
         text(font, color, high.x - 2 * number(), high.x - number(), Align::right, a);
         text(font, color, high.x - number(), high.x, Align::right, b);
     }
@@ -67,7 +64,7 @@ void draw_group(const std::vector<const KindRow*>& rows, Heads heads, ImVec2 low
                 const Frame& frame) {
     const float height = frame.px(kTitleRow);
     const Line head{frame, low, {low.x + width, low.y + height}};
-    const view::Color color = frame.theme.role(Role::weight);
+    const Color color = frame.theme.role(Role::weight);
     if (heads == Heads::sides)
         head.numbers(frame.fonts.strong, color, "A", "B");
     else
@@ -110,8 +107,8 @@ void draw_kinds_numbers(const KindsView& view, const Box& box, const Frame& fram
     say_stands(frame.painter, Measuring::Kind::labels, box.low, box.high);
 }
 
-float draw_vectors(const view::GridView& grid, const char* id, ImVec2 low, float width,
-                   float row_height, const Frame& frame) {
+float draw_vectors(const GridView& grid, const char* id, ImVec2 low, float width, float row_height,
+                   const Frame& frame) {
     ImVec2 cell{frame.px(kTableLargestCell), row_height};
     for (int pass = 0; pass < 2; ++pass) {
         const GridMargins margins = grid_margins(grid, frame, cell);

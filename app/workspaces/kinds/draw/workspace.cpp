@@ -6,8 +6,8 @@ namespace {
 // Design units.
 constexpr float kRow = 0.44F;  // of the height
 
-void add_maps(const view::KindsView& view, const view::MapLook& look, Parts& parts,
-              const Frame& frame, view::Actions& out) {
+void add_maps(const KindsView& view, const MapLook& look, Parts& parts, const Frame& frame,
+              Actions& out) {
     const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
         draw_kinds_maps(view, look, n, count, box, frame, out);
     };
@@ -17,9 +17,8 @@ void add_maps(const view::KindsView& view, const view::MapLook& look, Parts& par
         parts_of(titles_of(view.maps), [draw](const Box& box, std::size_t n) { draw(box, n, 1); });
 }
 
-void add_comparison(const view::KindsView& view, const std::vector<view::GridView>& grids,
-                    const view::MapLook& look, Parts& parts, const Frame& frame,
-                    view::Actions& out) {
+void add_comparison(const KindsView& view, const std::vector<GridView>& grids, const MapLook& look,
+                    Parts& parts, const Frame& frame, Actions& out) {
     parts.heading = {view.sentence, view.note};
     if (grids.empty() && view.maps.empty()) return;
     parts.others.push_back(
@@ -34,12 +33,12 @@ void add_comparison(const view::KindsView& view, const std::vector<view::GridVie
 
 }  // namespace
 
-std::string draw_kinds_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
-                                 view::Actions& out) {
-    const view::KindsView view = build_kinds_view(state);
+std::string draw_kinds_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                 Actions& out) {
+    const KindsView view = build_kinds_view(state);
     const bool is_online = view::kinds_look(state).online;
-    const view::OnlineView online = is_online ? build_online_view(state) : view::OnlineView{};
-    std::vector<view::GridView> grids;
+    const OnlineView online = is_online ? build_online_view(state) : OnlineView{};
+    std::vector<GridView> grids;
     if (view.difference) grids = {view.a.weights, view.b.weights, *view.difference};
     Parts parts{.lacks = view.lacks.empty() ? online.fault : view.lacks,
                 .controls = [&](ControlBar& bar) { draw_kinds_bar(view, online, is_online, bar); },

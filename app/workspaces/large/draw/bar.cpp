@@ -5,17 +5,17 @@
 namespace attn::ui {
 namespace {
 
-using large::PlantedSpec, view::LargeView;
+using large::PlantedSpec;
 
 constexpr Index kWidest = 256;
 constexpr float kSizes = 112.0F, kHeads = 132.0F;  // design units
 
-void draw_colors(const LargeView& view, const view::MapLook& look, ControlBar& bar) {
+void draw_colors(const LargeView& view, const MapLook& look, ControlBar& bar) {
     const Tip picture{"Weights, or the scores that softmax turns into them", view.picture_tip};
     if (const auto n = bar.choice("picture", view.picture_names, view.picture, picture))
-        bar.out.push_back(view::SetMapPicture{static_cast<view::MapPictureOf>(*n)});
-    view::MapColors colors = look.colors;
-    const bool scores = look.picture == view::MapPictureOf::scores;
+        bar.out.push_back(SetMapPicture{static_cast<MapPictureOf>(*n)});
+    MapColors colors = look.colors;
+    const bool scores = look.picture == MapPictureOf::scores;
     const Tip pooling{"How the cells of a pixel become one number",
                       "mean: where the attention goes. max: no needle is lost. log-mean: the "
                       "typical weight, exp of the mean logarithm. A NaN among them makes it NaN."};
@@ -29,7 +29,7 @@ void draw_colors(const LargeView& view, const view::MapLook& look, ControlBar& b
     const Tip log{"Colours by the logarithm of the weight", "Or by the weight itself."};
     if (const auto on = scores ? std::nullopt : bar.toggle("log", "log scale", view.log_scale, log))
         colors.log_scale = *on;
-    if (!(colors == look.colors)) bar.out.push_back(view::SetMapColors{colors});
+    if (!(colors == look.colors)) bar.out.push_back(SetMapColors{colors});
 }
 
 void draw_heads(const LargeView& view, ControlBar& bar) {
@@ -38,7 +38,7 @@ void draw_heads(const LargeView& view, ControlBar& bar) {
     const auto row = bar.combo("##head", {view.heads, view.head}, kHeads, tip);
     if (!row || static_cast<std::size_t>(*row) >= view.head_refs.size()) return;
     const large::Head head = view.head_refs[*row];
-    bar.out.push_back(view::ShowHead{head.h, head.b});
+    bar.out.push_back(ShowHead{head.h, head.b});
 }
 
 struct Part {
@@ -75,7 +75,7 @@ void draw_planted(const LargeView& view, ControlBar& bar) {
         if (const auto on =
                 bar.toggle(part.words, part.words, draft.*part.on, {part.words, part.tip}))
             draft.*part.on = *on;
-    if (!(draft == view.draft)) bar.out.push_back(view::DraftPlanted{draft});
+    if (!(draft == view.draft)) bar.out.push_back(DraftPlanted{draft});
 }
 
 std::string generate_words(const LargeView& view) {
@@ -85,7 +85,7 @@ std::string generate_words(const LargeView& view) {
 
 }  // namespace
 
-void draw_large_bar(const LargeView& view, const view::MapLook& look, ControlBar& bar) {
+void draw_large_bar(const LargeView& view, const MapLook& look, ControlBar& bar) {
     const LargeScene scene{view, look, bar.frame, bar.out};
     if (has_map(view)) {
         draw_heads(view, bar);
@@ -100,14 +100,14 @@ void draw_large_bar(const LargeView& view, const view::MapLook& look, ControlBar
 void draw_open_button(const LargeScene& scene) {
     if (button(scene.frame, "open", "Open a file",
                {"Q and K of a model, as .npz or .safetensors", "V may be missing.  Key: Ctrl+O"}))
-        scene.out.push_back(view::ShowPrompt{view::PromptKind::open});
+        scene.out.push_back(ShowPrompt{PromptKind::open});
 }
 
 void draw_generate_button(const LargeScene& scene) {
     if (button(
             scene.frame, "generate", generate_words(scene.view),
             {"Makes Q and K with what is chosen", "The map of their weights follows by itself."}))
-        scene.out.push_back(view::OpenPlanted{scene.view.draft});
+        scene.out.push_back(OpenPlanted{scene.view.draft});
 }
 
 }  // namespace attn::ui

@@ -11,8 +11,6 @@
 namespace attn::ui {
 namespace {
 
-using view::RooflineView;
-
 // Design units.
 constexpr float kPoint = 4.0F, kBar = 6.0F;
 constexpr float kLeastPass = 80.0F;  // of the room beside the badge
@@ -65,7 +63,7 @@ Axes axes_of(const RooflineView& roofline, const Area& area) {
 /// bandwidth · intensity up to the ridge, the peak from there on.
 void draw_roof(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
     const double start = std::max(axes.x_low, axes.y_low / roofline.bandwidth);
-    const view::Color color = frame.theme.text;
+    const Color color = frame.theme.text;
     const ImVec2 ridge = axes.at(roofline.peak / roofline.bandwidth, roofline.peak);
     frame.painter.line(axes.at(start, start * roofline.bandwidth), ridge, color, frame.px(1.5F));
     frame.painter.line(ridge, axes.at(axes.x_high, roofline.peak), color, frame.px(1.5F));
@@ -75,7 +73,7 @@ void draw_roof(const RooflineView& roofline, const Axes& axes, const Frame& fram
 
 void draw_roof_labels(const RooflineView& roofline, const Axes& axes, const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const view::Color color = frame.theme.muted;
+    const Color color = frame.theme.muted;
     const float roof = axes.y(roofline.peak);
     draw_text_in(frame, font, {axes.area.low.x, roof - font.px - frame.px(6)},
                  {axes.area.high.x, roof - frame.px(2)}, Align::right, color,
@@ -137,9 +135,9 @@ float draw_badge(const LargeScene& scene, ImVec2 at, float height) {
     const float pad = plate ? frame.px(10) : 0.0F;
     const float width = frame.text_width(font, words) + 2 * pad;
     const ImVec2 high{at.x + width, at.y + height};
-    const view::Color fill = scene.view.flawed ? frame.theme.nan : frame.theme.warning;
+    const Color fill = scene.view.flawed ? frame.theme.nan : frame.theme.warning;
     if (plate) frame.painter.rect(at, high, fill, frame.px(4));
-    const view::Color quiet = scene.view.pictures.empty() ? frame.theme.muted : frame.theme.good;
+    const Color quiet = scene.view.pictures.empty() ? frame.theme.muted : frame.theme.good;
     draw_text_in(frame, font, at, high, Align::center, plate ? frame.theme.background : quiet,
                  words);
     return width;
@@ -153,7 +151,7 @@ struct PassButton {
     bool starts = false;
 };
 
-std::optional<PassButton> pass_button(const view::PassView& pass) {
+std::optional<PassButton> pass_button(const PassView& pass) {
     if (pass.offer_pause)
         return PassButton{
             "pause", {"Pauses the exact pass", "What is done stays.  Key: Space"}, false};
@@ -166,7 +164,7 @@ std::optional<PassButton> pass_button(const view::PassView& pass) {
     return std::nullopt;
 }
 
-view::Color pass_color(const view::PassView& pass, const view::Theme& theme) {
+Color pass_color(const PassView& pass, const Theme& theme) {
     return pass.offer_pause ? theme.accent : theme.muted;
 }
 
@@ -174,7 +172,7 @@ void draw_bar(const LargeScene& scene, const Area& room) {
     const Frame& frame = scene.frame;
     const float height = frame.px(kBar);
     const float top = std::round((room.low.y + room.high.y - height) / 2);
-    const auto fill = [&](double share, view::Color color) {
+    const auto fill = [&](double share, Color color) {
         frame.painter.rect(
             {room.low.x, top},
             {room.low.x + room.width() * static_cast<float>(within(share, 0.0, 1.0)), top + height},
@@ -197,7 +195,7 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
         ImGui::SetCursorScreenPos(
             {right, std::round((line.low.y + line.high.y - ImGui::GetFrameHeight()) / 2)});
         if (button(around(scene.frame), "pass", words, offered->tip))
-            scene.out.push_back(view::SetFullPass{offered->starts});
+            scene.out.push_back(SetFullPass{offered->starts});
         right -= scene.frame.px(16);
     }
     draw_bar(scene, {line.low, {right, line.high.y}});
@@ -206,7 +204,7 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
 /// What the pass does and, while it is not done, how good the preview is.
 void draw_pass_words(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
-    const view::PassView& pass = scene.view.pass;
+    const PassView& pass = scene.view.pass;
     const std::string whole = pass.words + (pass.detail.empty() ? "" : "  " + pass.detail);
     const bool fits = frame.text_width(frame.fonts.small, whole) <= line.width();
     draw_fitted(frame, frame.fonts.small, line.low, line.high, Align::left, frame.theme.muted,

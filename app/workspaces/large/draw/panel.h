@@ -10,10 +10,10 @@ namespace attn::ui {
 
 /// What every part of the workspace is given; the map's parts take it as theirs.
 struct LargeScene {
-    const view::LargeView& view;
-    const view::MapLook& look;
+    const LargeView& view;
+    const MapLook& look;
     const Frame& frame;
-    view::Actions& out;
+    Actions& out;
     operator MapScene() const { return {view, look, frame, out}; }  // NOLINT: converts
 };
 
@@ -26,11 +26,11 @@ void draw_large_side(const LargeScene& scene);
 /// The strongest cells in view and, where it has room, the roofline.
 void draw_large_cells(const LargeScene& scene, const Box& box);
 /// What is drawn and how it is coloured; behind it, what the generator would make.
-void draw_large_bar(const view::LargeView& view, const view::MapLook& look, ControlBar& bar);
+void draw_large_bar(const LargeView& view, const MapLook& look, ControlBar& bar);
 
 /// In one line: quality, the exact pass, zoom.
 void draw_large_header(const LargeScene& scene, const Area& line);
-void draw_roofline(const view::RooflineView& roofline, const Area& area, const Frame& frame);
+void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& frame);
 /// The two ways to another matrix.
 void draw_open_button(const LargeScene& scene);
 void draw_generate_button(const LargeScene& scene);

@@ -48,15 +48,15 @@ void draw_zoom_buttons(const LargeScene& scene) {
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < button_width(frame, "whole")) ImGui::NewLine();
     if (button(frame, "fit", "whole", {"The whole matrix", "Keys: F, Home"}))
-        scene.out.push_back(view::FitMap{});
+        scene.out.push_back(FitMap{});
 }
 
 void draw_needle(const LargeScene& scene) {
-    const view::LargeView& view = scene.view;
+    const LargeView& view = scene.view;
     if (view.has_needle &&
         button(scene.frame, "needle", "to the needle",
                {"The planted needle", "One query that finds one key far from it.  Key: N"}))
-        scene.out.push_back(view::GoToNeedle{});
+        scene.out.push_back(GoToNeedle{});
 }
 
 void draw_where(const LargeScene& scene) {
@@ -78,7 +78,7 @@ void draw_where(const LargeScene& scene) {
 }
 
 /// A cell of this matrix as one types it: "70001, 5".
-std::string cell_example(const view::MapSize& size) {
+std::string cell_example(const MapSize& size) {
     if (size.rows < 1 || size.columns < 1) return "query, key";
     return fmt::format("{}, {}", size.rows / 2, std::min<Index>(5, size.columns - 1));
 }
@@ -88,10 +88,9 @@ void open_by_key(const LargeScene& scene) {
     if (scene.view.go_to_open || scene.frame.focus == nullptr) return;
     const std::string early = early_cell_after('g');
     const Hands& hands = scene.frame.focus->hands();
-    if (early.empty() || hands.typing || hands.overlay || !take_key(scene.frame, view::Key::g))
-        return;
-    scene.out.push_back(view::ShowGoTo{true});
-    scene.out.push_back(view::DraftGoTo{early});
+    if (early.empty() || hands.typing || hands.overlay || !take_key(scene.frame, Key::g)) return;
+    scene.out.push_back(ShowGoTo{true});
+    scene.out.push_back(DraftGoTo{early});
     early_cell(scene.frame);  // its digits are no commands
 }
 
@@ -99,7 +98,7 @@ void open_by_key(const LargeScene& scene) {
 void draw_go_to(const LargeScene& scene) {
     section(scene, "Go to query, key");
     open_by_key(scene);
-    const view::LargeView& view = scene.view;
+    const LargeView& view = scene.view;
     std::string draft = view.go_to_draft;
     const std::string example = cell_example(scene.look.size);
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
@@ -113,12 +112,12 @@ void draw_go_to(const LargeScene& scene) {
     pop_no_tab_stop();
     still_field(scene.frame, scene.frame.fonts.body, draft, example);
     tooltip(scene.frame, "Query and key, counted from 0", "Press Enter to go there.  Key: G");
-    if (!view.go_to_open && ImGui::IsItemActivated()) scene.out.push_back(view::ShowGoTo{true});
-    if (draft != view.go_to_draft) scene.out.push_back(view::DraftGoTo{draft});
-    if (entered && view.go_to) scene.out.push_back(view::GoToCell{*view.go_to});
+    if (!view.go_to_open && ImGui::IsItemActivated()) scene.out.push_back(ShowGoTo{true});
+    if (draft != view.go_to_draft) scene.out.push_back(DraftGoTo{draft});
+    if (entered && view.go_to) scene.out.push_back(GoToCell{*view.go_to});
     const bool ended = text_stop(scene.frame) || ImGui::IsItemDeactivated();
     const bool left = ended && !(entered && !view.go_to);
-    if (view.go_to_open && left) scene.out.push_back(view::ShowGoTo{false});
+    if (view.go_to_open && left) scene.out.push_back(ShowGoTo{false});
     wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
 }
 
@@ -129,10 +128,10 @@ struct CellColumns {
     float text = 0.0F, weight = 0.0F, bar = 0.0F;
 };
 
-CellColumns columns_of(const LargeScene& scene, const std::vector<view::StrongCell>& cells) {
+CellColumns columns_of(const LargeScene& scene, const std::vector<StrongCell>& cells) {
     const Frame& frame = scene.frame;
     CellColumns at;
-    for (const view::StrongCell& cell : cells) {
+    for (const StrongCell& cell : cells) {
         at.text = std::max(at.text, frame.text_width(frame.fonts.digits, cell.text));
         at.weight = std::max(at.weight, frame.text_width(frame.fonts.digits, cell.weight));
     }
@@ -142,18 +141,18 @@ CellColumns columns_of(const LargeScene& scene, const std::vector<view::StrongCe
 }
 
 /// "70,001 → 5  ▬▬▬▬  0.7312"; a click goes there.
-void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell, const CellColumns& at) {
+void draw_cell_row(const LargeScene& scene, const StrongCell& cell, const CellColumns& at) {
     const Frame& frame = scene.frame;
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kTitleRow)};
     const bool clicked =
         ImGui::InvisibleButton("cell", {std::max(1.0F, high.x - low.x), high.y - low.y});
-    if (pressed_by_key(frame) || clicked) scene.out.push_back(view::GoToCell{cell.cell});
+    if (pressed_by_key(frame) || clicked) scene.out.push_back(GoToCell{cell.cell});
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     const bool selected = scene.look.selected == cell.cell;
     if (hovered || selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
-    const view::Color color = selected ? frame.theme.accent : frame.theme.text;
+    const Color color = selected ? frame.theme.accent : frame.theme.text;
     const Font& font = frame.fonts.digits;
     const float weight = frame.text_width(font, cell.weight) + frame.px(4);
     const float left = low.x + at.text + frame.px(20), inset = frame.px(7);
@@ -168,7 +167,7 @@ void draw_cell_row(const LargeScene& scene, const view::StrongCell& cell, const 
     tooltip(frame, cell.text + ": " + cell.weight, "query → key: weight. Click to go there.");
 }
 
-void draw_cells(const LargeScene& scene, const char* id, const std::vector<view::StrongCell>& cells,
+void draw_cells(const LargeScene& scene, const char* id, const std::vector<StrongCell>& cells,
                 std::size_t most) {
     const CellColumns at = columns_of(scene, cells);
     ImGui::PushID(id);
@@ -189,7 +188,7 @@ void draw_searches(const LargeScene& scene) {
     const auto search = [&](const char* id, const std::string& words, large::Search::Of of,
                             Index index, const char* tip) {
         if (button(scene.frame, id, words, {words, tip}))
-            scene.out.push_back(view::SearchMap{large::Search{of, index}});
+            scene.out.push_back(SearchMap{large::Search{of, index}});
     };
     ImGui::Dummy({1.0F, scene.frame.px(kSection)});
     search("to key", "what attends to key " + std::to_string(cell.column) + "?",
@@ -203,7 +202,7 @@ void draw_found(const LargeScene& scene) {
     section(scene, scene.view.found_title);
     draw_cells(scene, "found", scene.view.found, kFewCells);
     if (button(scene.frame, "close search", "close", {"Closes this list", ""}))
-        scene.out.push_back(view::SearchMap{std::nullopt});
+        scene.out.push_back(SearchMap{std::nullopt});
 }
 
 void draw_top(const LargeScene& scene, float foot) {
@@ -216,7 +215,7 @@ void draw_top(const LargeScene& scene, float foot) {
     const Tip queries{"Of each query only its strongest key", "Key: O"};
     if (const auto on = toggle(scene.frame, "once", "one per query", top.one_per_query, queries))
         top.one_per_query = *on;
-    if (!(top == scene.look.top)) scene.out.push_back(view::SetTopCells{top});
+    if (!(top == scene.look.top)) scene.out.push_back(SetTopCells{top});
     const float rows = (foot - ImGui::GetCursorScreenPos().y) / scene.frame.px(kTitleRow);
     draw_cells(scene, "top", scene.view.top,
                std::max(kFewCells, static_cast<std::size_t>(std::max(rows, 0.0F))));
@@ -229,7 +228,7 @@ void draw_not_finite(const LargeScene& scene) {
     if (!scene.view.first_nan) return;
     if (button(scene.frame, "first nan", "to the first NaN",
                {"Goes to the first NaN weight", "Its arithmetic says which score makes it NaN."}))
-        scene.out.push_back(view::GoToCell{*scene.view.first_nan});
+        scene.out.push_back(GoToCell{*scene.view.first_nan});
 }
 
 void draw_selected(const LargeScene& scene) {

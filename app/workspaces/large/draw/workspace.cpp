@@ -48,13 +48,13 @@ Layout lay_out(const Frame& frame, const Area& room, float widest) {
 }
 
 /// What the whole matrix takes.
-float matrix_width(const view::MapLook& look, const Area& canvas) {
+float matrix_width(const MapLook& look, const Area& canvas) {
     const auto rows = static_cast<float>(std::max<Index>(look.size.rows, 1));
     return canvas.height() * static_cast<float>(look.size.columns) / rows;
 }
 
 /// As wide as a matrix of few keys, which is seen whole: more would stay empty, between it and its labels.
-Layout filled_layout(const view::MapLook& look, const Area& room, const Frame& frame) {
+Layout filled_layout(const MapLook& look, const Area& room, const Frame& frame) {
     const Layout at = lay_out(frame, room, room.width());
     if (look.size.columns > kFewKeys) return at;
     const Area& canvas = at.map.canvas;
@@ -71,7 +71,7 @@ Box box_beside(const Layout& at, const Area& room, const Frame& frame) {
 }
 
 /// What it leaves of the width.
-float cells_width(const view::MapLook& look, ImVec2 room, const Frame& frame) {
+float cells_width(const MapLook& look, ImVec2 room, const Frame& frame) {
     const Area canvas = lay_out(frame, {{0.0F, 0.0F}, room}, room.x).map.canvas;
     const float width = matrix_width(look, canvas);
     return within(canvas.width() - width - frame.px(kSpace24), frame.px(kLeastCells),
@@ -107,7 +107,7 @@ void draw_empty(const LargeScene& scene, const Area& room) {
 }
 
 /// Whether in a low window, which has one part at a time, the strongest cells stand beside the matrix all the same.
-bool has_room_beside(const view::MapLook& look, const WorkArea& r, const Frame& frame) {
+bool has_room_beside(const MapLook& look, const WorkArea& r, const Frame& frame) {
     if (!is_lower_than(kLowWindow, frame)) return false;
     const ImVec2 work = r.work.size();
     const Area room{{0.0F, 0.0F},
@@ -138,10 +138,10 @@ std::optional<Box> draw_large_map(const LargeScene& scene) {
     return box_beside(at, room, scene.frame);
 }
 
-std::string draw_large_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
-                                 view::Actions& out) {
-    const view::LargeView view = build_large_view(state);
-    const view::MapLook& look = view::map_look(state);
+std::string draw_large_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                 Actions& out) {
+    const LargeView view = build_large_view(state);
+    const MapLook& look = view::map_look(state);
     const auto cells = [&](const Box& box) {
         draw_large_cells({view, look, around(frame), out}, box);
     };

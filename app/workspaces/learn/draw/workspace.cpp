@@ -22,8 +22,6 @@
 namespace attn::ui {
 namespace {
 
-using view::LearnFieldKind, view::LearnFieldView, view::LearnView;
-
 // Design units.
 constexpr float kExperiments = 280.0F;
 constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
@@ -33,26 +31,26 @@ constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
 constexpr float kAroundMaps = 120.0F;            // words, labels and colours
 
 void draw_training(const LearnView& view, ControlBar& bar) {
-    view::Actions& out = bar.out;
+    Actions& out = bar.out;
     if (view.training) {
         if (bar.button("pause", "pause", {"Stops training", "Key: Space"}))
-            out.push_back(view::TrainTo{view.pause_at});
+            out.push_back(TrainTo{view.pause_at});
     } else {
         const Index to = view.done < view.steps ? view.steps : view.done + view.steps;
         if (bar.button("train", view.started ? "train on" : "train",
                        {fmt::format("Trains to step {}", view::grouped(to)), "Key: Space"}))
-            out.push_back(view::TrainTo{std::min(to, view::kMostLearnSteps)});
+            out.push_back(TrainTo{std::min(to, view::kMostLearnSteps)});
     }
     if (bar.button("step", "step", {"One step more", "Key: Shift+→"}))
-        out.push_back(view::TrainTo{view.done + 1});
+        out.push_back(TrainTo{view.done + 1});
     if ((view.started || view.changed) &&
         bar.button("anew", view.changed ? "begin with these settings" : "begin anew",
                    {"Leaves what was trained, and begins from first weights", "Key: N"}))
-        out.push_back(view::NewTraining{});
+        out.push_back(NewTraining{});
     if (view.started && !view.seeds_requested &&
         bar.button("seeds", "5 seeds",
                    {"Trains four more seeds of both, for the spread", "Key: V"}))
-        out.push_back(view::TrainSeeds{view::kSpreadSeeds});
+        out.push_back(TrainSeeds{view::kSpreadSeeds});
 }
 
 void draw_place(const LearnView& view, ControlBar& bar) {
@@ -65,16 +63,16 @@ void draw_place(const LearnView& view, ControlBar& bar) {
     if (view.layers > 1)
         if (const auto n = list("##layer", "layer", view.layers, view.layer,
                                 {"The layer whose maps are drawn", "Keys: ↑ and ↓"}))
-            bar.out.push_back(view::ShowLearnHead{*n, view.head});
+            bar.out.push_back(ShowLearnHead{*n, view.head});
     if (view.heads > 1)
         if (const auto n = list("##head", "head", view.heads, view.head,
                                 {"The head whose maps are drawn", "Keys: , and ."}))
-            bar.out.push_back(view::ShowLearnHead{view.layer, *n});
+            bar.out.push_back(ShowLearnHead{view.layer, *n});
 }
 
 /// What is done to one run from the step that is looked at on.
 void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
-    const view::LearnRunView& run = view.runs[n];
+    const LearnRunView& run = view.runs[n];
     const std::string id(view::kLearnRunNames[n]);
     const std::string key = n == 0 ? "" : "Shift+";
     bar.words(bar.frame.theme.muted,
@@ -83,18 +81,18 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
             bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
                        {"Switches ÷√d_k from the step that is looked at",
                         "What was trained after it is trained anew. Key: " + key + "S"}))
-        bar.out.push_back(view::SwitchScaling{id, view.shown, *on});
+        bar.out.push_back(SwitchScaling{id, view.shown, *on});
     if (run.has_head)
         if (const auto on = bar.toggle(
                 ("head " + id).c_str(), view::head_name({view.layer, view.head}), run.head_on,
                 {"Off: the head’s output is 0 from the step that is looked at",
                  "It gets no gradient then. Key: " + key + "X"}))
-            bar.out.push_back(view::SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
+            bar.out.push_back(SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
     for (const auto& [to, words] : {std::pair{"step", "open in Step"}, {"heads", "open in Heads"}})
         if (bar.button((to + id).c_str(), words,
                        {"The model of this moment, as a document",
                         "Its tensors are then open in every workspace; Ctrl+Z goes back"}))
-            bar.out.push_back(view::OpenLearnMoment{id, to, view.shown});
+            bar.out.push_back(OpenLearnMoment{id, to, view.shown});
 }
 
 void draw_learn_bar(const LearnView& view, ControlBar& bar) {
@@ -103,7 +101,7 @@ void draw_learn_bar(const LearnView& view, ControlBar& bar) {
     if (const auto n =
             bar.combo("##experiment", {view.experiment_names, view.experiment, shown}, kExperiments,
                       {"What is trained", "Every setting stands at the right"}))
-        bar.out.push_back(view::LoadExperiment{view.experiment_keys[*n]});
+        bar.out.push_back(LoadExperiment{view.experiment_keys[*n]});
     draw_training(view, bar);
     draw_place(view, bar);
     if (!view.started) return;
@@ -113,7 +111,7 @@ void draw_learn_bar(const LearnView& view, ControlBar& bar) {
 
 /// What the field is set to, as JSON.
 std::optional<std::string> draw_number(const LearnFieldView& field, float width, const Frame& frame,
-                                       view::Actions& out) {
+                                       Actions& out) {
     const Tip tip{field.label, field.tip};
     const auto low = static_cast<Index>(field.low);
     const auto high = static_cast<Index>(field.high);
@@ -128,7 +126,7 @@ std::optional<std::string> draw_number(const LearnFieldView& field, float width,
 }
 
 std::optional<std::string> draw_real(const LearnFieldView& field, float width, const Frame& frame,
-                                     view::Actions& out) {
+                                     Actions& out) {
     const SliderWords words_of{"", view::significant(field.number, 3), "0.000123"};
     const double low = std::max(field.low, kLeastRate);
     const auto to = real_slider(frame, "##real", words_of, std::max(field.number, low), low,
@@ -137,7 +135,7 @@ std::optional<std::string> draw_real(const LearnFieldView& field, float width, c
 }
 
 std::optional<std::string> draw_value(const LearnFieldView& field, float width, const Frame& frame,
-                                      view::Actions& out) {
+                                      Actions& out) {
     const Tip tip{field.label, field.tip};
     switch (static_cast<LearnFieldKind>(field.kind)) {
         case LearnFieldKind::whole:
@@ -180,8 +178,8 @@ std::optional<std::string> draw_text(const Frame& frame, const char* id, const s
     return entered ? std::optional(typed) : std::nullopt;
 }
 
-void draw_field(const LearnFieldView& field, const view::AppState& state, const Frame& frame,
-                view::Actions& out) {
+void draw_field(const LearnFieldView& field, const AppState& state, const Frame& frame,
+                Actions& out) {
     ImGui::PushID(field.run.data());
     ImGui::PushID(field.key.c_str());
     const float left = ImGui::GetCursorPosX();
@@ -198,23 +196,23 @@ void draw_field(const LearnFieldView& field, const view::AppState& state, const 
         std::string typed;
         if (const auto text =
                 draw_text(frame, "##text", draft, "words to learn; Enter", typed, width))
-            out.push_back(view::SetLearnField{"a", "text", nlohmann::json(*text).dump()});
+            out.push_back(SetLearnField{"a", "text", nlohmann::json(*text).dump()});
         else if (typed != draft)
-            out.push_back(view::DraftLearnText{typed});
+            out.push_back(DraftLearnText{typed});
     } else if (const auto value = draw_value(field, width, frame, out)) {
-        out.push_back(view::SetLearnField{std::string(field.run), field.key, *value});
+        out.push_back(SetLearnField{std::string(field.run), field.key, *value});
     }
     ImGui::PopID();
     ImGui::PopID();
 }
 
-void draw_learn_settings(const view::LearnView& view, const view::AppState& state,
-                         const Frame& frame, view::Actions& out) {
+void draw_learn_settings(const LearnView& view, const AppState& state, const Frame& frame,
+                         Actions& out) {
     const float width = ImGui::GetContentRegionAvail().x - frame.px(12);
     words(frame, frame.fonts.body, frame.theme.muted, "B differs from A in");
     if (const auto n = combo(frame, "##differs", {view.difference_names, view.difference}, width,
                              {"The one setting that B has otherwise", ""}, out))
-        out.push_back(view::SetLearnDifference{
+        out.push_back(SetLearnDifference{
             *n == 0 ? std::string()
                     : std::string(view::kLearnDifferences[static_cast<std::size_t>(*n) - 1])});
     if (view.changed && view.started)
@@ -225,44 +223,42 @@ void draw_learn_settings(const view::LearnView& view, const view::AppState& stat
     std::string typed;
     if (const auto text =
             draw_text(frame, "##sentence", view.sentence, view.sentence_hint, typed, width))
-        out.push_back(view::SetLearnSentence{*text});
+        out.push_back(SetLearnSentence{*text});
     else if (typed != view.sentence)
-        out.push_back(view::DraftLearnSentence{typed});
+        out.push_back(DraftLearnSentence{typed});
     tooltip(frame, "What the attention maps are of",
             view.sentence_hint + ". Enter; empty: the usual one");
     ImGui::Dummy({1.0F, frame.px(8)});
 }
 
 /// The step under the pointer; the newest at the right end.
-void draw_learn_plot(const view::PlotView& plot, const char* id, const Box& box,
-                     const LearnView& view, const Frame& frame, view::Actions& out) {
+void draw_learn_plot(const PlotView& plot, const char* id, const Box& box, const LearnView& view,
+                     const Frame& frame, Actions& out) {
     const PlotInput input = draw_plot(plot, id, box.low, box.high, false, frame);
     if (input.moved_to && view.done > 0) {
         const auto step = static_cast<Index>(std::lround(*input.moved_to));
         const bool newest = step >= view.done;
         const std::optional<Index> to = newest ? std::nullopt : std::optional<Index>(step);
-        if (newest ? view.scrubbed : step != view.shown) out.push_back(view::ShowLearnStep{to});
+        if (newest ? view.scrubbed : step != view.shown) out.push_back(ShowLearnStep{to});
     }
     if (input.steps != 0 && view.done > 0)
-        out.push_back(view::ShowLearnStep{within<Index>(view.shown + input.steps, 0, view.done)});
+        out.push_back(ShowLearnStep{within<Index>(view.shown + input.steps, 0, view.done)});
 }
 
-void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame,
-                      view::Actions& out) {
+void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame, Actions& out) {
     float top = box.low.y;
     if (!frame.is_canvas_alone()) {
         ImGui::SetCursorScreenPos(box.low);
         if (const auto n =
                 combo(frame, "##measure", {view.measures, view.measure}, frame.px(kMeasures),
                       {"The large curve", "Keys: Page up, Page down"}, out))
-            out.push_back(view::ShowLearnMeasure{static_cast<view::LearnMeasure>(*n)});
+            out.push_back(ShowLearnMeasure{static_cast<LearnMeasure>(*n)});
         top += frame.px(kChoices);
     }
     draw_learn_plot(view.plots[0], "large", {{box.low.x, top}, box.high}, view, frame, out);
 }
 
-void draw_small_curves(const LearnView& view, const Box& box, const Frame& frame,
-                       view::Actions& out) {
+void draw_small_curves(const LearnView& view, const Box& box, const Frame& frame, Actions& out) {
     const float middle = (box.low.x + box.high.x) / 2;
     draw_learn_plot(view.plots[1], "left", {box.low, {middle - frame.px(kSpace16), box.high.y}},
                     view, frame, out);
@@ -270,31 +266,30 @@ void draw_small_curves(const LearnView& view, const Box& box, const Frame& frame
                     view, frame, out);
 }
 
-void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame,
-                     view::Actions& out) {
+void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(box.low);
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.map_words);
     if (view.maps.empty()) return;
     const float top = box.low.y + frame.fonts.body.px * 2.8F;
     const GridResult done = draw_grid_set(view.maps, {box.low.x, top}, box.high, frame);
     if (done.clicked) {
-        out.push_back(view::SelectLearnCell{done.clicked->row, done.clicked->column});
-        out.push_back(view::ShowLearnPage{view::LearnPage::row});
+        out.push_back(SelectLearnCell{done.clicked->row, done.clicked->column});
+        out.push_back(ShowLearnPage{LearnPage::row});
     }
     if (const auto hovered = place_of(done.hovered); hovered != view.hovered)
-        out.push_back(view::HoverLearnCell{hovered});
+        out.push_back(HoverLearnCell{hovered});
 }
 
 /// Pages: the settings, or what is selected.
-void draw_learn_side(const view::AppState& state, const LearnView& view, const Frame& frame,
-                     view::Actions& out) {
+void draw_learn_side(const AppState& state, const LearnView& view, const Frame& frame,
+                     Actions& out) {
     if (const auto n = choice(frame, "page", view.page_names, view.page,
                               {"Settings, the selected row, all heads, all matrices", ""}))
-        out.push_back(view::ShowLearnPage{static_cast<view::LearnPage>(*n)});
+        out.push_back(ShowLearnPage{static_cast<LearnPage>(*n)});
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     panel("page", {low, {low.x + room.x, low.y + room.y}}, [&] {
-        if (view.page == static_cast<int>(view::LearnPage::settings))
+        if (view.page == static_cast<int>(LearnPage::settings))
             draw_learn_settings(view, state, frame, out);
         else
             draw_inspector(view::learn_inspector(state), frame, out);
@@ -303,8 +298,8 @@ void draw_learn_side(const view::AppState& state, const LearnView& view, const F
 
 }  // namespace
 
-std::string draw_learn_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
-                                 view::Actions& out) {
+std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                 Actions& out) {
     const LearnView view = build_learn_view(state);
     Parts parts{.lacks = view.lacks,
                 .heading = {view.point, {}, view.notes},

@@ -11,8 +11,6 @@
 namespace attn::ui {
 namespace {
 
-using view::GridView, view::MasksView, view::Pair;
-
 // Design units.
 constexpr float kLeastMark = 10.0F;  // a smaller cell has no mark of paint
 
@@ -27,28 +25,28 @@ Pair pair_at(const GridView& grid, const GridPlace& place) {
 }
 
 /// The button over the mask is the last item. What was painted first decides: from then on the brush holds.
-void paint(const MasksView& view, const GridView& grid, Pair at, view::Actions& out) {
+void paint(const MasksView& view, const GridView& grid, Pair at, Actions& out) {
     const bool rectangle = ImGui::GetIO().KeyShift;
-    const auto shape = rectangle ? view::PaintShape::rectangle : view::PaintShape::line;
+    const auto shape = rectangle ? PaintShape::rectangle : PaintShape::line;
     if (ImGui::IsItemActivated()) {
-        const bool allowed = grid.at(at.query, at.key).look == view::CellLook::masked;
-        out.push_back(view::BeginGesture{});
-        out.push_back(view::PaintMask{at.query, at.key, at.query, at.key, shape, allowed});
+        const bool allowed = grid.at(at.query, at.key).look == CellLook::masked;
+        out.push_back(BeginGesture{});
+        out.push_back(PaintMask{at.query, at.key, at.query, at.key, shape, allowed});
     } else if (ImGui::IsItemActive() && view.brush && !(view.brush->last == at)) {
         const Pair from = rectangle ? view.brush->first : view.brush->last;
         out.push_back(
-            view::PaintMask{from.query, from.key, at.query, at.key, shape, view.brush->allowed});
+            PaintMask{from.query, from.key, at.query, at.key, shape, view.brush->allowed});
     }
-    if (ImGui::IsItemDeactivated()) out.push_back(view::EndGesture{});
+    if (ImGui::IsItemDeactivated()) out.push_back(EndGesture{});
     if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Right))
-        out.push_back(view::SelectPair{at.query, at.key, rectangle});
+        out.push_back(SelectPair{at.query, at.key, rectangle});
 }
 
 /// Clear of the pair's neighbours.
 void point_at(const MasksView& view, const GridView& grid, const GridPlace& place,
               const Frame& frame, Pair at) {
     if (view.hovered != at) return;  // the words are of the frame before
-    const view::CellView& cell = grid.at(at.query, at.key);
+    const CellView& cell = grid.at(at.query, at.key);
     const ImVec2 low{place.origin.x + place.cell.x * static_cast<float>(at.key - 1),
                      place.origin.y + place.cell.y * static_cast<float>(at.query - 1)};
     tooltip_beside(frame, low, {low.x + 3 * place.cell.x, low.y + 3 * place.cell.y}, Beside::right,
@@ -76,7 +74,7 @@ void draw_paint(const MasksView& view, const GridCanvas& canvas) {
         if (view.painted[n] == 0) continue;
         const auto at = static_cast<Index>(n);
         const ImVec2 low = canvas.corner(at / canvas.grid.columns, at % canvas.grid.columns);
-        const view::Point corner[] = {low, {low.x + size, low.y}, {low.x, low.y + size}};
+        const Point corner[] = {low, {low.x + size, low.y}, {low.x, low.y + size}};
         canvas.frame.painter.polygon(corner, canvas.frame.theme.accent);
     }
 }
@@ -94,7 +92,7 @@ void draw_rectangle(const MasksView& view, const GridCanvas& canvas) {
 }
 
 void draw_one(const MasksView& view, std::size_t n, const GridPlace& place, const Frame& frame,
-              view::Actions& out, std::optional<Pair>& hovered) {
+              Actions& out, std::optional<Pair>& hovered) {
     const GridView& grid = view.grids[n];
     const GridCanvas canvas{grid, place, frame};
     ImGui::SetCursorScreenPos(place.origin);
@@ -105,7 +103,7 @@ void draw_one(const MasksView& view, std::size_t n, const GridPlace& place, cons
     if (view.paints && n == 0)
         paint(view, grid, at, out);
     else if (ImGui::IsItemActivated())
-        out.push_back(view::SelectPair{at.query, at.key, ImGui::GetIO().KeyShift});
+        out.push_back(SelectPair{at.query, at.key, ImGui::GetIO().KeyShift});
     if (ImGui::IsItemHovered() && !needs_lens(grid, place, frame))
         point_at(view, grid, place, frame, at);
     draw_cells(canvas, {});
@@ -121,7 +119,7 @@ void draw_one(const MasksView& view, std::size_t n, const GridPlace& place, cons
 }  // namespace
 
 std::optional<Pair> draw_pair_grids(const MasksView& view, std::size_t first, std::size_t count,
-                                    const Box& box, const Frame& frame, view::Actions& out) {
+                                    const Box& box, const Frame& frame, Actions& out) {
     std::optional<Pair> hovered;
     if (view.grids.front().rows == 0 || view.grids.front().columns == 0) return hovered;
     const auto places =
@@ -136,14 +134,13 @@ std::optional<Pair> draw_pair_grids(const MasksView& view, std::size_t first, st
     return hovered;
 }
 
-std::optional<Pair> draw_pair_maps(const MasksView& view, const view::MapLook& look,
-                                   std::size_t first, std::size_t count, const Box& box,
-                                   const Frame& frame, view::Actions& out) {
+std::optional<Pair> draw_pair_maps(const MasksView& view, const MapLook& look, std::size_t first,
+                                   std::size_t count, const Box& box, const Frame& frame,
+                                   Actions& out) {
     const MapsPointed done =
         draw_maps(std::span(view.maps).subspan(first, count), look, box, frame, out);
     if (done.clicked)
-        out.push_back(
-            view::SelectPair{done.clicked->row, done.clicked->column, ImGui::GetIO().KeyShift});
+        out.push_back(SelectPair{done.clicked->row, done.clicked->column, ImGui::GetIO().KeyShift});
     if (!done.hovered) return std::nullopt;
     return Pair{done.hovered->row, done.hovered->column};
 }

@@ -11,12 +11,11 @@ namespace attn::ui {
 
 /// `count` matrices beneath each other, as large as the box allows; empty rows are framed. The mask is painted with the
 /// mouse. Returns the pair that is pointed at.
-std::optional<view::Pair> draw_pair_grids(const view::MasksView& view, std::size_t first,
-                                          std::size_t count, const Box& box, const Frame& frame,
-                                          view::Actions& out);
+std::optional<Pair> draw_pair_grids(const MasksView& view, std::size_t first, std::size_t count,
+                                    const Box& box, const Frame& frame, Actions& out);
 /// The same of a sentence that is too long for cells, beside each other.
-std::optional<view::Pair> draw_pair_maps(const view::MasksView& view, const view::MapLook& look,
-                                         std::size_t first, std::size_t count, const Box& box,
-                                         const Frame& frame, view::Actions& out);
+std::optional<Pair> draw_pair_maps(const MasksView& view, const MapLook& look, std::size_t first,
+                                   std::size_t count, const Box& box, const Frame& frame,
+                                   Actions& out);
 
 }  // namespace attn::ui

@@ -10,8 +10,6 @@
 namespace attn::ui {
 namespace {
 
-using view::ConventionGroup, view::ConventionView, view::MasksView, view::MaskSwitch;
-
 // Design units.
 constexpr float kRow = 26.0F;
 constexpr float kLeastWidth = 216.0F;  // of a list
@@ -55,7 +53,7 @@ void draw_mark(const ConventionView& row, ImVec2 low, ImVec2 high, const Frame& 
 }
 
 void draw_row(const ConventionView& row, ImVec2 low, ImVec2 high, const Frame& frame,
-              view::Actions& out) {
+              Actions& out) {
     ImGui::SetCursorScreenPos(low);
     ImGui::PushID(row.key.c_str());
     const bool clicked = ImGui::InvisibleButton("row", {high.x - low.x, high.y - low.y});
@@ -76,11 +74,11 @@ void draw_row(const ConventionView& row, ImVec2 low, ImVec2 high, const Frame& f
     draw_text_in(frame, frame.fonts.small, inner, {high.x - pad, high.y}, Align::right,
                  row.differs ? frame.theme.warning : frame.theme.muted, row.verdict);
     if (!clicked && !pressed) return;
-    out.push_back(view::SetConvention{ImGui::GetIO().KeyShift ? 0 : 1, row.key});
+    out.push_back(SetConvention{ImGui::GetIO().KeyShift ? 0 : 1, row.key});
 }
 
 void draw_group(const ConventionGroup& group, ImVec2 low, float width, const Frame& frame,
-                view::Actions& out) {
+                Actions& out) {
     const float heading = frame.px(kTitleRow);
     draw_text_in(frame, frame.fonts.strong, {low.x + frame.px(8), low.y},
                  {low.x + width, low.y + heading}, Align::left, frame.theme.text,
@@ -96,8 +94,7 @@ float lists_height(const MasksView& view, float width, const Frame& frame) {
     return place_lists(view, width, frame, [](std::size_t, int, float) {});
 }
 
-void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
-                view::Actions& out) {
+void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame, Actions& out) {
     const float whole = high.x - low.x;
     const auto columns = static_cast<float>(columns_in(view, whole, frame));
     const float width = (whole - frame.px(kSpace24) * (columns - 1)) / columns;
@@ -111,81 +108,78 @@ void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& fra
 constexpr int kSwitches = static_cast<int>(view::kMaskSwitches);
 
 template <class... Set>
-void push(view::Actions& out, Set... actions) {
+void push(Actions& out, Set... actions) {
     (out.push_back(actions), ...);
 }
 
-void turn(const MasksView& view, MaskSwitch which, bool on, view::Actions& out) {
-    const view::MaskControls& now = view.controls;
-    using view::CausalChoice;
+void turn(const MasksView& view, MaskSwitch which, bool on, Actions& out) {
+    const MaskControls& now = view.controls;
     switch (which) {
         case MaskSwitch::causal:
-            return push(out, view::SetCausalMask{on ? CausalChoice::top_left : CausalChoice::off});
+            return push(out, SetCausalMask{on ? CausalChoice::top_left : CausalChoice::off});
         case MaskSwitch::window:
-            if (on) return push(out, view::SetWindowSides{1, 1});
-            return push(out, view::SetWindowSides{std::nullopt, std::nullopt});
+            if (on) return push(out, SetWindowSides{1, 1});
+            return push(out, SetWindowSides{std::nullopt, std::nullopt});
         case MaskSwitch::globals:
-            return push(out, view::SetGlobalTokens{on ? 1 : 0});
+            return push(out, SetGlobalTokens{on ? 1 : 0});
         case MaskSwitch::block:
-            return push(out, view::SetBlock{on ? std::optional<Index>(2) : std::nullopt});
+            return push(out, SetBlock{on ? std::optional<Index>(2) : std::nullopt});
         case MaskSwitch::padding:
-            return push(out,
-                        view::SetPadding{on ? std::optional<Index>(std::max<Index>(now.keys - 1, 0))
-                                            : std::nullopt});
+            return push(out, SetPadding{on ? std::optional<Index>(std::max<Index>(now.keys - 1, 0))
+                                           : std::nullopt});
         case MaskSwitch::paint:
-            return push(out, view::ClearPaint{});
+            return push(out, ClearPaint{});
     }
 }
 
 std::optional<Index> number(const Frame& frame, const char* id, const char* words, Index value,
-                            Index low, Index high, view::Actions& out) {
+                            Index low, Index high, Actions& out) {
     return number_field(frame, id, words, value, low, high, number_width(frame, words, high),
                         {words, "Drag, or double-click to type."}, out);
 }
 
-void draw_causal(const MasksView& view, const Frame& frame, view::Actions& out) {
+void draw_causal(const MasksView& view, const Frame& frame, Actions& out) {
     const int current = static_cast<int>(view.controls.causal) - 1;
     const auto n = choice(frame, "align", {"top-left", "bottom-right"}, current,
                           {"Where the diagonal starts", view.switches[0].tip});
-    if (n) out.push_back(view::SetCausalMask{static_cast<view::CausalChoice>(*n + 1)});
+    if (n) out.push_back(SetCausalMask{static_cast<CausalChoice>(*n + 1)});
 }
 
-void draw_window(const MasksView& view, const Frame& frame, view::Actions& out) {
-    const view::MaskControls& now = view.controls;
+void draw_window(const MasksView& view, const Frame& frame, Actions& out) {
+    const MaskControls& now = view.controls;
     const Index most = std::max(now.queries, now.keys);
     if (const auto left = number(frame, "##left", "left", *now.left, 0, most, out))
-        out.push_back(view::SetWindowSides{*left, now.right});
+        out.push_back(SetWindowSides{*left, now.right});
     ImGui::SameLine(0.0F, frame.px(8));
     if (const auto right = number(frame, "##right", "right", *now.right, 0, most, out))
-        out.push_back(view::SetWindowSides{now.left, *right});
+        out.push_back(SetWindowSides{now.left, *right});
 }
 
 /// What sets the numbers of a rule that is on.
-void draw_numbers(const MasksView& view, MaskSwitch which, const Frame& frame, view::Actions& out) {
-    const view::MaskControls& now = view.controls;
+void draw_numbers(const MasksView& view, MaskSwitch which, const Frame& frame, Actions& out) {
+    const MaskControls& now = view.controls;
     const Index most = std::max<Index>(std::max(now.queries, now.keys), 1);
     if (which == MaskSwitch::causal) return draw_causal(view, frame, out);
     if (which == MaskSwitch::window && now.left && now.right) return draw_window(view, frame, out);
     if (which == MaskSwitch::globals && now.globals > 0)
         if (const auto n = number(frame, "##globals", "tokens", now.globals, 1, most, out))
-            out.push_back(view::SetGlobalTokens{*n});
+            out.push_back(SetGlobalTokens{*n});
     if (which == MaskSwitch::block && now.block)
         if (const auto n = number(frame, "##block", "length", *now.block, 1, most, out))
-            out.push_back(view::SetBlock{*n});
+            out.push_back(SetBlock{*n});
     if (which == MaskSwitch::padding && now.padding)
         if (const auto n = number(frame, "##padding", "valid", *now.padding, 0, now.keys, out))
-            out.push_back(view::SetPadding{*n});
+            out.push_back(SetPadding{*n});
     if (which == MaskSwitch::paint && now.any_rule &&
         button(frame, "bake", "rules → paint",
                {"Turn the rules into paint",
-                "The same mask, every pair of which can be painted. "
-                "Key: B"}))
-        out.push_back(view::PaintRules{});
+                "The same mask, every pair of which can be painted. Key: B"}))
+        out.push_back(PaintRules{});
 }
 
 /// A switch that cannot be turned says why when it is pointed at.
-void draw_switch(const MasksView& view, MaskSwitch which, const Frame& frame, view::Actions& out) {
-    const view::SwitchView& rule = view.switches[static_cast<std::size_t>(which)];
+void draw_switch(const MasksView& view, MaskSwitch which, const Frame& frame, Actions& out) {
+    const SwitchView& rule = view.switches[static_cast<std::size_t>(which)];
     const bool can = rule.possible.empty() && (which != MaskSwitch::paint || rule.on);
     const Tip tip{rule.name + ": " + rule.words, rule.possible.empty() ? rule.tip : rule.possible};
     if (const auto on = toggle(frame, "on", rule.name, rule.on, tip); on && (can || !*on))
@@ -193,8 +187,8 @@ void draw_switch(const MasksView& view, MaskSwitch which, const Frame& frame, vi
 }
 
 void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, const Frame& frame,
-              view::Actions& out) {
-    const view::SwitchView& rule = view.switches[static_cast<std::size_t>(which)];
+              Actions& out) {
+    const SwitchView& rule = view.switches[static_cast<std::size_t>(which)];
     const float high = low.y + size.y;
     ImGui::SetCursorScreenPos({low.x, low.y + (size.y - frame.px(kChipRow)) / 2});
     draw_switch(view, which, frame, out);
@@ -206,7 +200,7 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
     const float words = controls + frame.px(kControls);
     const float count = low.x + size.x - frame.px(kCount);
     if (!rule.on || count - words < frame.px(kLeastWords)) return;
-    const view::Color color = frame.theme.text;
+    const Color color = frame.theme.text;
     draw_text_in(frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
                  fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSpace12)));
     draw_text_in(frame, frame.fonts.digits_small, {count, low.y}, {low.x + size.x, high},
@@ -219,13 +213,13 @@ int switch_columns(float width, const Frame& frame) {
 }
 
 float controls_height(const MasksView& view, ImVec2 room, const Frame& frame) {
-    if (view.tab == view::MasksTab::conventions) return lists_height(view, room.x, frame);
+    if (view.tab == MasksTab::conventions) return lists_height(view, room.x, frame);
     const int columns = switch_columns(room.x, frame);
     return frame.px(kSwitchesRow) * static_cast<float>((kSwitches + columns - 1) / columns);
 }
 
 void draw_switches(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
-                   view::Actions& out) {
+                   Actions& out) {
     const float room = high.y - low.y;
     const int columns = switch_columns(high.x - low.x, frame);
     const int rows = (kSwitches + columns - 1) / columns;
@@ -244,65 +238,65 @@ void draw_switches(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& 
 
 /// What is looked at, where there are several.
 void draw_places(const MasksView& view, ControlBar& bar) {
-    const view::MaskControls& now = view.controls;
+    const MaskControls& now = view.controls;
     if (now.heads > 1)
         if (const auto head = bar.number("##head", "head", now.head, 0, now.heads - 1,
                                          {"The head that is shown", "Key: H"}))
-            bar.out.push_back(view::ShowHead{*head, now.batch});
+            bar.out.push_back(ShowHead{*head, now.batch});
     if (now.batches > 1)
         if (const auto batch = bar.number("##batch", "sequence", now.batch, 0, now.batches - 1,
                                           {"The sequence of the batch that is shown", ""}))
-            bar.out.push_back(view::ShowHead{now.head, *batch});
+            bar.out.push_back(ShowHead{now.head, *batch});
 }
 
 void draw_masks_bar(const MasksView& view, ControlBar& bar) {
     const Tip tip{"This document's mask, or other conventions beside it", "Key: V"};
     if (const auto n =
             bar.choice("tab", {"Compose", "Conventions"}, static_cast<int>(view.tab), tip))
-        bar.out.push_back(view::ShowMasksTab{static_cast<view::MasksTab>(*n)});
+        bar.out.push_back(ShowMasksTab{static_cast<MasksTab>(*n)});
     draw_places(view, bar);
-    if (view.tab == view::MasksTab::compose) {
+    if (view.tab == MasksTab::compose) {
         const Tip empty{"What softmax gives a row whose keys are all forbidden",
                         "0 everywhere, or NaN everywhere."};
         if (const auto n = bar.label("empty rows give")
                                .choice("empty", {"0", "NaN"}, view.controls.nan ? 1 : 0, empty))
-            bar.out.push_back(view::SetEmptyRows{*n == 1});
+            bar.out.push_back(SetEmptyRows{*n == 1});
     } else {
         const Tip gain{"Scores, times",
                        "What the conventions make of larger scores: the document stays as it is."};
         if (const auto n = bar.label("scores").choice("gain", view.gain_names, view.gain, gain))
-            bar.out.push_back(view::SetConventionGain{view.gains[*n]});
+            bar.out.push_back(SetConventionGain{view.gains[*n]});
     }
     if (bar.label("copy mask as").button("numpy", "numpy", {"Code that makes this mask", "Key: N"}))
-        bar.out.push_back(view::CopyMask{view::MaskCode::numpy});
+        bar.out.push_back(CopyMask{MaskCode::numpy});
     if (bar.button("pytorch", "PyTorch", {"Code that makes this mask", "Key: Shift+N"}))
-        bar.out.push_back(view::CopyMask{view::MaskCode::pytorch});
+        bar.out.push_back(CopyMask{MaskCode::pytorch});
 }
 
 /// What sets the mask, or the conventions.
-void draw_controls(const MasksView& view, const Box& box, const Frame& frame, view::Actions& out) {
+void draw_controls(const MasksView& view, const Box& box, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float height = controls_height(view, box.size(), frame);
     const ImVec2 high{box.high.x, low.y + height};
-    view.tab == view::MasksTab::compose ? draw_switches(view, low, high, frame, out)
-                                        : draw_lists(view, low, high, frame, out);
+    view.tab == MasksTab::compose ? draw_switches(view, low, high, frame, out)
+                                  : draw_lists(view, low, high, frame, out);
     ImGui::SetCursorScreenPos({low.x, high.y - 1.0F});
     ImGui::Dummy({1.0F, 1.0F});
 }
 
 }  // namespace
 
-std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
-                                 view::Actions& out) {
+std::string draw_masks_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                 Actions& out) {
     Parts parts{.lacks = view::masks_lacks(state)};
     if (!parts.lacks.empty()) return draw_parts(state, r, parts, frame, out);
     const MasksView view = build_masks_view(state);
-    const bool compose = view.tab == view::MasksTab::compose;
+    const bool compose = view.tab == MasksTab::compose;
     parts.heading = {view.point, {}, view.notes};
     parts.heading.warns = view.warns;
     parts.status = view::computed_words(state);
     parts.controls = [&](ControlBar& bar) { draw_masks_bar(view, bar); };
-    std::optional<view::Pair> hovered;
+    std::optional<Pair> hovered;
     const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
         const auto pair = view.maps.empty() ? draw_pair_grids(view, n, count, box, frame, out)
                                             : draw_pair_maps(view, view::map_look(state), n, count,
@@ -323,7 +317,7 @@ std::string draw_masks_workspace(const view::AppState& state, const WorkArea& r,
                              CanvasPart::Where::below, 0.0F,
                              [&](ImVec2 room) { return controls_height(view, room, frame); }});
     std::string status = draw_parts(state, r, parts, frame, out);
-    if (hovered != view.hovered) out.push_back(view::HoverPair{hovered});
+    if (hovered != view.hovered) out.push_back(HoverPair{hovered});
     return status;
 }
 

@@ -15,8 +15,6 @@
 namespace attn::ui {
 namespace {
 
-using view::NumericsCellView, view::NumericsView;
-
 // Design units.
 constexpr float kLeastSlot = 3.0F, kWidestBar = 44.0F;
 constexpr float kNumbered = 40.0F;  // of a slot that has its number
@@ -76,8 +74,7 @@ void draw_nan(const Slots& slots, std::size_t n, const Frame& frame) {
 }
 
 /// Above the bar and the mark of the exact weight, in the softmax that is explained.
-void draw_number(const Slots& slots, std::size_t n, const view::NumericsBar& bar,
-                 const Frame& frame) {
+void draw_number(const Slots& slots, std::size_t n, const NumericsBar& bar, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
     if (!slots.cell.selected || slots.width() < frame.px(kNumbered)) return;
     const float foot = slots.y(std::fmax(bar.weight, bar.exact)) - frame.px(1);
@@ -87,7 +84,7 @@ void draw_number(const Slots& slots, std::size_t n, const view::NumericsBar& bar
 }
 
 void draw_bar(const Slots& slots, std::size_t n, const Frame& frame) {
-    const view::NumericsBar& bar = slots.cell.bars[slots.shown_key(n)];
+    const NumericsBar& bar = slots.cell.bars[slots.shown_key(n)];
     if (std::isnan(bar.weight)) return draw_nan(slots, n, frame);
     const float width = bar_width(slots, frame);
     const float x = slots.left(n) + (slots.width() - width) / 2;
@@ -98,7 +95,7 @@ void draw_bar(const Slots& slots, std::size_t n, const Frame& frame) {
 
 /// Where the exact weight is: a line across the slot.
 void draw_exact(const Slots& slots, std::size_t n, const Frame& frame) {
-    const view::NumericsBar& bar = slots.cell.bars[slots.shown_key(n)];
+    const NumericsBar& bar = slots.cell.bars[slots.shown_key(n)];
     if (std::isnan(bar.exact)) return;
     const float y = std::round(slots.y(bar.exact));
     frame.painter.line({slots.left(n) + frame.px(1), y},
@@ -108,7 +105,7 @@ void draw_exact(const Slots& slots, std::size_t n, const Frame& frame) {
 
 void draw_cross(ImVec2 at, const Frame& frame) {
     const float arm = frame.px(4);
-    const view::Color color = frame.theme.bad;
+    const Color color = frame.theme.bad;
     frame.painter.line({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, color, frame.px(2));
     frame.painter.line({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, color, frame.px(2));
 }
@@ -141,41 +138,41 @@ void draw_broken(const Slots& slots, const Frame& frame) {
 
 /// How far off it is; where it broke also why.
 void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Frame& frame) {
-    const view::Theme& theme = frame.theme;
-    const view::Color colors[] = {theme.good, theme.warning, theme.bad};
+    const Theme& theme = frame.theme;
+    const Color colors[] = {theme.good, theme.warning, theme.bad};
     const ImVec2 foot{high.x, low.y + frame.px(kTableRow)};
     const std::string words = "● " + cell.words.substr(0, cell.words.find(" ulp"));
     const float width = frame.text_width(frame.fonts.strong, words) + frame.px(10);
     draw_text_in(frame, frame.fonts.strong, low, foot, Align::left,
                  colors[static_cast<std::size_t>(cell.verdict)], words);
     const float room = high.x - low.x - width;
-    if (cell.verdict != view::NumericsVerdict::broken || room < frame.px(kLeastCause)) return;
+    if (cell.verdict != NumericsVerdict::broken || room < frame.px(kLeastCause)) return;
     draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, foot, Align::left,
                  frame.theme.muted, fit_text(frame, frame.fonts.small, cell.cause, room));
 }
 
 void explain(const Slots& slots, const Frame& frame) {
     const std::size_t j = slots.key_under(ImGui::GetMousePos().x);
-    const view::NumericsBar& bar = slots.cell.bars[j];
+    const NumericsBar& bar = slots.cell.bars[j];
     tooltip(frame, fmt::format("key {}: {}", j, view::number(bar.weight)),
             fmt::format("exact {}\n{}: {}", view::number(bar.exact), slots.cell.words,
                         slots.cell.cause));
 }
 
-void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, view::Actions& out) {
+void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, Actions& out) {
     const NumericsCellView& cell = slots.cell;
     ImGui::SetCursorScreenPos(low);
     ImGui::PushID(static_cast<int>(cell.algorithm) * 16 + static_cast<int>(cell.format));
     const bool clicked = ImGui::InvisibleButton("cell", {high.x - low.x, high.y - low.y});
     const auto select = [&](Index key) {
-        out.push_back(view::SelectNumericsCell{cell.algorithm, cell.format, key});
+        out.push_back(SelectNumericsCell{cell.algorithm, cell.format, key});
     };
     if (clicked) select(static_cast<Index>(slots.key_under(ImGui::GetMousePos().x)));
     explain(slots, frame);
     if (focus_stop(frame)) {
         const int steps = arrow_steps(frame);
         const Index from = cell.selected.value_or(0);
-        if (steps != 0 || take_key(frame, view::Key::enter))
+        if (steps != 0 || take_key(frame, Key::enter))
             select(within<Index>(from + steps, 0, std::ssize(cell.bars) - 1));
     }
     ImGui::PopID();
@@ -186,7 +183,7 @@ void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, view:
 /// A click selects the key; so do ← and → while it has the keyboard. `end`: weight of the highest bar there can be;
 /// `numbers`: of the keys, beneath the box.
 void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, double end,
-                        bool numbers, const Frame& frame, view::Actions& out) {
+                        bool numbers, const Frame& frame, Actions& out) {
     const float pad = frame.px(kSpace8);
     if (cell.selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(6));
     const ImVec2 inner{low.x + pad, low.y + frame.px(2)};
@@ -215,25 +212,24 @@ void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, d
 
 void draw_rows(const NumericsView& view, ControlBar& bar) {
     const Tip tip{"The row of logits",
-                  "Rows that show one thing each, or the row of the document "
-                  "that Step looks at."};
+                  "Rows that show one thing each, or the row of the document that Step looks at."};
     const auto chosen =
         bar.combo("##row", {view.row_names, view.row_choice, view.row_shown}, kRow, tip);
     if (chosen) bar.out.push_back(view::chosen_row(static_cast<std::size_t>(*chosen)));
 }
 
 void draw_logits(const NumericsView& view, ControlBar& bar) {
-    const Tip tip{"the logits x, one for each key",
-                  "Click to type numbers with commas between them; inf, -inf and nan are numbers "
-                  "here."};
-    if (auto logits = bar.logits("x", view.logits, view::Logits::any, tip))
-        bar.out.push_back(view::SetNumericsLogits{*std::move(logits)});
+    const Tip tip{
+        "the logits x, one for each key",
+        "Click to type numbers with commas between them; inf, -inf and nan are numbers here."};
+    if (auto logits = bar.logits("x", view.logits, Logits::any, tip))
+        bar.out.push_back(SetNumericsLogits{*std::move(logits)});
 }
 
 void draw_numerics_controls(const NumericsView& view, ControlBar& bar) {
     draw_rows(view, bar);
     draw_logits(view, bar);
-    bar.field<view::SetNumericsGain>(view.controls);
+    bar.field<SetNumericsGain>(view.controls);
 }
 
 // --- the matrix
@@ -252,7 +248,7 @@ Columns columns_in(const Box& at, std::size_t count, const Frame& frame) {
 }
 
 /// "naive", and its formula in what is left of the width.
-void draw_heading(const view::NumericsColumn& column, const Box& at, const Frame& frame) {
+void draw_heading(const NumericsColumn& column, const Box& at, const Frame& frame) {
     const bool large = frame.text_width(frame.fonts.title, column.title) <= at.size().x;
     const Font& font = large ? frame.fonts.title : frame.fonts.strong;
     draw_text_in(frame, font, at.low, at.high, Align::left, frame.theme.text, column.title);
@@ -263,7 +259,7 @@ void draw_heading(const view::NumericsColumn& column, const Box& at, const Frame
     draw_formula(frame, *box, {after, at.low.y + slack + box->ascent});
 }
 
-void draw_format(const view::NumericsFormatRow& row, const Box& at, const Frame& frame) {
+void draw_format(const NumericsFormatRow& row, const Box& at, const Frame& frame) {
     ImGui::SetCursorScreenPos(at.low);
     ImGui::InvisibleButton(row.title.c_str(), at.size());
     tooltip(frame, row.title, row.tooltip);
@@ -278,7 +274,7 @@ void draw_format(const view::NumericsFormatRow& row, const Box& at, const Frame&
 }
 
 void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at,
-                 const Frame& frame, view::Actions& out) {
+                 const Frame& frame, Actions& out) {
     const float gap = frame.px(kSpace4);
     const auto rows = static_cast<float>(view.rows.size());
     const float numbers = frame.px(kNumericsKeys);
@@ -296,22 +292,21 @@ void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at
 // --- the curves
 
 void draw_plots(const NumericsView& view, const Columns& columns, const Box& at, const Frame& frame,
-                view::Actions& out) {
+                Actions& out) {
     for (std::size_t a = 0; a < view.columns.size(); ++a) {
-        const view::NumericsColumn& column = view.columns[a];
+        const NumericsColumn& column = view.columns[a];
         // the first plot's ticks stand under the names of the formats
         const float left = a == 0 ? columns.x(a) - frame.px(kFormats * 0.6F) : columns.x(a);
         const PlotInput input =
             draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y},
                       {columns.x(a) + columns.width, at.high.y}, view.stale, frame);
-        follow<view::SetNumericsGain>(input, view.controls.gain, view::nearest_gain,
-                                      view::next_gain, out);
+        follow<SetNumericsGain>(input, view.controls.gain, view::nearest_gain, view::next_gain,
+                                out);
     }
 }
 
 /// Headings over the matrix of formats and algorithms.
-void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame,
-                  view::Actions& out) {
+void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame, Actions& out) {
     const float foot = box.low.y + frame.px(kHeading);
     const auto rows = static_cast<float>(view.rows.size());
     const float matrix =
@@ -333,8 +328,8 @@ void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame,
 
 }  // namespace
 
-std::string draw_numerics_workspace(const view::AppState& state, const WorkArea& r,
-                                    const Frame& frame, view::Actions& out) {
+std::string draw_numerics_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                    Actions& out) {
     const NumericsView view = build_numerics_view(state);
     const Parts parts{.heading = {.headline = view.sentence,
                                   .why = "Errors in ulp. " + view.note + "\n" + view.why},

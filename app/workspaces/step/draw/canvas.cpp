@@ -1,8 +1,5 @@
 #include "app/workspaces/step/draw/canvas.h"
 
-#include <algorithm>
-#include <span>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
@@ -15,8 +12,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::CellRef, view::GridView, view::Slot, view::StepView;
 
 // Design units.
 constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
@@ -74,7 +69,7 @@ Cross cross_of(const StepView& view, const CanvasLayout& layout, const Frame& fr
 
 /// The words of the hero's rows and columns, once, outside of what shares them. Returns the cell of the one under the
 /// pointer.
-std::optional<CellRef> draw_axes(const Cross& cross, const Placed& hero, view::Actions& out) {
+std::optional<CellRef> draw_axes(const Cross& cross, const Placed& hero, Actions& out) {
     const Placed* const left = cross.first_in(Slot::left);
     const Placed* const top = cross.first_in(Slot::top);
     const float right = (left ? left : &hero)->place.origin.x;
@@ -244,7 +239,7 @@ void draw_hint(const Cross& cross) {
 }
 
 /// Under a matrix: what stands there, unless it stands above, and its colours.
-void draw_foot(const Cross& cross, const Placed& one, view::Actions& out) {
+void draw_foot(const Cross& cross, const Placed& one, Actions& out) {
     const auto& [grid, place] = one;
     const Frame& frame = cross.frame;
     const GridCanvas canvas = cross.canvas(one);
@@ -264,22 +259,22 @@ void draw_foot(const Cross& cross, const Placed& one, view::Actions& out) {
     const float end = meets ? std::min(edge, hint.low.x - frame.px(kSpace8 * 2)) : edge;
     if (end - x > frame.px(kNarrowestBar))
         if (const auto on = draw_color_bar(canvas, {x, low.y + frame.px(2)}, end - x))
-            out.push_back(view::ScaleRows{*on});
+            out.push_back(ScaleRows{*on});
 }
 
 /// One matrix with what the pointer does on it.
 void draw_one(const Cross& cross, const Placed& one, const Fade& fade,
-              std::optional<CellRef>& hovered, view::Actions& out) {
+              std::optional<CellRef>& hovered, Actions& out) {
     const Dress bare{.labels = false, .color_bar = false, .sides = false};
     const GridResult done = draw_grid(one.grid, fade, one.place, cross.frame, bare);
     if (done.hovered) hovered = done.hovered;
-    if (done.clicked) out.push_back(view::SelectCell{*done.clicked});
-    if (done.edited && one.grid.editable) out.push_back(view::BeginCellEdit{*done.edited});
-    if (done.edited && !one.grid.editable) out.push_back(view::ExplainSource{*done.edited});
+    if (done.clicked) out.push_back(SelectCell{*done.clicked});
+    if (done.edited && one.grid.editable) out.push_back(BeginCellEdit{*done.edited});
+    if (done.edited && !one.grid.editable) out.push_back(ExplainSource{*done.edited});
     draw_titles(cross, one);
 }
 
-std::optional<CellRef> draw_matrices(const Cross& cross, view::Actions& out) {
+std::optional<CellRef> draw_matrices(const Cross& cross, Actions& out) {
     std::optional<CellRef> hovered;
     int id = 0;
     for (const Placed& one : cross.operands()) {
@@ -294,7 +289,7 @@ std::optional<CellRef> draw_matrices(const Cross& cross, view::Actions& out) {
     return hovered;
 }
 
-std::optional<CellRef> draw_around(const Cross& cross, view::Actions& out) {
+std::optional<CellRef> draw_around(const Cross& cross, Actions& out) {
     const Placed& hero = cross.hero();
     const auto hovered = draw_axes(cross, hero, out);
     draw_foot(cross, hero, out);
@@ -309,13 +304,11 @@ std::optional<CellRef> draw_around(const Cross& cross, view::Actions& out) {
 template <class Draw>
 void for_places(const Cross& cross, const CellRef& cell, Draw draw) {
     for (const Placed& one : cross.all)
-        for (Index row = 0; row < one.grid.rows; ++row)
-            for (Index column = 0; column < one.grid.columns; ++column)
-                if (one.grid.ref(row, column) == cell)
-                    draw(one, cross.canvas(one).corner(row, column));
+        for (const auto [row, column] : each_cell(one.grid))
+            if (one.grid.ref(row, column) == cell) draw(one, cross.canvas(one).corner(row, column));
 }
 
-void edit_cells(const Cross& cross, const view::CellEdit& editing, view::Actions& out) {
+void edit_cells(const Cross& cross, const CellEdit& editing, Actions& out) {
     for_places(cross, editing.cell, [&](const Placed& one, ImVec2 corner) {
         if (one.grid.editable)  // a target is typed into, the output beside it is not
             draw_cell_editor(editing, corner, one.place.cell, cross.frame, out);
@@ -333,10 +326,10 @@ Box cell_box(const Cross& cross, const Placed& one, Index row, Index column) {
     return {low, {low.x + one.place.cell.x - 1, low.y + one.place.cell.y - 1}};
 }
 
-void draw_moving(const Frame& frame, const view::CellView& cell, const Box& at) {
+void draw_moving(const Frame& frame, const CellView& cell, const Box& at) {
     frame.painter.rect(at.low, at.high, cell.fill, frame.px(2));
-    const view::Font font{view::Face::mono, frame.px(kSmallDigits)};
-    if (cell.look != view::CellLook::number || font.px > at.high.y - at.low.y) return;
+    const view::Font font{Face::mono, frame.px(kSmallDigits)};
+    if (cell.look != CellLook::number || font.px > at.high.y - at.low.y) return;
     const std::string text = view::cell_number(cell.value, 2);
     if (frame.text_width(font, text) > at.high.x - at.low.x) return;
     draw_text_in(frame, font, at.low, at.high, Align::center, cell.ink, text);
@@ -369,16 +362,14 @@ void draw_story(const Cross& cross) {
 // ---- what was just typed
 
 /// Whole at first, then it fades: under reduced motion it stays as it is until it is gone.
-double strength_of(const view::FlashView& flash) { return std::min(1.0, flash.left / kFading); }
+double strength_of(const FlashView& flash) { return std::min(1.0, flash.left / kFading); }
 
 /// "1 → 3" where a number was just typed, over its neighbours when it is wider than its cell.
-void draw_flash(const Cross& cross, const view::FlashView& flash) {
+void draw_flash(const Cross& cross, const FlashView& flash) {
     const Frame& frame = cross.frame;
     const Font& font = frame.fonts.digits_small;
     const float least = frame.text_width(font, flash.words) + frame.px(12);
-    const auto ink = [&](view::Color color) {
-        return view::translucent(color, strength_of(flash));
-    };
+    const auto ink = [&](Color color) { return view::translucent(color, strength_of(flash)); };
     for_places(cross, flash.cell, [&](const Placed& one, ImVec2 low) {
         const ImVec2 size = one.place.cell;
         const ImVec2 high{low.x + std::max(size.x, least),
@@ -412,8 +403,8 @@ std::optional<StepView> result_alone(const StepView& view, float width, const Fr
 
 }  // namespace
 
-Pointed draw_canvas(const StepView& whole, const std::optional<view::CellEdit>& editing,
-                    const Frame& frame, view::Actions& out) {
+Pointed draw_canvas(const StepView& whole, const std::optional<CellEdit>& editing,
+                    const Frame& frame, Actions& out) {
     const auto symbol = draw_heading(whole, frame);
     if (!whole.unavailable.empty()) {
         draw_reason(whole.unavailable, frame);

@@ -14,22 +14,21 @@
 namespace attn::ui {
 
 /// What the stages take of `room`.
-float ribbon_width(const std::vector<view::RibbonItem>& items, float room, const Frame& frame);
+float ribbon_width(const std::vector<RibbonItem>& items, float room, const Frame& frame);
 /// The stages in a row; a click goes there.
-void draw_ribbon(const std::vector<view::RibbonItem>& items, const Frame& frame,
-                 view::Actions& out);
+void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actions& out);
 
 /// The current stage as operands → result, with its title, formula and one sentence, filling the
 /// current window. `editing`: the cell being typed into. Returns what is under the pointer.
-Pointed draw_canvas(const view::StepView& view, const std::optional<view::CellEdit>& editing,
-                    const Frame& frame, view::Actions& out);
+Pointed draw_canvas(const StepView& view, const std::optional<CellEdit>& editing,
+                    const Frame& frame, Actions& out);
 
 /// In the canvas's place: a bar for each entry of the row, which the hand drags or the keys change; once it is revealed
 /// the row stands beside the guess.
-void draw_prediction(const view::PredictView& view, const Frame& frame, view::Actions& out);
+void draw_prediction(const PredictView& view, const Frame& frame, Actions& out);
 
 /// The text field over the cell that is being typed into.
-void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
-                      view::Actions& out);
+void draw_cell_editor(const CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
+                      Actions& out);
 
 }  // namespace attn::ui

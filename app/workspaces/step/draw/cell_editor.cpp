@@ -9,8 +9,6 @@
 namespace attn::ui {
 namespace {
 
-using view::Key;
-
 /// The largest face with which a usual number stands in a cell of that size, as in the grid itself.
 Font editor_font(ImVec2 cell, const Frame& frame) {
     const Fonts& fonts = frame.fonts;
@@ -54,22 +52,22 @@ bool edit_text(std::string& draft, ImVec2 size, const Font& font, const Frame& f
 }
 
 /// What ends the typing in this frame; the field is the last item. Tab goes on to the next cell.
-void end_typing(bool left, const Frame& frame, view::Actions& out) {
-    if (is_pressed(Key::escape)) return out.push_back(view::CancelCellEdit{});
+void end_typing(bool left, const Frame& frame, Actions& out) {
+    if (is_pressed(Key::escape)) return out.push_back(CancelCellEdit{});
     if (is_pressed(Key::tab)) {
         release_item();
         if (frame.focus != nullptr) frame.focus->claim(Key::tab);
-        return out.push_back(view::CommitAndMove{ImGui::GetIO().KeyShift ? -1 : 1});
+        return out.push_back(CommitAndMove{ImGui::GetIO().KeyShift ? -1 : 1});
     }
     if (!left) return;
-    if (is_pressed(Key::enter)) return out.push_back(view::CommitCellEdit{});
-    out.push_back(view::LeaveCellEdit{});
+    if (is_pressed(Key::enter)) return out.push_back(CommitCellEdit{});
+    out.push_back(LeaveCellEdit{});
 }
 
 }  // namespace
 
-void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
-                      view::Actions& out) {
+void draw_cell_editor(const CellEdit& editing, ImVec2 low, ImVec2 size, const Frame& frame,
+                      Actions& out) {
     std::string draft = editing.draft;
     const Font font = editor_font(size, frame);
     const EditorPlace place = editor_place(draft, low, size, font, frame);
@@ -82,7 +80,7 @@ void draw_cell_editor(const view::CellEdit& editing, ImVec2 low, ImVec2 size, co
     frame.painter.outline(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), frame.theme.accent,
                           frame.px(2), frame.px(2));
     ImGui::EndChild();
-    if (edited) out.push_back(view::DraftCell{draft});
+    if (edited) out.push_back(DraftCell{draft});
     if (held) end_typing(left, frame, out);
 }
 

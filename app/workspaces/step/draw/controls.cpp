@@ -1,8 +1,5 @@
 #include "app/workspaces/step/draw/controls.h"
 
-#include <algorithm>
-#include <array>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/groups.h"
@@ -14,9 +11,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::Actions;
-using view::ControlsView;
 
 // Design units.
 constexpr float kPresetWidth = 144.0F;
@@ -33,7 +27,7 @@ constexpr double kHighTemperature = 100.0;
 void preset_combo(const ControlsView& view, float width, const Frame& frame, Actions& out) {
     std::vector<std::string> names;
     int current = -1;
-    for (const view::Preset& preset : view.presets) {
+    for (const Preset& preset : view.presets) {
         if (preset.key == view.preset) current = static_cast<int>(names.size());
         names.push_back(preset.title);
     }
@@ -41,7 +35,7 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
                           current < 0 ? (view.toy ? "custom" : view.title) : names[current], true};
     const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
     const auto row = combo(frame, "##preset", options, width, tip, out);
-    if (row) out.push_back(view::LoadPreset{view.presets[*row].key});
+    if (row) out.push_back(LoadPreset{view.presets[*row].key});
 }
 
 void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
@@ -52,14 +46,13 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
         const char *hint, *heading, *tip;
     };
     const Words words =
-        view.reads_image ? Words{"Path of a PNG, press Enter; or drop one", "Image",
+        view.reads_image  ? Words{"Path of a PNG, press Enter; or drop one", "Image",
                                  "The PNG that the model reads. Press Enter, or drop one here."}
-        : view.reads_text
-            ? Words{"Type a text for the model", "Text",
-                    "Every layer is computed as you type. Enter: typing is done."}
-            : Words{"Type a sentence, press Enter", "Sentence",
-                    "One token for each word; a b || c: a batch of two sentences. Press "
-                    "Enter to compute it."};
+        : view.reads_text ? Words{"Type a text for the model", "Text",
+                                  "Every layer is computed as you type. Enter: typing is done."}
+                          : Words{"Type a sentence, press Enter", "Sentence",
+                                  "One token for each word; a b || c: a batch of two sentences. "
+                                  "Press Enter to compute it."};
     const bool entered = ImGui::InputTextWithHint("##sentence", words.hint, &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
     draft = keep_characters(view.sentence_draft, draft);
@@ -69,17 +62,17 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
     text_stop(frame);
     if (draft != view.sentence_draft) {
         if (view.reads_text)
-            out.push_back(view::TypeText{draft});
+            out.push_back(TypeText{draft});
         else
-            out.push_back(view::DraftSentence{draft});
+            out.push_back(DraftSentence{draft});
     }
     if (!entered) return;
     if (view.reads_image)
-        out.push_back(view::ReadImage{draft});
+        out.push_back(ReadImage{draft});
     else if (view.reads_text)
-        out.push_back(view::EndGesture{});
+        out.push_back(EndGesture{});
     else
-        out.push_back(view::SetSentence{draft});
+        out.push_back(SetSentence{draft});
 }
 
 /// Which of several is looked at: counted from 0.
@@ -108,25 +101,24 @@ SliderWords temperature_words(const ControlsView& view) {
 
 void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
     const SliderWords words = temperature_words(view);
-    const Tip tip{"τ: temperature",
-                  "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or double-click "
-                  "to type."};
+    const Tip tip{
+        "τ: temperature",
+        "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or double-click to type."};
     const auto next = real_slider(frame, "##temperature", words, view.temperature, kLowTemperature,
                                   kHighTemperature, slider_width(frame, words), tip, out);
-    if (next) out.push_back(view::SetTemperature{*next});
+    if (next) out.push_back(SetTemperature{*next});
 }
 
 /// What gradients are of: a list, while they are shown.
-void draw_loss(const view::LossView& view, const Frame& frame, Actions& out) {
+void draw_loss(const LossView& view, const Frame& frame, Actions& out) {
     const Options options{view.choices, view.current, view.choices[view.current]};
     const Tip tip{
         "L: what the gradients are of",
         "The sum of all outputs, one output (the selected one), or half the squared error to a "
         "target, which is 0 until you set it at the stage output; the cross-entropy of an output "
-        "row; or, where "
-        "the file gives dY, what that is the gradient of."};
+        "row; or, where the file gives dY, what that is the gradient of."};
     if (const auto row = combo(frame, "##loss", options, frame.px(kLossWidth), tip, out))
-        out.push_back(view::SetLoss{static_cast<view::LossKind>(*row)});
+        out.push_back(SetLoss{static_cast<LossKind>(*row)});
 }
 
 /// What the row and the field of a model of two stacks take.
@@ -157,59 +149,6 @@ float row_item_width(RowItem item, const ControlsView& view, const Frame& frame)
     // Scaling: as wide whatever its number, so that nothing beside it moves while that is dragged.
     return toggle_width(frame, view.scale_widest);
 }
-
-}  // namespace
-
-void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out) {
-    const float rest = ImGui::CalcItemWidth();
-    switch (item) {
-        case RowItem::preset:
-            return preset_combo(view, rest, frame, out);
-        case RowItem::sentence:
-            return sentence_field(view, rest, frame, out);
-        case RowItem::group:
-            return draw_group_row(view.groups, frame, out, has_place);
-        case RowItem::beside:
-            return draw_beside_field(view.groups, frame, out, has_place);
-        case RowItem::sequence:
-            return place_field("##batch", "sequence", view.batch, view.batches,
-                               {"The sequence of the batch that is shown", ""}, frame, out,
-                               [&](Index n) {
-                                   return view::ShowHead{view.head, n};
-                               });
-        case RowItem::layer:
-            return place_field("##layer", "layer", view.layer, view.layers,
-                               {"The layer shown", "Key: Y"}, frame, out,
-                               [](Index n) { return view::ShowLayer{n}; });
-        case RowItem::head:
-            return place_field(
-                "##head", "head", view.head, view.heads,
-                {"The head that is shown",
-                 view.heads_words + (view.heads_words.empty() ? "" : "\n") + "Key: H"},
-                frame, out, [&](Index n) {
-                    return view::ShowHead{n, view.batch};
-                });
-        case RowItem::temperature:
-            return temperature(view, frame, out);
-        case RowItem::gradients:
-            return flip("gradients", "gradients", view.gradients,
-                        {"∂L/∂ of every stage and parameter",
-                         "The canvas shows gradients in place of values."},
-                        frame, out, [](bool on) { return view::ShowGradients{on}; });
-        case RowItem::loss:
-            return draw_loss(view.loss, frame, out);
-        case RowItem::causal:
-            return flip("causal", "causal", view.causal,
-                        {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
-                        frame, out, [](bool on) { return view::SetCausal{on}; });
-        case RowItem::scaling:
-            return flip("scaling", scaling_words(view, rest, frame), view.scaling,
-                        {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
-                        out, [](bool on) { return view::SetScaling{on}; });
-    }
-}
-
-namespace {
 
 bool is_there(RowItem item, const ControlsView& view) {
     if (item == RowItem::sequence) return view.batches > 1;
@@ -262,11 +201,60 @@ ModelButton model_button(const Frame& frame, Actions& out, bool open) {
     ModelButton model;
     model.button = popover_button(frame, "model", "Model ▾",
                                   {"Model: sizes, the call and the weights", "Key: D"});
-    if (model.button.pressed) out.push_back(view::ShowModel{!open});
+    if (model.button.pressed) out.push_back(ShowModel{!open});
     return model;
 }
 
 }  // namespace
+
+void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out) {
+    const float rest = ImGui::CalcItemWidth();
+    switch (item) {
+        case RowItem::preset:
+            return preset_combo(view, rest, frame, out);
+        case RowItem::sentence:
+            return sentence_field(view, rest, frame, out);
+        case RowItem::group:
+            return draw_group_row(view.groups, frame, out, has_place);
+        case RowItem::beside:
+            return draw_beside_field(view.groups, frame, out, has_place);
+        case RowItem::sequence:
+            return place_field("##batch", "sequence", view.batch, view.batches,
+                               {"The sequence of the batch that is shown", ""}, frame, out,
+                               [&](Index n) {
+                                   return ShowHead{view.head, n};
+                               });
+        case RowItem::layer:
+            return place_field("##layer", "layer", view.layer, view.layers,
+                               {"The layer shown", "Key: Y"}, frame, out,
+                               [](Index n) { return ShowLayer{n}; });
+        case RowItem::head:
+            return place_field(
+                "##head", "head", view.head, view.heads,
+                {"The head that is shown",
+                 view.heads_words + (view.heads_words.empty() ? "" : "\n") + "Key: H"},
+                frame, out, [&](Index n) {
+                    return ShowHead{n, view.batch};
+                });
+        case RowItem::temperature:
+            return temperature(view, frame, out);
+        case RowItem::gradients:
+            return flip("gradients", "gradients", view.gradients,
+                        {"∂L/∂ of every stage and parameter",
+                         "The canvas shows gradients in place of values."},
+                        frame, out, [](bool on) { return ShowGradients{on}; });
+        case RowItem::loss:
+            return draw_loss(view.loss, frame, out);
+        case RowItem::causal:
+            return flip("causal", "causal", view.causal,
+                        {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
+                        frame, out, [](bool on) { return SetCausal{on}; });
+        case RowItem::scaling:
+            return flip("scaling", scaling_words(view, rest, frame), view.scaling,
+                        {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
+                        out, [](bool on) { return SetScaling{on}; });
+    }
+}
 
 ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out) {
     constexpr std::array kOrder{RowItem::preset, RowItem::group,     RowItem::sentence,

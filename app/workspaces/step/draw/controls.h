@@ -15,9 +15,9 @@ struct ModelButton {
 };
 /// One row at any width: preset, sentence, what is looked at, scaling, temperature, mask, gradients, "Model". What
 /// does not fit moves into the popover.
-ModelButton draw_controls(const view::ControlsView& view, const Frame& frame, view::Actions& out);
+ModelButton draw_controls(const ControlsView& view, const Frame& frame, Actions& out);
 /// The popover under that button: sizes, window, seed, and what did not fit the row.
-void draw_model(const view::ControlsView& view, const ModelButton& button, const Frame& frame,
-                view::Actions& out);
+void draw_model(const ControlsView& view, const ModelButton& button, const Frame& frame,
+                Actions& out);
 
 }  // namespace attn::ui

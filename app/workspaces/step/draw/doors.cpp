@@ -2,8 +2,6 @@
 
 #include <imgui.h>
 
-#include <string>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/math.h"
@@ -33,7 +31,7 @@ struct Door {
 };
 
 struct Measure {
-    std::optional<view::MathBox> formula;
+    std::optional<MathBox> formula;
     float words = 0.0F, cap = 0.0F, whole = 0.0F;
 };
 
@@ -49,7 +47,7 @@ Measure measure(const Door& door, const Frame& frame) {
     return size;
 }
 
-void draw_cap(const Door& door, ImVec2 low, float width, view::Color ink, const Frame& frame) {
+void draw_cap(const Door& door, ImVec2 low, float width, Color ink, const Frame& frame) {
     const float top = low.y + frame.px((kDoor - kKeyCap) / 2);
     const ImVec2 high{low.x + width, top + frame.px(kKeyCap)};
     frame.painter.outline({low.x, top}, high, ink, frame.px(1), frame.px(4));
@@ -57,10 +55,10 @@ void draw_cap(const Door& door, ImVec2 low, float width, view::Color ink, const 
 }
 
 void draw_door(const Door& door, const Measure& size, ImVec2 low, const Frame& frame) {
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const ImVec2 high{low.x + size.whole, low.y + frame.px(kDoor)};
     const bool link = door.cap.empty();
-    const view::Color ink = door.filled ? theme.on_accent : link ? theme.accent : theme.text;
+    const Color ink = door.filled ? theme.on_accent : link ? theme.accent : theme.text;
     if (door.filled) frame.painter.rect(low, high, theme.accent, frame.px(kDoorRadius));
     if (!door.filled && !link)
         frame.painter.outline(low, high, theme.control, frame.px(1), frame.px(kDoorRadius));
@@ -89,17 +87,17 @@ bool is_pressed(const Door& door, const Measure& size, ImVec2 low, const Frame& 
     return clicked || keyed;
 }
 
-view::Actions actions_of(std::size_t door) {
-    if (door == 0) return {view::TogglePlay{}};
-    const view::Action closed = view::ShowDoors{false};
-    if (door == 1) return {closed, view::SetWorkspace{"saturation"}};
-    if (door == 2) return {closed, view::ShowPrompt{view::PromptKind::open}};
-    return {closed, view::StartTour{""}};
+Actions actions_of(std::size_t door) {
+    if (door == 0) return {TogglePlay{}};
+    const Action closed = ShowDoors{false};
+    if (door == 1) return {closed, SetWorkspace{"saturation"}};
+    if (door == 2) return {closed, ShowPrompt{PromptKind::open}};
+    return {closed, StartTour{""}};
 }
 
 }  // namespace
 
-float draw_doors(const view::StepView& view, const Frame& frame, view::Actions& out) {
+float draw_doors(const StepView& view, const Frame& frame, Actions& out) {
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (frame.is_canvas_alone() || room.y < frame.px(kLeastCanvas)) return 0.0F;
@@ -114,7 +112,7 @@ float draw_doors(const view::StepView& view, const Frame& frame, view::Actions& 
         const Measure size = measure(doors[n], frame);
         if (low.x + size.whole > origin.x + room.x) continue;
         if (is_pressed(doors[n], size, low, frame))
-            for (view::Action& action : actions_of(n)) out.push_back(std::move(action));
+            for (Action& action : actions_of(n)) out.push_back(std::move(action));
         low.x += size.whole + frame.px(n == 2 ? 24.0F : kBetweenDoors);
     }
     ImGui::SetCursorScreenPos(origin);

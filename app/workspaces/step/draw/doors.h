@@ -7,6 +7,6 @@ namespace attn::ui {
 
 /// What to do first, at the foot of the current window; returns the height that it takes. 0, and nothing drawn, in a figure
 /// and where the window is low.
-float draw_doors(const view::StepView& view, const Frame& frame, view::Actions& out);
+float draw_doors(const StepView& view, const Frame& frame, Actions& out);
 
 }  // namespace attn::ui

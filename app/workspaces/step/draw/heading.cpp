@@ -2,7 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "app/common/draw/draw.h"
@@ -14,8 +13,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::StepView;
 
 // Design units.
 constexpr float kFormula = 20.0F;
@@ -55,7 +52,7 @@ void say_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& w
 }
 
 /// As much of `text` as fits in `room`; where that is not all, pointing at it says all of it. Returns where it ends.
-float draw_cut(const Frame& frame, const Font& font, ImVec2 at, view::Color color,
+float draw_cut(const Frame& frame, const Font& font, ImVec2 at, Color color,
                const std::string& text, float room) {
     const std::string shown = fit_text(frame, font, text, room);
     frame.painter.text(font, at, color, shown);
@@ -95,7 +92,7 @@ void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line)
 float draw_headline(const StepView& view, const Frame& frame, const TitleLine& line) {
     const Font font = headline_font(frame);
     ImVec2 at{line.low.x, line.baseline - font.ascent()};
-    for (const view::HeadlinePart& part : view.headline) {
+    for (const HeadlinePart& part : view.headline) {
         const std::string shown = fit_text(frame, font, part.text, line.right - at.x);
         frame.painter.text(font, at, part.role ? frame.theme.role(*part.role) : frame.theme.text,
                            shown);
@@ -145,10 +142,6 @@ void draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& 
     draw_cut(frame, font, {line.low.x, y}, frame.theme.muted, view.words, right - line.low.x);
 }
 
-using view::Mark;
-using view::Progress;
-using view::RibbonItem;
-
 // Design units.
 constexpr float kChevron = 20.0F;  // between two items
 constexpr float kLeastChevron = 8.0F;
@@ -196,12 +189,12 @@ RibbonSetting set_items(const std::vector<RibbonItem>& items, float room, const 
     return setting;
 }
 
-view::Color label_color(const Frame& frame, Progress progress) {
+Color label_color(const Frame& frame, Progress progress) {
     return progress == Progress::ahead ? frame.theme.muted : frame.theme.text;
 }
 
 /// ● changed by the last edit, ○ the same.
-void draw_mark(const Frame& frame, Mark mark, view::Point middle, view::Color behind) {
+void draw_mark(const Frame& frame, Mark mark, Point middle, Color behind) {
     const float radius = frame.px(kMarkRadius);
     const bool changed = mark == Mark::changed;
     frame.painter.circle(middle, radius, changed ? frame.theme.accent : frame.theme.muted);
@@ -229,7 +222,7 @@ void draw_item(const RibbonItem& item, const RibbonSetting& setting, const Frame
 void draw_chevron(const Frame& frame, float right, float gap, float middle) {
     const float arm = frame.px(3);
     const float x = right - gap / 2;
-    const view::Point mark[] = {
+    const Point mark[] = {
         {x - arm / 2, middle - arm}, {x + arm / 2, middle}, {x - arm / 2, middle + arm}};
     frame.painter.polyline(mark, frame.theme.control, frame.px(1.5F));
 }
@@ -262,7 +255,7 @@ float ribbon_width(const std::vector<RibbonItem>& items, float room, const Frame
     return items.empty() ? 0.0F : std::min(room, set_items(items, room, frame).whole());
 }
 
-void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view::Actions& out) {
+void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actions& out) {
     if (items.empty()) return;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const RibbonSetting setting = set_items(items, room.x, frame);
@@ -274,7 +267,7 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, view:
         ImGui::PushID(info(item.stage).key.data());
         ImGui::InvisibleButton("stage", size);
         const bool clicked = ImGui::IsItemClicked();
-        if (pressed_by_key(frame) || clicked) out.push_back(view::GoToStage{item.stage});
+        if (pressed_by_key(frame) || clicked) out.push_back(GoToStage{item.stage});
         tooltip(frame, item.label + "  " + item.shape, item.tooltip);
         draw_item(item, setting, frame, low, size);
         ImGui::PopID();

@@ -2,17 +2,12 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/workspace.h"
 
 namespace attn::ui {
 namespace {
-
-using view::HeadPicture, view::HeadsView;
 
 // Design units.
 constexpr float kStrip = 96.0F;
@@ -57,7 +52,7 @@ Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
 }
 
 /// Where the picture stands in its square: flat where it has many columns, never a line.
-Box square_of(const HeadsView& view, view::Point low, float side) {
+Box square_of(const HeadsView& view, Point low, float side) {
     const float aspect =
         view.columns > 0 ? static_cast<float>(view.rows) / static_cast<float>(view.columns) : 1.0F;
     const float height = side * within(aspect, kFlattest, 1.0F);
@@ -71,9 +66,9 @@ std::string words_of(const HeadPicture& head) {
 }
 
 void draw_picture(const HeadPicture& head, const Frame& frame, const Box& square) {
-    const view::Titled titled(frame.painter, [&] { return words_of(head) + "\n" + head.tooltip; });
+    const Titled titled(frame.painter, [&] { return words_of(head) + "\n" + head.tooltip; });
     if (head.drawn) frame.painter.image(head.picture, square.low, square.high);
-    const view::Color edge = head.shown ? frame.theme.accent : frame.theme.line;
+    const Color edge = head.shown ? frame.theme.accent : frame.theme.line;
     const float out = frame.px(head.shown ? 3.0F : 1.0F);
     frame.painter.outline({square.low.x - out, square.low.y - out},
                           {square.high.x + out, square.high.y + out}, edge,
@@ -86,7 +81,7 @@ void draw_picture(const HeadPicture& head, const Frame& frame, const Box& square
 void draw_titles(const HeadPicture& head, const Setting& setting, const Frame& frame, ImVec2 low,
                  float width) {
     const Font& font = frame.fonts.small;
-    const view::Color color = head.shown ? frame.theme.accent : frame.theme.muted;
+    const Color color = head.shown ? frame.theme.accent : frame.theme.muted;
     const auto line = [&](float n, const std::string& words) {
         const float top = low.y + setting.side + frame.px(kSpace4 + kUnder) + frame.px(kLine) * n;
         draw_text_in(frame, font, {low.x, top}, {low.x + width, top + frame.px(kLine)},
@@ -98,14 +93,14 @@ void draw_titles(const HeadPicture& head, const Setting& setting, const Frame& f
 }
 
 void draw_head(const HeadsView& view, const HeadPicture& head, const Setting& setting,
-               const Frame& frame, ImVec2 low, float width, view::Actions& out) {
+               const Frame& frame, ImVec2 low, float width, Actions& out) {
     ImGui::SetCursorScreenPos(low);
     ImGui::PushID(static_cast<int>(head.head));
     const bool clicked = ImGui::InvisibleButton("head", {width, setting.pitch - frame.px(kSpace4)});
-    if (pressed_by_key(frame) || clicked) out.push_back(view::ShowHead{head.head, view.batch});
+    if (pressed_by_key(frame) || clicked) out.push_back(ShowHead{head.head, view.batch});
     tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
                    words_of(head), head.tooltip);
-    const view::Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kSpace4)};
+    const Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kSpace4)};
     draw_picture(head, frame, square_of(view, corner, setting.side));
     draw_titles(head, setting, frame, low, width);
     ImGui::PopID();
@@ -117,7 +112,7 @@ float heads_width(const HeadsView& view, const Frame& frame) {
     return view.heads.empty() ? 0.0F : frame.px(kStrip);
 }
 
-void draw_heads(const HeadsView& view, const Frame& frame, view::Actions& out) {
+void draw_heads(const HeadsView& view, const Frame& frame, Actions& out) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const Setting setting = set_pictures(view, frame, room.y);
     const float width = room.x / static_cast<float>(setting.columns);

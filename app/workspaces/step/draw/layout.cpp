@@ -1,16 +1,9 @@
 #include "app/workspaces/step/draw/layout.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/axis_labels.h"
 
 namespace attn::ui {
 namespace {
-
-using view::GridView;
-using view::Slot;
-using view::StepView;
 
 // Design units.
 constexpr float kLayoutGap = 8.0F;

@@ -26,6 +26,6 @@ struct CanvasLayout {
 
 /// As large as fits `available`. The boxes depend on the document's tokens alone: not on stage, head or widths,
 /// but for the weights, over which the sentence stands in the operands' place.
-CanvasLayout lay_out_canvas(const view::StepView& view, const Frame& frame, ImVec2 available);
+CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available);
 
 }  // namespace attn::ui

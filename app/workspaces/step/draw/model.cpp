@@ -11,9 +11,6 @@
 namespace attn::ui {
 namespace {
 
-using view::Actions, view::CallField, view::CallGroup, view::ControlsView, view::FieldNow,
-    view::FieldValue;
-
 // Design units.
 constexpr float kWidth = 320.0F;  // of a column
 constexpr float kLeastWidth = 244.0F;
@@ -66,7 +63,7 @@ void draw_key_heads(const ControlsView& view, const Tip& tip, const Frame& frame
     }
     draw_label(frame, "kv heads");
     if (const auto chosen = choice(frame, "kv heads", names, current, tip))
-        out.push_back(view::SetKeyHeads{counts[*chosen]});
+        out.push_back(SetKeyHeads{counts[*chosen]});
 }
 
 // ---- fields of the call
@@ -92,7 +89,7 @@ struct FieldRow {
     std::optional<FieldValue> operator()(bool on) const {
         return toggle(frame, id().c_str(), now.words, on, tip_of(now));
     }
-    std::optional<FieldValue> operator()(view::Chosen chosen) const {
+    std::optional<FieldValue> operator()(Chosen chosen) const {
         std::vector<std::string> names = now.names;
         if (field.field->name == "score") names = view.score_titles;
         const float left = ImGui::GetCursorScreenPos().x;
@@ -101,7 +98,7 @@ struct FieldRow {
         const Options options{names, static_cast<int>(chosen.n), {}};
         const auto n = combo(frame, id().c_str(), options, width, tip_of(now), out);
         if (!n) return std::nullopt;
-        return view::Chosen{static_cast<std::size_t>(*n)};
+        return Chosen{static_cast<std::size_t>(*n)};
     }
     std::optional<FieldValue> operator()(Index value) const {
         const auto high = std::max(static_cast<Index>(field.reach.high), value);
@@ -167,19 +164,19 @@ Group sizes_of(const ControlsView& view) {
     if (view.toy) {
         group.rows.push_back(size_row("d_model", view.d_model, view::kMaxModelWidth,
                                       {"d_model: columns of X. X is [T, d_model]", how},
-                                      [](Index n) { return view::SetModelWidth{n}; }));
+                                      [](Index n) { return SetModelWidth{n}; }));
         group.rows.push_back(
             size_row("d_k", view.d_k, view::kMaxKeyWidth,
                      {"d_k: columns of Q and K in each head. W_Q is [d_model, heads · d_k]", how},
-                     [](Index n) { return view::SetKeyWidth{n}; }));
+                     [](Index n) { return SetKeyWidth{n}; }));
         group.rows.push_back(size_row("d_v", view.call.d_v, view::kMaxKeyWidth, tip_in_table("d_v"),
-                                      [](Index n) { return view::SetValueWidth{n}; }));
+                                      [](Index n) { return SetValueWidth{n}; }));
     }
     const Index most = view.toy ? view::kMaxHeads : std::max(kMostFileHeads, view.heads);
     if (view.projects)
         group.rows.push_back(size_row("heads", view.heads, most,
                                       {"H: attention heads", "Each has its own columns of W_Q."},
-                                      [](Index n) { return view::SetHeads{n}; }));
+                                      [](Index n) { return SetHeads{n}; }));
     if (view.toy && view.heads > 1)
         group.rows.emplace_back(
             [&view, tip = tip_in_table("kv_heads")](const Frame& frame, Actions& out) {
@@ -226,7 +223,7 @@ Group mask_of(const ControlsView& view) {
                       1,
                       view.tokens - 1,
                       {"Window mask: |i − j| ≤ w", "A query sees only the keys near it. [T, T]"}},
-                     [](std::optional<Index> reach) { return view::SetWindow{reach}; }));
+                     [](std::optional<Index> reach) { return SetWindow{reach}; }));
     if (view.tokens > 0)
         group.rows.push_back(
             switched_row({"padding",
@@ -238,7 +235,7 @@ Group mask_of(const ControlsView& view) {
                           view.tokens,
                           {"Padding mask: key j < the number of valid keys",
                            "Keys from there on fill the sequence up to the longest of a batch."}},
-                         [](std::optional<Index> keys) { return view::SetPadding{keys}; }));
+                         [](std::optional<Index> keys) { return SetPadding{keys}; }));
     return group;
 }
 
@@ -246,11 +243,11 @@ void draw_seed(const ControlsView& view, const Frame& frame, Actions& out) {
     const Tip tip{"Seed of the toy weights", "The same seed gives the same W_Q, W_K, W_V."};
     const float width = seed_width(frame, view.seed);
     if (const auto next = seed_field(frame, "##seed", view.seed, width, tip, out))
-        out.push_back(view::SetSeed{*next});
+        out.push_back(SetSeed{*next});
     ImGui::SameLine(0.0F, frame.px(8));
     if (button(frame, "reseed", "re-seed",
                {"The next seed", "New weights, row r of each W is drawn from N(0, 1/(2r + 4))."}))
-        out.push_back(view::SetSeed{view.seed + 1});
+        out.push_back(SetSeed{view.seed + 1});
 }
 
 Group weights_of(const ControlsView& view) {
@@ -259,11 +256,11 @@ Group weights_of(const ControlsView& view) {
     group.rows.emplace_back(
         [&view](const Frame& frame, Actions& out) { draw_seed(view, frame, out); });
     group.rows.emplace_back([](const Frame& frame, Actions& out) {
-        if (button(frame, "copy", "W_K := W_Q",
-                   {"Copies W_Q to W_K",
-                    "Keys are then projected as queries are: of dot products "
-                    "QKᵀ becomes symmetric."}))
-            out.push_back(view::CopyQueryWeights{});
+        if (button(
+                frame, "copy", "W_K := W_Q",
+                {"Copies W_Q to W_K",
+                 "Keys are then projected as queries are: of dot products QKᵀ becomes symmetric."}))
+            out.push_back(CopyQueryWeights{});
     });
     return group;
 }
@@ -402,7 +399,7 @@ void draw_model(const ControlsView& view, const ModelButton& model, const Frame&
     const ModelLayout layout = layout_of(groups, popover_room(model.button, frame), frame);
     const bool left = draw_popover("model", model.button, {layout.width, layout.height}, frame, out,
                                    [&](ImVec2 low) { draw_layout(layout, low, frame, out); });
-    if (left) out.push_back(view::ShowModel{false});
+    if (left) out.push_back(ShowModel{false});
 }
 
 }  // namespace attn::ui

@@ -8,8 +8,6 @@
 namespace attn::ui {
 namespace {
 
-using view::PredictView;
-
 // Design units.
 constexpr float kAxis = 52.0F;     // width of its numbers
 constexpr float kLabels = 26.0F;   // height of the labels
@@ -65,7 +63,7 @@ void draw_axis(const PredictView& view, const Chart& chart, const Frame& frame) 
     if (!view.zero_words.empty()) mark(0.0, view.zero_words);
 }
 
-void draw_bar(const Chart& chart, float left, float right, double value, view::Color color,
+void draw_bar(const Chart& chart, float left, float right, double value, Color color,
               const Frame& frame) {
     const float zero = chart.y_of(0.0);
     const float y = chart.y_of(value);
@@ -75,7 +73,7 @@ void draw_bar(const Chart& chart, float left, float right, double value, view::C
 }
 
 void draw_entry(const PredictView& view, const Chart& chart, std::size_t n, const Frame& frame) {
-    const view::Theme& theme = frame.theme;
+    const Theme& theme = frame.theme;
     const float left = chart.left_of(n) + chart.slot * 0.1F;
     const float right = chart.left_of(n + 1) - chart.slot * 0.1F;
     const float middle = (left + right) / 2;
@@ -89,7 +87,7 @@ void draw_entry(const PredictView& view, const Chart& chart, std::size_t n, cons
     draw_bar(chart, left, view.revealed ? middle : right, view.guess[n], theme.muted, frame);
     if (view.revealed && std::isfinite(view.truth[n]))
         draw_bar(chart, middle, right, view.truth[n], theme.role(view.role), frame);
-    const view::Color label = chosen ? theme.accent : theme.text;
+    const Color label = chosen ? theme.accent : theme.text;
     if (chart.slanted)
         draw_rotated_text(frame, frame.fonts.small, {middle, chart.high.y + frame.px(8)}, kSlant,
                           label,
@@ -106,8 +104,7 @@ void draw_entry(const PredictView& view, const Chart& chart, std::size_t n, cons
 }
 
 /// What the hand and the keys do to the bars.
-void take_guess(const PredictView& view, const Chart& chart, const Frame& frame,
-                view::Actions& out) {
+void take_guess(const PredictView& view, const Chart& chart, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(chart.low);
     ImGui::InvisibleButton("bars", {std::max(chart.high.x - chart.low.x, 1.0F),
                                     std::max(chart.high.y - chart.low.y, 1.0F)});
@@ -124,13 +121,13 @@ void take_guess(const PredictView& view, const Chart& chart, const Frame& frame,
     if (view.revealed) return;
     if (ImGui::IsItemActive()) {
         const double value = chart.value_at(at.y);
-        if (value != view.guess[n]) out.push_back(view::GuessEntry{over, value});
+        if (value != view.guess[n]) out.push_back(GuessEntry{over, value});
     }
 }
 
 }  // namespace
 
-void draw_prediction(const PredictView& view, const Frame& frame, view::Actions& out) {
+void draw_prediction(const PredictView& view, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     wrapped_words(frame, frame.fonts.title, frame.theme.text, view.question);
@@ -140,12 +137,12 @@ void draw_prediction(const PredictView& view, const Frame& frame, view::Actions&
         wrapped_words(frame, frame.fonts.body, frame.theme.muted, note);
     if (button(frame, "##reveal", view.revealed ? "Show the stage" : "Reveal",
                {view.revealed ? "The whole stage" : "The row beside the guess", "Key: Enter"}))
-        out.push_back(view::RevealGuess{});
+        out.push_back(RevealGuess{});
     if (view.revealed) {
         ImGui::SameLine(0.0F, frame.px(8));
         if (button(frame, "##again", "Guess again",
                    {"The same row from the start", "Key: Backspace"}))
-            out.push_back(view::GuessAgain{});
+            out.push_back(GuessAgain{});
         ImGui::SameLine(0.0F, frame.px(16));
         ImGui::AlignTextToFramePadding();
         words(frame, frame.fonts.body, frame.theme.muted, "▬ guessed");

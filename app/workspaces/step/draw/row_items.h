@@ -24,7 +24,6 @@ enum class RowItem : unsigned {
 inline constexpr unsigned kRowItems = 12;
 constexpr unsigned bit_of(RowItem item) { return 1U << static_cast<unsigned>(item); }
 
-void draw_row_item(RowItem item, const view::ControlsView& view, const Frame& frame,
-                   view::Actions& out);
+void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, Actions& out);
 
 }  // namespace attn::ui

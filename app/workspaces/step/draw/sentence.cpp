@@ -1,8 +1,5 @@
 #include "app/workspaces/step/draw/sentence.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <numbers>
 
 #include "app/common/draw/draw.h"
@@ -10,12 +7,6 @@
 
 namespace attn::ui {
 namespace {
-
-using view::CellRef;
-using view::ChipLook;
-using view::Point;
-using view::SentenceView;
-using view::WordChip;
 
 // Design units.
 constexpr float kRadius = 4.0F;
@@ -76,7 +67,7 @@ void draw_arcs(const Scene& scene) {
         if (chips[n].look == ChipLook::weighed && chips[n].weight >= kLeastArc) order.push_back(n);
     std::ranges::sort(order, {}, [&](std::size_t n) { return chips[n].weight; });
     for (const std::size_t n : order) {
-        const view::Titled titled(scene.frame.painter, [&] { return chips[n].tooltip; });
+        const Titled titled(scene.frame.painter, [&] { return chips[n].tooltip; });
         draw_arc(scene, static_cast<std::size_t>(query - chips.begin()), n, chips[n].weight);
     }
 }
@@ -92,10 +83,10 @@ const Font& chip_font(const Scene& scene) {
 
 void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
     const Frame& frame = scene.frame;
-    const view::Titled titled(frame.painter, [&] { return chip.tooltip; });
-    const view::Theme& theme = frame.theme;
+    const Titled titled(frame.painter, [&] { return chip.tooltip; });
+    const Theme& theme = frame.theme;
     const bool plain = chip.look == ChipLook::plain;
-    const view::Color ink = plain ? theme.text : chip.ink;
+    const Color ink = plain ? theme.text : chip.ink;
     const Point low = scene.low(n);
     const Point high = scene.high(n);
     const float radius = frame.px(kRadius);
@@ -112,20 +103,20 @@ void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
 
 /// One chip with what the mouse does to it; the cell that it stands for while it is pointed at.
 std::optional<CellRef> chip_at(const Scene& scene, const WordChip& chip, std::size_t n,
-                               view::Actions& out) {
+                               Actions& out) {
     const Point low = scene.low(n);
     const Point high = scene.high(n);
     ImGui::SetCursorScreenPos({low.x, low.y});
     const bool clicked = ImGui::InvisibleButton(
         "chip", {std::max(high.x - low.x, 1.0F), std::max(high.y - low.y, 1.0F)});
-    if (clicked && chip.cell) out.push_back(view::SelectCell{*chip.cell});
+    if (clicked && chip.cell) out.push_back(SelectCell{*chip.cell});
     tooltip_beside(scene.frame, {low.x, low.y}, {high.x, high.y}, Beside::below, chip.tooltip);
     draw_chip(scene, chip, n);
     return ImGui::IsItemHovered() ? chip.cell : std::nullopt;
 }
 
 /// One stop of the keyboard for all of them: the arrow keys select the next word.
-void step_by_keys(const Scene& scene, view::Actions& out) {
+void step_by_keys(const Scene& scene, Actions& out) {
     const auto& chips = scene.view.queries.chips;
     const Point end = scene.high(scene.view.attended().chips.size() - 1);
     if (!focus_stop(scene.frame, ImGui::GetID("words"), scene.at.low, {end.x, end.y})) return;
@@ -134,13 +125,13 @@ void step_by_keys(const Scene& scene, view::Actions& out) {
     const auto here = std::ranges::find_if(chips, &WordChip::is_query);
     const auto n = here == chips.end() ? 0 : (here - chips.begin()) + step;
     const auto& next = chips[within<std::ptrdiff_t>(n, 0, std::ssize(chips) - 1)];
-    if (next.cell) out.push_back(view::SelectCell{*next.cell});
+    if (next.cell) out.push_back(SelectCell{*next.cell});
 }
 
 }  // namespace
 
 std::optional<CellRef> draw_sentence(const SentenceView& view, const WordColumns& at,
-                                     const Frame& frame, view::Actions& out) {
+                                     const Frame& frame, Actions& out) {
     if (view.empty()) return std::nullopt;
     const Scene scene{view, at, frame};
     draw_arcs(scene);

@@ -20,7 +20,7 @@ struct WordColumns {
 
 /// The words that are attended to as chips over their columns, and arcs from the query to them where it is one of them.
 /// Appends SelectCell. Returns the cell that stands for the word under the pointer.
-std::optional<view::CellRef> draw_sentence(const view::SentenceView& view, const WordColumns& at,
-                                           const Frame& frame, view::Actions& out);
+std::optional<CellRef> draw_sentence(const SentenceView& view, const WordColumns& at,
+                                     const Frame& frame, Actions& out);
 
 }  // namespace attn::ui

@@ -23,8 +23,8 @@ constexpr float kUnderHeadline = 72.0F;  // under the headline
 constexpr float kLeastControls = 96.0F;  // "Model" alone
 
 /// The stages and the controls, in one bar; returns where it ends, and the button of the model's popover in `model`.
-float draw_top(const view::StepView& view, const WorkArea& r, const Frame& frame,
-               ModelButton& model, view::Actions& out) {
+float draw_top(const StepView& view, const WorkArea& r, const Frame& frame, ModelButton& model,
+               Actions& out) {
     const Box& work = r.work;
     const float foot = bar_height(frame);
     const ImVec2 from{work.low.x + r.margin, work.low.y};
@@ -38,42 +38,41 @@ float draw_top(const view::StepView& view, const WorkArea& r, const Frame& frame
     return foot;
 }
 
-view::CellRef cell_of(const view::AppState& state, const large::Cell& cell) {
+CellRef cell_of(const AppState& state, const large::Cell& cell) {
     return {state.stage, cell.row, cell.column};
 }
 
 /// Where Step has the numbers itself, a cell of the map is one of its own.
-view::Action in_step(const view::AppState& state, const view::Action& action) {
-    const auto* const select = action.as<view::SelectMapCell>();
+Action in_step(const AppState& state, const Action& action) {
+    const auto* const select = action.as<SelectMapCell>();
     if (select == nullptr || view::is_map_alone(state)) return action;
-    return view::SelectCell{cell_of(state, select->cell)};
+    return SelectCell{cell_of(state, select->cell)};
 }
 
 /// The map that Large has, in the canvas's place. Returns the cell under the pointer where Step has its number.
-std::optional<view::CellRef> draw_stage_map(const view::AppState& state, const Frame& frame,
-                                            view::Actions& out) {
-    const view::MapView view = build_map_view(state);
-    view::Actions asked;
+std::optional<CellRef> draw_stage_map(const AppState& state, const Frame& frame, Actions& out) {
+    const MapView view = build_map_view(state);
+    Actions asked;
     draw_map_alone({view, view::map_look(state), frame, asked});
-    for (const view::Action& action : asked) out.push_back(in_step(state, action));
+    for (const Action& action : asked) out.push_back(in_step(state, action));
     if (!view::map_look(state).hovered || view::is_map_alone(state)) return std::nullopt;
     return cell_of(state, *view::map_look(state).hovered);
 }
 
 /// The same of the stage's own numbers.
-std::optional<view::CellRef> draw_stage_cells(const view::AppState& state, const view::MapView& map,
-                                              const Frame& frame, view::Actions& out) {
+std::optional<CellRef> draw_stage_cells(const AppState& state, const MapView& map,
+                                        const Frame& frame, Actions& out) {
     const Area room = room_left();
     const MapsPointed done =
         draw_maps({&map, 1}, view::map_look(state), {room.low, room.high}, frame, out);
-    if (done.clicked) out.push_back(view::SelectCell{cell_of(state, *done.clicked)});
+    if (done.clicked) out.push_back(SelectCell{cell_of(state, *done.clicked)});
     return done.hovered ? std::optional(cell_of(state, *done.hovered)) : std::nullopt;
 }
 
 /// The canvas, the heads at its right; what is under the pointer.
-Pointed draw_middle(const view::AppState& state, const view::StepView& view, const Box& box,
-                    const Frame& frame, view::Actions& out) {
-    const view::HeadsView heads = build_heads_view(state);
+Pointed draw_middle(const AppState& state, const StepView& view, const Box& box, const Frame& frame,
+                    Actions& out) {
+    const HeadsView heads = build_heads_view(state);
     // Under the words the columns have that room, unless there is room for both; the bar switches heads too.
     const bool words = !view.sentence.empty() && box.size().x < frame.px(kWordsAndHeads);
     const bool narrow = box.size().x < frame.px(kAndHeads);  // beside a drawer
@@ -102,9 +101,9 @@ Pointed draw_middle(const view::AppState& state, const view::StepView& view, con
 
 }  // namespace
 
-std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, const Frame& frame,
-                                view::Actions& out) {
-    const view::StepView view = build_step_view(state);
+std::string draw_step_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                Actions& out) {
+    const StepView view = build_step_view(state);
     const Box& work = r.work;
     ModelButton model;
     const float top = r.chrome ? draw_top(view, r, around(frame), model, out) : work.low.y;
@@ -122,9 +121,9 @@ std::string draw_step_workspace(const view::AppState& state, const WorkArea& r, 
     if (r.chrome && view::step_look(state).model_open)
         draw_model(view.controls, model, around(frame), out);
     if (view::step_look(state).refused && state.selected && !typed_digits(frame).empty())
-        out.push_back(view::ExplainSource{*state.selected});
-    if (pointed.cell != state.hovered) out.push_back(view::HoverCell{pointed.cell});
-    if (pointed.symbol != view.lit) out.push_back(view::HoverOperand{pointed.symbol});
+        out.push_back(ExplainSource{*state.selected});
+    if (pointed.cell != state.hovered) out.push_back(HoverCell{pointed.cell});
+    if (pointed.symbol != view.lit) out.push_back(HoverOperand{pointed.symbol});
     return view::computed_words(state);
 }
 

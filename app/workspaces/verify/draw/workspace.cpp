@@ -9,8 +9,6 @@
 namespace attn::ui {
 namespace {
 
-using view::CheckedLine, view::VerifyView;
-
 // Design units.
 constexpr float kVerifyTable = 0.44F, kWidestTable = 480.0F;  // of the width
 constexpr float kFaults = 200.0F, kScales = 170.0F, kAllowedWidth = 130.0F;
@@ -19,7 +17,7 @@ constexpr float kFewShares[] = {0.32F, 0.28F, 0.0F, 0.0F, 0.40F};  // where all 
 constexpr float kRoomForAll = 400.0F;
 
 void draw_verify_cells(std::span<const std::string> cells, const Box& box, const Frame& frame,
-                       view::Color color, const Font& numbers) {
+                       Color color, const Font& numbers) {
     const float pad = frame.px(6);
     float x = box.low.x;
     const std::span<const float> shares =
@@ -51,7 +49,7 @@ Box next_row(const Frame& frame) {
     return {low, {low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kTitleRow)}};
 }
 
-void draw_arrays(const VerifyView& view, const Frame& frame, view::Actions& out) {
+void draw_arrays(const VerifyView& view, const Frame& frame, Actions& out) {
     const std::vector<std::string> titles(std::begin(view::kCheckedColumns),
                                           std::end(view::kCheckedColumns));
     const Box head = next_row(frame);
@@ -60,7 +58,7 @@ void draw_arrays(const VerifyView& view, const Frame& frame, view::Actions& out)
     for (const CheckedLine& line : view.lines) {
         const Box box = next_row(frame);
         if (draw_verify_row(frame, line.key.c_str(), box, line.shown))
-            out.push_back(view::ShowChecked{line.key});
+            out.push_back(ShowChecked{line.key});
         tooltip(frame, line.key,
                 "Largest |actual − expected|; the same beside the largest |expected|; most float32 "
                 "numbers between two; numbers beyond tolerance. A click shows its worst number.");
@@ -70,15 +68,14 @@ void draw_arrays(const VerifyView& view, const Frame& frame, view::Actions& out)
     say_stands(frame.painter, Measuring::Kind::labels, head.low, next_row(frame).high);
 }
 
-void draw_worst(const std::vector<view::CheckedPart>& parts, const char* title, const Frame& frame,
-                view::Actions& out) {
+void draw_worst(const std::vector<CheckedPart>& parts, const char* title, const Frame& frame,
+                Actions& out) {
     if (parts.empty()) return;
     words(frame, frame.fonts.small, frame.theme.muted, title);
-    for (const view::CheckedPart& part : parts) {
+    for (const CheckedPart& part : parts) {
         const Box box = next_row(frame);
         if (draw_verify_row(frame, part.words.c_str(), box, part.shown))
-            out.push_back(
-                view::SelectChecked{part.worst.b, part.worst.h, part.worst.t, part.worst.d});
+            out.push_back(SelectChecked{part.worst.b, part.worst.h, part.worst.t, part.worst.d});
         tooltip(frame, part.words, "[sequence, head, row]. A click shows its worst number.");
         draw_text_in(frame, frame.fonts.body, {box.low.x + frame.px(6), box.low.y}, box.high,
                      Align::left, part.differs ? frame.theme.bad : frame.theme.text,
@@ -89,18 +86,18 @@ void draw_worst(const std::vector<view::CheckedPart>& parts, const char* title, 
 /// What is wrong stands under the arrays, the rest over them.
 std::vector<std::string> quiet_findings(const VerifyView& view) {
     std::vector<std::string> quiet;
-    for (const view::Finding& finding : view.findings)
+    for (const Finding& finding : view.findings)
         if (!finding.bad) quiet.push_back(finding.words);
     return quiet;
 }
 
 void draw_findings(const VerifyView& view, const Frame& frame) {
-    for (const view::Finding& finding : view.findings)
+    for (const Finding& finding : view.findings)
         if (finding.bad) wrapped_words(frame, frame.fonts.body, frame.theme.warning, finding.words);
 }
 
-void draw_error_map(const VerifyView& view, const view::AppState& state, const Box& box,
-                    const Frame& frame, view::Actions& out) {
+void draw_error_map(const VerifyView& view, const AppState& state, const Box& box,
+                    const Frame& frame, Actions& out) {
     if (!view.grid) return;
     float foot = 0.0F;
     if (!view.blocks.empty()) {
@@ -110,31 +107,30 @@ void draw_error_map(const VerifyView& view, const view::AppState& state, const B
     }
     const ImVec2 high{box.high.x, box.high.y - foot};
     if (const auto clicked = draw_grid_set({&*view.grid, 1}, box.low, high, frame).clicked) {
-        const view::CheckedCell at = checked_cell_at(state, clicked->row, clicked->column);
-        out.push_back(view::SelectChecked{at.b, at.h, at.t, at.d});
+        const CheckedCell at = checked_cell_at(state, clicked->row, clicked->column);
+        out.push_back(SelectChecked{at.b, at.h, at.t, at.d});
     }
 }
 
 void draw_verify_bar(const VerifyView& view, ControlBar& bar) {
-    view::Actions& out = bar.out;
+    Actions& out = bar.out;
     if (bar.button("file", "check a file…",
                    {"Results of a kernel (key: C)",
                     "Arrays of .npz, .safetensors or a folder, under the names of stages"}))
-        out.push_back(view::ShowPrompt{view::PromptKind::check});
+        out.push_back(ShowPrompt{PromptKind::check});
     if (bar.button("open", "what is open",
                    {"Check what is open (key: X)",
                     "Results that stand in the file, or what the chosen backend computes"}))
-        out.push_back(view::CheckFile{""});
+        out.push_back(CheckFile{""});
     if (const auto n = bar.combo("##fault", {view.fault_names, view.fault}, kFaults,
                                  {"Plant a fault in the reference (keys: F, Shift+F)",
                                   "What it looks like, and whether the diagnosis finds it"}))
-        out.push_back(view::PlantFault{view.fault_keys[*n]});
-    bar.field<view::SetErrorScale>(view.look, {.choices = view::kScaleWords, .width = kScales});
-    bar.field<view::SetAllowed>(view.look,
-                                {.choices = view::kAllowedWords, .width = kAllowedWidth});
+        out.push_back(PlantFault{view.fault_keys[*n]});
+    bar.field<SetErrorScale>(view.look, {.choices = view::kScaleWords, .width = kScales});
+    bar.field<SetAllowed>(view.look, {.choices = view::kAllowedWords, .width = kAllowedWidth});
 }
 
-void draw_table(const VerifyView& view, const Frame& frame, view::Actions& out) {
+void draw_table(const VerifyView& view, const Frame& frame, Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
     draw_arrays(view, frame, out);
     ImGui::Dummy({1.0F, frame.px(4)});
@@ -151,8 +147,8 @@ void draw_table(const VerifyView& view, const Frame& frame, view::Actions& out) 
 
 }  // namespace
 
-std::string draw_verify_workspace(const view::AppState& state, const WorkArea& r,
-                                  const Frame& frame, view::Actions& out) {
+std::string draw_verify_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
+                                  Actions& out) {
     const VerifyView view = build_verify_view(state);
     Parts parts{.lacks = view.lacks,
                 .heading = {view.point, {}, quiet_findings(view)},
