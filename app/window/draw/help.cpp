@@ -13,8 +13,6 @@
 namespace attn::ui {
 namespace {
 
-using Command;
-
 constexpr float kKeyWidth = 136.0F;    // design units
 constexpr std::size_t kTitleRows = 2;  // what a title takes, and the gap after its group
 constexpr std::size_t kLeastRows = 3;  // of a group that goes on in the next column, in either
