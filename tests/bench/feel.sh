@@ -61,7 +61,7 @@ for run in 1 2 3; do
 done
 
 start
-sleep 2
+sleep 8 # the opening growth, and what is said for 4 s
 before=$(awk '{ print $14 + $15 }' "/proc/$pid/stat")
 drawn=$(wc -l <"$frames")
 sleep 10
