@@ -404,6 +404,21 @@ TEST_CASE("a huge number is written short, and takes no other number away") {
     }
 }
 
+TEST_CASE("where not all largest numbers of a row have room it shows none of them") {
+    view::StepView view = signed_scores(40);
+    view.result.row_role = Role::query, view.result.column_role = Role::key;
+    view.result.focus_row.reset(), view.result.focus_column.reset();
+    for (view::CellView& cell : view.result.cells) cell.value = 0.5, cell.text = "0.50";
+    const auto halves = [&] {
+        return std::ranges::count(texts_of(view, {1000.0F, 900.0F}), ".5", &SeenText::text);
+    };
+    view.result.cells[3].value = -7.25, view.result.cells[3].text = "−7.25";  // none of the largest
+    const auto all = halves();
+    REQUIRE(all > 40);
+    view.result.cells[3].value = 7.25, view.result.cells[3].text = "7.25";
+    CHECK(halves() == all - 3);
+}
+
 TEST_CASE("of numbers that stand alone a 1 has its own too") {
     view::StepView view = signed_scores(40);
     view.result.range = {ColorScale::unit, 0.0, 1.0};
