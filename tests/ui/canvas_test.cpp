@@ -373,6 +373,25 @@ TEST_CASE("the weights take 35 % of the canvas in height at least, in low window
             }
 }
 
+TEST_CASE("a sentence of one word has its numbers at every stage") {
+    for (const char* sentence : {"one", "one two", "one two three"}) {
+        view::AppState state = view::initial_state();
+        view::apply(state, view::LoadPreset{"the-animal-didnt-cross"});
+        view::apply(state, view::SetSentence{sentence});
+        for (const Stage stage : view::ribbon_stages(state.document())) {
+            CAPTURE(sentence);
+            CAPTURE(info(stage).key);
+            view::apply(state, view::GoToStage{stage});
+            const view::StepView view = build_step_view(state);
+            const NullUi ui;
+            const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), {1100.0F, 860.0F});
+            CHECK(layout.hero.high.x <= 1100.0F);
+            if (stage != Stage::context)
+                CHECK(ui::shows_numbers(view.result, layout.result, ui.style()));
+        }
+    }
+}
+
 TEST_CASE(
     "the words of the weights are chips over the columns where they fit, with room for arcs") {
     view::AppState state = view::initial_state();
