@@ -113,7 +113,11 @@ void carry_out(AppState& state, const Redo&) {
            fmt::format("Redone: {}.", edit_words(state.history[state.now + 1].words)));
 }
 
-void carry_out(AppState& state, const ClearSelection&) { shown_workspace(state).clear(state); }
+/// Back to what is looked at first: what was said spoke of another place.
+void carry_out(AppState& state, const ClearSelection&) {
+    state.message = {};
+    shown_workspace(state).clear(state);
+}
 
 void carry_out(AppState& state, const CopyArithmetic& action) {
     const InspectorView view = shown_workspace(state).inspector(state);

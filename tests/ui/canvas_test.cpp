@@ -354,6 +354,25 @@ TEST_CASE("the weights take 35 % of the canvas in height at least, in low window
             }
 }
 
+TEST_CASE("a sentence of one word has its numbers at every stage") {
+    for (const char* sentence : {"one", "one two", "one two three"}) {
+        view::AppState state = view::initial_state();
+        view::apply(state, view::LoadPreset{"the-animal-didnt-cross"});
+        view::apply(state, view::SetSentence{sentence});
+        for (const Stage stage : view::ribbon_stages(state.document())) {
+            CAPTURE(sentence);
+            CAPTURE(info(stage).key);
+            view::apply(state, view::GoToStage{stage});
+            const view::StepView view = build_step_view(state);
+            const NullUi ui;
+            const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), {1100.0F, 860.0F});
+            CHECK(layout.hero.high.x <= 1100.0F);
+            if (stage != Stage::context)
+                CHECK(ui::shows_numbers(view.result, layout.result, ui.style()));
+        }
+    }
+}
+
 TEST_CASE("the words of the weights are chips over the columns where they fit, with arcs") {
     view::AppState state = view::initial_state();
     view::apply(state, view::GoToStage{Stage::weights});
@@ -382,6 +401,21 @@ TEST_CASE("a huge number is written short, and takes no other number away") {
         CHECK(huge.size() + 1 >= plain.size());
         if (tokens == 4) CHECK(find_text(huge, view::significant(1e30, 1)) != nullptr);
     }
+}
+
+TEST_CASE("where not all largest numbers of a row have room it shows none of them") {
+    view::StepView view = signed_scores(40);
+    view.result.row_role = Role::query, view.result.column_role = Role::key;
+    view.result.focus_row.reset(), view.result.focus_column.reset();
+    for (view::CellView& cell : view.result.cells) cell.value = 0.5, cell.text = "0.50";
+    const auto halves = [&] {
+        return std::ranges::count(texts_of(view, {1000.0F, 900.0F}), ".5", &SeenText::text);
+    };
+    view.result.cells[3].value = -7.25, view.result.cells[3].text = "−7.25";  // none of the largest
+    const auto all = halves();
+    REQUIRE(all > 40);
+    view.result.cells[3].value = 7.25, view.result.cells[3].text = "7.25";
+    CHECK(halves() == all - 3);
 }
 
 TEST_CASE("of numbers that stand alone a 1 has its own too") {

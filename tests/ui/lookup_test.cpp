@@ -57,6 +57,21 @@ TEST_CASE("keys move the query, the key and the value, change the temperature an
     CHECK(lookup_controls(app.pressed(Key::n)).position == view::PermutationPosition::sinusoidal);
 }
 
+TEST_CASE("add gives each pair a place of its own, and says when there is room for none") {
+    Lookup app;
+    float x = app.left() + 650.0F;
+    while (x < app.ui.style().px(1200) && !last<view::AddLookupPair>(app.ui.click({x, 28.0F})))
+        x += 16.0F;
+    for (std::size_t n = 0; n < view::kMostLookupPairs; ++n) {
+        app.ui.frames(20);  // no double click
+        app.ui.click({x, 28.0F});
+    }
+    std::set<PlanePoint> keys;
+    for (const view::LookupPair& pair : lookup_controls(app.state).pairs) keys.insert(pair.k);
+    CHECK(keys.size() == view::kMostLookupPairs);
+    CHECK(app.state.message.words == "A memory has at most 12 pairs.");
+}
+
 TEST_CASE("a token is dragged to another place") {
     Lookup app;
     app.show(view::LookupPage::permutation);

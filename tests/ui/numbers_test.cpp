@@ -1,3 +1,4 @@
+#include "app/common/draw/field_controls.h"
 #include "app/common/draw/widgets.h"
 #include "tests/ui/app.h"
 
@@ -216,6 +217,71 @@ TEST_CASE("the slider of a share is even: from a quarter to a half as far as to 
     }
     CHECK(at[1] - at[0] > 20.0F);
     CHECK(at[2] - at[1] == doctest::Approx(at[1] - at[0]).epsilon(0.1));
+}
+
+TEST_CASE("a slider from 0.001 on reaches its ends, and small values as it shows them") {
+    for (const double high : {1.0, 0.999}) {
+        double value = 0.5;
+        Panel panel([&](const ui::Frame& frame, view::Actions& out) {
+            if (const auto to = ui::real_slider(frame, "share", {"p", "0.500", "0.999"}, value,
+                                                0.001, high, 400.0F, {"", ""}, out))
+                value = *to;
+        });
+        const float y = (panel.low.y + panel.high.y) / 2;
+        std::set<double> small;
+        for (float x = panel.low.x + 30.0F; x < panel.high.x; x += 1.0F) {
+            panel.ui.frames(kNoDoubleClick);
+            panel.ui.click({x, y});
+            CHECK(value >= 0.001);
+            CHECK(value <= high);
+            if (value < 0.01) small.insert(value);
+        }
+        if (high == 1.0) CHECK(small.size() > 10);
+        panel.ui.drag({panel.low.x + 60.0F, y}, {panel.low.x - 50.0F, y});
+        CHECK(value == 0.001);
+        panel.ui.frames(kNoDoubleClick);
+        panel.ui.drag({panel.low.x + 60.0F, y}, {panel.high.x + 50.0F, y});
+        CHECK(value == high);
+    }
+}
+
+TEST_CASE("the arrow keys move a small learning rate in its own decade") {
+    double value = 0.003;
+    Panel panel([&value](const ui::Frame& frame, view::Actions& out) {
+        if (const auto to = ui::real_slider(frame, "rate", {"", "0.003", "0.000123"}, value, 1e-6,
+                                            100.0, 400.0F, {"", ""}, out))
+            value = *to;
+    });
+    panel.ui.press(Key::tab);
+    panel.ui.press(Key::right);
+    CHECK(value == 0.0031);
+    value = 2e-4;
+    panel.ui.frame();
+    panel.ui.press(Key::left);
+    CHECK(value == 1.9e-4);
+}
+
+TEST_CASE("a character above U+FFFF is typed whole, and stays when its field opens again") {
+    std::string name = "a";
+    Panel panel([&name](const ui::Frame& frame, view::Actions& out) {
+        const auto place = [](float) { return true; };
+        if (auto to = ui::list_field(frame, "name", "key", name, {"", ""}, out, place)) name = *to;
+    });
+    const ImVec2 at{panel.high.x - 20.0F, (panel.low.y + panel.high.y) / 2};
+    panel.ui.click(at);
+    panel.ui.frames(3);
+    for (const unsigned int part :
+         sizeof(ImWchar) > 2 ? std::vector{0x1F600U} : std::vector{0xD83DU, 0xDE00U})
+        ImGui::GetIO().AddInputCharacter(part);
+    panel.ui.frames(3);
+    typed(panel.ui, "b");
+    CHECK(name == "😀b");
+    panel.ui.frames(kNoDoubleClick);
+    panel.ui.click(at);
+    panel.ui.frames(3);
+    panel.ui.press(Key::end);
+    typed(panel.ui, "c");
+    CHECK(name == "😀bc");
 }
 
 TEST_CASE("the keys move a focused slider by one, by stops and to its ends") {

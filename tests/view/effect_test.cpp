@@ -198,6 +198,29 @@ TEST_CASE("an edit of W_V cannot change the weights; could and did not is anothe
           "to float precision.");
 }
 
+TEST_CASE("the row of another word is no earlier state of the row that is looked at") {
+    const auto words = [](const char* sentence) {
+        return after(initial_state(), {SetSentence{"one two three"}, SetSentence{sentence}})
+            .message.words;
+    };
+    CHECK(has(words("one b c"), " → "));
+    CHECK(has(words("a b c"), "largest weight of a: "));
+    CHECK_FALSE(has(words("a b c"), " → "));
+    const std::string quoted = words("Donaudampfschifffahrtsgesellschaft and so on, and so on");
+    CHECK(has(quoted, "“Donaudampfschifffahrtsgesellschaft and s…”: 7 tokens"));
+}
+
+TEST_CASE("a window of one place is no plural") {
+    CHECK(has(after(initial_state(), {SetWindow{1}}).message.words,
+              "Window 1: no query sees a key more than 1 place away"));
+    CHECK(has(after(initial_state(), {SetWindowSides{1, 2}}).message.words,
+              "Window: a query sees no farther than 1 place to its left and no farther than 2 "
+              "places to its right"));
+    CHECK(has(after(initial_state(), {SetWindowSides{2, std::nullopt}}).message.words,
+              "Window: a query sees no farther than 2 places to its left and any key to its "
+              "right"));
+}
+
 TEST_CASE("the sentence has the numbers of the row that is looked at, not of the largest weight") {
     const AppState state = after(initial_state(), {SetCausal{true}, GoToStage{Stage::weights},
                                                    SelectCell{{Stage::weights, 2, 1}}});

@@ -64,7 +64,15 @@ TEST_CASE("points stay in the plane, names readable; a drag of the query is one 
     CHECK(state.message.words == "There is no pair 7: they are 0 to 4.");
     CHECK(acted(state, {SetLookupTemperature{0.0}}).message.severity == Severity::error);
     CHECK(lookup_controls(state).temperature == 1.0);
-    for (int n = 0; n < 20; ++n) apply(state, AddLookupPair{1.0, 1.0});
+    for (std::size_t n = lookup_controls(state).pairs.size(); n <= kMostLookupPairs; ++n) {
+        const auto [x, y] = build_memory_view(state).free;
+        for (const LookupPair& pair : lookup_controls(state).pairs) {
+            CHECK(std::hypot(pair.k[0] - x, pair.k[1] - y) > 0.5);
+            CHECK(std::hypot(pair.v[0] - x, pair.v[1] - y) > 0.5);
+        }
+        apply(state, AddLookupPair{x, y});
+    }
+    CHECK(state.message.words == "A memory has at most 12 pairs.");
     CHECK(lookup_controls(state).pairs.size() == kMostLookupPairs);
     CHECK(lookup_controls(state).pairs[5].key == "key 5");
     for (int n = 0; n < 20; ++n) apply(state, RemoveLookupPair{0});

@@ -81,7 +81,7 @@ TEST_CASE("each rule says its own arithmetic") {
           "block forbids: i is in block 0 ≠ j in block 1, of 2 each");
     CHECK(words({SetPadding{3}}, {0, 3}) == "padding forbids: j = 3 ≥ 3 valid keys");
     CHECK(words({kForbidOne}, {1, 2}) == "paint forbids: painted as forbidden");
-    CHECK(words({kForbidOne}, {1, 1}) == "paint allows: painted as allowed");
+    CHECK(words({kForbidOne}, {1, 1}) == "paint allows: not painted as forbidden");
 }
 
 TEST_CASE("a causal mask of other numbers of queries and keys says where its diagonal starts") {

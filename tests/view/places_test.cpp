@@ -61,6 +61,7 @@ TEST_CASE("a choice that a smaller document lacks is back; another document and 
     chosen =
         after(initial_state(), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 1}}});
     CHECK(after(chosen, {ClearSelection{}}).selected->row == 0);
+    CHECK(after(chosen, {ClearSelection{}}).message.words.empty());  // it spoke of another cell
     CHECK(after(chosen, {LoadPreset{"river-bank"}}).selected->row == 0);
     CHECK(after(chosen, {LoadPreset{"no such preset"}}).selected == chosen.selected);
 }

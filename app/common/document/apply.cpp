@@ -232,10 +232,9 @@ void carry_out(AppState& state, const SetSentence& action) {
                                    : make_document(action.text, 4, 4, 1, 1, AttentionSpec{});
     if (!document) return say(state, document.error());
     const std::size_t tokens = document->tokens.size();
-    const std::string words =
-        fmt::format("“{}”: {} token{}, {}{}", shortened(document->sentence, kMostTip), tokens,
-                    tokens == 1 ? "" : "s", document->note,
-                    given_up_words(before, *document, "they were made for that sentence"));
+    const std::string words = fmt::format(
+        "“{}”: {} token{}, {}{}", shortened(document->sentence), tokens, tokens == 1 ? "" : "s",
+        document->note, given_up_words(before, *document, "they were made for that sentence"));
     const bool opens = !is_toy(before);
     if (!edit_document(state, *std::move(document), words)) return;
     if (opens) opened_another(state);

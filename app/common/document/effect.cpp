@@ -294,8 +294,10 @@ std::string row_words(const AppState& state) {
         return has_a_key(state, row) ? fmt::format("all weights of {} are 0", query)
                                      : fmt::format("{} may attend to no key", query);
     const Tensor& old = (*state.effect->before.trace)[Stage::weights];
-    const bool there =
-        state.batch < old.shape().b && state.head < old.shape().h && row < old.shape().t;
+    const Document& document = *state.effect->before.document;
+    const bool there = state.batch < old.shape().b && state.head < old.shape().h &&
+                       row < old.shape().t &&
+                       axis_label(document, Axis::query, row, state.batch) == query;
     const auto was =
         there ? largest_of(old.matrix(state.batch, state.head).row(row)) : std::nullopt;
     const auto others = std::ssize(largest_places(is.row(row), kSameWeight)) - 1;

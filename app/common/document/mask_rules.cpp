@@ -8,6 +8,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/paint.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -73,11 +74,12 @@ void set_window(AppState& state, const WindowSides& sides, const std::string& wo
 
 std::string window_words(std::optional<Index> left, std::optional<Index> right) {
     if (!left && !right) return "Window mask off";
-    const auto reach = [](std::optional<Index> side) {
-        return side ? fmt::format("{}", *side) : std::string("any number of");
+    const auto reach = [](std::optional<Index> side, const char* name) {
+        return side ? fmt::format("no farther than {} to its {}", counted(*side, "place"), name)
+                    : fmt::format("any key to its {}", name);
     };
-    return fmt::format("Window: no query sees more than {} places to its left and {} to its right",
-                       reach(left), reach(right));
+    return fmt::format("Window: a query sees {} and {}", reach(left, "left"),
+                       reach(right, "right"));
 }
 
 // ---- paint
@@ -159,8 +161,8 @@ std::string padding_verdict(const AppState& state, Pair pair, bool allows) {
 }
 
 std::string paint_verdict(const Document& document, bool allows) {
-    const char* how = document.painted ? "painted" : "given";
-    return fmt::format("{} as {}", how, allows ? "allowed" : "forbidden");
+    if (document.painted) return allows ? "not painted as forbidden" : "painted as forbidden";
+    return fmt::format("given as {}", allows ? "allowed" : "forbidden");
 }
 
 /// One side of a window: the distance to that side against its reach.
@@ -238,10 +240,9 @@ void carry_out(AppState& state, const SetWindow& action) {
             state,
             fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach));
     set_window(state, {action.reach, action.reach},
-               action.reach
-                   ? fmt::format("Window {0}: no query sees a key more than {0} places away",
-                                 *action.reach)
-                   : std::string("Window mask off"));
+               action.reach ? fmt::format("Window {}: no query sees a key more than {} away",
+                                          *action.reach, counted(*action.reach, "place"))
+                            : std::string("Window mask off"));
 }
 
 void carry_out(AppState& state, const SetWindowSides& action) {

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/measured.h"
@@ -225,26 +228,44 @@ void draw_number(const GridCanvas& canvas, const NumberSetting& setting, std::si
                               ink_of(canvas, n, text), text);
 }
 
-/// One number by itself, where it fits at all.
-void draw_lone_number(const GridCanvas& canvas, std::size_t n, ImVec2 low) {
+/// A number by itself: "" where nothing is to be said, as of what reads as 0; nullopt where it does not fit.
+std::optional<std::string> lone_text(const GridCanvas& canvas, std::size_t n) {
     const CellView& cell = canvas.grid.cells[n];
     const view::Font font = smallest_digits(canvas.frame);
-    const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
-    if (cell.look == CellLook::masked || font.px > canvas.place.cell.y) return;
+    if (cell.look == CellLook::masked) return "";
     for (const Spelling spelling : {Spelling{2, false}, {1, false}, {0}}) {
-        const std::string text = text_of(canvas.grid, cell, spelling);
+        std::string text = text_of(canvas.grid, cell, spelling);
         const bool whole = std::abs(cell.value - std::round(cell.value)) < 0.005;
         const bool few = spelling.decimals == 0 && std::abs(cell.value) < 10.0 && !whole;
         const bool zero = text.find_first_of("123456789") == text.npos && cell.value != 0.0;
-        if (cell.look == CellLook::number && (few || zero)) return;
-        if (canvas.frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
-        return draw_text_in(canvas.frame, font, low, high, Align::center, ink_of(canvas, n, text),
-                            text);
+        if (cell.look == CellLook::number && zero) return "";
+        if (cell.look == CellLook::number && few) break;
+        if (canvas.frame.text_width(font, text) + 2.0F <= canvas.place.cell.x) return text;
     }
+    return is_huge(cell) ? std::optional<std::string>("") : std::nullopt;
 }
 
-/// The least value among the largest of a row; the first of equals count.
-std::vector<bool> largest_of_row(const GridView& grid, Index row) {
+void draw_lone_number(const GridCanvas& canvas, std::size_t n, ImVec2 low,
+                      const std::string& text) {
+    const ImVec2 high{low.x + canvas.place.cell.x, low.y + canvas.place.cell.y};
+    draw_text_in(canvas.frame, smallest_digits(canvas.frame), low, high, Align::center,
+                 ink_of(canvas, n, text), text);
+}
+
+/// What these cells show, if each that has a number has room for it: a few of them would look like all there are.
+void add_lone(const GridCanvas& canvas, const std::vector<std::size_t>& cells,
+              std::vector<std::string>& texts) {
+    std::vector<std::string> added;
+    for (const std::size_t n : cells)
+        if (auto text = lone_text(canvas, n))
+            added.push_back(*std::move(text));
+        else
+            return;
+    for (std::size_t n = 0; n < cells.size(); ++n) texts[cells[n]] = std::move(added[n]);
+}
+
+/// The largest of a row; the first of equals count.
+std::vector<Index> largest_of_row(const GridView& grid, Index row) {
     std::vector<Index> order;
     for (Index column = 0; column < grid.columns; ++column)
         if (grid.at(row, column).look == CellLook::number) order.push_back(column);
@@ -254,29 +275,38 @@ std::vector<bool> largest_of_row(const GridView& grid, Index row) {
         const double y = grid.at(row, b).value;
         return x != y ? x > y : a < b;
     });
-    std::vector<bool> largest(static_cast<std::size_t>(grid.columns), false);
-    for (std::ptrdiff_t n = 0; n < most; ++n) largest[order[n]] = true;
-    return largest;
+    order.resize(most);
+    return order;
 }
 
-/// Which cells show a number alone: of the focused row and column, and the largest of each row of a matrix of query by
-/// key. In a single row some numbers among cells without one would look like all there are: that of the focused column
-/// alone. Of what stands left of the hero, in which cells without one would look empty, the focused row.
-std::vector<bool> lone_numbers(const GridCanvas& canvas) {
+/// What cells show alone: those of the focused row and column, and the largest of each row of a matrix of query by key. In a
+/// single row some numbers among cells without one would look like all there are: that of the focused column alone. Of what
+/// stands left of the hero, in which cells without one would look empty, the focused row.
+std::vector<std::string> lone_numbers(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
-    std::vector<bool> all(grid.cells.size(), false);
-    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty()) return all;
+    std::vector<std::string> texts(grid.cells.size());
+    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty())
+        return texts;
     const bool aside = grid.slot == Slot::left;
     const bool pairs =
         !aside && grid.rows > 1 && grid.row_role == Role::query && grid.column_role == Role::key;
+    const auto at = [&](Index row, Index column) -> std::size_t {
+        return row * grid.columns + column;
+    };
     for (Index row = 0; row < grid.rows; ++row) {
-        const bool focused = grid.focus_row == row && grid.rows > 1;
-        std::vector<bool> shown(static_cast<std::size_t>(grid.columns), focused);
-        if (pairs && grid.focus_row != row) shown = largest_of_row(grid, row);
-        if (grid.focus_column && !aside) shown[*grid.focus_column] = true;
-        std::copy(shown.begin(), shown.end(), all.begin() + row * grid.columns);
+        std::vector<std::size_t> cells;
+        if (grid.focus_row == row && grid.rows > 1)
+            for (Index column = 0; column < grid.columns; ++column)
+                cells.push_back(at(row, column));
+        else if (pairs)
+            for (const Index column : largest_of_row(grid, row)) cells.push_back(at(row, column));
+        add_lone(canvas, cells, texts);
     }
-    return all;
+    if (!grid.focus_column || aside) return texts;
+    std::vector<std::size_t> cells;
+    for (Index row = 0; row < grid.rows; ++row) cells.push_back(at(row, *grid.focus_column));
+    add_lone(canvas, cells, texts);
+    return texts;
 }
 
 double largest_number(const GridView& grid) {
@@ -348,7 +378,7 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
                       std::min(canvas.place.cell.x, canvas.place.cell.y) < kThin;
     if (many) fill_picture(canvas, fade);
     const NumberSetting setting = set_numbers(grid, canvas.place, canvas.frame);
-    const auto alone = setting.fits ? std::vector<bool>() : lone_numbers(canvas);
+    const auto alone = setting.fits ? std::vector<std::string>() : lone_numbers(canvas);
     std::size_t n = 0;
     for (Index row = 0; row < grid.rows; ++row)
         for (Index column = 0; column < grid.columns; ++column, ++n) {
@@ -358,7 +388,7 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
             if (!many) fill_cell(canvas, fade, n, low);
             draw_look(canvas, grid.cells[n], low, setting.fits);
             if (setting.fits) draw_number(canvas, setting, n, low);
-            if (!setting.fits && alone[n]) draw_lone_number(canvas, n, low);
+            if (!setting.fits && !alone[n].empty()) draw_lone_number(canvas, n, low, alone[n]);
         }
 }
 

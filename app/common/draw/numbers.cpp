@@ -323,12 +323,17 @@ Index next_whole(const Frame& frame, Index value, Index low, Index high) {
     return within(value, low, high);
 }
 
+/// The multiple of 10^power that is `steps` of them on from the one next to `value`.
+double on_decimal(double value, double power, int steps = 0) {
+    const double unit = std::pow(10.0, std::abs(power));
+    return power < 0.0 ? std::round(value * unit + steps) / unit
+                       : std::round(value / unit + steps) * unit;
+}
+
 /// Tenths of the value's decade on or back: 0.99, 1.0, 1.1.
 double stepped_real(double value, int steps, double low, double high) {
     const double decade = std::floor(std::log10(value * (1.0 + steps * kHair)));
-    const double step = std::pow(10.0, decade - 1.0);
-    const double next = std::round(value / step + steps) * step;
-    return within(std::round(next * 1000.0) / 1000.0, low, high);
+    return within(on_decimal(value, decade - 1.0, steps), low, high);
 }
 
 double next_real(const Frame& frame, double value, double low, double high) {
@@ -338,10 +343,11 @@ double next_real(const Frame& frame, double value, double low, double high) {
     return steps == 0 ? value : stepped_real(value, steps, low, high);
 }
 
-/// As many digits as the slider shows.
-double rounded(double value) {
-    const double digits = value < 10.0 ? 100.0 : 10.0;
-    return std::round(value * digits) / digits;
+/// As many digits as the slider shows: two decimals, and two digits of what is small where the scale begins below them.
+double rounded(double value, const Scale& scale) {
+    const bool small = scale.low < 0.01 && value < 0.1;
+    const double power = small ? std::floor(std::log10(value)) - 1.0 : value < 10.0 ? -2.0 : -1.0;
+    return within(on_decimal(value, power), scale.low, scale.high);
 }
 
 // ---- lists of numbers
@@ -420,7 +426,8 @@ std::optional<double> real_slider(const Frame& frame, const char* id, const Slid
     const Input input =
         draw_slider(frame, id, place_slider(frame, words, width), words, shown, tip, out);
     double chosen = input.wheel == 0 ? value : stepped_real(value, input.wheel, low, high);
-    if (input.share) chosen = rounded(scale.held(scale.at(*input.share), 10.0, input.magnet));
+    if (input.share)
+        chosen = rounded(scale.held(scale.at(*input.share), 10.0, input.magnet), scale);
     if (input.text) chosen = typed_or(value, input.text, words.label, draft, out);
     if (input.focused) {
         chosen = next_real(frame, chosen, low, high);

@@ -127,7 +127,7 @@ void still_field(const Frame& frame, const view::Font& font, std::string_view te
 
 std::string keep_characters(std::string_view before, std::string_view typed) {
     const auto old = split(before);
-    const std::string whole = joined(typed);
+    const std::string whole = joined(typed.substr(0, typed.find('\0')));
     const auto now = split(whole);
     const auto head = alike(old, now);
     const auto tail = alike(std::ranges::subrange(old.rbegin(), old.rend() - head),

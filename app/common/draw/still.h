@@ -12,8 +12,8 @@ namespace attn::ui {
 void still_field(const Frame& frame, const view::Font& font, std::string_view text,
                  std::string_view hint = {});
 
-/// ImGui's own text fields make U+FFFD of every character above U+FFFF, or two halves where it is typed: `typed` as it was
-/// typed, `before` beside what was changed of it.
+/// ImGui's own text fields make U+FFFD of every character above U+FFFF, or two halves where it is typed, and count it as
+/// longer than that: zeros follow. `typed` as it was typed, `before` beside what was changed of it.
 std::string keep_characters(std::string_view before, std::string_view typed);
 
 }  // namespace attn::ui

@@ -55,6 +55,7 @@ void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
         ImGui::InputText("##typed", &text, ImGuiInputTextFlags_AutoSelectAll);
     else
         ImGui::InputText("##typed", &text, ImGuiInputTextFlags_CallbackAlways, keep_early);
+    text = keep_characters(before, text);
     if (ImGui::IsItemActivated() && text == before) queue_again(letters);
     pop_no_tab_stop();
     ImGui::PopStyleColor();

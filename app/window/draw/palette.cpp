@@ -185,12 +185,14 @@ void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputT
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_font(frame.fonts.body);
+    const std::string before = text;
     if (early == nullptr)
         ImGui::InputTextWithHint(id, hint, &text, flags);
     else
         ImGui::InputTextWithHint(id, hint, &text, flags | ImGuiInputTextFlags_CallbackAlways,
                                  add_early, early);
     pop_font();
+    text = keep_characters(before, text);
     still_field(frame, frame.fonts.body, text, hint);
 }
 

@@ -239,7 +239,7 @@ MemoryView build_memory_view(const AppState& state) {
     const LookupPair& pair = controls.pairs[view.pair];
     view.key_name = pair.key;
     view.value_name = pair.value;
-    view.can_add = controls.pairs.size() < kMostLookupPairs;
+    view.free = free_place(controls);
     return view;
 }
 

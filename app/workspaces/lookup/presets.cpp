@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "app/workspaces/lookup/state.h"
 
 namespace attn::view {
@@ -50,6 +53,25 @@ const std::vector<MemoryPreset>& memory_presets() {
           {"behind", "C", {-2.0, 0.0}, {0.0, -2.0}}},
          {1.6, 0.0}}};
     return presets;
+}
+
+PlanePoint free_place(const LookupControls& controls) {
+    constexpr PlanePoint kFirst{1.0, 1.0};
+    constexpr double kApart = 0.9;
+    const auto distance = [](const PlanePoint& a, const PlanePoint& b) {
+        return std::hypot(a[0] - b[0], a[1] - b[1]);
+    };
+    std::vector<PlanePoint> places;
+    for (double y = kPlaneEnd - 1.0; y > -kPlaneEnd; y -= 1.0)
+        for (double x = kPlaneEnd - 1.0; x > -kPlaneEnd; x -= 1.0) places.push_back({x, y});
+    std::ranges::stable_sort(places, {},
+                             [&](const PlanePoint& at) { return distance(at, kFirst); });
+    const auto place = std::ranges::find_if(places, [&](const PlanePoint& at) {
+        return std::ranges::none_of(controls.pairs, [&](const LookupPair& pair) {
+            return distance(at, pair.k) < kApart || distance(at, pair.v) < kApart;
+        });
+    });
+    return place == places.end() ? kFirst : *place;
 }
 
 }  // namespace attn::view

@@ -17,12 +17,14 @@ constexpr std::size_t kMostDisagreements = 4;  // named
 constexpr double kRounding = 1e-6;             // of a sum of products in float32
 
 std::string measure_title(const SimilarityView& view, const Document& document, bool scaled) {
-    const std::string both = view.of == SimilarityOf::qk
-                                 ? document.spec.rope ? "q′_i · k′_j" : "q_i · k_j"
-                             : document.inputs->x_kv.empty() ? "x_i · x_j"
-                                                             : "x_i · x_kv,j";
-    return view.measure == SimilarityMeasure::dot ? both + (scaled ? " ÷ √d_k" : "")
-                                                  : fmt::format("cosine: {} / (‖ ‖ ‖ ‖)", both);
+    const bool qk = view.of == SimilarityOf::qk;
+    const char* const one = !qk ? "x_i" : document.spec.rope ? "q′_i" : "q_i";
+    const char* const other = qk ? document.spec.rope ? "k′_j" : "k_j"
+                              : document.inputs->x_kv.empty() ? "x_j"
+                                                              : "x_kv,j";
+    return view.measure == SimilarityMeasure::dot
+               ? fmt::format("{} · {}{}", one, other, scaled ? " ÷ √d_k" : "")
+               : fmt::format("cosine: {0} · {1} / (‖{0}‖ ‖{1}‖)", one, other);
 }
 
 /// max |S − Sᵀ| and where; NaN where one is.

@@ -69,6 +69,9 @@ struct LookupControls {
     bool operator==(const LookupControls&) const = default;
 };
 
+/// The whole point next to (1, 1) beside which no key and no value stands.
+PlanePoint free_place(const LookupControls& controls);
+
 void describe(Visitor& visit, LookupPair& pair);
 void describe(Visitor& visit, LookupControls& controls);
 

@@ -47,7 +47,7 @@ struct MemoryView {
     int preset = -1;  // −1: changed since
     Index pair = 0;
     std::string key_name, value_name;
-    bool can_add = true;
+    PlanePoint free{};  // where a pair is added
 };
 
 // ---- capacity

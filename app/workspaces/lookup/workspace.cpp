@@ -81,7 +81,9 @@ void add_memory(const CommandAdder& add, const AppState& state) {
     add("Look at the next pair", Key::period, SelectLookupPair{std::min(n + 1, last)}, last > 0);
     add("Look at the pair before", Key::comma, SelectLookupPair{std::max<Index>(n - 1, 0)},
         last > 0);
-    add("Add a pair", Key::a, AddLookupPair{1.0, 1.0}, controls.pairs.size() < kMostLookupPairs,
+    const PlanePoint free = free_place(controls);
+    add("Add a pair", Key::a, AddLookupPair{free[0], free[1]},
+        controls.pairs.size() < kMostLookupPairs,
         fmt::format("A memory has at most {} pairs", kMostLookupPairs));
     add("Remove this pair", Key::del, RemoveLookupPair{n}, last > 0,
         "A memory keeps one pair at least");

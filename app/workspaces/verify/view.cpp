@@ -156,6 +156,8 @@ std::string largest_error(const Errors& errors) {
 }
 
 /// "2.1e-06 + 1.2e-07 |expected|".
+constexpr std::uint64_t kManyUlp = 1'000'000;  // from here on a power of ten
+
 std::string tolerance_words(verify::Tolerance tolerance) {
     return fmt::format("{} + {} |expected|", short_error(tolerance.absolute),
                        short_error(tolerance.relative));
@@ -168,7 +170,8 @@ void add_lines(const AppState& state, const verify::DiffReport& report, VerifyVi
         view.lines.push_back(
             {row.key,
              {row.key, largest_error(all), short_error(row.comparison.relative),
-              grouped(static_cast<Index>(all.ulp)),
+              all.ulp < kManyUlp ? grouped(static_cast<Index>(all.ulp))
+                                 : significant(static_cast<double>(all.ulp), 2),
               all.beyond == 0 ? "0"
                               : fmt::format("{} of {}", grouped(all.beyond), grouped(all.count))},
              all.beyond > 0,

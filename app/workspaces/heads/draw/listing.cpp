@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/common/document/actions.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr float kDot = 4.5F;
 constexpr float kReach = 10.0F;  // of the pointer
 constexpr float kName = 46.0F, kLabel = 104.0F, kNumber = 46.0F, kBetween = 12.0F;
+constexpr float kHeadRow = 34.0F;  // two lines
 
 Point place_of(const ScatterDot& dot, const Box& area) {
     return {area.low.x + area.size().x * dot.x, area.high.y - area.size().y * dot.y};
@@ -85,6 +87,19 @@ struct Ruler {
     float name, label;
     std::vector<float> numbers;
 };
+/// "previous" over "token": its first word, if there are more, and the rest.
+std::array<std::string, 2> title_lines(const std::string& title) {
+    const std::size_t space = title.find(' ');
+    if (space == title.npos) return {"", title};
+    return {title.substr(0, space), title.substr(space + 1)};
+}
+
+float title_width(const std::string& title, const Frame& frame) {
+    const auto [first, rest] = title_lines(title);
+    return std::max(frame.text_width(frame.fonts.small, first),
+                    frame.text_width(frame.fonts.small, rest));
+}
+
 /// Columns of numbers are as wide as their titles ask for, and share what is left or what is missing.
 Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
     const float label = table.labels ? frame.px(kLabel) : 0.0F;
@@ -95,7 +110,7 @@ Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
             number = std::max(number, frame.text_width(frame.fonts.digits_small, cell));
     for (const HeadsTableColumn& column : table.columns)
         at.numbers.push_back(at.numbers.back() + frame.px(kBetween) +
-                             std::max(frame.text_width(frame.fonts.small, column.title), number));
+                             std::max(title_width(column.title, frame), number));
     const float first = at.numbers.front();
     const float asked = std::max(at.numbers.back() - first, 1.0F);
     const float room = std::max(width - first - frame.px(12), 1.0F);
@@ -107,14 +122,23 @@ Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
     return at;
 }
 
+void draw_title(const std::string& title, const Box& box, view::Color color, const Frame& frame) {
+    const auto [first, rest] = title_lines(title);
+    const float middle = (box.low.y + box.high.y) / 2;
+    draw_fitted(frame, frame.fonts.small, box.low, {box.high.x, middle}, Align::right, color,
+                first);
+    draw_fitted(frame, frame.fonts.small, {box.low.x, middle}, box.high, Align::right, color, rest);
+}
+
 void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, const Frame& frame,
                    Actions& out) {
     const Font& font = frame.fonts.small;
-    const float foot = box.low.y + frame.px(kTitleRow);
-    draw_text_in(frame, font, box.low, {box.low.x + at.name, foot}, Align::left, frame.theme.muted,
-                 "head");
+    const float foot = box.low.y + frame.px(kHeadRow);
+    const float top = foot - frame.px(kHeadRow) / 2;
+    draw_text_in(frame, font, {box.low.x, top}, {box.low.x + at.name, foot}, Align::left,
+                 frame.theme.muted, "head");
     if (table.labels)
-        draw_text_in(frame, font, {box.low.x + at.name, box.low.y},
+        draw_text_in(frame, font, {box.low.x + at.name, top},
                      {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted,
                      "label");
     for (std::size_t n = 0; n < table.columns.size(); ++n) {
@@ -125,13 +149,13 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
         ImGui::SetCursorScreenPos({left, box.low.y});
         ImGui::PushID(static_cast<int>(n));
         const bool clicked =
-            ImGui::InvisibleButton("sort", {std::max(right - left, 1.0F), frame.px(kTitleRow)});
+            ImGui::InvisibleButton("sort", {std::max(right - left, 1.0F), frame.px(kHeadRow)});
         if (clicked || pressed_by_key(frame))
             out.push_back(SortHeads{sorted ? std::string() : column.key});
         tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
         ImGui::PopID();
-        draw_fitted(frame, font, {left, box.low.y}, {right - frame.px(6), foot}, Align::right,
-                    sorted ? frame.theme.accent : frame.theme.muted, column.title);
+        draw_title(column.title, {{left, box.low.y}, {right - frame.px(6), foot}},
+                   sorted ? frame.theme.accent : frame.theme.muted, frame);
     }
     frame.painter.line({box.low.x, foot - 1}, {box.high.x, foot - 1}, frame.theme.line,
                        frame.px(1));
@@ -213,13 +237,13 @@ void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& f
 
 float heads_table_width(const AllHeadsView& view, const Frame& frame) {
     return frame.px(kName + kLabel + 24.0F +
-                    1.3F * kNumber * static_cast<float>(view.table->columns.size()));
+                    1.45F * kNumber * static_cast<float>(view.table->columns.size()));
 }
 
 void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     const Ruler at = ruler_of(*view.table, box.size().x, frame);
     draw_head_row(*view.table, box, at, frame, out);
-    const Box rows{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};
+    const Box rows{{box.low.x, box.low.y + frame.px(kHeadRow)}, box.high};
     panel("rows", rows, [&] { draw_rows(view, at, rows.size().x, frame, out); });
 }
 

@@ -22,9 +22,8 @@ void draw_tau(ControlBar& bar, const std::string& text, double now, double high,
         bar.out.push_back(Set{*tau});
 }
 
-void draw_button(ControlBar& bar, const char* words, const Tip& tip, bool does,
-                 const view::Action& action) {
-    if (bar.button(words, words, tip) && does) bar.out.push_back(action);
+void draw_button(ControlBar& bar, const char* words, const Tip& tip, const view::Action& action) {
+    if (bar.button(words, words, tip)) bar.out.push_back(action);
 }
 
 void draw_memory_bar(const view::MemoryView& view, ControlBar& bar) {
@@ -33,9 +32,9 @@ void draw_memory_bar(const view::MemoryView& view, ControlBar& bar) {
     if (const auto n =
             bar.combo("##memory", {view.preset_names, view.preset, shown}, kPresets, tip))
         bar.out.push_back(view::LoadMemory{view.preset_keys[*n]});
-    draw_button(bar, "add", {"Another pair at (1, 1)", "Key: A, or double-click the plane"},
-                view.can_add, view::AddLookupPair{1.0, 1.0});
-    draw_button(bar, "remove", {"Removes the pair that is looked at", "Key: Delete"}, true,
+    draw_button(bar, "add", {"Another pair, up to 12", "Key: A, or double-click the plane"},
+                view::AddLookupPair{view.free[0], view.free[1]});
+    draw_button(bar, "remove", {"Removes the pair that is looked at", "Key: Delete"},
                 view::RemoveLookupPair{view.pair});
 }
 
@@ -77,10 +76,10 @@ void draw_similarity_bar(const view::SimilarityView& view, ControlBar& bar) {
 void draw_permutation_bar(const view::PermutationView& view, ControlBar& bar) {
     draw_choice<view::SetPermutationPosition>(bar, "positions", view.position_names, view.position,
                                               {"What tells a token where it stands", "Key: N"});
-    draw_button(bar, "shuffle", {"Another order, drawn from a seed", "Key: S"}, true,
+    draw_button(bar, "shuffle", {"Another order, drawn from a seed", "Key: S"},
                 view::ShuffleTokens{view.next_seed});
     const auto order = [&](const char* words, const Tip& tip, view::TokenOrder to) {
-        draw_button(bar, words, tip, true, view::OrderTokens{to});
+        draw_button(bar, words, tip, view::OrderTokens{to});
     };
     order("reverse", {"From the last token to the first", "Key: R"}, view::TokenOrder::reversed);
     order("sort", {"By their words", "Key: O"}, view::TokenOrder::sorted);

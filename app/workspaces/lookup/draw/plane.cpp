@@ -300,12 +300,12 @@ void hold_query(const PlaneAt& plane, const MemoryView& view, view::Actions& out
 }
 
 /// A pair is added where the plane of keys is double-clicked.
-void read_ground(const PlaneAt& plane, const MemoryView& view, view::Actions& out) {
+void read_ground(const PlaneAt& plane, view::Actions& out) {
     ImGui::SetCursorScreenPos(plane.low);
     ImGui::InvisibleButton("ground", {plane.side(), plane.side()});
     if (!ImGui::IsItemHovered() || !ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return;
     const auto at = plane.under_mouse();
-    if (at && view.can_add) out.push_back(view::AddLookupPair{(*at)[0], (*at)[1]});
+    if (at) out.push_back(view::AddLookupPair{(*at)[0], (*at)[1]});
 }
 
 /// A square under its title.
@@ -326,7 +326,7 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
     ImGui::PushID(keys ? "keys" : "values");
     if (keys) hold_query(plane, view, out);
     const auto hovered = hold_points(plane, which, view, out);
-    if (keys) read_ground(plane, view, out);
+    if (keys) read_ground(plane, out);
     ImGui::PopID();
     constexpr const char* kSum = "values v: o = Σ a v";
     const bool fits = frame.text_width(frame.fonts.body, kSum) <= plane.side();

@@ -22,6 +22,7 @@ constexpr float kLeastArm = 0.12F;    // of the canvas
 constexpr float kLeastAbove = 28.0F;  // two rows with their names
 constexpr float kRowAbove = 0.7F;     // of the hero's, of so few
 constexpr Index kFewRows = 8;
+constexpr float kFewTokens = 3.0F;
 constexpr float kMostArm = 0.2F;
 constexpr float kMostAspect = 1.6F;  // of a cell: width to height
 constexpr float kLowAspect = 2.5F;   // of one that is low, while its number asks for the width
@@ -73,6 +74,20 @@ ImVec2 hero_cell(ImVec2 room, Tokens tokens, float aspect, const Frame& frame) {
             whole(std::min(height, width), frame)};
 }
 
+/// The matrix in the hero's box: the result, or what makes it.
+const GridView& in_box(const StepView& view) {
+    const auto inside = std::ranges::find(view.operands, Slot::hero, &GridView::slot);
+    return inside == view.operands.end() ? view.result : *inside;
+}
+
+/// As wide as the scores, so that all stages stand alike; of one token or a few, wide enough for numbers of more columns.
+float hero_width(const StepView& view, float cell, Tokens tokens, float room, const Frame& frame) {
+    const float scores = cell * tokens.keys;
+    if (is_of_words(view) || tokens.keys > kFewTokens) return scores;
+    const float numbered = frame.px(kNumbered) * some(in_box(view).columns);
+    return std::max(scores, std::floor(std::min(numbered, room)));
+}
+
 float label_width(const StepView& view, const Frame& frame, float pitch) {
     const float queries = row_labels_width({view.queries, pitch, Role::query, {}, {}}, frame);
     const float keys = row_labels_width({view.keys, pitch, Role::key, {}, {}}, frame);
@@ -89,7 +104,7 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kLayoutGap);
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
-    ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)};
+    ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)}, room;
     for (int pass = 0; pass < 4; ++pass) {
         layout.chips =
             of_words && frame.widest(frame.fonts.small, view.keys) + frame.px(kChipAir) <= cell.x;
@@ -99,13 +114,12 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
         // Narrower cells turn the labels more: at the end their room does not shrink again.
         layout.head = pass < 2 ? head : std::max(layout.head, head);
         layout.labels = label_width(view, frame, cell.y);
-        const ImVec2 room{
-            std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
-            std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
+        room = {std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
+                std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
         cell = hero_cell(room, tokens, of_words ? kWordAspect : kMostAspect, frame);
     }
     layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
-    layout.hero.high = {layout.hero.low.x + cell.x * tokens.keys,
+    layout.hero.high = {layout.hero.low.x + hero_width(view, cell.x, tokens, room.x, frame),
                         layout.hero.low.y + cell.y * tokens.queries};
     return layout;
 }
@@ -262,7 +276,7 @@ CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 ava
     CanvasLayout layout = boxes_of(view, frame, available);
     layout.operands.resize(view.operands.size());
     const std::vector<std::size_t> inside = in_slot(view, Slot::hero);
-    const GridView& hero = inside.empty() ? view.result : view.operands[inside.front()];
+    const GridView& hero = in_box(view);
     const GridPlace place = in_hero(hero, layout.hero, frame);
     for (const std::size_t n : inside) layout.operands[n] = place;
     layout.result = inside.empty()
