@@ -140,12 +140,8 @@ Expr cell_expr(const AppState& state, const CellRef& cell) {
     return {Op::number, *value, false, role, cell, {}};
 }
 
-std::string label_of(const AppState& state, Axis axis, Index n) {
-    return axis_label(state, axis, n);
-}
-
 std::string tex_label(const AppState& state, Axis axis, Index n) {
-    return tex::text_of(label_of(state, axis, n));
+    return tex::text_of(axis_label(state, axis, n));
 }
 
 Side side_of(std::string letter, std::string tex, std::string heading) {
