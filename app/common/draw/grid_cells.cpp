@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/measured.h"
 #include "app/common/format.h"

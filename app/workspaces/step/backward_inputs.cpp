@@ -1,14 +1,11 @@
 // The chain rule of Q, K, V, X and the parameters: sums over keys, queries, heads and tokens.
 
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/masks.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

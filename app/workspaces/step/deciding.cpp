@@ -1,6 +1,5 @@
 // What of a row of scores makes one of them large, in words. i query, j key, c column; p_c = q_c k_c.
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
-#include "core/call.h"
 #include "core/metrics.h"
 
 namespace attn::view {

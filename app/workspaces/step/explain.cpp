@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/tex.h"
 

@@ -9,7 +9,6 @@
 
 #include "app/common/document/loss.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"

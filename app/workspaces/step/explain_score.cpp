@@ -1,7 +1,6 @@
 // Scores of every kind, forward and backward. i query row, j key row, c column, n column of a score's own matrix.
 // Backward all kinds have one chain: d_q[i, c] = Σ_j d_scores[i, j] · ∂scores[i, j]/∂q[i, c]; core/scores has the same.
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -9,7 +8,6 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
