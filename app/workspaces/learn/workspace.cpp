@@ -68,15 +68,15 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
         const std::string name(kLearnRunNames[run]);
         const char* letter = run == 0 ? "A" : "B";
         add(fmt::format("{}: ÷√d_k {} from this step on", letter, now.scaling ? "off" : "on"),
-            run == 0 ? Key::s : shift(Key::s), SwitchScaling{name, step, !now.scaling});
+            run == 0 ? plain(Key::s) : shift(Key::s), SwitchScaling{name, step, !now.scaling});
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         const bool off = now.silenced[look.layer * spec.heads + look.head];
         add(fmt::format("{}: {} {} from this step on", letter, head_name({look.layer, look.head}),
                         off ? "on" : "off"),
-            run == 0 ? Key::x : shift(Key::x),
+            run == 0 ? plain(Key::x) : shift(Key::x),
             SwitchLearnHead{name, step, look.layer, look.head, off});
         add(fmt::format("Compare this moment of {} with the one that is open", letter),
-            run == 0 ? Key::c : shift(Key::c), OpenLearnMoment{name, "compare", step});
+            run == 0 ? plain(Key::c) : shift(Key::c), OpenLearnMoment{name, "compare", step});
         for (const WorkspaceInfo* workspace : state.workspaces)
             if (workspace->shows_document && workspace->key != "compare")
                 add(fmt::format("Open this moment of {} in {}", letter, workspace->title), {},
