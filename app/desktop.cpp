@@ -4,7 +4,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <ctime>
 #include <iostream>
@@ -17,7 +16,6 @@
 #include "app/file_dialog.h"
 #include "app/followed_file.h"
 #include "app/fonts/fonts.h"
-#include "app/gl/window.h"
 #include "app/jobs/jobs.h"
 #include "app/jobs/script.h"
 #include "app/keep/keeper.h"

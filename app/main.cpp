@@ -1,17 +1,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
-#include <exception>
 #include <iostream>
-#include <new>
-#include <string>
-#include <variant>
-#include <vector>
 
-#include "app/cli/cli.h"
-#include "app/cli/desktop_options.h"
 #include "app/desktop.h"
 #include "app/gl/compute_backend.h"
 #include "app/studio.h"

@@ -1,7 +1,5 @@
 #include "app/studio.h"
 
-#include <imgui.h>
-
 #include "app/figure.h"
 #include "app/gl/offscreen.h"
 #include "app/screen.h"

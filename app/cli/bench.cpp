@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iostream>
 
 #include "app/cli/bench_sections.h"
@@ -13,7 +12,6 @@
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/io/file.h"
-#include "core/threads.h"
 
 namespace attn::cli {
 namespace {

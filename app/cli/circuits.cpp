@@ -1,10 +1,5 @@
 // attnscope circuits: what depends on each head of a trained model, and one head's QK and OV.
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <span>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -16,12 +11,10 @@
 #include "app/cli/trace_parts.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
-#include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
 #include "core/models/circuits.h"
-#include "core/models/groups.h"
 #include "core/models/sweep.h"
 #include "core/stopwatch.h"
 

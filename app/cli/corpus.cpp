@@ -4,7 +4,6 @@
 
 #include <fstream>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/cli/subcommands.h"

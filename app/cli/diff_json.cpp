@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "app/cli/diff_report.h"

@@ -1,8 +1,5 @@
 // attnscope generate: tokens after a text, one by one against a cache of K and V.
 
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

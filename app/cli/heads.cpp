@@ -1,7 +1,6 @@
 // attnscope heads: what every head of every layer does, in numbers, as a table or CSV.
 
-#include <fmt/format.h>
-
+#include "app/common/document/heads.h"
 #include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "app/cli/corpus.h"
@@ -9,12 +8,8 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/table.h"
-#include "app/common/document/actions.h"
-#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
-#include "app/files/options.h"
-#include "app/files/outputs.h"
 #include "core/corpus/measure.h"
 
 namespace attn::cli {

@@ -5,8 +5,6 @@
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/common/assets.h"
-#include "app/common/document/document.h"
-#include "core/backend.h"
 #include "core/io/arrays/array_file.h"
 
 namespace attn::cli {

@@ -6,7 +6,6 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/common/or_throw.h"
-#include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "core/io/file.h"
 

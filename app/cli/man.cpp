@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "app/cli/desktop_options.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/words.h"

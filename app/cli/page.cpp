@@ -8,7 +8,6 @@
 #include "app/cli/subcommands.h"
 #include "app/common/assets.h"
 #include "app/common/or_throw.h"
-#include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/window/session.h"
 #include "core/io/arrays/array_file.h"

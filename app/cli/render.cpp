@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <utility>
-
 #include "app/cli/arguments.h"
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
@@ -16,8 +11,6 @@
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
 #include "app/common/or_throw.h"
-#include "app/common/workspace.h"
-#include "app/files/open.h"
 #include "app/files/standard.h"
 #include "core/io/file.h"
 

@@ -1,15 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <numeric>
-#include <optional>
 #include <thread>
 
 #include "app/cli/render_parts.h"
-#include "app/common/actions.h"
 #include "app/common/map/state.h"
-#include "app/common/workspace.h"
 #include "core/stopwatch.h"
 
 namespace attn::cli {

@@ -1,7 +1,5 @@
 // A film of a journal, as an animated PNG: each line is carried out, what it moves is drawn frame by frame, and it rests.
 
-#include <cmath>
-
 #include "app/cli/render_parts.h"
 #include "app/common/or_throw.h"
 #include "app/gl/animated_png.h"

@@ -1,15 +1,10 @@
 // attnscope saturate: how far softmax saturates at each d_k and what that does to gradients, scaled and unscaled, as a table or CSV.
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/table.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
-#include "app/files/options.h"
 #include "app/files/outputs.h"
 #include "app/files/words.h"
 #include "core/saturation.h"

@@ -5,9 +5,6 @@
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/files/words.h"
-#include "core/backend.h"
-#include "core/operations/operation.h"
-#include "core/stages.h"
 #include "core/tex.h"
 
 namespace attn::cli {

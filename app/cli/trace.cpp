@@ -1,30 +1,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <map>
-
 #include "app/cli/arguments.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_parts.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
-#include "app/files/call.h"
-#include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
-#include "core/backend.h"
-#include "core/given.h"
-#include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 #include "core/kernels/reference.h"
-#include "core/rows.h"
 #include "core/stopwatch.h"
-#include "core/threads.h"
 
 namespace attn::cli {
 namespace {

@@ -1,6 +1,5 @@
 #include "app/cli/trace_parts.h"
 
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -9,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
-#include "core/models/groups.h"
 #include "core/models/read_out.h"
 #include "core/stopwatch.h"
 #include "core/text.h"

@@ -1,12 +1,9 @@
 #include "app/cli/trace_parts.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/or_throw.h"
 #include "app/files/words.h"
-#include "core/engine.h"
 #include "core/stopwatch.h"
 
 namespace attn::cli {

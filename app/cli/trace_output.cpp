@@ -2,16 +2,12 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
-#include "core/given.h"
 
 namespace attn::cli {
 namespace {

@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
-#include "app/files/options.h"
 #include "app/files/standard.h"
 #include "core/stopwatch.h"
 #include "core/train/run_files.h"

@@ -1,7 +1,5 @@
 #include "app/common/glossary.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/assets.h"

@@ -1,7 +1,5 @@
 #include "app/common/grid.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/document/solve.h"

@@ -3,9 +3,7 @@
 #include <cairo-pdf.h>
 #include <fmt/format.h>
 
-#include <cmath>
 #include <numbers>
-#include <utility>
 
 #include "app/figures/pieces.h"
 #include "app/figures/type.h"

@@ -1,7 +1,5 @@
 #include "app/figures/sheet_pdf.h"
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include "app/common/exercise/page.h"

@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstdint>
 #include <iterator>
-#include <optional>
 #include <ranges>
-#include <utility>
 
 #include "app/figures/pieces.h"
 #include "app/figures/type.h"

@@ -2,9 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "app/common/or_throw.h"
 #include "app/files/inputs.h"
 
 namespace attn::files {

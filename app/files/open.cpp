@@ -14,7 +14,6 @@
 #include "app/window/state_text.h"
 #include "core/corpus/file.h"
 #include "core/corpus/texts.h"
-#include "core/io/arrays/array_file.h"
 #include "core/io/arrays/foreign.h"
 #include "core/io/arrays/mapped.h"
 #include "core/io/json.h"

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
-
-#include "app/common/or_throw.h"
 #include "app/files/inputs.h"
 
 namespace attn::files {

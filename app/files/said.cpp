@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "app/files/options.h"
 #include "core/io/json.h"
 #include "core/scores/score.h"

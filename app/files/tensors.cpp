@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/common/or_throw.h"
 #include "app/files/inputs.h"
 #include "app/files/pairs.h"
 #include "app/files/stored.h"

@@ -1,9 +1,6 @@
 #include "app/fonts/fonts.h"
 
-#include <array>
-#include <cstdint>
 #include <fstream>
-#include <string_view>
 
 namespace attn::fonts {
 namespace {

@@ -2,11 +2,8 @@
 
 #include "app/gl/compute_call.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
-#include <vector>
 
 #include <fmt/format.h>
 

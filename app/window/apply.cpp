@@ -1,17 +1,12 @@
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "app/common/actions.h"
 #include "app/common/check_file.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/parts.h"
 #include "app/common/words.h"
-#include "app/common/workspace.h"
 #include "app/window/commands.h"
 #include "app/window/requests.h"
 #include "app/window/tour.h"

@@ -14,7 +14,6 @@
 #include "app/common/map/actions.h"
 #include "app/common/map/requests.h"
 #include "app/common/parts.h"
-#include "app/common/workspace.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/requests.h"
 #include "core/io/json.h"

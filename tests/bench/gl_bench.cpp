@@ -8,12 +8,9 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "app/gl/compute_call.h"
 #include "tests/bench/measured.h"

@@ -12,10 +12,6 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include <fmt/format.h>
 
 #include "core/bench/timed_map.h"

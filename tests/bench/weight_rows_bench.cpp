@@ -5,11 +5,8 @@
 // "cost" of the pass: its time for all n² pairs in units of n² · 2d FLOP / (fused GF/s), median of turns.
 // One thread is timed by its own clock.
 
-#include <algorithm>
 #include <ctime>
 #include <numeric>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 

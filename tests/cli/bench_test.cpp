@@ -1,5 +1,4 @@
 // What `bench` measures and how it says it. No speed is asserted.
-#include <set>
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,4 @@
 // `attnscope circuits`: what depends on each head, and one head's QK and OV, in text, JSON and arrays.
-#include <cmath>
 
 #include <nlohmann/json.hpp>
 

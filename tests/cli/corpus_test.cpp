@@ -3,8 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/common/document/document.h"
-#include "app/files/open.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/state.h"
 #include "core/corpus/file.h"

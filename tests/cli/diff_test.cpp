@@ -1,13 +1,9 @@
 // `attnscope diff`: what is compared with what, what is said, and the exit status.
 #include <fmt/format.h>
 
-#include <bit>
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "attn_tree.h"
-#include "core/engine.h"
 #include "core/verify/faults.h"
 #include "tests/cli/command.h"
 #include "tests/support/inputs.h"

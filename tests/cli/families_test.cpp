@@ -1,14 +1,9 @@
 // Each family's folder, traced: the file opens again with the same weights in every layer, whatever each layer's window and RoPE.
-#include <doctest/doctest.h>
 
-#include <algorithm>
 #include <fstream>
-#include <map>
 
 #include <fmt/format.h>
 
-#include "app/files/tensors.h"
-#include "core/engine.h"
 #include "core/models/config.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"

@@ -2,11 +2,8 @@
 
 #include <zlib.h>
 
-#include <functional>
-
 #include "app/gl/animated_png.h"
 #include "tests/cli/command.h"
-#include "tests/io/scratch.h"
 #include "tests/support/results.h"
 
 using namespace attn;

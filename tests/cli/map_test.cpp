@@ -1,9 +1,7 @@
 // The Large workspace from the command line: start options and files.
 #include "app/cli/desktop_options.h"
-#include "app/cli/start.h"
 #include "app/common/map/state.h"
 #include "app/common/workspace.h"
-#include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"

@@ -1,10 +1,8 @@
 // `trace --model`: what a model's folder computes for a text.
-#include <bit>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/start.h"
 #include "app/cli/trace_parts.h"
 #include "app/window/requests.h"
 #include "core/io/arrays/array_file.h"

@@ -1,6 +1,5 @@
 // Every model family opens in Step, Heads and the Map, every kind of call in Step and Heads, by one command, with
 // PyTorch's weights: goldens/models (make_models.py) and goldens/kinds (make_kinds.py).
-#include "app/common/document/actions.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/requests.h"
 #include "app/common/workspace.h"

@@ -2,7 +2,6 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
-#include "core/operations/operation.h"
 #include "tests/cli/command.h"
 
 using namespace attn;

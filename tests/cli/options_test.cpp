@@ -1,5 +1,4 @@
 // Options of `trace`, from the command line and from the file.
-#include "core/scores/score.h"
 #include "tests/cli/command.h"
 
 using namespace attn;

@@ -1,5 +1,4 @@
 // What `trace` writes, and that it writes all of it or nothing.
-#include <algorithm>
 
 #include "core/io/file.h"
 #include "tests/cli/command.h"

@@ -1,11 +1,9 @@
 // What trace writes is read again as the call that it came from: the same weights, bit for bit, by every way to open it.
 #include <cstring>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "app/common/document/heads.h"
-#include "app/files/open.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

@@ -1,11 +1,9 @@
 // What the window and `render` start with: one FILE, options that must be carried out, files that are kept.
-#include "app/cli/start.h"
 
 #include <fmt/format.h>
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/render_parts.h"
-#include "app/common/document/actions.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"

@@ -1,5 +1,4 @@
 // Inputs of `trace`.
-#include "attn_tree.h"
 #include "tests/cli/command.h"
 
 using namespace attn;

@@ -1,7 +1,6 @@
 // Subcommands, help, and what is said when the words are wrong.
 #include <nlohmann/json.hpp>
 
-#include "core/stages.h"
 #include "tests/cli/command.h"
 
 using namespace attn;

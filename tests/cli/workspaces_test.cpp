@@ -2,9 +2,7 @@
 #include "app/cli/studio.h"
 #include "app/common/workspace.h"
 #include "app/window/session.h"
-#include "attn_tree.h"
 #include "core/io/file.h"
-#include "core/io/png_image.h"
 #include "tests/cli/command.h"
 #include "tests/view/probe_workspace.h"
 

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
-
 #include "app/common/draw/figure_painters.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/imgui_painter.h"

@@ -1,5 +1,4 @@
 // What a person opens: queries and keys without values, and files that a session names from another folder.
-#include "app/files/open.h"
 #include "app/common/actions.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/requests.h"
@@ -7,14 +6,10 @@
 #include "app/workspaces/learn/actions.h"
 #include "core/stopwatch.h"
 
-#include <doctest/doctest.h>
-
 #include <fstream>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/workspace.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
@@ -22,7 +17,6 @@
 #include "app/workspaces/tensors/view.h"
 #include "attn_tree.h"
 #include "tests/files/opened.h"
-#include "tests/io/scratch.h"
 #include "tests/support/learning.h"
 #include "tests/support/small_models.h"
 

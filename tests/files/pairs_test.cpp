@@ -1,22 +1,17 @@
 // Weights or scores without the queries and keys that make them, roles that a person gives, tokens of a file, and files of
 // which no attention can be made.
-#include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <limits>
 
 #include "app/common/actions.h"
 #include "app/common/document/heads.h"
-#include "app/files/tensors.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/words.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/view.h"
 #include "tests/files/opened.h"
-#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;

@@ -1,8 +1,6 @@
 // How a person says what the arrays of a file are: roles of layers, groups, outputs of projections, packed documents; and the
 // sentences that propose it, on the command line and in the window.
-#include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -10,12 +8,8 @@
 #include "app/common/document/heads.h"
 #include "app/common/document/reading.h"
 #include "app/files/call.h"
-#include "app/files/tensors.h"
-#include "core/engine.h"
-#include "core/masks.h"
 #include "tests/files/opened.h"
 #include "tests/io/bytes.h"
-#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;

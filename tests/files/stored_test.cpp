@@ -1,17 +1,13 @@
 // Weights and scores beside the queries and keys that make them: shown as they are, and compared.
-#include <doctest/doctest.h>
 
 #include <cmath>
 #include <fstream>
-#include <limits>
 
 #include "app/common/actions.h"
 #include "app/common/document/heads.h"
-#include "app/files/tensors.h"
 #include "app/window/session.h"
 #include "app/workspaces/step/view.h"
 #include "tests/files/opened.h"
-#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;

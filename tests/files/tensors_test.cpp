@@ -1,17 +1,10 @@
 // What a file of tensors says: tokens, layers, and what it holds that nobody uses.
-#include "app/files/tensors.h"
 #include "attn_tree.h"
 
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/files/call.h"
-#include "core/io/npz.h"
 #include "tests/files/opened.h"
-#include "tests/io/scratch.h"
-#include "tests/support/results.h"
 
 using namespace attn;
 using namespace attn::files;

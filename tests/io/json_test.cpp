@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <string>
 
 #include "core/io/file.h"
 #include "core/text.h"

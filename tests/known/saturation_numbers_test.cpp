@@ -1,7 +1,5 @@
 // The five bars of the saturation demo: logits [0.5, 0.9, 0, 1.2, 0.6], and the same times sqrt(d_k).
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "core/metrics.h"

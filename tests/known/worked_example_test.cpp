@@ -1,7 +1,5 @@
 // "cat sat mat" and the exercise, to the digits that can be checked on paper.
 
-#include <doctest/doctest.h>
-
 #include "core/engine.h"
 #include "core/metrics.h"
 #include "tests/known/digits.h"

@@ -1,11 +1,8 @@
 // What is NaN in a map is counted, and its first cell named, whatever hides it: pooling, sampling, a view elsewhere.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "core/large/not_finite.h"
 #include "core/large/tile_grid.h"
 #include "tests/large/exact_map.h"
 #include "tests/support/inputs.h"

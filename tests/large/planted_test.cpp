@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include <doctest/doctest.h>
 
-#include "core/large/planted.h"
 #include "core/large/planted_layout.h"
-#include "core/large/weight_map.h"
 #include "tests/large/exact_map.h"
 #include "tests/support/results.h"
 

@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
-#include "core/masks.h"
 #include "tests/large/exact_map.h"
 #include "tests/support/results.h"
 

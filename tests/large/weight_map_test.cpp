@@ -1,10 +1,5 @@
-
-#include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <filesystem>
-#include <functional>
-#include <limits>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -16,7 +11,6 @@
 #include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
 #include "core/rng.h"
-#include "core/threads.h"
 #include "tests/large/exact_map.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/results.h"

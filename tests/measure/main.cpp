@@ -17,12 +17,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/stages.h"
 #include "tests/measure/report.h"
 
 using namespace attn;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ostream>
 
 #include "tests/measure/measures.h"

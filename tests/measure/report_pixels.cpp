@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ostream>
 
-#include "app/gl/pixels.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/view.h"
 #include "core/io/file.h"

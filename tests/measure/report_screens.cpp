@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <functional>
 #include <iterator>
-#include <map>
 #include <ostream>
 
 #include "app/common/workspace.h"

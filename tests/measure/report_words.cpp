@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-#include <map>
 #include <ostream>
 
 #include "tests/measure/faults.h"

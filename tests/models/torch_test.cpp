@@ -1,8 +1,5 @@
 // Models of random weights against what PyTorch computed with them, layer by layer: goldens/models by make_models.py.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>

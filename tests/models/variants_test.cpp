@@ -1,8 +1,6 @@
 // config.json in some ninety ways, each against what PyTorch computed with the same weights, or refused by a sentence:
 // goldens/variants by make_variants.py.
 
-#include <doctest/doctest.h>
-
 #include <fstream>
 #include <functional>
 

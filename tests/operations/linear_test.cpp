@@ -3,9 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
-#include <string_view>
-#include <utility>
 
 #include "core/entries.h"
 #include "core/masks.h"

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "tests/support/results.h"
 #include "tests/train/reference.h"
 

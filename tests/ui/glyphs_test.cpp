@@ -1,6 +1,5 @@
 // Every sign that is drawn has a glyph in the font that draws it.
 
-#include "app/common/draw/imgui_compat.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"
 #include "tests/view/sample_states.h"

@@ -1,7 +1,4 @@
-#include <algorithm>
-
 #include "app/common/draw/heading.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "core/text.h"
 #include "tests/ui/app.h"

@@ -5,7 +5,6 @@
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/masks/actions.h"
-#include "core/engine.h"
 #include "tests/ui/app.h"
 #include "tests/view/waves.h"
 

@@ -1,5 +1,3 @@
-#include <map>
-
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
 #include "app/workspaces/masks/actions.h"

@@ -1,10 +1,5 @@
 // What a session keeps is what the screen shows: every field, changed, saved and opened, gives the same picture.
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <string>
-
 #include "tests/support/round_trip.h"
 #include "tests/ui/app.h"
 

@@ -1,7 +1,5 @@
 // Of a model of two stacks one row of the bar switches what is shown, in every workspace of the document.
-#include "app/common/document/actions.h"
 #include "app/files/open.h"
-#include "app/window/commands.h"
 #include "tests/support/small_models.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"

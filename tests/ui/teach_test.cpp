@@ -7,12 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
-#include "app/common/workspace.h"
-#include "app/window/commands.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
-#include "app/window/tour.h"
-#include "app/workspaces/step/actions.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
 #include "tests/ui/app.h"

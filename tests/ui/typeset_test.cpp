@@ -1,10 +1,5 @@
 #include "app/common/draw/typeset.h"
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "tests/ui/null_ui.h"
 #include "tests/ui/text_spy.h"
 

@@ -1,6 +1,5 @@
 // The Heads workspace: all heads of all layers.
 
-#include "app/common/document/requests.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/view.h"

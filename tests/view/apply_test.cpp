@@ -1,5 +1,4 @@
 #include "app/workspaces/saturation/actions.h"
-#include "core/rng.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -3,7 +3,6 @@
 //   call_copies FOLDER
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 #include "app/common/document/call_code.h"

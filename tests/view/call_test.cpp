@@ -2,12 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/common/document/call_actions.h"
 #include "app/common/document/call_code.h"
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
-#include "app/workspaces/step/view.h"
-#include "core/rng.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,6 +1,5 @@
 // The Compare workspace: pins, what differs, signed differences, and what gives a weight its target.
 
-#include "app/common/document/call_actions.h"
 #include "app/common/document/edits.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"

@@ -1,5 +1,3 @@
-#include "app/common/document/document.h"
-
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/reference.h"

@@ -1,9 +1,7 @@
 #include "app/common/document/effect.h"
 
-#include <map>
 #include <set>
 
-#include "core/rng.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

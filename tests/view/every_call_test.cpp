@@ -12,8 +12,6 @@
 #include "app/workspaces/verify/view.h"
 #include "core/cast.h"
 #include "core/numerics.h"
-#include "core/scores/score.h"
-#include "tests/support/cases.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,6 +1,5 @@
 // The glossary: its data, what a search finds, and where a term leads.
 
-#include "app/common/glossary.h"
 #include "tests/view/view_test.h"
 
 #include <set>

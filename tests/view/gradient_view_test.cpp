@@ -1,9 +1,7 @@
 // Gradients as a view: every loss, the chain rule of every stage and parameter, and finite differences.
 
-#include "app/common/document/loss.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "core/cast.h"
-#include "core/rng.h"
 #include "core/tex.h"
 #include "tests/view/view_test.h"
 

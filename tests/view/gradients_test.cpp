@@ -1,9 +1,7 @@
-#include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/cast.h"
-#include "core/engine.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

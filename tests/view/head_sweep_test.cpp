@@ -6,8 +6,6 @@
 #include "app/workspaces/heads/view.h"
 #include "tests/view/swept_sample.h"
 
-#include <functional>
-
 using namespace attn::view;
 
 namespace {

@@ -4,10 +4,8 @@
 
 #include "app/common/fields.h"
 #include "app/common/map/inspector.h"
-#include "app/common/map/requests.h"
 #include "app/workspaces/large/state.h"
 #include "app/workspaces/saturation/view.h"
-#include "core/text.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 

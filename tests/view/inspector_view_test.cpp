@@ -1,5 +1,3 @@
-#include "app/common/inspector.h"
-
 #include <cctype>
 #include <sstream>
 

@@ -1,6 +1,5 @@
 // A backend may keep less than every stage: whoever reads the trace must ask first.
 
-#include "app/common/inspector.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

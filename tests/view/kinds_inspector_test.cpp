@@ -1,4 +1,3 @@
-#include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/explain.h"
 #include "app/workspaces/kinds/view.h"
 #include "tests/view/view_test.h"

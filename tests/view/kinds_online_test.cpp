@@ -1,5 +1,3 @@
-#include "app/workspaces/kinds/actions.h"
-#include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
 #include "core/tex.h"
 #include "tests/view/view_test.h"

@@ -1,10 +1,6 @@
 // The numbers are those of a script in another language: cat sat mat with Q = K = V = X, so that
 // X Xᵀ = [[1,0,1],[0,1,1],[1,1,2]] and d_k = 2. A is the scaled dot product where nothing else is said.
 
-#include <array>
-
-#include "app/workspaces/kinds/actions.h"
-#include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"
 #include "tests/view/view_test.h"

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
-#include "app/common/map/camera.h"
 #include "app/common/map/words.h"
 #include "app/workspaces/large/state.h"
 #include "tests/view/large_sample.h"

@@ -1,7 +1,5 @@
 // Where the camera of the Map workspace stands.
-#include <doctest/doctest.h>
 
-#include "app/common/map/camera.h"
 #include "app/common/map/ruler.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"

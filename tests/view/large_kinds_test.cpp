@@ -3,7 +3,6 @@
 
 #include "app/common/map/inspector.h"
 #include "app/common/map/words.h"
-#include "core/scores/score.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 

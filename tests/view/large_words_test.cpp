@@ -1,13 +1,10 @@
 // The Large workspace says what it shows: what is not finite, what profiles average, scores or weights, which cells
 // a list leaves out.
 
-#include <functional>
 #include <set>
 
-#include "app/common/colormap.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
-#include "app/common/theme.h"
 #include "app/common/words.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"

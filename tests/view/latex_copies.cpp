@@ -1,14 +1,11 @@
 #include <cstdio>
 
 #include <set>
-#include <string>
 
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/view.h"
 #include "core/gradient_tex.h"
-#include "core/stages.h"
 #include "tests/view/sample_states.h"
 
 // Prints a LaTeX document with every stage's formula and what "Copy as LaTeX" gives of many cells, for

@@ -4,7 +4,6 @@
 #include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"
 #include "core/cast.h"
-#include "core/engine.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

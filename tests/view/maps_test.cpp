@@ -1,14 +1,11 @@
 // Matrices in memory as maps: what a texel of several cells shows, and what is kept of the view.
 
-#include "app/common/map/cells.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/shown.h"
-#include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
-#include "core/engine.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 

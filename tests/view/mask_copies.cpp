@@ -3,11 +3,8 @@
 //   mask_copies FOLDER
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 
-#include "app/common/document/mask_code.h"
-#include "core/masks.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn::view;

@@ -1,4 +1,3 @@
-#include "app/common/document/mask_code.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"

@@ -1,12 +1,8 @@
 #include "app/common/document/mask_rules.h"
 
-#include <tuple>
-
-#include "app/common/inspector.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
 #include "core/check_mask.h"
-#include "core/masks.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 

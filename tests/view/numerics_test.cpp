@@ -1,4 +1,3 @@
-#include "app/common/inspector.h"
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/view.h"

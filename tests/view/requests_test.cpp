@@ -1,11 +1,5 @@
 // A request that throws is answered: it ends, its sentence stands there, and other requests go on.
 
-#include <new>
-#include <stdexcept>
-
-#include "app/common/document/actions.h"
-#include "app/common/workspace.h"
-#include "app/window/requests.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

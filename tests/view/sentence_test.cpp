@@ -4,8 +4,6 @@
 
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"
-#include "app/workspaces/step/sentence.h"
-#include "app/workspaces/step/view.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

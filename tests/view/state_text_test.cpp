@@ -2,14 +2,11 @@
 
 #include "app/window/state_text.h"
 
-#include <map>
-
 #include "app/window/lecture_actions.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/saturation/actions.h"
 #include "core/io/packed_text.h"
-#include "core/rng.h"
 #include "tests/support/random_journal.h"
 #include "tests/view/view_test.h"
 

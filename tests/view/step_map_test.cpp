@@ -2,7 +2,6 @@
 
 #include "app/common/map/pictures.h"
 #include "app/workspaces/step/map.h"
-#include "core/engine.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 

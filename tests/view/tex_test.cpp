@@ -1,7 +1,5 @@
 #include "core/tex.h"
 #include "core/gradient_tex.h"
-#include "core/scores/score.h"
-#include "core/stages.h"
 #include "tests/view/view_test.h"
 
 using namespace attn;

@@ -1,5 +1,3 @@
-#include "app/common/theme.h"
-#include "app/common/colormap.h"
 #include "app/workspaces/masks/state.h"
 #include "tests/support/color_vision.h"
 #include "tests/view/view_test.h"

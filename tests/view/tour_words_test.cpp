@@ -1,9 +1,5 @@
 // What the pages of the tour say, and what their choices say, against the numbers that they lead to.
 
-#include <cmath>
-#include <filesystem>
-
-#include "app/common/sheet.h"
 #include "app/window/tour.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/state.h"
@@ -15,7 +11,6 @@
 #include "core/io/file.h"
 #include "core/numerics.h"
 #include "core/saturation_gradients.h"
-#include "core/train/trainer.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,7 +1,5 @@
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/heads.h"
-#include "app/workspaces/step/sentence.h"
-#include "core/rng.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

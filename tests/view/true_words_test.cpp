@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/common/glossary.h"
 #include "app/window/tour.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/view.h"

@@ -3,7 +3,6 @@
 #include "app/common/words.h"
 #include "app/common/tokens.h"
 #include "app/workspaces/saturation/actions.h"
-#include "core/text.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,5 +1,4 @@
 #include "app/common/map/actions.h"
-#include "app/common/map/state.h"
 #include "tests/view/probe_workspace.h"
 #include "tests/view/view_test.h"
 

@@ -1,8 +1,4 @@
 #include <cmath>
-#include <filesystem>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
@@ -14,7 +10,6 @@
 #include "app/common/state_text.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
-#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {

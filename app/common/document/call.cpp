@@ -1,7 +1,5 @@
 #include "app/common/document/call.h"
 
-#include <fmt/format.h>
-
 #include "app/common/document/call_actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/toy.h"

@@ -1,6 +1,5 @@
 #include "app/common/document/interventions.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/common/document/edits.h"

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -12,7 +10,6 @@
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
 #include "app/common/document/trained.h"
-#include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/tokens.h"

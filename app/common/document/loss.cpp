@@ -2,13 +2,10 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "core/tex.h"
 
 namespace attn::view {

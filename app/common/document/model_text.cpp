@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/common/document/actions.h"

@@ -1,11 +1,8 @@
 #include "app/common/document/place.h"
 
-#include <fmt/format.h>
-
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/common/workspace.h"
 
 namespace attn::view {

@@ -12,7 +12,6 @@
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
 #include "app/common/document/trained.h"
-#include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "core/io/json.h"

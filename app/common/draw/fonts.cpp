@@ -1,7 +1,5 @@
 #include "app/common/draw/fonts.h"
 
-#include <imgui.h>
-
 #include "app/common/draw/imgui_compat.h"
 #include "app/fonts/fonts.h"
 

@@ -1,9 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/measured.h"
 #include "app/common/format.h"

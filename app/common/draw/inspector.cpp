@@ -1,7 +1,5 @@
 #include "app/common/draw/inspector.h"
 
-#include <imgui.h>
-
 #include "app/common/colormap.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"

@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <type_traits>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"

@@ -1,7 +1,5 @@
 #include "app/common/draw/overlay.h"
 
-#include <imgui.h>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 

@@ -1,7 +1,5 @@
 #include "app/common/draw/style.h"
 
-#include <imgui.h>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/null_context.h"

@@ -1,10 +1,6 @@
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
 #include "app/fonts/fonts.h"
 #include "app/window/about.h"

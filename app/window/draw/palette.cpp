@@ -1,15 +1,11 @@
 #include <imgui_internal.h>
 
-#include <algorithm>
-
 #include "app/common/draw/draw.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/typing.h"
 #include "app/common/draw/widgets.h"
-#include "app/common/glossary.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {

@@ -1,13 +1,9 @@
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/check_file.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/draw/draw.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"

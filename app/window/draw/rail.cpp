@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <numeric>
-#include <string>
 
 #include "app/common/draw/draw.h"
 #include "app/common/workspace.h"

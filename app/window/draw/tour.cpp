@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <string>
-
 #include "app/common/draw/draw.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/widgets.h"
 #include "app/window/draw/panels.h"
 

@@ -1,7 +1,6 @@
 #include "app/window/draw/window.h"
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"

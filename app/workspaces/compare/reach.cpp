@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/compare/view.h"
 

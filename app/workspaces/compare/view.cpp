@@ -6,6 +6,7 @@
 
 #include "app/common/apart.h"
 #include "app/common/format.h"
+#include "app/common/pair_grid.h"
 #include "core/head_measures.h"
 #include "core/metrics.h"
 
@@ -28,23 +29,6 @@ IsMasked compare_masked(const AppState& state, MatrixView<const float> values) {
     return masked;
 }
 
-bool has_cell_at(MatrixView<const float> values, large::Cell cell) {
-    return cell.row >= 0 && cell.column >= 0 && cell.row < values.rows &&
-           cell.column < values.columns;
-}
-
-/// The same pair is selected in every matrix; the pointed one has its numbers.
-void set_compare_cell(const AppState& state, GridView& grid, MatrixView<const float> values) {
-    const CompareLook& look = compare_look(state);
-    grid.editable = false;
-    grid.selected.reset();
-    if (has_cell_at(values, look.cell)) grid.selected = {look.cell.row, look.cell.column};
-    const large::Cell focus = look.hovered.value_or(look.cell);
-    if (!has_cell_at(values, focus)) return;
-    grid.focus_row = focus.row;
-    grid.focus_column = focus.column;
-}
-
 /// `state` looks at the baseline or at what is shown now.
 GridView side_grid(const AppState& state, std::string_view side) {
     const StageInfo& row = info(compare_look(state).stage);
@@ -53,7 +37,7 @@ GridView side_grid(const AppState& state, std::string_view side) {
         make_grid(state, sheet, {row.colors, false, compare_masked(state, sheet.values)});
     grid.title = fmt::format("{}: {}", side, row.key);
     grid.tooltip = fmt::format("{}: {}", side, row.title);
-    set_compare_cell(state, grid, sheet.values);
+    look_at(grid, compare_look(state).cell, compare_look(state).hovered);
     return grid;
 }
 
@@ -105,7 +89,7 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
     grid.title = "now − baseline";
     grid.role = Role::score;
     grid.tooltip = "what is shown now less the baseline; 0 where both are the same ∞ or both NaN";
-    set_compare_cell(state, grid, sheet.values);
+    look_at(grid, compare_look(state).cell, compare_look(state).hovered);
     if (compare_look(state).stage == Stage::weights)  // distributions
         grid.sides = {row_numbers(state, pinned, stage, true),
                       row_numbers(state, pinned, stage, false)};

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"
@@ -7,7 +5,6 @@
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"

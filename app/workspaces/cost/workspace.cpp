@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,9 +10,7 @@
 #include "core/bench/measure.h"
 #include "core/kernels/peak.h"
 #include "core/rng.h"
-#include "core/scores/score.h"
 #include "core/text.h"
-#include "core/threads.h"
 
 namespace attn::view {
 namespace {

@@ -1,11 +1,8 @@
-#include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 

@@ -1,14 +1,11 @@
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/jacobian.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -9,7 +8,6 @@
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
 #include "core/cast.h"
-#include "core/engine.h"
 
 namespace attn::view {
 namespace {

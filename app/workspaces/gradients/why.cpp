@@ -1,6 +1,5 @@
 // Why the bars look as they do: a typical row against the sum of rows, and a loss that the weights cannot change.
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
-#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {

@@ -1,14 +1,9 @@
-
-#include <algorithm>
-
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/fields.h"
-#include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"

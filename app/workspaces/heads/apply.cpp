@@ -1,13 +1,7 @@
-#include <cmath>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "app/common/document/edits.h"
 #include "app/common/document/place.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/set_name.h"
 #include "app/workspaces/heads/view.h"

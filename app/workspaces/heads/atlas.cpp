@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <bit>
-
-#include "app/common/colormap.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "core/rng.h"

@@ -1,14 +1,10 @@
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 
-#include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/kept.h"
 #include "app/common/pair_grid.h"
-#include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/view.h"

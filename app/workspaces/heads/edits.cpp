@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/document/intervention_actions.h"
-#include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"

@@ -1,14 +1,9 @@
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
-#include "core/head_views.h"
 #include "core/rng.h"
 
 namespace attn::view {

@@ -1,7 +1,5 @@
 #include "app/workspaces/heads/grids.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"

@@ -1,10 +1,7 @@
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"
 #include "app/common/pair.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/view.h"

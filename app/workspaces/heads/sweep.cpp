@@ -1,12 +1,7 @@
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "app/common/document/model_text.h"
-#include "app/common/document/swept.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/view.h"

@@ -1,9 +1,4 @@
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "app/common/document/edits.h"
-#include "app/common/document/swept.h"
 #include "app/common/words.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"

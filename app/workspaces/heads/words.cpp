@@ -1,10 +1,7 @@
 #include "app/workspaces/heads/words.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
-#include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"

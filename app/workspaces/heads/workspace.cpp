@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <span>
-#include <utility>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +6,6 @@
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_actions.h"
-#include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/document/saved.h"
 #include "app/common/fields.h"
@@ -23,7 +17,6 @@
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/heads/words.h"
-#include "core/head_measures.h"
 #include "core/io/paths.h"
 
 namespace attn::view {

@@ -2,7 +2,6 @@
 
 #include "app/common/format.h"
 #include "app/common/pair.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/kinds/explain.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/kinds/words.h"

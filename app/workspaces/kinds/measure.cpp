@@ -1,9 +1,7 @@
-#include <vector>
-
+#include "core/bench/measure.h"
 #include "app/common/document/edits.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
-#include "core/bench/measure.h"
 #include "core/stopwatch.h"
 
 namespace attn::view {

@@ -1,5 +1,3 @@
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "app/common/describe_json.h"

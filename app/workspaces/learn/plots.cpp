@@ -1,7 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/pair_grid.h"
 #include "app/common/words.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/settings.h"
@@ -46,18 +47,8 @@ GridView learn_map(const AppState& state, std::size_t run) {
         grid.title += fmt::format(", step {}", grouped(probe.step));
     grid.tooltip = fmt::format("softmax weights of {} over the keys, row by row",
                                head_name({look.layer, look.head}));
-    grid.editable = false;
     grid.rows_scaled.reset();
-    grid.selected.reset();
-    const auto inside = [&](const large::Cell& cell) {
-        return cell.row < grid.rows && cell.column < grid.columns;
-    };
-    if (inside(look.cell)) grid.selected = {look.cell.row, look.cell.column};
-    const large::Cell focus = look.hovered.value_or(look.cell);
-    if (inside(focus)) {
-        grid.focus_row = focus.row;
-        grid.focus_column = focus.column;
-    }
+    look_at(grid, look.cell, look.hovered);
     return grid;
 }
 

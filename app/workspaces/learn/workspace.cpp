@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
@@ -14,7 +12,6 @@
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
-#include "core/train/run.h"
 
 namespace attn::view {
 

@@ -1,10 +1,7 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
 #include "app/common/pair.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"

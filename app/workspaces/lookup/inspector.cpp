@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -6,8 +5,6 @@
 
 #include "app/common/expr.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
-#include "app/common/words.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"

@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/words.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/lookup/words.h"
 #include "core/metrics.h"

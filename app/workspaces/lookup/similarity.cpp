@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -6,7 +5,6 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/pair_grid.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/lookup/view.h"
 #include "core/metrics.h"
 

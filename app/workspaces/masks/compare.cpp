@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <memory>
 
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -7,11 +6,9 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/expr.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
-#include "core/masks.h"
 
 namespace attn::view {
 namespace {

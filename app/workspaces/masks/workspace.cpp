@@ -1,11 +1,7 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
-#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
-#include "app/common/document/mask_code.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
@@ -15,7 +11,6 @@
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
-#include "core/backend.h"
 #include "core/text.h"
 
 namespace attn::view {

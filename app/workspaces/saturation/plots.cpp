@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <tuple>
-#include <utility>
 
 #include "app/common/format.h"
 #include "app/workspaces/saturation/actions.h"

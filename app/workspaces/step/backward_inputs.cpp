@@ -1,14 +1,11 @@
 // The chain rule of Q, K, V, X and the parameters: sums over keys, queries, heads and tokens.
 
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/masks.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -56,7 +53,7 @@ void explain_query(const AppState& state, Explanation& explanation) {
         if (keys[j] != 0)
             chain.add(stage_expr(state, From::gradients, Stage::scores, cell.row, j),
                       score_factor(state, Stage::q, slice, cell.row, j, cell.column),
-                      label_of(state, Axis::key, j));
+                      axis_label(state, Axis::key, j));
     add_chain(state, explanation, std::move(chain), "j");
     note_slopes(state, explanation, Stage::q);
 }
@@ -70,7 +67,7 @@ void add_readers(const AppState& state, Explanation& explanation, Chain chain, T
         for (Index i = 0; i < state.document().size.tq; ++i) {
             const Slice slice{state.batch, h};
             if (contributing_keys(state, slice, i)[key] == 0) continue;
-            const std::string token = label_of(state, Axis::query, i);
+            const std::string token = axis_label(state, Axis::query, i);
             auto [left, right] = term(slice, i);
             chain.add(std::move(left), std::move(right),
                       end - first == 1 ? token : fmt::format("{}, head {}", token, h));
@@ -183,7 +180,7 @@ void add_tokens(const AppState& state, Chain& chain, Stage made, Index column, M
     const Index head = state.head_in(info(made).heads);
     const Index batches = state.document().size.batch;
     for (const auto [b, i] : each_cell(batches, (*state.gradients)[made].shape().t)) {
-        const std::string token = label_of(state, info(made).rows, i);
+        const std::string token = axis_label(state, info(made).rows, i);
         chain.add(stage_expr(state, From::gradients, made, {b, head}, i, column), factor(b, i),
                   batches > 1 ? fmt::format("{}, sequence {}", token, b) : token);
     }
@@ -284,7 +281,7 @@ Projection projection_of(const AppState& state, Param param) {
 
 std::string slice_label(const AppState& state, Slice slice, Index i) {
     const Dimensions& size = state.document().size;
-    std::string label = label_of(state, Axis::query, i);
+    std::string label = axis_label(state, Axis::query, i);
     if (size.heads > 1) label += fmt::format(", head {}", slice.head);
     if (size.batch > 1) label += fmt::format(", sequence {}", slice.batch);
     return label;

@@ -1,7 +1,5 @@
 #include "app/workspaces/step/view_parts.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/format.h"

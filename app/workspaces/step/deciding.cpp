@@ -1,6 +1,5 @@
 // What of a row of scores makes one of them large, in words. i query, j key, c column; p_c = q_c k_c.
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
-#include "core/call.h"
 #include "core/metrics.h"
 
 namespace attn::view {
@@ -73,8 +71,8 @@ std::string rival_words(const AppState& state, const CellRef& cell, const Chain&
         if (by > 0.0) for_own.emplace_back(c, by);
         if (by < 0.0) for_rival.emplace_back(c, by);
     }
-    const std::string own = label_of(state, Axis::key, cell.column);
-    const std::string other = label_of(state, Axis::key, rival);
+    const std::string own = axis_label(state, Axis::key, cell.column);
+    const std::string other = axis_label(state, Axis::key, rival);
     if (for_own.empty() && for_rival.empty())
         return fmt::format("No column tells {} from {}: the scores are the same.", own, other);
     std::string words = fmt::format("Against {} (score {})", other,

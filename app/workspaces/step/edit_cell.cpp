@@ -1,19 +1,13 @@
-#include <algorithm>
 #include <cmath>
-#include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
-#include "app/common/document/loss.h"
 #include "app/common/document/place.h"
 #include "app/common/document/solve.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/common/typed.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/sources.h"

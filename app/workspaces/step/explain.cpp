@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/tex.h"
 
@@ -140,12 +139,8 @@ Expr cell_expr(const AppState& state, const CellRef& cell) {
     return {Op::number, *value, false, role, cell, {}};
 }
 
-std::string label_of(const AppState& state, Axis axis, Index n) {
-    return axis_label(state, axis, n);
-}
-
 std::string tex_label(const AppState& state, Axis axis, Index n) {
-    return tex::text_of(label_of(state, axis, n));
+    return tex::text_of(axis_label(state, axis, n));
 }
 
 Side side_of(std::string letter, std::string tex, std::string heading) {

@@ -9,7 +9,6 @@
 
 #include "app/common/document/loss.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"
@@ -193,7 +192,7 @@ InspectorTable row_table(const AppState& state, const WeightRow& row, const Cell
         const CellRef weight{Stage::weights, cell.row, row.keys[n]};
         const CellRef masked{Stage::masked, cell.row, row.keys[n]};
         const bool finite = largest > 0.0 && std::isfinite(results[n]);
-        table.rows.push_back({label_of(state, Axis::key, row.keys[n]),
+        table.rows.push_back({axis_label(state, Axis::key, row.keys[n]),
                               {{a[n], Role::weight, weight},
                                {d_a[n], Role::weight, weight},
                                {over[n], {}, {}},
@@ -230,8 +229,8 @@ void explain_competition(const AppState& state, Explanation& explanation) {
     const Expr& own = row.a[at - row.keys.begin()];
     if (!std::isfinite(own.value)) return;
     const CellRef score{Stage::masked, cell.row, cell.column};
-    const std::string pair = fmt::format("{} → {}", label_of(state, Axis::query, cell.row),
-                                         label_of(state, Axis::key, cell.column));
+    const std::string pair = fmt::format("{} → {}", axis_label(state, Axis::query, cell.row),
+                                         axis_label(state, Axis::key, cell.column));
     const Expr* const other = strongest_other(row, cell.column);
     explanation.asides.push_back(
         slope(state, {Stage::weights, cell.row, cell.column}, score, own * (constant(1.0) - own)));
@@ -264,7 +263,7 @@ void explain_softmax_gradient(const AppState& state, Explanation& explanation) {
     const double mean = evaluate(row.mean);
     explanation.steps.push_back(
         {"mean", "\\mathrm{mean}", row.mean, mean,
-         fmt::format("Σ_j A[{0}, j]·∂L/∂A[{0}, j]", label_of(state, Axis::query, cell.row))});
+         fmt::format("Σ_j A[{0}, j]·∂L/∂A[{0}, j]", axis_label(state, Axis::query, cell.row))});
     end_with(explanation, row.a[n] * (row.d_a[n] - plain(mean)));
     explain_competition(state, explanation);
 }

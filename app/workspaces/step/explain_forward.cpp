@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,9 +8,7 @@
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
 #include "core/dropout.h"
-#include "core/masks.h"
 #include "core/rng.h"
-#include "core/scores/score.h"
 #include "core/softmax.h"
 #include "core/tex.h"
 
@@ -62,8 +58,7 @@ void forward_context(const AppState& state, Explanation& explanation) {
     const Document& document = state.document();
     const Stage weights = weight_stage(document);
     const Dimensions size = document.size;
-    std::vector<std::uint8_t> takes_part(size.tk);
-    fill_contributing(document.spec, size, state.batch, state.head, cell.row, takes_part);
+    const auto takes_part = contributing_keys(state, {state.batch, state.head}, cell.row);
     const auto keys = axis_labels(state, Axis::key, size.tk);
     const std::string query = tex_label(state, Axis::query, cell.row);
     Chain chain{side_of("a", fmt::format("{}[{}, j]", tex_symbol(weights), query), "a"),
@@ -128,8 +123,8 @@ void forward_scaled(const AppState& state, Explanation& explanation) {
 std::string reason_forbidden(const AppState& state, Index i, Index j) {
     const Document& document = state.document();
     const Dimensions size = document.size;
-    const std::string query = label_of(state, Axis::query, i);
-    const std::string key = label_of(state, Axis::key, j);
+    const std::string query = axis_label(state, Axis::query, i);
+    const std::string key = axis_label(state, Axis::key, j);
     const auto forbids = [&](const MaskSpec& mask) {
         return !may_attend(mask, size, state.batch, state.head, i, j);
     };
@@ -312,7 +307,7 @@ void add_softmax_steps(const AppState& state, Explanation& explanation,
         if (!at && row.back().value == softmax.sides.max) at = row.back().link;
     }
     const Expr own = shifted_exp(state, {Stage::masked, cell.row, cell.column}, largest);
-    const std::string query = label_of(state, Axis::query, cell.row);
+    const std::string query = axis_label(state, Axis::query, cell.row);
     const std::string sink = explanation.has_sink ? ", sink" : "";
     explanation.steps.push_back({"m", "m", combine(Op::max, std::move(row)), softmax.sides.max,
                                  fmt::format("max_j M[{}, j]{}", query, sink), at});

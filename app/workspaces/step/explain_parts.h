@@ -16,7 +16,6 @@ namespace attn::view {
 /// The value of a cell that the trace holds, linked to it.
 Expr cell_expr(const AppState& state, const CellRef& cell);
 
-std::string label_of(const AppState& state, Axis axis, Index n);
 /// Adds the step whose result is the explained number.
 Step& end_with(Explanation& explanation, Expr expr);
 

@@ -7,7 +7,6 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -78,7 +77,7 @@ void explain_turn(const AppState& state, Explanation& explanation, Stage stage, 
                                          name(cell.column), minus ? "-" : "+", name(other)));
     explanation.notes.push_back(fmt::format(
         "Columns {} and {} turn together; {} stands at position {}. θ is in radians.", turn->first,
-        turn->second, label_of(state, query ? Axis::query : Axis::key, cell.row),
+        turn->second, axis_label(state, query ? Axis::query : Axis::key, cell.row),
         cell.row + (query ? state.document().size.query_offset : 0)));
     end_with(explanation, turned(value(cell.column), value(other), theta, minus));
 }
@@ -123,7 +122,7 @@ void explain_biased(const AppState& state, Explanation& explanation) {
         explanation.notes.push_back(fmt::format(
             "Query {} stands at position {}, key {} at {}: {} apart. The slope of head {} of {} is "
             "{}.",
-            label_of(state, Axis::query, cell.row), p, label_of(state, Axis::key, cell.column),
+            axis_label(state, Axis::query, cell.row), p, axis_label(state, Axis::key, cell.column),
             cell.column, apart, state.head, document.size.heads, significant(rule.slope, 4)));
     }
     set_formula(explanation, std::move(formula));

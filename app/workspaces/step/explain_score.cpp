@@ -1,7 +1,6 @@
 // Scores of every kind, forward and backward. i query row, j key row, c column, n column of a score's own matrix.
 // Backward all kinds have one chain: d_q[i, c] = Σ_j d_scores[i, j] · ∂scores[i, j]/∂q[i, c]; core/scores has the same.
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -9,7 +8,6 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -139,6 +137,17 @@ Expr add_step(Explanation& explanation, const std::string& label, const std::str
     return plain(value);
 }
 
+std::string sum_words(const Chain& chain) {
+    return "the sum of " + counted(std::ssize(chain.labels), "product");
+}
+
+/// q · k on the way, with the table of its products.
+Expr add_product(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
+    explanation.table = product_table(dot_of(chain));
+    return add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
+                    products_of(chain), sum_words(chain));
+}
+
 Chain score_chain(const AppState& state, const CellRef& cell) {
     const Stage q = read_by_scores(state, Stage::q), k = read_by_scores(state, Stage::k);
     const auto side = [&](std::string letter, Stage stage, Axis axis, Index t) {
@@ -175,10 +184,7 @@ Expr length_of(const std::vector<Expr>& row) {
 
 void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
     set_formula(explanation, as_read(spec, R"(\frac{q \cdot k}{\|q\| \, \|k\|})", "'"));
-    explanation.table = product_table(dot_of(chain));
-    const Expr product =
-        add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
-                 products_of(chain), "the sum of " + counted(std::ssize(chain.labels), "product"));
+    const Expr product = add_product(spec, explanation, chain);
     const Expr q = add_step(explanation, as_read(spec, "‖q‖"), as_read(spec, R"(\|q\|)", "'"),
                             length_of(chain.left.numbers), as_read(spec, "√Σ_c q_c²"));
     const Expr k = add_step(explanation, as_read(spec, "‖k‖"), as_read(spec, R"(\|k\|)", "'"),
@@ -219,8 +225,7 @@ void forward_general(const AppState& state, Explanation& explanation, const Chai
     set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
     if (!few) explanation.notes.push_back(as_read(spec, "(q W)[n] = Σ_c q_c·W_score[c, n]."));
-    end_with(explanation, products_of(chain)).brief =
-        "the sum of " + counted(std::ssize(chain.labels), "product");
+    end_with(explanation, products_of(chain)).brief = sum_words(chain);
 }
 
 void forward_additive(const AppState& state, Explanation& explanation, const Chain& pair) {
@@ -246,8 +251,7 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
     explanation.notes.push_back(as_read(
         state.document().spec,
         "Under tanh stand (q W_score_q)[n] and (k W_score_k)[n], each a sum over the columns c."));
-    end_with(explanation, combine(Op::sum, std::move(terms))).brief =
-        "the sum of " + counted(std::ssize(chain.labels), "product");
+    end_with(explanation, combine(Op::sum, std::move(terms))).brief = sum_words(chain);
 }
 
 void forward_student_t(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
@@ -269,10 +273,7 @@ void forward_relative(const AppState& state, Explanation& explanation, const Cha
     const CellRef& cell = explanation.cell;
     const Index distance = cell.column - cell.row;
     set_formula(explanation, as_read(spec, R"(q \cdot k + b_{\mathrm{score}})", "'"));
-    explanation.table = product_table(dot_of(chain));
-    const Expr product =
-        add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
-                 products_of(chain), "the sum of " + counted(std::ssize(chain.labels), "product"));
+    const Expr product = add_product(spec, explanation, chain);
     const Expr bias =
         cell_expr(state, {Param::b_score, state.head, distance + state.document().size.tq - 1});
     explanation.notes.push_back(fmt::format(

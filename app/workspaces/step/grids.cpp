@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "app/common/document/chain_rule.h"
-#include "app/common/document/loss.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_backward.h"

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "app/common/colormap.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"

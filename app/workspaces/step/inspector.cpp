@@ -1,13 +1,9 @@
-#include <algorithm>
-#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "app/common/document/loss.h"
 #include "app/common/document/solve.h"
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/grids.h"

@@ -1,7 +1,6 @@
 #include "app/workspaces/step/map.h"
 
 #include "app/common/kept.h"
-#include "app/common/sheet.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 

@@ -5,10 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/common/colormap.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
-#include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/step/attention_words.h"
 #include "app/workspaces/step/grids.h"

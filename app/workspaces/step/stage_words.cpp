@@ -1,17 +1,14 @@
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
-#include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/step/view_parts.h"
-#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

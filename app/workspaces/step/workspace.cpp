@@ -1,22 +1,16 @@
-
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/describe_json.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
-#include "app/common/document/loss.h"
 #include "app/common/document/place.h"
 #include "app/common/document/solve.h"
 #include "app/common/document/targets.h"
 #include "app/common/fields.h"
 #include "app/common/map/actions.h"
-#include "app/common/map/cells.h"
 #include "app/common/map/inspector.h"
-#include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"

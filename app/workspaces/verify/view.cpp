@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
+#include "app/common/pair_grid.h"
 #include "app/common/words.h"
 
 namespace attn::view {
@@ -140,10 +141,7 @@ GridView error_grid(const AppState& state, const DiffRow& row, CheckedCell at) {
                                look.scale == ErrorScale::tolerance
                                    ? "1 is all that is allowed, more is beyond tolerance"
                                    : "0 where both are equal, the same ∞, or both NaN");
-    grid.editable = false;
-    grid.selected = {at.t / blocks.tall, at.d / blocks.wide};
-    grid.focus_row = grid.selected->first;
-    grid.focus_column = grid.selected->second;
+    look_at(grid, {at.t / blocks.tall, at.d / blocks.wide});
     return grid;
 }
 

@@ -1,14 +1,9 @@
-#include <algorithm>
-#include <filesystem>
-#include <new>
-
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
-#include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/view.h"

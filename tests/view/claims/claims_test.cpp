@@ -4,18 +4,14 @@
 //   ATTN_CLAIM_FIRST=2561 ATTN_CLAIM_STATES=1 build/release/test_claims    (one state again)
 
 #include "tests/view/claims/claims.h"
-#include "core/masks.h"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <set>
 #include <unordered_set>
 
-#include "app/common/sheet.h"
-#include "app/workspaces/heads/view.h"
 #include "attn_tree.h"
 #include "tests/view/claims/said.h"
 #include "tests/view/claims/states.h"

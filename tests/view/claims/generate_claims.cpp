@@ -1,7 +1,5 @@
 // Generate: what is next, what was taken, which number of the seed falls on it; computed again from the logits.
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "app/workspaces/generate/view.h"

@@ -1,12 +1,9 @@
 // Gradients: what the loss sends back, and how the keys of a row compete.
 
-#include <algorithm>
 #include <numeric>
 
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/state.h"
-#include "core/call.h"
-#include "core/masks.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

@@ -1,7 +1,5 @@
 // Two kinds of attention beside each other, the online softmax, masks and their conventions.
 
-#include <algorithm>
-#include <array>
 #include "app/common/document/mask_rules.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/heads/view.h"

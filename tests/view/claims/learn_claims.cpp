@@ -1,8 +1,5 @@
 // Learn: what two runs came to.
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 
 #include "app/common/words.h"

@@ -1,6 +1,5 @@
 // What a query reads of a memory, and of the document's tokens.
 
-#include <algorithm>
 #include "app/common/sheet.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/state.h"

@@ -1,6 +1,5 @@
 // Workspaces of numbers of their own: lookup, numerics, positions, cost; tensors and their check.
 
-#include <algorithm>
 #include <numeric>
 
 #include "app/common/sheet.h"

@@ -1,7 +1,5 @@
 // Two matrices beside each other: pins, heads, kinds, conventions of masks.
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/common/document/swept.h"
@@ -11,7 +9,6 @@
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
-#include "core/scores/score.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

@@ -1,9 +1,5 @@
 // Numbers that stand alone in tooltips and lines: sizes, settings, formulas with their result.
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "app/workspaces/cost/state.h"
 #include "app/workspaces/cost/view.h"
 #include "app/workspaces/kinds/compute.h"

@@ -1,10 +1,8 @@
 // The row that a query looks at, masks, softmax, gradients.
 
-#include <algorithm>
 #include <regex>
 #include "app/common/sheet.h"
 #include "app/workspaces/step/attention_words.h"
-#include "core/masks.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

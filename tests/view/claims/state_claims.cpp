@@ -1,7 +1,5 @@
 // What a document, a mask, a check or a comparison is: words that stand in several workspaces.
 
-#include <algorithm>
-#include <array>
 #include <tuple>
 
 #include "app/common/sheet.h"
@@ -14,7 +12,6 @@
 #include "app/workspaces/numerics/state.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/state.h"
-#include "core/masks.h"
 #include "core/numerics.h"
 #include "tests/view/claims/claims.h"
 

@@ -1,8 +1,5 @@
 // What an edit did, the row that a query looks at, pictures of heads, gradients.
 
-#include <algorithm>
-#include <map>
-
 #include "app/common/document/effect.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/exercises/view.h"

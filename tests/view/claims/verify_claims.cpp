@@ -1,7 +1,5 @@
 // What a check against expected numbers finds: which arrays, heads, rows and columns.
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "app/workspaces/verify/actions.h"

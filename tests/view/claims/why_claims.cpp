@@ -1,10 +1,5 @@
 // Saturation: what ÷√d_k does to softmax and to gradients.
 
-#include <algorithm>
-#include <array>
-#include <map>
-#include <utility>
-
 #include "app/workspaces/saturation/state.h"
 #include "tests/view/claims/claims.h"
 

@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/measured.h"
 #include "app/common/map/camera.h"

@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <vector>
-
 #include "app/common/draw/draw.h"
 #include "app/common/map/draw/parts.h"
 

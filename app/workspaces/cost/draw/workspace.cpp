@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <array>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/measured.h"

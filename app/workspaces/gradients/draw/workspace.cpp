@@ -1,6 +1,3 @@
-#include <algorithm>
-
-#include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "app/common/document/intervention_actions.h"
-#include "app/common/draw/field_controls.h"
 #include "app/common/format.h"
 #include "app/workspaces/heads/draw/parts.h"
 

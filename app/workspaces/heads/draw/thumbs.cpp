@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <string>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/workspaces/heads/draw/parts.h"

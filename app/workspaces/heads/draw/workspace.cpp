@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "app/common/document/requests.h"
 #include "app/common/draw/draw.h"
 #include "app/workspaces/heads/draw/parts.h"

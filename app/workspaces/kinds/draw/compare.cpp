@@ -1,5 +1,3 @@
-#include <span>
-
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/math.h"
 #include "app/workspaces/kinds/draw/parts.h"

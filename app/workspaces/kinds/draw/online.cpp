@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/math.h"

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <string>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/measured.h"

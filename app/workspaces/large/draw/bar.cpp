@@ -1,5 +1,3 @@
-#include "app/common/draw/bar.h"
-
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {

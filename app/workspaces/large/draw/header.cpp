@@ -1,10 +1,5 @@
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/measured.h"
-#include "app/common/draw/widgets.h"
 #include "app/common/format.h"
 #include "app/workspaces/large/draw/panel.h"
 

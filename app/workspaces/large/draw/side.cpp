@@ -1,15 +1,10 @@
-#include <algorithm>
-#include <string>
-
 #include <fmt/format.h>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
-#include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/typing.h"
-#include "app/common/draw/widgets.h"
 #include "app/common/map/camera.h"
 #include "app/workspaces/large/draw/panel.h"
 

@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/draw.h"
-#include "app/common/draw/parts.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {

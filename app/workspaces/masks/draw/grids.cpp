@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <span>
-
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/grid_set.h"

@@ -1,9 +1,7 @@
 #include "app/workspaces/step/draw/canvas.h"
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
-#include "app/common/draw/workspace.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/draw/doors.h"
 #include "app/workspaces/step/draw/heading.h"

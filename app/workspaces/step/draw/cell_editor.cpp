@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/still.h"

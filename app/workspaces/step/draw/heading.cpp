@@ -1,7 +1,5 @@
 #include "app/workspaces/step/draw/heading.h"
 
-#include <imgui.h>
-
 #include <numeric>
 
 #include "app/common/draw/draw.h"

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <functional>
-
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/format.h"

@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/common/draw/draw.h"
-#include "app/common/draw/widgets.h"
 #include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {

@@ -1,11 +1,8 @@
-#include <algorithm>
-
+#include "app/common/draw/workspace.h"
 #include "app/common/document/requests.h"
 #include "app/common/draw/around.h"
-#include "app/common/draw/inspector.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/typing.h"
-#include "app/common/draw/workspace.h"
 #include "app/common/map/draw/parts.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/step/draw/canvas.h"
