@@ -354,6 +354,23 @@ TEST_CASE("the weights take 35 % of the canvas in height at least, in low window
             }
 }
 
+TEST_CASE("all heads over their columns are called by word and number, or all by number") {
+    view::AppState state = view::initial_state();
+    view::apply(state, view::LoadPreset{"the-animal-didnt-cross"});
+    view::apply(state, view::GoToStage{Stage::output});
+    const view::StepView view = build_step_view(state);
+    std::set<std::ptrdiff_t> met;
+    for (float width = 500.0F; width < 2000.0F; width += 4.0F) {
+        CAPTURE(width);
+        const SeenTexts texts = texts_of(view, {width, 900.0F});
+        const auto named = std::ranges::count_if(
+            texts, [](const SeenText& text) { return text.text.starts_with("head "); });
+        CHECK((named == 0 || named == 4));
+        met.insert(named);
+    }
+    CHECK(met.contains(4));
+}
+
 TEST_CASE("a sentence of one word has its numbers at every stage") {
     for (const char* sentence : {"one", "one two", "one two three"}) {
         view::AppState state = view::initial_state();

@@ -129,6 +129,8 @@ TEST_CASE("learn: the headline says what the numbers say, also that there is no 
     play(same, {ShowLearnStep{1}});
     CHECK(learn_point(same).starts_with("Step 1 of 3: "));  // no verdict before the runs are done
     CHECK_FALSE(has(learn_point(same), "no clear difference"));
+    play(same, {ShowLearnStep{0}});
+    CHECK(has(learn_point(same), "Before training"));  // Space goes on from step 3
     AppState one = small_learn_state({SetLearnDifference{""}, TrainTo{3}});
     CHECK(has(learn_point(one), "After 3 steps: "));
     CHECK_FALSE(has(learn_point(one), "÷√d_k"));

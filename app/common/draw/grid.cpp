@@ -171,16 +171,22 @@ void draw_group_borders(const GridCanvas& canvas) {
     }
 }
 
+/// "head 1" over every group, or "1" where one of them is too narrow for that.
 void draw_group_labels(const GridCanvas& canvas, float foot) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.small;
+    const auto room_of = [&](std::size_t n) {
+        const Span span = span_of(canvas, n);
+        return span.right - span.left - frame.px(4);
+    };
+    bool fits = true;
+    for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n)
+        fits = fits && frame.text_width(font, canvas.grid.groups[n].label) <= room_of(n);
     for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
         const ColumnGroup& group = canvas.grid.groups[n];
         const Span span = span_of(canvas, n);
-        const float room = span.right - span.left - frame.px(4);
         const std::string number = group.label.substr(group.label.rfind(' ') + 1);
-        const bool fits = frame.text_width(font, group.label) <= room;
-        if (!fits && frame.text_width(font, number) > room) continue;
+        if (!fits && frame.text_width(font, number) > room_of(n)) continue;
         draw_text_in(frame, font, {span.left, foot - frame.px(kLabelHeight)}, {span.right, foot},
                      Align::center, group.shown ? frame.theme.accent : frame.theme.muted,
                      fits ? group.label : number);

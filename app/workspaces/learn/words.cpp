@@ -184,6 +184,19 @@ std::string longer_words(const LearnSeries& series, Index step,
         significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3));
 }
 
+/// Before the first step, also of a run that was trained further and goes on from its end.
+std::string beginning_words(const LearnLook& look, const LearnControls& controls) {
+    const train::TaskInfo& task = train::info(controls.a.task);
+    const bool trained = look.series && look.plan && look.plan->until > 0;
+    if (!controls.has_b())
+        return fmt::format("{}: one model. {}.", task.title,
+                           trained ? "Before training" : "Space trains it");
+    return fmt::format("{}: two models{}, {} and {}. {}.", task.title,
+                       controls.a.seed == controls.b.seed ? " from one seed" : "",
+                       learn_run_words(controls, 0), learn_run_words(controls, 1),
+                       trained ? "Before training" : "Space trains them");
+}
+
 }  // namespace
 
 double learn_agreement(const LearnSide& side, const train::Spec& spec, Index step,
@@ -239,14 +252,8 @@ bool is_no_difference(const Ending& a, const Ending& b) {
 std::string learn_point(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const LearnControls& controls = planned(state);
-    const train::TaskInfo& task = train::info(controls.a.task);
     const Index step = shown_learn_step(state);
-    if (!look.series || step == 0)
-        return controls.has_b()
-                   ? fmt::format("{}: two models{}, {} and {}. Space trains them.", task.title,
-                                 controls.a.seed == controls.b.seed ? " from one seed" : "",
-                                 learn_run_words(controls, 0), learn_run_words(controls, 1))
-                   : fmt::format("{}: one model. Space trains it.", task.title);
+    if (!look.series || step == 0) return beginning_words(look, controls);
     const auto endings = endings_at(*look.series, step);
     const bool ended = is_at_end(state);
     const Index until = look.plan ? look.plan->until : step;
