@@ -1,18 +1,20 @@
 #include "app/window/commands.h"
-#include "app/common/document/actions.h"
-#include "app/window/tour.h"
+
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "app/common/document/actions.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
+#include "app/window/tour.h"
 
 namespace attn::view {
 namespace {
 
-constexpr double kScaleStep = 0.1;
+constexpr double kScaleSteps = 10.0;  // in 1
 
 using Commands = std::vector<Command>;
 
@@ -78,8 +80,9 @@ void add_looks(const CommandAdder& add, const AppState& state) {
     const bool dark = state.theme == ThemeName::dark;
     add(dark ? "Light theme" : "Dark theme", plain(Key::t),
         SetTheme{dark ? ThemeName::light : ThemeName::dark}, true, {}, plain(Key::f2));
-    add("Larger", ctrl(Key::plus), SetUiScale{state.ui_scale + kScaleStep}, state.ui_scale < 2.0);
-    add("Smaller", ctrl(Key::minus), SetUiScale{state.ui_scale - kScaleStep}, state.ui_scale > 1.0);
+    const double step = std::round(state.ui_scale * kScaleSteps);  // tenths, as they are written
+    add("Larger", ctrl(Key::plus), SetUiScale{(step + 1) / kScaleSteps}, state.ui_scale < 2.0);
+    add("Smaller", ctrl(Key::minus), SetUiScale{(step - 1) / kScaleSteps}, state.ui_scale > 1.0);
     add("Normal size", ctrl(Key::zero), SetUiScale{1.0});
     add(state.is_inspector_shown() ? "Hide the inspector" : "Show the inspector", plain(Key::i),
         inspector_action(state, !state.is_inspector_shown()),

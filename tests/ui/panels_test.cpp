@@ -152,6 +152,20 @@ TEST_CASE(
     CHECK_FALSE(last<view::SaveSession>(taken));  // by another Enter
 }
 
+TEST_CASE("a question about work that is not saved has the keyboard alone") {
+    App app;
+    app.act({view::OfferQuit{}});
+    REQUIRE(app.state.quit_asked);
+    CHECK_FALSE(last<view::SetScaling>(app.ui.press(Key::s)));
+    CHECK(said<view::AnswerQuit>(app.ui.press(Key::d)).answer == view::QuitAnswer::discard);
+    app.act(
+        {view::AnswerQuit{view::QuitAnswer::stay}, view::OfferRecovery{view::Recovery{"p", "w"}}});
+    REQUIRE(app.state.recovery_shown);
+    CHECK_FALSE(last<view::SetScaling>(app.ui.press(Key::s)));
+    CHECK(last<view::AnswerRecovery>(app.ui.press(Key::escape)));
+    CHECK(last<view::SetScaling>(app.ui.press(Key::s)));
+}
+
 TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     view::AppState state = view::initial_state();
     state.workspaces = test::workspaces_with_probe();

@@ -79,6 +79,11 @@ TEST_CASE("the UI scale is said, but for that of the start; of a session it is 1
     const AppState first = initial_state();
     CHECK(after(first, {SetUiScale{1.5}}).message.words == "UI scale 150 %");
     CHECK(after(first, {SetUiScale{7.0}}).message.words == "UI scale 200 %");
+    AppState larger = first;
+    for (int n = 0; n < 6; ++n)
+        larger = after(larger, {command(commands(larger), "Larger").action});
+    CHECK(larger.ui_scale == 1.6);
+    CHECK(after(larger, {command(commands(larger), "Smaller").action}).ui_scale == 1.5);
     const AppState started = after(first, {StartAtScale{1.4}});
     CHECK(started.ui_scale == 1.4);
     CHECK(started.message.words == first.message.words);

@@ -243,7 +243,8 @@ Pressed pressed_of(const std::vector<Command>& list, Key first, const AppState& 
 /// The keys pressed in this frame as commands; none while a text field or an open list has them, and
 /// none that the focused control took.
 void read_keyboard(const AppState& state, const FocusRing& ring, Actions& out) {
-    if (state.show_palette || state.glossary.shown || state.prompt)
+    if (state.show_palette || state.glossary.shown || state.prompt || state.recovery_shown ||
+        state.quit_asked)
         return;                     // they read their own keys
     if (ring.hands().list) return;  // so does a list
     if (!any_pressed()) return;
