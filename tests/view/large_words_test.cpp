@@ -278,6 +278,17 @@ TEST_CASE("the list of strongest cells says which of its two choices are on") {
         CHECK(queries.insert(each.cell.row).second);
 }
 
+TEST_CASE("the strongest cells of a sentence have its words") {
+    const AppState toy = settled_state(with_map_input(
+        after(initial_state(), {SetWorkspace{"large"}, SetMapCanvas{{1000.0, 800.0}}})));
+    const LargeView view = build_large_view(toy);
+    REQUIRE_FALSE(view.top.empty());
+    CHECK(view.top.front().text == "The → The");
+    const AppState planted = settled_state(planted_state());
+    CHECK(build_large_view(planted).top.front().text.find_first_not_of("0123456789, →") ==
+          std::string::npos);
+}
+
 TEST_CASE("with the sentence of Step alone the map offers to open or generate, and does neither") {
     const AppState toy = after(initial_state(), {SetWorkspace{"large"}});
     CHECK_FALSE(toy.opening);

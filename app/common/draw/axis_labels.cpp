@@ -103,12 +103,22 @@ bool is_sparse(const AxisLabels& labels, const Frame& frame) {
     return is_turned(labels, frame) && stride_of(labels.pitch, line_of(labels, frame)) >= kSparse;
 }
 
+/// How far the labels reach along their axis.
+float reach_of(const AxisLabels& labels) {
+    return labels.pitch * static_cast<float>(std::ssize(labels.words));
+}
+
+/// Over the middle of its column, as far as it stands over the columns.
 void draw_level_label(const AxisLabels& labels, const Frame& frame, float left, float foot,
                       Index n) {
-    const float low = left + static_cast<float>(n) * labels.pitch;
-    draw_text_in(frame, font_of(labels, frame), {low, foot - frame.px(kFlatHeight)},
-                 {low + labels.pitch, foot}, Align::center, color_of(labels, frame, n),
-                 shown(labels, frame, n));
+    const view::Font font = font_of(labels, frame);
+    const std::string text = shown(labels, frame, n);
+    const float width = frame.text_width(font, text);
+    const float middle = left + (static_cast<float>(n) + 0.5F) * labels.pitch;
+    const float last = std::max(left + reach_of(labels) - width, left);
+    const float low = within(middle - width / 2, left, last);
+    draw_text_in(frame, font, {low, foot - frame.px(kFlatHeight)}, {low + width, foot}, Align::left,
+                 color_of(labels, frame, n), text);
 }
 
 /// The marked columns alone, level; of two that lie near each other the focused one.
@@ -138,11 +148,6 @@ void draw_row_label(const AxisLabels& labels, const Frame& frame, float right, f
     if (aside)
         frame.painter.line({end + frame.px(3), middle}, {right - frame.px(2), middle},
                            view::translucent(frame.theme.muted, 0.5), frame.px(0.75F));
-}
-
-/// How far the labels reach along their axis.
-float reach_of(const AxisLabels& labels) {
-    return labels.pitch * static_cast<float>(std::ssize(labels.words));
 }
 
 }  // namespace

@@ -9,11 +9,14 @@
 #include "app/common/map/inspector.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/words.h"
+#include "app/common/pair.h"
 #include "app/workspaces/large/state.h"
 #include "core/text.h"
 
 namespace attn::view {
 namespace {
+
+constexpr Index kMostWords = 64;  // tokens of a sentence whose cells have their words
 
 struct Percentiles {
     const char* name;
@@ -76,19 +79,29 @@ void add_go_to(LargeView& view, const AppState& state) {
         view.go_to = cell;
 }
 
-std::vector<StrongCell> strong_cells(const std::vector<large::WeightedCell>& cells) {
+/// "sat → cat" of a sentence whose cells Step names, else "70,001 → 5".
+std::string strong_words(const AppState& state, large::Cell cell) {
+    const Document& document = state.document();
+    const Index tokens = std::ssize(tokens_of(document, state.batch));
+    const bool named = tokens > 0 && std::max(document.size.tq, document.size.tk) <= kMostWords;
+    return named ? pair_name(state, {cell.row, cell.column}) : cell_words(cell);
+}
+
+std::vector<StrongCell> strong_cells(const AppState& state,
+                                     const std::vector<large::WeightedCell>& cells) {
     std::vector<StrongCell> list;
     double most = 0.0;
     for (const large::WeightedCell& each : cells) most = std::max(most, double{each.weight});
     for (const large::WeightedCell& each : cells)
-        list.push_back({each.cell, cell_words(each.cell), number(each.weight),
+        list.push_back({each.cell, strong_words(state, each.cell), number(each.weight),
                         most > 0.0 ? each.weight / most : 0.0});
     return list;
 }
 
-void add_top(LargeView& view, const MapLook& look) {
+void add_top(LargeView& view, const AppState& state) {
+    const MapLook& look = map_look(state);
     if (!look.snapshot) return;
-    view.top = strong_cells(look.snapshot->top);
+    view.top = strong_cells(state, look.snapshot->top);
     view.top_title = top_words(look.top);
     const large::NanWeights& nan = look.snapshot->not_finite.in_view;
     if (nan.first) view.top_title += fmt::format("; left out: {}", nan_words(nan));
@@ -119,7 +132,8 @@ void add_picture(LargeView& view, const AppState& state) {
                     spec.biases() ? ", " + scaled_words(spec) : "");
 }
 
-void add_found(LargeView& view, const MapLook& look) {
+void add_found(LargeView& view, const AppState& state) {
+    const MapLook& look = map_look(state);
     if (!look.search) return;
     const bool key = look.search->of == large::Search::Of::key;
     const std::string index = grouped(look.search->index);
@@ -132,7 +146,7 @@ void add_found(LargeView& view, const MapLook& look) {
         return;
     }
     const large::SearchResult& result = *look.snapshot->search;
-    view.found = strong_cells(result.cells);
+    view.found = strong_cells(state, result.cells);
     view.found_title +=
         fmt::format(": Σ of the {} = {}", key ? "column" : "row", number(result.total));
     if (result.first_nan)
@@ -211,8 +225,8 @@ LargeView build_large_view(const AppState& state) {
     add_go_to(view, state);
     add_picture(view, state);
     add_not_finite(view, look);
-    add_top(view, look);
-    add_found(view, look);
+    add_top(view, state);
+    add_found(view, state);
     if (!look.input) return view;
     view.roofline = roofline_view(look);
     view.inspector = map_inspector(state);
