@@ -141,6 +141,20 @@ TEST_CASE("a drag is one undo step, two are two; a press is one, also of the sam
     CHECK(state.now == 7);
 }
 
+TEST_CASE("undo remembers 500 steps, and drops some older ones at once") {
+    AppState state = initial_state();
+    std::size_t most = 0;
+    for (int n = 0; n < 1200; ++n) {
+        apply(state, SetCell{{Stage::x, 0, 0}, n + 1.0});
+        CHECK(state.history.size() >= std::min<std::size_t>(n + 2, 500));
+        CHECK(state.now + 1 == state.history.size());
+        most = std::max(most, state.history.size());
+    }
+    CHECK(most < 550);
+    for (int n = 0; n < 499; ++n) apply(state, Undo{});
+    CHECK(state.document().inputs->x.values()[0] == 701.0F);
+}
+
 TEST_CASE("undo keeps no more tensors than it may") {
     AppState state = initial_state();
     Document heavy = state.document();

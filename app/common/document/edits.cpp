@@ -15,8 +15,8 @@
 namespace attn::view {
 namespace {
 
-/// Most steps that undo remembers.
-constexpr std::size_t kMaxHistory = 500;
+/// Steps that undo remembers at least; so many more are dropped at once, which moves the others up.
+constexpr std::size_t kMaxHistory = 500, kDropped = 50;
 /// Bytes of tensors that it keeps; the present document is kept whatever it takes.
 constexpr double kMaxHistoryBytes = 1024.0 * 1024.0 * 1024.0;
 
@@ -32,8 +32,9 @@ void trim(AppState& state) {
         if (paint && (last == nullptr || last->spec.mask.custom != paint))
             bytes += static_cast<double>(paint->count());
         last = edit->document.get();
-        if (kept > 0 && (kept >= kMaxHistory || bytes > kMaxHistoryBytes)) break;
+        if (kept > 0 && bytes > kMaxHistoryBytes) break;
     }
+    if (kept >= kMaxHistory + kDropped) kept = kMaxHistory;
     state.history.erase(state.history.begin(),
                         state.history.end() - static_cast<std::ptrdiff_t>(kept));
     state.now = state.history.size() - 1;
