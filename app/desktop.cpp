@@ -28,6 +28,7 @@
 #include "core/io/file.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -63,14 +64,6 @@ std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) 
     std::filesystem::path path = folder / (stem + ".png");
     for (int n = 2; is_there(path); ++n) path = folder / fmt::format("{}-{}.png", stem, n);
     return path;
-}
-
-/// What a first launch begins with: text of one size however high the window is, in the steps that the keys take.
-double default_scale(int height, double device_scale) {
-    constexpr double kUsualHeight = 1000.0;
-    constexpr double kSteps = 10.0;
-    const double wanted = height / device_scale / kUsualHeight;
-    return std::clamp(std::floor(wanted * kSteps + 0.5) / kSteps, 1.0, 2.0);
 }
 
 /// Neither an option nor a journal says how large text is; a session says so as it is opened.
@@ -423,8 +416,7 @@ class Desktop {
             const auto folder = std::filesystem::path(file.path) / (n == 0 ? "run-a" : "run-b");
             if (const auto done = train::save_run(folder, runs[n]); !done) return notify(done, {});
         }
-        notify({}, fmt::format("saved {} run{} in {}", runs.size(), runs.size() == 1 ? "" : "s",
-                               file.path));
+        notify({}, fmt::format("saved {} in {}", counted(runs.size(), "run"), file.path));
     }
 
     void take_screenshot(const gl::Pixels& pixels) {

@@ -6,6 +6,13 @@
 
 namespace attn {
 
+double default_scale(int height, double device_scale) {
+    constexpr double kUsualHeight = 1000.0;
+    constexpr double kSteps = 10.0;
+    const double wanted = height / device_scale / kUsualHeight;
+    return std::clamp(std::floor(wanted * kSteps + 0.5) / kSteps, 1.0, 2.0);
+}
+
 Screen::Screen(gl::ImguiRenderer& renderer)
     : renderer_(renderer), texture_([this](const view::Picture& picture, bool smooth) {
           return texture_of(picture, smooth);

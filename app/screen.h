@@ -9,6 +9,9 @@
 
 namespace attn {
 
+/// What a first launch begins with: text of one size however high the window is, in the steps that the keys take.
+double default_scale(int height, double device_scale);
+
 /// Where ui meets gl: the panels over one ImGui renderer.
 class Screen {
   public:
