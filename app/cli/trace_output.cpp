@@ -2,10 +2,9 @@
 
 #include <fmt/ranges.h>
 
-#include <cctype>
-
 #include <fmt/format.h>
 
+#include "app/common/lower_case.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
 
@@ -15,12 +14,6 @@ namespace {
 std::vector<Index> stage_extents(const StageInfo& stage, const Shape& shape) {
     if (stage.heads == HeadAxis::none) return {shape.b, shape.t, shape.d};
     return {shape.b, shape.h, shape.t, shape.d};
-}
-
-std::string lower_case(std::string_view name) {
-    std::string lower(name);
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    return lower;
 }
 
 void add_stages(const Trace& trace, StageSet keep, std::string_view prefix,
@@ -146,7 +139,7 @@ void add_param_gradients(const files::FileCall& call, const Params& gradients,
     for (const ParamInfo& param : param_table()) {
         const Tensor& tensor = gradients[param.param];
         if (tensor.empty()) continue;
-        entries.push_back({fmt::format("d_{}", lower_case(param.npz)),
+        entries.push_back({fmt::format("d_{}", view::lower_case(std::string(param.npz))),
                            call.param_extents[index_of(param.param)], tensor.values()});
     }
 }

@@ -1,7 +1,6 @@
 #include "app/common/folder.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/lower_case.h"
 
 namespace attn::view {
 namespace {
@@ -28,16 +28,11 @@ std::span<const std::string_view> endings_of(PromptKind kind) {
     return {};
 }
 
-std::string lower(std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-}
-
 std::string folder_part(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 bool is_taken(const FolderEntry& entry, PromptKind kind) {
     if (entry.is_folder) return true;
-    const std::string name = lower(entry.name);
+    const std::string name = lower_case(entry.name);
     return std::ranges::any_of(endings_of(kind),
                                [&](std::string_view end) { return name.ends_with(end); });
 }
@@ -71,7 +66,7 @@ Folder read_folder(const std::string& path) {
     }
     if (fault) folder.fault = fmt::format("{}: {}", folder.path, fault.message());
     std::ranges::sort(folder.entries, {}, [](const FolderEntry& entry) {
-        return std::tuple(!entry.is_folder, lower(entry.name), entry.name);
+        return std::tuple(!entry.is_folder, lower_case(entry.name), entry.name);
     });
     return folder;
 }
@@ -84,11 +79,11 @@ bool lists_paths(PromptKind kind) {
 std::vector<PathRow> path_rows(const Folder& folder, const Prompt& prompt) {
     const std::string base = folder_part(prompt.path);
     if (!lists_paths(prompt.kind) || base != folder.path) return {};
-    const std::string typed = lower(prompt.path.substr(base.size()));
+    const std::string typed = lower_case(prompt.path.substr(base.size()));
     std::vector<PathRow> first, then;
     if (typed.empty() && base != "/") first.push_back({base + "../", "../", "folder above", true});
     for (const FolderEntry& entry : folder.entries) {
-        const auto at = lower(entry.name).find(typed);
+        const auto at = lower_case(entry.name).find(typed);
         if (at == std::string::npos || !is_taken(entry, prompt.kind)) continue;
         (at == 0 ? first : then).push_back(row_of(entry, base, prompt.kind));
     }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include "app/common/lower_case.h"
 
 namespace attn::figures {
 namespace {
@@ -13,18 +13,12 @@ constexpr std::array<FormatInfo, 3> kFormats{{
     {".png", "pixels"},
 }};
 
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 }  // namespace
 
 std::span<const FormatInfo> formats() { return kFormats; }
 
 Result<Format> format_of(const std::filesystem::path& path) {
-    const std::string extension = lower(path.extension().string());
+    const std::string extension = view::lower_case(path.extension().string());
     const auto found = std::ranges::find(kFormats, extension, &FormatInfo::extension);
     if (found != kFormats.end()) return static_cast<Format>(found - kFormats.begin());
     return bad_input(fmt::format("'{}' has {}: expected .svg, .pdf or .png", path.string(),

@@ -1,11 +1,11 @@
 #include "app/workspaces/tensors/roles.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/lower_case.h"
 
 namespace attn::view {
 namespace {
@@ -135,12 +135,6 @@ void settle_axes(const TensorRow& row, const TensorListing* beside, RoleProposal
 }
 
 }  // namespace
-
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 RoleProposal propose_role(const TensorRow& row, const ArrayStats* stats,
                           const TensorListing* beside) {

@@ -19,8 +19,6 @@ struct RoleProposal {
 RoleProposal propose_role(const TensorRow& row, const ArrayStats* stats,
                           const TensorListing* beside = nullptr);
 
-/// ASCII letters alone.
-std::string lower_case(std::string text);
 /// Of a file: each array's own name or the role that it was given -> as the options write it, "a=Q,b=K".
 std::string roles_text(const std::map<std::string, std::string>& roles);
 

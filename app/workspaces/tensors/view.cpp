@@ -8,6 +8,7 @@
 
 #include "app/common/colormap.h"
 #include "app/common/format.h"
+#include "app/common/lower_case.h"
 #include "app/workspaces/tensors/roles.h"
 #include "core/rng.h"
 #include "core/text.h"
