@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# Draws the pictures of README.md anew, without a display; with ImageMagick they take a quarter, the film with Pillow.
-#   docs/images.sh ATTNSCOPE
+# Redraws the pictures of README.md and docs/ without a display. ImageMagick reduces them to a quarter of the size, Pillow the film.
+#   docs/images.sh ATTNSCOPE              all of them
+#   docs/images.sh ATTNSCOPE step-dark    only this one
 set -euo pipefail
 app=$(readlink -f "$1")
+only=${2:+${2%.png}.png}
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/images"
 journal=$(mktemp)
 trap 'rm -f "$journal"' EXIT
 
-# draw NAME ACTIONS OPTIONS...: what the window shows after these lines of a journal.
+drawn=()
+wanted() { [[ -z $only || $only == "$1" ]]; }
+
+# draw NAME ACTIONS OPTIONS...: the window after these lines of a journal.
 draw() {
+    wanted "$1" || return 0
+    drawn+=("$1")
     printf '%s\n' "$2" >"$journal"
     "$app" render --chrome --replay "$journal" "${@:3}" -o "$1"
 }
@@ -54,12 +61,16 @@ draw compare-dark.png '{"action":"set_workspace","workspace":"step"}
 {"action":"set_workspace","workspace":"compare"}' --theme dark --preset "$sentence"
 draw large-dark.png '{"action":"fit_map"}' --theme dark --planted 131072 --size 1440x900
 draw large-light.png '{"action":"go_to_needle"}' --theme light --planted 131072 --size 1440x900
-printf '%s\n' '{"action":"set_scaling","on":false}' '{"action":"set_scaling","on":true}' >"$journal"
-"$app" render --film --rest 1.6 --replay "$journal" --preset "$sentence" --stage weights --select weights:7,1 \
-    --size 1120x720 --theme dark -o scaling.png
-! python3 -c 'import PIL' 2>/dev/null || python3 ../smaller_film.py scaling.png
+if wanted scaling.png; then
+    drawn+=(scaling.png)
+    printf '%s\n' '{"action":"set_scaling","on":false}' '{"action":"set_scaling","on":true}' >"$journal"
+    "$app" render --film --rest 1.6 --replay "$journal" --preset "$sentence" --stage weights --select weights:7,1 \
+        --size 1120x720 --theme dark -o scaling.png
+    ! python3 -c 'import PIL' 2>/dev/null || python3 ../smaller_film.py scaling.png
+fi
 
-for picture in *.png; do
+((${#drawn[@]} > 0)) || { echo "images.sh: no picture is named $only; docs/images has the names" >&2; exit 2; }
+for picture in "${drawn[@]}"; do
     [[ $picture != scaling.png ]] || continue # it moves
     ! command -v convert >/dev/null || convert "$picture" -dither None -colors 256 "PNG8:$picture"
 done

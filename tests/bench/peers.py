@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """attnscope's fused attention beside PyTorch and ONNX Runtime on the CPU: same shapes, same threads, fairly.
 
-    peers.py ATTNSCOPE [--threads N] [--rounds N] [--python COMMAND] [--figures] [--write README.md] [SHAPE ...]
+    peers.py ATTNSCOPE [--threads N] [--rounds N] [--python COMMAND] [--figures] [--write docs/speed.md] [SHAPE ...]
 
 Every program is a process of its own and is stopped (SIGSTOP) while another one runs, so that no waiting thread of it
 takes time from the others. Of each peer all settings below are tried first, alone, on TUNING_SHAPE; the quickest one is

@@ -17,14 +17,14 @@ SPEC = {"task": "induction", "tokens": 32, "symbols": 16, "layers": 2, "heads": 
 
 
 CAUSES = [
-    ("divided", SPEC | {"d_k": 64}),
-    ("not divided", SPEC | {"d_k": 64, "scaling": False}),
-    ("same logits at birth, no division: W_Q, W_K × 64^−¼", SPEC | {"d_k": 64, "scaling": False, "initial_spread": 64 ** -0.25}),
-    ("divided, wide at birth: W_Q, W_K × 64^¼", SPEC | {"d_k": 64, "initial_spread": 64 ** 0.25}),
+    ("with scaling", SPEC | {"d_k": 64}),
+    ("without scaling", SPEC | {"d_k": 64, "scaling": False}),
+    ("without scaling, same initial logits: W_Q, W_K × 64^−¼", SPEC | {"d_k": 64, "scaling": False, "initial_spread": 64 ** -0.25}),
+    ("with scaling, wide initial logits: W_Q, W_K × 64^¼", SPEC | {"d_k": 64, "initial_spread": 64 ** 0.25}),
 ]
 NARROW = {"task": "reverse", "tokens": 16, "symbols": 16, "layers": 1, "heads": 1, "d_model": 64, "d_k": 4, "learning_rate": 0.01,
           "batch": 32}
-CAUSES += [("narrow (reverse, d_k 4), divided", NARROW), ("narrow, not divided", NARROW | {"scaling": False})]
+CAUSES += [("narrow (reverse, d_k 4), with scaling", NARROW), ("narrow, without scaling", NARROW | {"scaling": False})]
 
 
 def runs_of(binary, spec, seeds):

@@ -1,5 +1,6 @@
 // Whatever the command line lists of the workspaces comes from their table: one that only this test knows is there too.
 #include "app/cli/studio.h"
+#include "app/common/lower_case.h"
 #include "app/common/workspace.h"
 #include "app/window/session.h"
 #include "core/io/file.h"
@@ -146,14 +147,18 @@ TEST_CASE_FIXTURE(OnDisk, "what a session said when it was saved is no outcome o
     }
 }
 
-TEST_CASE("the README shows a picture of every workspace") {
-    const std::filesystem::path root =
-        std::filesystem::path(ATTN_TEST_DATA).parent_path().parent_path();
-    const std::string readme = read_text_file(root / "README.md").value();
+TEST_CASE("every workspace has a page with a picture, which the index of the docs lists") {
+    const std::filesystem::path docs =
+        std::filesystem::path(ATTN_TEST_DATA).parent_path().parent_path() / "docs";
+    const std::string index = read_text_file(docs / "index.md").value();
     for (const view::WorkspaceInfo* workspace : view::workspaces()) {
-        const std::string picture = "docs/images/" + std::string(workspace->key) + "-dark.png";
-        CAPTURE(picture);
-        CHECK(says(readme, picture));
-        CHECK(std::filesystem::exists(root / picture));
+        const std::string page =
+            fmt::format("workspaces/{}.md", view::lower_case(std::string(workspace->title)));
+        CAPTURE(page);
+        CHECK(says(index, fmt::format("[{}]({})", workspace->title, page)));
+        REQUIRE(std::filesystem::exists(docs / page));
+        const std::string text = read_text_file(docs / page).value();
+        CHECK(text.starts_with(fmt::format("# {}\n", workspace->title)));
+        CHECK(says(text, fmt::format("](../images/{}-dark.png)", workspace->key)));
     }
 }

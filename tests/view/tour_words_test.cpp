@@ -141,14 +141,13 @@ TEST_CASE("tour: its end opens run A after 600 steps where it was trained so far
     }
 }
 
-TEST_CASE("README and docs: what G does, and how wide first weights are") {
+TEST_CASE("docs: the keys G of Step and Map, and the spread of initial weights") {
     const auto root = std::filesystem::path(ATTN_TEST_DATA).parent_path().parent_path();
     const auto list = commands(initial_state());
     CHECK(one_of(list, plain(Key::g), &Command::chord).words == "Show gradients");
-    const std::string readme = read_text_file(root / "README.md").value();
-    const auto at = readme.find("**G** ");
-    REQUIRE(at != readme.npos);
-    CHECK(readme.substr(readme.rfind("## ", at), 6) == "## Map");  // there it goes to a cell
+    CHECK(
+        has(read_text_file(root / "docs/workspaces/step.md").value(), "| **G** | show gradients"));
+    CHECK(has(read_text_file(root / "docs/workspaces/map.md").value(), "| **G** | go to a cell |"));
     const std::string train = read_text_file(root / "docs/train.md").value();
     CHECK(has(train, "Weights start as N(0, 1/rows), embedding and learned positions as N(0, 1)"));
     const auto trainer = train::Trainer::make({}).value();
