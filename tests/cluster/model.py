@@ -41,7 +41,7 @@ def seconds(n, ranks, wire, gflops, d):
     if bound == "compute" and rounds * share * ranks > 1.15 * strips:
         bound = "strips"
     if way > 0.15 * max(compute, on_wire):
-        bound = "way"
+        bound = "latency"
     kept = n * d * 4 / ranks + 4 * n + 8 * PIECE * d * 4 + share * strip * math.ceil(n / side) * RECORDS
     return total, bound, kept
 
@@ -66,7 +66,7 @@ def main():
         print(f"model {total:.2f} s, measured {took:.2f} s: {100 * (took / total - 1):+.0f} %")
         return
     sizes = (10**5, 10**6, 10**7)
-    print("| P | " + " | ".join(f"n = {n:.0e}, {wire}".replace("e+0", "e") for n in sizes for wire in WIRES) + " | kept by a rank, n = 1e7 |")
+    print("| P | " + " | ".join(f"n = {n:.0e}, {wire}".replace("e+0", "e") for n in sizes for wire in WIRES) + " | memory per rank, n = 1e7 |")
     print("|---|" + "---|" * (len(sizes) * len(WIRES) + 1))
     for ranks in (1, 4, 16, 64, 256, 1024):
         cells = [seconds(n, ranks, wire, args.gflops, args.d) for n in sizes for wire in WIRES.values()]
