@@ -1,6 +1,6 @@
 # What the window's About page says of libraries and fonts is made from the one table of third_party/README.md, rows
-#   | `name` | library | package | at least | upstream | licence | why |      and
-#   | fonts | fonts-package | licence | why |
+#   | `name` | library | package | minimum | upstream | licence | reason |      and
+#   | fonts | fonts-package | licence | reason |
 # and from the versions that were found. Libraries of tests and benchmarks are not in the program.
 set(attn_readme ${PROJECT_SOURCE_DIR}/third_party/README.md)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${attn_readme} ${PROJECT_SOURCE_DIR}/LICENSE)
