@@ -14,7 +14,7 @@ struct AboutRow {
 };
 /// The About page: what this is, under which licence, and what it is made with.
 struct AboutView {
-    std::string version;  // "attnscope 0.1.0"
+    std::string version;  // "attnscope 0.2.0"
     std::string what;     // in one sentence
     std::string licence;  // and its build: "MIT License. Built by GCC 12.2 as C++20."
     std::vector<AboutRow> libraries;

@@ -35,7 +35,7 @@ from ._figure import Figure, Path, Table
 from ._program import Note, program, run
 
 __all__ = ["show", "save", "figure", "heads", "trace", "diff", "Figure", "Note", "array", "program"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _window: Optional[_figure.Window] = None
 

@@ -53,7 +53,7 @@ class Install(Case):
         site = pathlib.Path(self.run_python("-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
         self.check_five_lines(site)
         self.assertTrue((site / "attnscope" / "py.typed").exists())
-        self.assertIn("Version: 0.1.0", self.run_python("-m", "pip", "show", "attnscope"))
+        self.assertIn("Version: 0.2.0", self.run_python("-m", "pip", "show", "attnscope"))
         self.assertFalse((self.project / "python" / "build").exists())
         self.run_python("-m", "pip", "uninstall", "--quiet", "--yes", "attnscope")
         self.assertFalse((site / "attnscope").exists())
