@@ -1,4 +1,4 @@
-"""attnscope from Python: see, measure and check the attention that a program computes.
+"""attnscope from Python: show, measure and check the attention that a program computes.
 
     import attnscope
     attnscope.show(q, k, v, tokens=["The", "cat", "sat"], causal=True)    # a window; in a notebook the figure
@@ -6,20 +6,23 @@
     attnscope.show(model, inputs)            # every layer of a PyTorch model
     attnscope.diff(q, k, v, {"context": mine}, causal=True)["verdict"]    # is my kernel right?
 
-Every function takes the same first: q, k and v, [T, d], [H, T, d] or [B, H, T, d] (another layout: layout="tokens-first", or
-"joined" with heads=H), of several layers a list of each; or weights alone; or a torch.nn.Module and its inputs (a tensor, a tuple of
-arguments, or a dict of them), whose attention is recorded by hooks and compared with the model's own weights. Arrays are those of
-NumPy, PyTorch (of any type and device), JAX, or whatever has DLPack or __array__; the program computes in float32.
+The first arguments of every function are one of these:
+    q, k, v              [T, d], [H, T, d] or [B, H, T, d]; for several layers a list of each. layout="tokens-first", or "joined" with
+                         heads=H, selects another layout
+    weights              attention weights alone
+    model, inputs        a torch.nn.Module and its inputs: a tensor, a tuple of arguments, or a dict of them. Hooks record its attention
+                         and compare it with the model's own weights
+Arrays can be NumPy, PyTorch (any dtype and device), JAX, or any object with DLPack or __array__. The program computes in float32.
 
-Every function takes the same options, those of `attnscope trace` with _ for -:
-    tokens, tokens_kv    the words of the queries, and of the keys where they are others
-    mask                 bool, True = may attend, [Tq, Tk] or 4-D that broadcasts to [B, H, Tq, Tk]; or what is added, 0 and -inf
+Every function takes the options of `attnscope trace` with _ for -:
+    tokens, tokens_kv    the words of the queries, and of the keys if they differ
+    mask                 bool, True = may attend, [Tq, Tk] or 4-D that broadcasts to [B, H, Tq, Tk]; or an additive mask of 0 and -inf
     causal, window, window_left, window_right, global_tokens, block, padding
     scale                "sqrt_dk", "none" or a number; temperature, softcap
     rope                 "half" or "interleaved"; rope_base, rope_dims, rope_scaling; query_offset; alibi=True
-    score, sinks, W_O, b_O, W_score, …, dO, dY    arrays by their names, as in the file
-An option that there is not is refused by its name (ValueError), and what the program says of the tensors is a warning (Note). The
-program is $ATTNSCOPE, the attnscope on the PATH, or the one built in the folder that this package was installed from.
+    score, sinks, W_O, b_O, W_score, …, dO, dY    arrays by name, as in the file
+An unknown option raises ValueError with its name. Notes of the program about the tensors are warnings (Note). The program is
+$ATTNSCOPE, the attnscope on the PATH, or the one built in the source folder of this package.
 """
 
 import json
@@ -49,11 +52,17 @@ def save(path: Path, q: Any, k: Any = None, v: Any = None, **options: Any) -> Pa
 def figure(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, head: Optional[int] = None,
            row: Union[str, int, None] = None, workspace: Optional[str] = None, stage: Optional[str] = None, theme: Optional[str] = None,
            size: Optional[str] = None, titles: bool = True, **options: Any) -> Figure:
-    """A figure of it, which no window shows. layer and head: which one is shown, from 0; row: the query that is looked at, its number or its word;
-    workspace: "step", "heads", "masks" or another one of `attnscope render --help`; stage: of Step, "weights" or another key of `attnscope stages`;
-    theme: "light" or "dark"; size: of the window that it is of, "1280x800" in pixels; titles: whether an SVG says what the pointer rests on.
+    """Returns a figure of the call, without a window.
 
-    ValueError: the program refuses the tensors or an option."""
+    layer, head: the ones to show, from 0
+    row: the selected query, its number or its word
+    workspace: "step", "heads", "masks" or another one of `attnscope render --help`
+    stage: the stage of Step, "weights" or another key of `attnscope stages`
+    theme: "light" or "dark"
+    size: the size of the drawn window in pixels, "1280x800"
+    titles: whether an SVG has tooltips
+
+    Raises ValueError if the program refuses the tensors or an option."""
     return Figure(contents(q, k, v, **options), layer=layer, head=head, row=row, workspace=workspace, stage=stage, theme=theme, size=size,
                   titles=titles)
 
@@ -61,12 +70,14 @@ def figure(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None,
 def show(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, head: Optional[int] = None,
          row: Union[str, int, None] = None, workspace: Optional[str] = None, stage: Optional[str] = None, theme: Optional[str] = None,
          size: Optional[str] = None, titles: bool = True, inline: str = "figure", new: bool = False, wait: bool = False, **options: Any) -> Figure:
-    """Shows it: in a notebook as the figure that is returned (inline="page": as the whole program in the cell, which `attnscope page` makes where
-    its package attnscope-web is installed), else in a window while your program goes on. A second call shows its tensors in the
-    window that is open, which keeps its place; new=True opens another one; wait=True returns when the window was closed. Where there is neither a
-    notebook nor a display, only the figure is returned.
+    """Shows the call in a window while your program continues, and returns its figure.
 
-    The other arguments are figure()'s. A window that is open keeps its layer, head, row, workspace, stage, theme and size: they are refused then."""
+    In a notebook it only returns the figure, which the cell shows; inline="page" shows the whole program in the cell (it needs the package
+    attnscope-web). Without a notebook and a display it only returns the figure too. A second call shows its tensors in the open window,
+    which keeps the selection; new=True opens another window, and wait=True returns after the window was closed.
+
+    The other arguments are those of figure(). An open window keeps its layer, head, row, workspace, stage, theme and size, so passing them raises
+    ValueError."""
     global _window
     if inline not in ("figure", "page"):
         raise ValueError(f"inline is '{inline}'; expected 'figure' or 'page'")
@@ -94,28 +105,34 @@ def _with_file(arrays: Arrays) -> "tempfile.TemporaryDirectory[str]":
 
 
 def heads(q: Any, k: Any = None, v: Any = None, **options: Any) -> Table:
-    """A row for each head of each layer: layer, head, label, and the measures that `attnscope heads --help` explains; NaN where one is not
-    defined. A pandas.DataFrame, or a dict of arrays where pandas is not installed."""
+    """Returns one row per head of each layer: layer, head, label, and the measures of `attnscope heads --help`; NaN for an undefined measure.
+    The result is a pandas.DataFrame, or a dict of arrays if pandas is not installed."""
     with _with_file(contents(q, k, v, **options)) as folder:
         return _figure.measured(os.path.join(folder, "attention.npz"))
 
 
 def trace(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, keep: Optional[Sequence[str]] = None, grad: bool = False,
           backend: Optional[str] = None, **options: Any) -> Arrays:
-    """Every stage of one call by its key (`attnscope stages`): "scores", "weights" [B, H, Tq, Tk], "context" [B, H, Tq, d], "logsumexp"
-    [B, H, Tq], …, in float32. keep: only these; grad: also the gradient of each, "d_scores", …, from dO or dY; layer: of several, from 0;
-    backend: "reference" computes in float64."""
+    """Returns every stage of one call by its key (`attnscope stages`): "scores", "weights" [B, H, Tq, Tk], "context" [B, H, Tq, d], "logsumexp"
+    [B, H, Tq], …, in float32.
+
+    keep: only these stages
+    grad: also the gradient of each, "d_scores", …, from dO or dY
+    layer: one of several layers, from 0
+    backend: "reference" computes in float64"""
     with _with_file(contents(q, k, v, **options)) as folder:
         return _figure.traced(os.path.join(folder, "attention.npz"), layer, keep, grad, backend)
 
 
 def diff(q: Any, k: Any, v: Any, results: Union[Mapping[str, Any], Any], *, layer: Optional[int] = None, tolerance: Optional[float] = None,
          rtol: Optional[float] = None, **options: Any) -> Dict[str, Any]:
-    """Compares results with what the float64 reference makes of q, k and v. results: arrays by the keys of stages ("weights", "context", "output",
-    "logsumexp", "dQ", …), or the context alone. Equal is |a − b| ≤ tolerance + rtol · |b|; without them it follows from sizes and types.
+    """Compares results with the float64 reference on the same q, k and v.
 
-    Returns what `attnscope diff --json` says: "equal", "verdict" in words, "arrays" with their errors, and in "examined" which fault explains
-    them."""
+    results: arrays by the keys of stages ("weights", "context", "output", "logsumexp", "dQ", …), or the context alone
+    tolerance, rtol: a and b are equal if |a − b| ≤ tolerance + rtol · |b|; by default the tolerance follows from sizes and dtypes
+
+    Returns the result of `attnscope diff --json`: "equal", "verdict" in words, "arrays" with their errors, and "examined" with the fault
+    that explains them."""
     arrays = contents(q, k, v, **options)
     given = results if isinstance(results, Mapping) else {"context": results}
     with _with_file(arrays) as folder:

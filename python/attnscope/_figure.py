@@ -1,4 +1,4 @@
-"""A figure of one call: its picture, its numbers, and the window that shows it."""
+"""A figure of one call: its picture, its numbers, and its window."""
 
 import csv
 import html
@@ -25,7 +25,7 @@ Table = Any  # a pandas.DataFrame, or a dict of arrays where pandas is not insta
 
 
 def table(columns: Dict[str, NDArray[Any]]) -> Table:
-    """pandas' where it is installed."""
+    """Returns a pandas.DataFrame if pandas is installed, otherwise the columns."""
     try:
         import pandas
     except ImportError:
@@ -34,7 +34,7 @@ def table(columns: Dict[str, NDArray[Any]]) -> Table:
 
 
 def write(folder: Path, arrays: Arrays, name: str = "attention.npz") -> str:
-    """The file, whole or not at all: a window may be reading it."""
+    """Writes the file whole or not at all, because a window may be reading it. Returns the path."""
     path = os.path.join(os.fspath(folder), name)
     with open(path + ".part", "wb") as file:
         numpy.savez(file, **arrays)
@@ -43,13 +43,13 @@ def write(folder: Path, arrays: Arrays, name: str = "attention.npz") -> str:
 
 
 def as_options(**values: Any) -> List[str]:
-    """["--layer", "3"]; of None nothing."""
+    """Returns options as words, ["--layer", "3"]; None is left out."""
     return [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
 
 
 def traced(path: Path, layer: Optional[int] = None, keep: Optional[Sequence[str]] = None, grad: bool = False,
            backend: Optional[str] = None) -> Arrays:
-    """What `attnscope trace` computes of a file."""
+    """Returns the stages that `attnscope trace` computes for a file."""
     with tempfile.TemporaryDirectory(prefix="attnscope-") as folder:
         out = os.path.join(folder, "trace.npz")
         asked = as_options(layer=layer, keep=",".join(keep) if keep else None, backend=backend)
@@ -59,7 +59,7 @@ def traced(path: Path, layer: Optional[int] = None, keep: Optional[Sequence[str]
 
 
 def measured(path: Path) -> Table:
-    """What `attnscope heads` measures of a file, a row for each head."""
+    """Returns the measures of `attnscope heads` for a file, one row per head."""
     rows = list(csv.reader(io.StringIO(run(["heads", os.fspath(path), "-o", "-"]).decode())))
     return table({name: _column(name, [row[n] for row in rows[1:]]) for n, name in enumerate(rows[0])})
 
@@ -71,7 +71,7 @@ def _column(name: str, cells: List[str]) -> NDArray[Any]:
 
 
 def place_of(query: Union[str, int], tokens: Optional[Sequence[str]]) -> int:
-    """The number of a query that is named by its word. ValueError: it is none of the tokens, or several."""
+    """Returns the number of a query, given its number or word. Raises ValueError if no token or several are that word."""
     if not isinstance(query, str):
         return int(query)
     places = [n for n, token in enumerate(tokens or ()) if token == query]
@@ -86,13 +86,13 @@ def words_in(arrays: Arrays, name: str) -> Optional[List[str]]:
 
 
 def places_of(arrays: Arrays, row: Union[str, int, None] = None, **places: Any) -> List[str]:
-    """What is looked at, as options of the program."""
+    """Returns the selection as options of the program."""
     select = None if row is None else f"weights:{place_of(row, words_in(arrays, 'tokens'))},0"
     return as_options(**places, select=select)
 
 
 def first_look(arrays: Arrays, **places: Any) -> Dict[str, Any]:
-    """Of Q and K the weights, and of a few the last query, which may attend to most; where nothing else is asked for."""
+    """Returns the default selection: the weights of Q and K, and for few tokens the last query, which may attend to the most keys."""
     q = arrays.get("Q", arrays.get("l0.Q"))
     if q is None or places.get("workspace") or places.get("stage"):
         return places
@@ -101,7 +101,7 @@ def first_look(arrays: Arrays, **places: Any) -> Dict[str, Any]:
 
 
 class Figure:
-    """One call as attnscope draws it. In a notebook it is its picture, in which resting the pointer on a cell says its words and its number."""
+    """One call as attnscope draws it. A notebook shows its picture, in which each cell has a tooltip with its words and its number."""
 
     def __init__(self, arrays: Arrays, *, titles: bool = True, page: bool = False, theme: Optional[str] = None, size: Optional[str] = None, **places: Any) -> None:
         self._folder = tempfile.mkdtemp(prefix="attnscope-")
@@ -114,10 +114,10 @@ class Figure:
         self._asked = as_options(theme=theme or "light", size=size or "1280x800") + places_of(arrays, **first_look(arrays, **places))
         self._titles, self._page = titles, page
         self._pictures: Dict[str, bytes] = {}
-        self.picture("html" if page else "svg")  # what is wrong with the tensors is said now
+        self.picture("html" if page else "svg")  # reports invalid tensors now
 
     def picture(self, kind: str) -> bytes:
-        """The bytes of an "svg", "pdf" or "png"; "html": the program with the document in it."""
+        """Returns the bytes of an "svg", "pdf" or "png", or of "html": the program with the document in it."""
         if kind == "html" and kind not in self._pictures:
             self._pictures[kind] = run(["page", self.path, "-o", "-", *self._asked])
         if kind not in self._pictures:
@@ -126,11 +126,11 @@ class Figure:
         return self._pictures[kind]
 
     def _repr_svg_(self) -> str:
-        """As wide as there is room, at most as wide as it was drawn."""
+        """Returns the SVG, as wide as the cell allows and at most as wide as it was drawn."""
         return self.picture("svg").decode().replace('class="attn"', 'class="attn" style="max-width:100%;height:auto"', 1)
 
     def _repr_html_(self) -> str:
-        """The same inside the page: notebooks that draw an SVG as an image would not say what the pointer rests on; or the program in a frame."""
+        """Returns the SVG as part of the page, because an SVG drawn as an image has no tooltips; or the program in a frame."""
         if not self._page:
             return self._repr_svg_()
         page = html.escape(self.picture("html").decode())
@@ -140,9 +140,9 @@ class Figure:
         return self.picture("png")
 
     def save(self, path: Path) -> str:
-        """Writes the picture; .svg, .pdf or .png, as the name says; .html: the program with the document in it. Returns the path.
+        """Writes the picture as .svg, .pdf or .png, by the extension of the path; .html is the program with the document in it. Returns the path.
 
-        ValueError: another extension. RuntimeError: .html, and the package attnscope-web is not installed."""
+        Raises ValueError for another extension, and RuntimeError for .html if the package attnscope-web is not installed."""
         kind = pathlib.Path(path).suffix[1:].lower()
         if kind not in ("svg", "pdf", "png", "html"):
             raise ValueError(f"{os.fspath(path)} ends in '.{kind}'; expected .svg, .pdf, .png or .html")
@@ -150,24 +150,23 @@ class Figure:
         return os.fspath(path)
 
     def heads(self) -> Table:
-        """A row for each head of each layer: layer, head, label, and the measures that `attnscope heads --help` explains; NaN where one is not
-        defined. A pandas.DataFrame, or a dict of arrays where pandas is not installed."""
+        """Returns one row per head of each layer: layer, head, label, and the measures of `attnscope heads --help`; NaN for an undefined
+        measure. The result is a pandas.DataFrame, or a dict of arrays if pandas is not installed."""
         return measured(self.path)
 
     @property
     def weights(self) -> NDArray[numpy.float32]:
-        """[B, H, Tq, Tk] of the layer that the figure shows."""
+        """The weights [B, H, Tq, Tk] of the shown layer."""
         return self.trace("weights")["weights"]
 
     def trace(self, *keep: str, grad: bool = False, backend: Optional[str] = None) -> Arrays:
-        """The stages of the layer that the figure shows, by their keys (`attnscope stages`); all, or those that are named."""
+        """Returns the stages of the shown layer by their keys (`attnscope stages`): all, or only the named ones."""
         return traced(self.path, self.layer if self._layers > 1 else None, keep, grad, backend)
 
     def row(self, query: Union[str, int], head: Optional[int] = None, batch: int = 0) -> Table:
-        """What one query attends to: the keys and their weights [Tk], of the head that the figure shows or another one. query: its number, or
-        its word.
+        """Returns the keys of one query and their weights [Tk], for the shown head or another one. query: its number, or its word.
 
-        ValueError: the word is none of the tokens, or several."""
+        Raises ValueError if no token or several are that word."""
         weights = self.weights[batch, self.head if head is None else head]
         tokens = self._words[0] or list(map(str, range(weights.shape[0])))
         keys = self._words[1] or (tokens if weights.shape[0] == weights.shape[1] else list(map(str, range(weights.shape[1]))))
@@ -175,7 +174,7 @@ class Figure:
 
 
 class Window:
-    """The window of this process, and the file that it follows."""
+    """A running window, and the file that it follows."""
 
     def __init__(self, arrays: Arrays, places: Sequence[str]) -> None:
         self.folder = tempfile.mkdtemp(prefix="attnscope-")

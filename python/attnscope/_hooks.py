@@ -1,11 +1,11 @@
-"""Q, K and V of a PyTorch model, by hooks on its attention, call after call as they run.
+"""Records Q, K and V of a PyTorch model by hooks on its attention modules, in the order of their calls.
 
-Q and K are what the scores take: after q_norm and k_norm, and after RoPE where the model's file has apply_rotary_pos_emb (else say
-rope="half"). The weights and the context of what is recorded are computed anew and compared with the model's own; where they differ
-nothing is shown or saved, and the error names the module: then say what the call has besides, such as causal=True, scale=0.125,
-alibi=True, window_left=128, mask=…. Ask a model of transformers for its weights, with attn_implementation="eager" and
-output_attentions=True among its inputs; else the context alone is compared. torch.nn.MultiheadAttention brings its masks itself.
-heads and kv_heads: of a model that does not say them.
+Q and K are the operands of the scores: after q_norm and k_norm, and after RoPE if the model's file has apply_rotary_pos_emb (otherwise
+pass rope="half"). The weights and the context are recomputed from them and compared with the model's own. A difference raises an error
+that names the module; then pass the missing options of the call, such as causal=True, scale=0.125, alibi=True, window_left=128, mask=….
+
+A model of transformers returns its weights with attn_implementation="eager" and output_attentions=True among its inputs. Otherwise
+only the context is compared. torch.nn.MultiheadAttention provides its masks itself. Pass heads and kv_heads if the model does not name them.
 """
 
 import collections.abc
