@@ -9,11 +9,13 @@ Links: a relative link names a file of the tree, #part a heading of that page, a
 Examples: each line of README.md that begins with "attnscope" or "./run" is run in a folder with inputs. Commands that open a
 window run without a display: they may fail with 1 (no display), never with 2 (bad usage). The block of Python is run too.
 """
+import json
 import os
 import pathlib
 import re
 import shlex
 import shutil
+import string
 import struct
 import subprocess
 import sys
@@ -97,11 +99,14 @@ def npy(values, shape):
 
 
 def make_inputs(tree, program, folder):
-    """What the examples name: qkv.npz, the results of a right kernel, and a small GPT-2."""
+    """The files in the examples: qkv.npz, the results of a correct kernel, and a small GPT-2 with a token for each letter."""
     with zipfile.ZipFile(folder / "qkv.npz", "w") as archive:
         for seed, name in enumerate("QKV", 1):
             archive.writestr(f"{name}.npy", npy([(n * seed * 37 % 101) / 50 - 1 for n in range(2 * 4 * 8)], (2, 4, 8)))
     shutil.copytree(tree / "tests/goldens/models/gpt2", folder / "gpt2")
+    letters = "Ġ" + string.ascii_lowercase + "CSTW"
+    (folder / "gpt2/vocab.json").write_text(json.dumps({letter: n for n, letter in enumerate(letters)}))
+    (folder / "gpt2/merges.txt").write_text("#version: 0.2\n")
     subprocess.run([program, "trace", "qkv.npz", "-o", "kernel.npz", "--causal", "--keep", "context"], cwd=folder, check=True,
                    capture_output=True)
 

@@ -5,7 +5,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 "$(readlink -f "$2")" gpt2.npz 4 7
 
-# The command of the README; then every head on one screen: 1 action.
+# The command of docs/workspaces/heads.md; then every head on one screen: 1 action.
 start --save-session recorded.json gpt2.npz
 document_is_there
 goes_to heads
