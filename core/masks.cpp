@@ -38,16 +38,23 @@ KeyRange window_keys(const MaskSpec& mask, const Dimensions& size, Index p) {
     return {p - reach(mask.window_left), p + reach(mask.window_right) + 1};
 }
 
+/// Keys in the block of a query at position p. No key has a position below 0, so a query there has none.
+KeyRange block_keys(const MaskSpec& mask, const Dimensions& size, Index p) {
+    if (p < 0) return {};
+    // A longer block than this changes nothing.
+    const Index length = std::min(*mask.block, std::max(p + 1, size.tk));
+    const Index first = p / length * length;
+    return {first, first + length};
+}
+
 /// What holds whatever the windows say: causal, block, padding, and that there is such a key.
 KeyRange keys_without_window(const MaskSpec& mask, const Dimensions& size, Index b, Index i) {
+    const Index p = i + size.query_offset;
     KeyRange keys{0, size.tk};
-    if (mask.causal == CausalAlign::top_left) keys.end = i + size.query_offset + 1;
+    if (mask.causal == CausalAlign::top_left) keys.end = p + 1;
     if (mask.causal == CausalAlign::bottom_right) keys.end = i + size.tk - size.tq + 1;
     keys = common(keys, {0, size.tk});
-    if (mask.block) {
-        const Index length = std::min(*mask.block, std::max(size.tq, size.tk));
-        keys = common(keys, {i / length * length, i / length * length + length});
-    }
+    if (mask.block) keys = common(keys, block_keys(mask, size, p));
     if (!mask.padding.empty()) keys = common(keys, {0, mask.padding[b]});
     return keys;
 }

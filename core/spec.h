@@ -59,7 +59,7 @@ struct MaskSpec {
     std::optional<Index> window_right;  // j − p ≤ window_right
     Index global_tokens =
         0;  // positions below it see every key and are seen, whatever the windows say
-    std::optional<Index> block;  // i / block == j / block
+    std::optional<Index> block;  // ⌊p / block⌋ == ⌊j / block⌋
     std::vector<Index> padding;  // valid keys of each batch entry: j < padding[b]; empty: all
     std::shared_ptr<const Mask> custom;  // broadcastable to [B,H,Tq,Tk]; true = may attend
 

@@ -5,8 +5,9 @@ layout(std430, binding = 6) readonly buffer Custom { uint custom_words[]; };
 
 /// Keys x <= j < y of query i, before the custom mask; none when x >= y. Neither end ever falls as i grows.
 ivec2 key_range(int b, int i) {
-    int block_begin = i / call.block * call.block;
     int position = i + call.query_offset;
+    // A query before key 0 is in a block without keys.
+    int block_begin = position < 0 ? -call.block : position / call.block * call.block;
     int begin = max(max(0, position - call.window), block_begin);
     int end = min(min(position + call.causal_end, position + call.window + 1), block_begin + call.block);
     return ivec2(begin, min(end, min(valid_keys[b], call.tk)));

@@ -240,6 +240,45 @@ TEST_CASE("an offset moves the queries: one query at position 5 sees what row 5 
     CHECK(one[Stage::weights](0, 0, 0, 2) > 0.0F);
 }
 
+TEST_CASE(
+    "every rule counts by position: queries with an offset have their rows of the square call") {
+    for (const ShiftedCase& one : shifted_cases()) {
+        const ExactCase exact = exact_of(one.square);
+        const Index count = one.part.inputs.q.shape().t;
+        const TensorD context = rows_from(exact.forward[Stage::context], one.first, count);
+        const TensorD d_q = rows_from(exact.d[Stage::q], one.first, count);
+        for (const char* backend : {"reference", "staged", "fused"}) {
+            const Call call = validate(one.part.inputs, one.part.spec).value();
+            const Trace got = attend(call, *find_backend(backend)).value();
+            const std::string name = fmt::format("{}, {}", one.part.name, backend);
+            CHECK(compare(got[Stage::context], context, "context of " + name) == "");
+            CHECK(compare(got.logsumexp, rows_from(exact.forward.logsumexp, one.first, count),
+                          "logsumexp of " + name) == "");
+            if (!got[Stage::weights].empty())
+                CHECK(compare(got[Stage::weights],
+                              rows_from(exact.forward[Stage::weights], one.first, count),
+                              "weights of " + name) == "");
+            const Trace d =
+                attend_backward(call, got, one.part.upstream, *find_backend(backend)).value();
+            CHECK(compare(d[Stage::q], d_q, "d_q of " + name) == "");
+            CHECK(compare(d[Stage::k], exact.d[Stage::k], "d_k of " + name) == "");
+            CHECK(compare(d[Stage::v], exact.d[Stage::v], "d_v of " + name) == "");
+        }
+        // The few queries of decoding have a kernel of their own.
+        const Trace few = attend(one.part.inputs, one.part.spec, "fused",
+                                 StageSet().set(index_of(Stage::context)))
+                              .value();
+        CHECK(compare(few[Stage::context], context, "context alone of " + one.part.name) == "");
+        // And the offset is what does it.
+        AttentionSpec unmoved = one.part.spec;
+        if (unmoved.mask.causal) unmoved.mask.causal = CausalAlign::top_left;
+        unmoved.query_offset = 0;
+        const Trace wrong = attend(one.part.inputs, unmoved, "reference").value();
+        CAPTURE(one.part.name);
+        CHECK((worst_error(wrong[Stage::context], context) > 1e-2) == one.counts_by_position);
+    }
+}
+
 TEST_CASE("ALiBi: a query far behind its keys keeps the digits of its weights and gradients") {
     for (const Index offset : {Index{100'000}, Index{10'000'000}}) {
         Case one = normal_case(fmt::format("offset {}", offset), {1, 2, 5, 8}, {1, 2, 40, 8}, 8);

@@ -61,6 +61,28 @@ TEST_CASE("window, block and padding allow their runs of keys, and masks combine
     CHECK(picture(all, sizes(1, 1, 4, 4)) == "0000 0100 0110 0010");
 }
 
+TEST_CASE("every rule counts by the query's position, which is its row and the offset") {
+    Dimensions size = sizes(1, 1, 3, 10);
+    size.query_offset = 6;
+    MaskSpec block;
+    block.block = 4;
+    CHECK(picture(block, size) == "0000111100 0000111100 0000000011");
+    MaskSpec window;
+    window.window = 1;
+    CHECK(picture(window, size) == "0000011100 0000001110 0000000111");
+    window.global_tokens = 7;  // the query at position 6 is one
+    CHECK(picture(window, size) == "1111111111 1111111110 1111111111");
+    MaskSpec causal;
+    causal.causal = CausalAlign::top_left;
+    CHECK(picture(causal, size) == "1111111000 1111111100 1111111110");
+    size = sizes(1, 1, 5, 3);  // bottom-right: the first two queries stand before key 0
+    size.query_offset = -2;
+    block.block = 2;
+    CHECK(picture(block, size) == "000 000 110 110 001");
+    block.block = std::numeric_limits<Index>::max();
+    CHECK(picture(block, size) == "000 000 111 111 111");
+}
+
 TEST_CASE("a window or block of the largest 64-bit size allows everything") {
     MaskSpec mask;
     mask.window = std::numeric_limits<Index>::max();

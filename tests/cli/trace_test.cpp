@@ -173,6 +173,24 @@ TEST_CASE_FIXTURE(OnDisk, "raw scores ask for their scale, and a layer of severa
     CHECK(says(other.err, "d-k is 77, but the queries have"));
 }
 
+TEST_CASE_FIXTURE(OnDisk, "one query after ten keys is in the block of the last ones") {
+    std::vector<float> k(10, 1.0F);
+    k[8] = 0.0F, k[9] = std::log(3.0F);
+    const std::vector<NpzEntry> arrays{
+        {"Q", {1, 1}, std::vector<float>{1.0F}}, {"K", {10, 1}, k}, {"V", {10, 1}, k}};
+    const std::vector<float> expected{0, 0, 0, 0, 0, 0, 0, 0, 0.25F, 0.75F};
+    for (const auto& options : {std::vector<std::string>{"--causal=bottom-right", "--block", "4"},
+                                {"--query-offset", "9", "--block", "4"}})
+        for (const char* backend : {"reference", "staged"}) {
+            std::vector<std::string> all = options;
+            all.insert(all.end(), {"--backend", backend});
+            const auto weights = floats(written(scratch, arrays, all), "weights");
+            REQUIRE(weights.size() == expected.size());
+            for (std::size_t j = 0; j < expected.size(); ++j)
+                CHECK(weights[j] == doctest::Approx(expected[j]));
+        }
+}
+
 TEST_CASE_FIXTURE(OnDisk,
                   "a causal mask of another number of keys than queries asks for its corner") {
     const std::vector<float> q(2, 1.0F), k(3, 1.0F);

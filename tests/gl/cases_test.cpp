@@ -41,6 +41,24 @@ TEST_CASE("every shader agrees with the exact result") {
     for (const Case& one : engine_cases(Sizes::odd)) CHECK(compare(one) == "");
 }
 
+TEST_CASE(
+    "queries with an offset have their rows of the square call, under every rule of the shaders") {
+    int computed = 0;
+    for (const ShiftedCase& one : shifted_cases()) {
+        if (the_backend().supports(validate(one.part.inputs, one.part.spec).value())) continue;
+        ++computed;
+        const TraceD exact = attend_exact(cast<double>(one.square.inputs), one.square.spec).value();
+        const TensorD expected =
+            rows_from(exact[Stage::context], one.first, one.part.inputs.q.shape().t);
+        for (const StageSet keep : {all_stages(), fused_stages()}) {
+            const Trace got = attend(one.part.inputs, one.part.spec, the_backend(), keep).value();
+            CAPTURE(one.part.name);
+            CHECK(worst_error(got[Stage::context], expected) < 1e-5 * largest_of(expected));
+        }
+    }
+    CHECK(computed == 24);  // 6 rules, each of 4 sizes
+}
+
 TEST_CASE("huge logits agree within what rounding a score costs its exp") {
     for (Case one : engine_cases(Sizes::small)) {
         if (one.inputs.projects()) continue;

@@ -65,7 +65,7 @@ def allowed(options, mask, tq, tk, offset, batch):
     if "causal" in options:
         inside &= j <= i
     if "block" in options:
-        inside &= (torch.arange(tq)[:, None] // options["block"]) == (j // options["block"])
+        inside &= (i // options["block"]) == (j // options["block"])
     inside = inside.expand(batch, 1, tq, tk).clone()
     for b, valid in enumerate(options.get("padding", [])):
         inside[b, :, :, valid:] = False
@@ -149,6 +149,7 @@ def main():
     write("window_sides", {"window_left": 3, "window_right": 0}, 4)
     write("global_tokens", {"window": 1, "global_tokens": 2}, 5, tq=13, tk=13)
     write("block", {"block": 4}, 6, tq=14, tk=14)
+    write("block_offset", {"block": 4, "causal": "bottom-right"}, 23, tq=3, tk=10)
     write("padding", {"padding": [9, 5]}, 7)
     write("dead_rows", {}, 8, mask=dead_row)
     write("offset_window", {"window_left": 2, "query_offset": 4, "causal": True}, 9, tq=5, tk=11)

@@ -226,7 +226,95 @@ std::vector<Case> cases_of(Sizes sizes, const std::vector<Extents>& odd,
     return cases;
 }
 
+/// The rules of positions, each by its name.
+struct PositionRule {
+    const char* name;
+    void (*set)(AttentionSpec&, Index tokens);
+    bool counts_by_position = true;
+};
+constexpr PositionRule kPositionRules[] = {
+    {"causal", [](AttentionSpec& spec, Index) { spec.mask.causal = CausalAlign::top_left; }},
+    {"window", [](AttentionSpec& spec, Index) { spec.mask.window = 2; }},
+    {"window sides",
+     [](AttentionSpec& spec, Index) { spec.mask.window_left = 3, spec.mask.window_right = 1; }},
+    {"global tokens",
+     [](AttentionSpec& spec, Index) { spec.mask.window = 1, spec.mask.global_tokens = 2; }},
+    {"block", [](AttentionSpec& spec, Index) { spec.mask.block = 4; }},
+    {"block, causal",
+     [](AttentionSpec& spec, Index) {
+         spec.mask.block = 4;
+         spec.mask.causal = CausalAlign::top_left;
+     }},
+    {"padding", [](AttentionSpec& spec, Index tokens) { spec.mask.padding = {tokens - 2}; }, false},
+    {"mask given",
+     [](AttentionSpec& spec, Index tokens) {
+         spec.mask.custom = ragged_mask({1, 2, tokens, tokens});
+     },
+     false},
+    {"alibi, window", [](AttentionSpec& spec, Index) { spec.alibi = true, spec.mask.window = 6; }},
+    {"rope half", [](AttentionSpec& spec, Index) { spec.rope = Rope{}; }},
+    {"rope interleaved, part",
+     [](AttentionSpec& spec, Index) {
+         spec.rope = Rope{RopePairs::interleaved, 500.0, 4};
+     }},
+    {"all together",
+     [](AttentionSpec& spec, Index tokens) {
+         spec.rope = Rope{};
+         spec.alibi = true;
+         spec.softcap = 2.0;
+         spec.mask.causal = CausalAlign::top_left;
+         spec.mask.window_left = 6;
+         spec.mask.global_tokens = 1;
+         spec.mask.block = 8;
+         spec.mask.padding = {tokens - 1};
+     }},
+};
+
+/// Queries first … first + count − 1 of the call alone. Where they end with the keys, a causal mask is bottom-right, which
+/// says the offset.
+Case part_of(const Case& square, Index first, Index count) {
+    Case part = square;
+    const Index tokens = square.inputs.k.shape().t;
+    const bool at_end = first + count == tokens && square.spec.mask.causal;
+    part.name += at_end ? ", bottom-right" : ", by offset";
+    if (at_end)
+        part.spec.mask.causal = CausalAlign::bottom_right;
+    else
+        part.spec.query_offset = first;
+    part.inputs.q = rows_from(square.inputs.q, first, count);
+    part.upstream.gradient = rows_from(square.upstream.gradient, first, count);
+    if (!square.spec.mask.custom) return part;
+    const Mask& whole = *square.spec.mask.custom;
+    Mask rows({1, whole.shape().h, count, tokens});
+    for (Index h = 0; h < whole.shape().h; ++h)
+        for (Index i = 0; i < count; ++i)
+            std::ranges::copy(whole.matrix(0, h).row(first + i), rows.matrix(0, h).row(i).begin());
+    part.spec.mask.custom = std::make_shared<const Mask>(std::move(rows));
+    return part;
+}
+
 }  // namespace
+
+std::vector<ShiftedCase> shifted_cases() {
+    std::vector<ShiftedCase> cases;
+    struct {
+        Index tokens, first, count;
+    } constexpr kSizes[] = {{10, 9, 1}, {13, 5, 3}, {131, 64, 40}, {131, 90, 41}};
+    for (const auto& [tokens, first, count] : kSizes)
+        for (const PositionRule& rule : kPositionRules) {
+            Case square =
+                normal_case(fmt::format("{} of {} tokens, from {}", rule.name, tokens, first),
+                            {1, 2, tokens, 8}, {1, 1, tokens, 8}, 5);
+            rule.set(square.spec, tokens);
+            for (Index h = 0; h < 2; ++h)  // what is no part of it sends nothing back
+                for (Index i = 0; i < tokens; ++i)
+                    if (i < first || i >= first + count)
+                        std::ranges::fill(square.upstream.gradient.matrix(0, h).row(i), 0.0F);
+            Case part = part_of(square, first, count);
+            cases.push_back({std::move(square), std::move(part), first, rule.counts_by_position});
+        }
+    return cases;
+}
 
 Case normal_case(std::string name, const Shape& q, const Shape& k, Index d_v) {
     return {std::move(name),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,25 @@ std::vector<Case> engine_cases(Sizes sizes);
 /// Every kind of attention beside the plain one: each score function, RoPE, soft cap, ALiBi, sinks, windows with sides
 /// and global tokens, query offsets; alone, with a causal mask, and together, with GQA.
 std::vector<Case> kind_cases(Sizes sizes);
+
+/// A call of as many queries as keys whose options count by position, and queries first … of it by themselves, whose
+/// offset says where they stand: both have the same rows.
+struct ShiftedCase {
+    Case square, part;
+    Index first = 0;
+    bool counts_by_position = true;  // else the offset changes nothing
+};
+/// Each rule of masks and positions by itself, and all together.
+std::vector<ShiftedCase> shifted_cases();
+/// Rows `first` … first + count − 1 of each head.
+template <class Scalar>
+TensorOf<Scalar> rows_from(const TensorOf<Scalar>& x, Index first, Index count) {
+    TensorOf<Scalar> rows({x.shape().b, x.shape().h, count, x.shape().d});
+    for (Index b = 0; b < x.shape().b; ++b)
+        for (Index h = 0; h < x.shape().h; ++h)
+            for (Index i = 0; i < count; ++i)
+                std::ranges::copy(x.matrix(b, h).row(first + i), rows.matrix(b, h).row(i).begin());
+    return rows;
+}
 
 }  // namespace attn::test

@@ -75,6 +75,10 @@ TEST_CASE("each rule says its own arithmetic") {
           "window allows: the query is a global token: it sees every key");
     CHECK(words({SetBlock{2}}, {1, 2}) ==
           "block forbids: i is in block 0 ≠ j in block 1, of 2 each");
+    CHECK(words({SetQueryOffset{2}, SetBlock{2}}, {1, 3}) ==
+          "block allows: p is in block 1 = j in block 1, of 2 each, p = i + 2");
+    CHECK(words({SetQueryOffset{2}, SetBlock{2}}, {1, 1}) ==
+          "block forbids: p is in block 1 ≠ j in block 0, of 2 each, p = i + 2");
     CHECK(words({SetPadding{3}}, {0, 3}) == "padding forbids: j = 3 ≥ 3 valid keys");
     CHECK(words({kForbidOne}, {1, 2}) == "paint forbids: painted as forbidden");
     CHECK(words({kForbidOne}, {1, 1}) == "paint allows: not painted as forbidden");

@@ -88,12 +88,13 @@ void add_rules(std::string& code, const Document& document, const Library& libra
     if (mask.causal)
         add(fmt::format("j <= {}", ascii_shifted("i", causal_shift(document.size, *mask.causal))),
             "causal");
-    if (mask.windowed() && offset != 0)
+    const std::string_view p = offset == 0 ? "i" : "p";
+    if ((mask.windowed() || mask.block) && offset != 0)
         code += fmt::format("p = {}  # positions of the queries\n", ascii_shifted("i", offset));
     if (mask.windowed())
-        add(window_expression(mask, offset == 0 ? "i" : "p"),
+        add(window_expression(mask, p),
             mask.global_tokens == 0 ? "window" : "window, and global tokens");
-    if (mask.block) add(fmt::format("i // {0} == j // {0}", *mask.block), "blocks");
+    if (mask.block) add(fmt::format("{0} // {1} == j // {1}", p, *mask.block), "blocks");
     if (!mask.padding.empty()) add(padding_expression(mask, library), "padding: valid keys");
     if (mask.custom)
         add(literal(*mask.custom, library, four_axes), document.painted ? "painted" : "given");

@@ -147,10 +147,16 @@ std::string causal_verdict(const AppState& state, Pair pair, bool allows) {
                        pair.query + shift);
 }
 
-std::string block_verdict(const MaskSpec& mask, Pair pair, bool allows) {
-    const Index length = *mask.block;
-    return fmt::format("i is in block {0} {2} j in block {1}, of {3} each", pair.query / length,
-                       pair.key / length, allows ? "=" : "≠", length);
+std::string block_verdict(const AppState& state, Pair pair, bool allows) {
+    const Index length = *state.document().spec.mask.block;
+    const Index offset = state.document().size.query_offset;
+    const Index p = pair.query + offset;
+    const Index block = p >= 0 ? p / length : -((-p - 1) / length) - 1;  // ⌊p / length⌋
+    std::string words =
+        fmt::format("{0} is in block {1} {3} j in block {2}, of {4} each", offset == 0 ? "i" : "p",
+                    block, pair.key / length, allows ? "=" : "≠", length);
+    if (offset != 0) words += fmt::format(", p = {}", shifted_words("i", offset));
+    return words;
 }
 
 std::string padding_verdict(const AppState& state, Pair pair, bool allows) {
@@ -198,7 +204,7 @@ std::string verdict_words(const AppState& state, MaskRule rule, Pair pair, bool 
         case MaskRule::window:
             return window_verdict(state, pair);
         case MaskRule::block:
-            return block_verdict(state.document().spec.mask, pair, allows);
+            return block_verdict(state, pair, allows);
         case MaskRule::padding:
             return padding_verdict(state, pair, allows);
         case MaskRule::paint:

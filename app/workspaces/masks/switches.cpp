@@ -87,7 +87,13 @@ SwitchView block_switch(const AppState& state) {
         view.words = fmt::format("tokens see the {} of their own block: {} … {}, {} … {}, …",
                                  length, 0, length - 1, length, 2 * length - 1);
     if (length == 1) view.words = "every token sees itself alone";
-    view.tip = "Query i and key j are in one block where i div length = j div length.";
+    view.tip =
+        size.query_offset == 0
+            ? std::string("Query i and key j are in one block where i div length = j div length.")
+            : fmt::format(
+                  "Query i and key j are in one block where p div length = j div length, with the "
+                  "query's position p = {}.",
+                  shifted_words("i", size.query_offset));
     return view;
 }
 
