@@ -29,16 +29,16 @@ Tensor of_length_1(Tensor vector) {
     return vector;
 }
 
-/// tanh( (Σ x / √T) W + b ), divided by its length.
+/// tanh( (Σ x / T) W + b ), divided by its length: the mean of the tokens.
 Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
-    Tensor sum({1, 1, 1, x.shape().d});
-    const double root = std::sqrt(static_cast<double>(x.shape().t));
+    Tensor mean({1, 1, 1, x.shape().d});
+    const auto tokens = static_cast<double>(x.shape().t);
     for (Index c = 0; c < x.shape().d; ++c) {
         double total = 0.0;
         for (Index t = 0; t < x.shape().t; ++t) total += x(0, 0, t, c);
-        sum(0, 0, 0, c) = static_cast<float>(total / root);
+        mean(0, 0, 0, c) = static_cast<float>(total / tokens);
     }
-    Tensor vector = through(sum, read_out);
+    Tensor vector = through(mean, read_out);
     for (float& value : vector.values()) value = std::tanh(value);
     return of_length_1(std::move(vector));
 }

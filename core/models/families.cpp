@@ -443,6 +443,8 @@ constexpr std::array kFamilies = {
     ModelFamily{.key = "use_lite",
                 .words = "Universal Sentence Encoder Lite",
                 .epsilon = 1e-5,
+                // Its graph adds the embedding once more to what already holds it and the waves.
+                .embedding_factor = 2.0,
                 .positions = Positions::waves,
                 .activation = Activation::relu,
                 .rows_are_inputs = true,

@@ -214,7 +214,7 @@ def use_lite():
     expected = {"ids": ids}
     half = sizes[0] // 2
     angle = torch.arange(len(ids))[:, None] * torch.exp(-math.log(1e4) / (half - 1) * torch.arange(half, dtype=torch.float64))
-    x = weights["embedding.weight"][ids] + torch.cat((angle.sin(), angle.cos()), -1)
+    x = 2 * weights["embedding.weight"][ids] + torch.cat((angle.sin(), angle.cos()), -1)
 
     def linear(name, into, out):
         w = weights[f"{name}.weight"] = random(g, into, out)
@@ -238,7 +238,7 @@ def use_lite():
         inside = norm(f"{at}mlp_norm", out)(x)
         x = x + linear(f"{at}down", 48, out)(F.relu(linear(f"{at}up", out, 48)(inside)))
         expected[f"l{n}.residual"] = x
-    vector = torch.tanh(linear("read_out", sizes[-1], sizes[-1])(x.sum(0) / math.sqrt(len(ids))))
+    vector = torch.tanh(linear("read_out", sizes[-1], sizes[-1])(x.mean(0)))
     expected["embedding"] = vector / vector.norm()
     write("use_lite", {"hidden_size": sizes[0], "num_hidden_layers": 2, "num_attention_heads": count,
                        "vocab_size": vocabulary, "max_position_embeddings": 128, "layer_norm_eps": 1e-6}, weights, expected)

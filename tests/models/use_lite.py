@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Universal Sentence Encoder Lite in numpy, from the text to the sentence vector, apart from the program.
 
-    use_lite.py FOLDER TRACE.npz TEXT     compares with `attnscope trace --model FOLDER --text TEXT -o TRACE.npz`
+    use_lite.py FOLDER TRACE.npz TEXT [TFJS.safetensors]
 
-FOLDER is what `tools/model use-lite` made. Prints the largest difference of each stage as a part of its largest number, and
-fails above 1e-5.
+Compares with `attnscope trace --model FOLDER --text TEXT -o TRACE.npz`, and that with what use_lite_tfjs.mjs wrote of the
+same tokens. FOLDER is what `tools/model use-lite` made. Prints the largest difference of each stage as a part of its largest
+number, and fails above 1e-5.
 """
 
 import json
@@ -54,7 +55,7 @@ def encode(ids, w):
     def heads(x):
         return x.reshape(len(ids), 4, -1).transpose(1, 0, 2)
 
-    x = w["embedding.weight"][ids]
+    x = 2 * w["embedding.weight"][ids]  # the graph adds the embedding to the embedding with its timing signal
     half = x.shape[1] // 2
     angle = np.arange(len(ids))[:, None] * np.exp(-math.log(1e4) / (half - 1) * np.arange(half))
     x = x + np.concatenate([np.sin(angle), np.cos(angle)], 1)
@@ -71,9 +72,19 @@ def encode(ids, w):
         for key, value in {"q": q, "k": k, "v": v, "scaled": scaled, "weights": weights, "output": output,
                            "residual": x}.items():
             found[f"l{n}.{key}"] = value
-    vector = np.tanh(linear(x.sum(0) / math.sqrt(len(ids)), "read_out"))
+    vector = np.tanh(linear(x.mean(0), "read_out"))
     found["embedding"] = vector / np.sqrt((vector ** 2).sum())
     return found
+
+
+def compare(trace, expected, reference):
+    """The largest difference of all stages."""
+    worst = 0.0
+    for name, numbers in expected.items():
+        error = np.abs(trace[name].reshape(numbers.shape) - numbers).max() / np.abs(numbers).max()
+        print(f"{reference} {name:<14} {error:.1e}")
+        worst = max(worst, error)
+    return worst
 
 
 def main():
@@ -83,11 +94,9 @@ def main():
     if ids != [int(n) for n in trace["token_ids"]]:
         sys.exit(f"tokens differ: {ids} here, {trace['token_ids'].tolist()} there")
     print(" ".join(trace["tokens"]))
-    worst = 0.0
-    for name, expected in encode(ids, tensors(folder / "model.safetensors")).items():
-        error = np.abs(trace[name].reshape(expected.shape) - expected).max() / np.abs(expected).max()
-        print(f"{name:<14} {error:.1e}")
-        worst = max(worst, error)
+    worst = compare(trace, encode(ids, tensors(folder / "model.safetensors")), "numpy")
+    if len(sys.argv) > 4:
+        worst = max(worst, compare(trace, tensors(pathlib.Path(sys.argv[4])), "tfjs"))
     if not worst < 1e-5:
         sys.exit(f"the largest difference is {worst:.1e}; expected less than 1e-5")
 
