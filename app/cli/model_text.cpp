@@ -6,6 +6,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/words.h"
 #include "core/models/groups.h"
+#include "core/models/token_ids.h"
 #include "core/text.h"
 
 namespace attn::cli {
@@ -16,7 +17,7 @@ void add_model_text(CLI::App& app, ModelText& options) {
         "a trained model: its folder (config.json, *.safetensors, tokenizer), or a .gguf");
     add_value(app, "--text", options.text, "TEXT", "what the model reads");
     add_value(app, "--token-ids", options.token_ids, "N,..",
-              "the numbers of its tokens, of a model that has no tokenizer");
+              "in place of --text: the numbers of its tokens");
 }
 
 void add_model_text_or_image(CLI::App& app, ModelText& options) {
@@ -36,7 +37,7 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
         throw bad_input("no --text; expected the text that the model reads, or --token-ids");
     OpenedText opened;
     opened.read = image ? options.image
-                  : ids ? text_of_token_ids(options.token_ids, options.folder)
+                  : ids ? text_of_token_ids(options.token_ids)
                         : *options.text;
     opened.model = std::make_shared<const Model>(or_throw(Model::open(options.folder)));
     const ModelConfig& config = opened.model->config();
@@ -70,16 +71,12 @@ std::string group_of_given(const std::string& model, GivenToModel given) {
     return given.text ? "match" : "image";
 }
 
-std::string text_of_token_ids(const std::string& ids, const std::string& folder) {
+std::string text_of_token_ids(const std::string& ids) {
     if (!numbered_tokens(ids))
         throw bad_input(
             fmt::format("--token-ids is '{}'; expected whole numbers from 0, such as 15496,995",
                         shortened(ids)));
-    if (Tokenizer::open(folder))
-        throw bad_input(
-            fmt::format("--token-ids is '{}', and {} has a tokenizer: expected --text TEXT",
-                        shortened(ids), folder));
-    return ids;
+    return fmt::format("{} {}", kTokenIds, ids);
 }
 
 double parse_number_of(std::string_view flag, const std::string& text, double otherwise) {

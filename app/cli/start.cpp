@@ -368,8 +368,7 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
                                      kLeastScale, kMostScale));
     return caught([&] {
         check_text(options);
-        if (!options.token_ids.empty())
-            options.text = text_of_token_ids(options.token_ids, one_file(options));
+        if (!options.token_ids.empty()) options.text = text_of_token_ids(options.token_ids);
         check_reading(options);
         check_files(options, outputs);
     });
@@ -379,7 +378,7 @@ void add_model_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--text", options.text, "TEXT",
               "what a model reads; FILE is its folder, or its .gguf");
     add_value(app, "--token-ids", options.token_ids, "N,..",
-              "what a model reads that has no tokenizer: the numbers of its tokens");
+              "in place of --text: the numbers of the tokens that a model reads");
     add_value(app, "--image", options.image, "FILE.png",
               "what a model of images reads, or CLIP beside --text; FILE is its folder");
     add_value(

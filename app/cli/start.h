@@ -32,7 +32,7 @@ struct StartOptions {
     std::optional<std::string> text;   // what a model reads
     std::optional<std::string> image;  // the same: a PNG
     std::string decoder;               // what its decoder has written so far, of a T5
-    std::string token_ids;             // the same, where there is no tokenizer: "15496,995"
+    std::string token_ids;             // the numbers of its tokens instead: "15496,995"
     std::string off;                   // its heads that are switched off: "0.1,1.2"
     std::vector<std::string> rows;     // of its weights: "0.1.3=0.5,0.5,0,0"
     std::vector<std::string> patches;  // "0.1.v=A dog"
@@ -58,8 +58,9 @@ struct StartOptions {
 void add_start_options(CLI::App& app, StartOptions& options);
 /// Neither a file nor a place is named: the window opens as it likes.
 bool asks_for_nothing(const StartOptions& options);
-/// What a model reads whose tokenizer cannot be read, given as --token-ids. Throws.
-std::string text_of_token_ids(const std::string& ids, const std::string& folder);
+/// The text that stands for the numbers of tokens, whatever tokenizer a model has: "token-ids: 15496,995". Throws where they
+/// are no numbers.
+std::string text_of_token_ids(const std::string& ids);
 /// Throws where --decoder is given to a model that has none.
 void check_decoder(const std::string& decoder, const std::string& model);
 /// Which of these a model is given to read.

@@ -101,7 +101,7 @@ void declare(CLI::App& app, TraceWords& words, BackendList backends) {
               "layer of what it computes for --text or --image");
     add_value(app, "--text", words.text, "TEXT", "the text that the model reads");
     add_value(app, "--token-ids", words.token_ids, "N,..",
-              "the numbers of its tokens, of a model that has no tokenizer");
+              "in place of --text: the numbers of the tokens");
     add_value(app, "--image", words.image, "FILE.png",
               "the PNG image that the model reads, of one that reads images; of CLIP beside "
               "--text, a || b: two");
@@ -409,7 +409,7 @@ void trace_text(const CLI::App& app, const TraceWords& words, Streams io) {
     const ThreadLimit limit(threads);
     const bool image = app.count("--image") > 0;
     const std::string ids =
-        app.count("--token-ids") > 0 ? text_of_token_ids(words.token_ids, words.model) : words.text;
+        app.count("--token-ids") > 0 ? text_of_token_ids(words.token_ids) : words.text;
     const auto given = given_options(app, words.attention);
     const auto group = given.find("group");
     const bool pairs = reads_pairs(words.model);

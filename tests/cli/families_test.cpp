@@ -150,6 +150,53 @@ TEST_CASE("a corpus is of the first group, and has no decoder") {
                   "--group is given with --texts; that measures the first of a model's groups");
 }
 
+TEST_CASE("--token-ids are numbers to every command, also where the model has a tokenizer") {
+    const Scratch scratch;
+    const std::string gguf = ATTN_TEST_DATA "/gguf/";
+    const std::string without = gguf + "gpt2.gguf", with = gguf + "gpt2.tokens.gguf";
+    const std::string out = scratch.at("out.npz"), other = scratch.at("other.npz");
+    const Arguments ids{"--token-ids", "1,5,9"};
+    const auto check_same = [&](const Arguments& before, const Arguments& after) {
+        for (const auto& [model, to] : {std::pair{with, out}, {without, other}})
+            succeeds(joined(joined(joined(before, {model}), ids), joined(after, {"-o", to})));
+        const Npz one = read_npz(out).value(), two = read_npz(other).value();
+        for (const auto& [name, array] : two.arrays)
+            if (name != "tokens" && name != "options")
+                CHECK_MESSAGE(one.arrays.at(name).values == array.values, name);
+        return one;
+    };
+    const Npz traced = check_same({"trace", "--model"}, {});
+    CHECK(floats(traced, "token_ids") == std::vector<float>{1, 5, 9});
+    CHECK(std::get<std::vector<std::string>>(traced.arrays.at("tokens").values) ==
+          std::vector<std::string>{"1", "5", "9"});
+    const Npz generated = check_same({"generate"}, {"--tokens", "2", "--temperature", "0"});
+    CHECK(floats(generated, "token_ids")[2] == 9.0F);
+    CHECK(succeeds(joined({"heads", with}, joined(ids, {"-o", "-"}))).out ==
+          succeeds(joined({"heads", without}, joined(ids, {"-o", "-"}))).out);
+    // a text of the same letters is other tokens: "1", ",", "5", …
+    succeeds({"trace", "--model", with, "--text", "1,5,9", "-o", out});
+    CHECK(floats(read_npz(out).value(), "token_ids") == std::vector<float>{1, 10, 5, 10, 9});
+    for (const char* command : {"lens", "circuits"}) {
+        const auto read = [&](const Arguments& text) {
+            return succeeds(joined({command, with}, joined(text, {"--json"}))).out;
+        };
+        CHECK(read(ids) == read({"--text", "token-ids: 1 5 9"}));
+        CHECK(read(ids) != read({"--text", "1,5,9"}));
+    }
+    const std::string image = scratch.at("a.svg"), same = scratch.at("b.svg");
+    succeeds(joined({"render", with}, joined(ids, {"--workspace", "heads", "-o", image})));
+    succeeds({"render", with, "--text", "token-ids: 1,5,9", "--workspace", "heads", "-o", same});
+    CHECK(read_text_file(image).value() == read_text_file(same).value());
+    // of a folder with a tokenizer
+    const Scratch with_tokenizer;
+    const std::string readable = test::gpt2_folder(with_tokenizer).string();
+    succeeds({"trace", "--model", readable, "--token-ids", "1 5 9", "-o", out});
+    CHECK(floats(read_npz(out).value(), "token_ids") == std::vector<float>{1, 5, 9});
+    check_refused({"trace", "--model", readable, "--token-ids", "1,999", "-o", out},
+                  "token 999 is not one of 50");
+    check_refused({"lens", with, "--token-ids", "1,x"}, "--token-ids is '1,x'");
+}
+
 TEST_CASE("a model without a tokenizer reads the numbers of tokens") {
     const Scratch scratch;
     test::copy_model("gpt2", scratch / "gpt2");
@@ -165,10 +212,6 @@ TEST_CASE("a model without a tokenizer reads the numbers of tokens") {
                   "--token-ids and --text are given; expected one of the two");
     check_refused({"trace", "--model", folder, "--token-ids", "7,50", "-o", out},
                   "token 50 is not one of 50");
-    const Scratch with_tokenizer;
-    const std::string readable = test::gpt2_folder(with_tokenizer).string();
-    check_refused({"trace", "--model", readable, "--token-ids", "1", "-o", out},
-                  "has a tokenizer: expected --text TEXT");
     // a tokenizer of another kind is no reason not to run the numbers
     std::ofstream(scratch / "gpt2" / "tokenizer.json") << R"({"model":{"type":"WordLevel"}})";
     succeeds({"trace", "--model", folder, "--token-ids", "7,0", "-o", out});

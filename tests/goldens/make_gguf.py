@@ -238,7 +238,7 @@ def as_type(array, kind):
     return kind, (array.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).tobytes()
 
 
-def model(name, kind="F32", to=None, more=()):
+def model(name, kind="F32", to=None, more=(), keys=None):
     config = json.loads((HERE / "models" / name / "config.json").read_text())
     arrays = {}
     for theirs, array in read_safetensors(HERE / "models" / name / "model.safetensors").items():
@@ -252,7 +252,7 @@ def model(name, kind="F32", to=None, more=()):
     arrays |= dict(more)
     tensors = [(ours, *as_type(array, kind)) for ours, array in arrays.items()]
     tensors = [(ours, stored_as, list(arrays[ours].shape), raw) for ours, stored_as, raw in tensors]
-    write(OUT / f"{to or name}.gguf", keys_of(config, arrays), tensors)
+    write(OUT / f"{to or name}.gguf", {**keys_of(config, arrays), **(keys or {})}, tensors)
 
 
 def llama3_divisors(columns, base, factor, low, high, trained):
@@ -332,6 +332,14 @@ def tokenizer(name, pre, specials, more):
     write(OUT / f"tokenizer.{name}.gguf", {"general.architecture": "llama", **{f"tokenizer.ggml.{key}": one for key, one in keys.items()}})
 
 
+def with_tokenizer():
+    """gpt2.gguf with a tokenizer of letters, digits and signs, as many as its embedding has rows."""
+    tokens = [*"0123456789,.:;-", "Ġ", *"abcdefghijklmnopqrstuvwxyz", *"ABCDEFG", "15"]
+    assert len(set(tokens)) == 50
+    keys = {"model": "gpt2", "pre": "gpt-2", "tokens": tokens, "token_type": [1] * 50, "merges": ["1 5"]}
+    model("gpt2", to="gpt2.tokens", keys={f"tokenizer.ggml.{key}": one for key, one in keys.items()})
+
+
 if __name__ == "__main__":
     types()
     for each in ("llama", "qwen2", "qwen3", "gpt2", "gemma2", "gemma3_text", "phi3", "phi3~longrope", "olmo2", "granite"):
@@ -339,6 +347,7 @@ if __name__ == "__main__":
     model("llama", "F16", "llama.f16")
     model("llama", "BF16", "llama.bf16")
     model("llama", to="llama.llama3", more={"rope_freqs.weight": llama3_divisors(8, 500.0, 8.0, 1.0, 4.0, 16)}.items())
+    with_tokenizer()
     blocks()
     eight_bits()
     tokenizer("gpt2", "gpt-2", ["<|endoftext|>"], {"bos_token_id": 506})
