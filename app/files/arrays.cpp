@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/files/standard.h"
+#include "core/halves.h"
 #include "core/io/json.h"
 
 namespace attn::files {
@@ -22,6 +23,33 @@ std::optional<std::vector<std::string>> strings_of(const nlohmann::json& list) {
     return texts;
 }
 
+/// 8 and 16-bit integers, in which bits of floats are saved where a library has no type for them.
+bool may_be_bits(std::string_view dtype) {
+    constexpr std::string_view kTypes[] = {"int16", "uint16", "int8", "uint8"};
+    return std::ranges::count(kTypes, dtype) > 0;
+}
+bool is_half_a_number(std::string_view dtype) { return dtype == "int8" || dtype == "uint8"; }
+
+/// The numbers of integers of 8 or 16 bits, whose bits are those of floats: of 8 bits the lower half comes first.
+std::vector<float> numbers_of_bits(const NpyArray& array, Bits bits) {
+    const auto number = [bits](std::uint16_t half) {
+        return bits == Bits::float16 ? from_half(half) : from_bfloat16(half);
+    };
+    const auto convert = [&](const auto& from) {
+        const auto bits_at = [&](std::size_t n) { return static_cast<int>(from[n]); };
+        const std::size_t each = is_half_a_number(array.dtype) ? 2 : 1;
+        std::vector<float> values(from.size() / each);
+        for (std::size_t n = 0; n < values.size(); ++n)
+            values[n] = number(static_cast<std::uint16_t>(
+                each == 1 ? bits_at(n)
+                          : (bits_at(2 * n) & 0xFF) | (bits_at(2 * n + 1) & 0xFF) << 8));
+        return values;
+    };
+    if (const auto* const bytes = std::get_if<std::vector<std::uint8_t>>(&array.values))
+        return convert(*bytes);
+    return convert(std::get<std::vector<float>>(array.values));  // which holds these integers
+}
+
 std::string described(const NpyArray& array) {
     return fmt::format("{} {}", array.dtype, to_string(array.extents));
 }
@@ -36,8 +64,49 @@ ArrayReader ArrayReader::open(const std::string& path) {
     return {or_throw(parse_arrays(*bytes, shown)), shown};
 }
 
+void ArrayReader::set_dtypes(const std::map<std::string, Bits, std::less<>>& dtypes) {
+    dtypes_ = dtypes;
+    for (const auto& [name, bits] : dtypes) {
+        if (!has(name)) continue;
+        const std::string dtype = or_throw(file_->about(name)).dtype;
+        if (!may_be_bits(dtype))
+            throw bad_input(
+                fmt::format("{0}: dtype names {1}, which is {2}; expected an array of int16, "
+                            "uint16, int8 or uint8. Leave {1} out of it",
+                            path_, name, dtype));
+    }
+}
+
+std::optional<Bits> ArrayReader::bits_of(std::string_view name, std::string_view dtype) const {
+    if (!may_be_bits(dtype)) return std::nullopt;
+    auto found = dtypes_.find(name);
+    if (found == dtypes_.end()) found = dtypes_.find("");
+    return found == dtypes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string ArrayReader::dtype_of(std::string_view name) const {
+    std::string dtype = or_throw(file_->about(name)).dtype;
+    const auto bits = bits_of(name, dtype);
+    if (!bits || bits == Bits::integers) return dtype;
+    return bits == Bits::float16 ? "float16" : "bfloat16";
+}
+
+std::vector<Index> ArrayReader::axes_of_bits(std::string_view name, const ArrayInfo& info) const {
+    std::vector<Index> extents = info.extents;
+    const auto bits = bits_of(name, info.dtype);
+    if (!bits || bits == Bits::integers || !is_half_a_number(info.dtype)) return extents;
+    if (extents.empty() || extents.back() % 2 != 0)
+        throw bad_input(fmt::format(
+            "{}: {} is {} {}, and two entries of the last axis make a number of 16 bits; expected "
+            "an even number of them",
+            path_, name, info.dtype, to_string(extents)));
+    extents.back() /= 2;
+    return extents;
+}
+
 std::vector<Index> ArrayReader::axes_of(std::string_view name) const {
-    const auto info = or_throw(file_->about(name));
+    auto info = or_throw(file_->about(name));
+    info.extents = axes_of_bits(name, info);
     if (std::ranges::count(info.extents, 0) == 0) return info.extents;
     throw bad_input(fmt::format("{}: {} is {}; every axis must be at least 1", path_, name,
                                 to_string(info.extents)));
@@ -45,7 +114,8 @@ std::vector<Index> ArrayReader::axes_of(std::string_view name) const {
 
 std::vector<float> ArrayReader::numbers(std::string_view name) {
     auto array = or_throw(file_->read(name, held_));
-    extents_.insert_or_assign(std::string(name), array.extents);
+    extents_.insert_or_assign(std::string(name),
+                              axes_of_bits(name, {array.dtype, array.extents, 0}));
     auto values = floats(name, std::move(array));
     held_ += static_cast<double>(values.size()) * sizeof(float);
     return values;
@@ -62,11 +132,16 @@ Tensor ArrayReader::tensor(std::string_view name, const Axes& axes) {
 }
 
 std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
-    if (array.dtype == "uint16")
-        throw bad_input(
-            fmt::format("{}: {} is uint16, which is how bfloat16 is often saved; expected numbers: "
-                        "convert it to float32 before saving",
-                        path_, name));
+    const auto bits = bits_of(name, array.dtype);
+    if (!bits && may_be_bits(array.dtype)) {
+        undeclared_ = name;
+        throw bad_input(fmt::format(
+            "{0}: {1} is {2}, which is how bfloat16 is often saved; expected float16, bfloat16, "
+            "float32 or float64. If it holds the bits of bfloat16, give --dtype {1}=bf16, of "
+            "float16 {1}=f16; if it holds integers, {1}=int",
+            path_, name, array.dtype));
+    }
+    if (bits && bits != Bits::integers) return numbers_of_bits(array, *bits);
     if (auto* values = std::get_if<std::vector<float>>(&array.values)) return std::move(*values);
     if (const auto* values = std::get_if<std::vector<double>>(&array.values))
         return round(name, array.dtype, *values);

@@ -24,6 +24,13 @@ class ArrayReader {
     const std::vector<std::string>& names() const { return file_->names(); }
     bool has(std::string_view name) const { return file_->contains(name); }
 
+    /// What arrays of 8 and 16-bit integers hold; without it they are refused as numbers. Throws where a name is of an array
+    /// of another type.
+    void set_dtypes(const std::map<std::string, Bits, std::less<>>& dtypes);
+
+    /// The array that was refused because nothing says what its integers hold; "": none.
+    const std::string& undeclared() const { return undeclared_; }
+
     /// Empty when the file has no such array. Numbers become float32; notes() says what that loses.
     Tensor tensor(std::string_view name, const Axes& axes);
     /// The same of an array that holds several tensors; it must be there.
@@ -36,8 +43,8 @@ class ArrayReader {
     NpyArray array(std::string_view name) const { return or_throw(file_->read(name, held_)); }
     /// The axes of an array that is there, each at least 1; its numbers stay unread.
     std::vector<Index> axes_of(std::string_view name) const;
-    /// As numpy calls it, "float16", or "bfloat16"; it must be there.
-    std::string dtype_of(std::string_view name) const { return or_throw(file_->about(name)).dtype; }
+    /// As numpy calls it, "float16", or "bfloat16", of bits what they are; it must be there.
+    std::string dtype_of(std::string_view name) const;
 
     /// The axes in which a tensor was given; it must have been read.
     const std::vector<Index>& extents(std::string_view name) const;
@@ -47,6 +54,10 @@ class ArrayReader {
   private:
     ArrayReader(Arrays file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
     std::optional<NpyArray> find_text(std::string_view name) const;
+    /// nullopt: it has no integers of 8 or 16 bits, or nothing says what they are.
+    std::optional<Bits> bits_of(std::string_view name, std::string_view dtype) const;
+    /// The axes of an array whose integers are bits: the last is half as long where two make a number.
+    std::vector<Index> axes_of_bits(std::string_view name, const ArrayInfo& info) const;
     std::vector<float> floats(std::string_view name, NpyArray array);
     std::vector<float> round(std::string_view name, std::string_view dtype,
                              const std::vector<double>& values);
@@ -54,6 +65,8 @@ class ArrayReader {
     Arrays file_;
     std::string path_;
     std::map<std::string, std::vector<Index>, std::less<>> extents_;
+    std::map<std::string, Bits, std::less<>> dtypes_;
+    std::string undeclared_;
     double held_ = 0.0;  // bytes of the tensors that were read
     std::vector<std::string> rounded_;
     std::vector<std::string> overflows_;

@@ -222,6 +222,28 @@ void set_role(CallOptions& call, const Value& value) {
                                         value.shown, shortened(name), at->second, role));
     }
 }
+/// "Q=bf16,K=bf16", or "bf16" of every array.
+void set_dtype(CallOptions& call, const Value& value) {
+    constexpr std::pair<std::string_view, Bits> kKinds[] = {
+        {"bf16", Bits::bfloat16},   {"bfloat16", Bits::bfloat16}, {"f16", Bits::float16},
+        {"float16", Bits::float16}, {"int", Bits::integers},
+    };
+    for (const std::string_view one : split_list(value.text)) {
+        const std::size_t sign = one.rfind('=');
+        const std::string name(one.substr(0, sign == one.npos ? 0 : sign));
+        const std::string_view kind = one.substr(sign == one.npos ? 0 : sign + 1);
+        const auto* const found =
+            std::ranges::find(kKinds, kind, &std::pair<std::string_view, Bits>::first);
+        if (found == std::end(kKinds) || sign == 0)
+            throw expected(value,
+                           "bf16, f16 or int for every array of 8 or 16 bits, or "
+                           "NAME=bf16,NAME=f16,... for some");
+        if (const auto [at, is_new] = call.dtypes.emplace(name, found->second);
+            !is_new && at->second != found->second)
+            throw bad_input(fmt::format("{} reads {} in two ways; expected one", value.shown,
+                                        name.empty() ? "every array" : shortened(name)));
+    }
+}
 void set_group(CallOptions& call, const Value& value) {
     if (value.text != "encoder" && value.text != "decoder" && value.text != "cross")
         throw expected(value, "encoder, decoder or cross");
@@ -249,6 +271,10 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "read an array under another name as Q, K, V, qkv, X, W_Q, weights, mask, ...; - for not at "
      "all",
      set_role},
+    {"dtype", "[NAME=]KIND,..", "", kArrays,
+     "what arrays of 8 or 16-bit integers hold: bf16 or f16, the bits of such numbers, as "
+     "tensor.view(torch.int16) saves them; or int, the integers",
+     set_dtype},
     {"group", "G", "", kArrays,
      "which attention: of a file with several encoder, decoder or cross; of a T5 these, of CLIP "
      "text, image or match",
@@ -333,13 +359,14 @@ std::vector<std::string> option_names() {
     return names;
 }
 
-// 3 -> "3", "none" -> "none", [5, 3] -> "5,3".
+// 3 -> "3", "none" -> "none", [5, 3] -> "5,3", {"Q": "bf16", "K": "bf16"} -> "K=bf16,Q=bf16".
 std::string text_of(const json& value) {
     if (value.is_string()) return value.get<std::string>();
-    if (!value.is_array()) return value.dump();
+    if (!value.is_array() && !value.is_object()) return value.dump();
     std::string text;
-    for (const json& entry : value) {
+    for (const auto& [key, entry] : value.items()) {
         if (!text.empty()) text += ',';
+        if (value.is_object()) text += key + '=';
         text += text_of(entry);
     }
     return text;

@@ -23,6 +23,13 @@ enum class HeadAxes : std::uint8_t {
 /// "heads-first"
 std::string_view key_of(HeadAxes axes);
 
+/// What an array of integers of 8 or 16 bits holds.
+enum class Bits : std::uint8_t {
+    bfloat16,  // its numbers' bits, as tensor.view(torch.int16) gives them; of 8 bits two entries make one number
+    float16,   // the same
+    integers,  // the integers
+};
+
 /// What the options say about one attention call. Head counts are unset unless given.
 struct CallOptions {
     AttentionSpec spec;
@@ -38,6 +45,7 @@ struct CallOptions {
     bool causal_unsaid = false;                // causal, of which corner nobody said
     bool sinks = false;                        // the file is said to hold the array
     std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
+    std::map<std::string, Bits, std::less<>> dtypes;  // by the array's name; "": of every other
     std::string group;                         // encoder, decoder or cross; "": not said
     std::string tokens_file;                   // of text or JSON; "": the array `tokens`
     // Of operations, together `operation`.

@@ -188,7 +188,7 @@ void read_call_inputs(const std::string& path, const OptionValues& given, const 
 
 /// Of arrays and axes: what is computed they do not say.
 constexpr std::string_view kReading[] = {"heads", "kv-heads", "layout", "role",
-                                         "group", "tokens",   "d-k"};
+                                         "dtype", "group",    "tokens", "d-k"};
 
 CallOptions read_options(const ArrayReader& reader, const OptionValues& given, ResultFile& file) {
     const auto text = reader.text("options", "a JSON object");
@@ -267,6 +267,7 @@ void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFil
     Listing listing = list_layers(reader.names(), reader.path());
     listing.options = says_options(reader);
     const Source source{reader, prefix, read_options(reader, given, file)};
+    reader.set_dtypes(source.options.dtypes);
     read_stages(source, file);
     name_unused(reader, listing, file);
     const Index first = layer < 0 ? listing.layers.front() : layer;

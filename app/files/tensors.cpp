@@ -11,6 +11,7 @@
 #include "app/files/inputs.h"
 #include "app/files/pairs.h"
 #include "app/files/stored.h"
+#include "app/files/words.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/text.h"
@@ -348,9 +349,9 @@ void check_d_k(const ArrayReader& reader, const CallOptions& options, const Tens
 }
 
 /// How arrays are read, and which operation it is, is said of all layers at once.
-constexpr std::string_view kOfEveryLayer[] = {"heads",   "kv-heads", "layout", "role",      "group",
-                                              "tokens",  "d-k",      "sinks",  "operation", "chunk",
-                                              "latents", "rank",     "state",  "discretise"};
+constexpr std::string_view kOfEveryLayer[] = {"heads", "kv-heads", "layout", "role",  "dtype",
+                                              "group", "tokens",   "d-k",    "sinks", "operation",
+                                              "chunk", "latents",  "rank",   "state", "discretise"};
 
 void check_of_spec(const OptionValues& own) {
     for (const std::string_view name : kOfEveryLayer)
@@ -408,6 +409,26 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     read_tokens(reader, "tokens_kv", file.size.tk, "keys (Tk)", {}, file.tokens_kv);
 }
 
+/// Of `diff`, whose other file may have the array, names are not checked.
+void set_dtypes(ArrayReader& reader, const CallOptions& options, Stored stored) {
+    for (const auto& [name, bits] : options.dtypes)
+        if (stored != Stored::ignored && !name.empty() && !reader.has(name))
+            throw bad_input(
+                fmt::format("{}: dtype names {}, which is not there; expected one of "
+                            "its arrays: {}",
+                            reader.path(), shortened(name), choices(reader.names())));
+    reader.set_dtypes(options.dtypes);
+}
+
+view::FileQuestion bits_question(const ArrayReader& reader) {
+    const std::string& name = reader.undeclared();
+    return {fmt::format("What do the numbers of {}, {}, hold?", name, reader.dtype_of(name)),
+            {{"bfloat16", "The bits of bfloat16, as tensor.view(torch.int16) saves them.", "dtype",
+              "bf16"},
+             {"float16", "The bits of float16.", "dtype", "f16"},
+             {"integers", "The integers themselves.", "dtype", "int"}}};
+}
+
 TensorFile read_arrays(const std::string& path, const OptionValues& given, Values values,
                        Stored stored, std::optional<Index> only,
                        std::optional<view::FileQuestion>* asks) {
@@ -415,9 +436,15 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
     TensorFile file;
     const OptionValues merged = merge_options(reader, given, asks != nullptr, file.notes);
     const CallOptions options = call_options(merged);
+    set_dtypes(reader, options, stored);
     Listing listing = list_layers(reader.names(), reader.path(), options.roles);
     listing.options = says_options(reader);
-    fill(reader, listing, {options, values, only, stored, asks, given}, file);
+    try {
+        fill(reader, listing, {options, values, only, stored, asks, given}, file);
+    } catch (const tl::unexpected<Error>&) {
+        if (asks && !reader.undeclared().empty()) *asks = bits_question(reader);
+        throw;
+    }
     file.notes.push_back(transposed_note(listing, reader.path()));
     file.notes.push_back(stand_in_note(listing, reader.path(), options.layout));
     std::ranges::move(reader.notes(), std::back_inserter(file.notes));

@@ -274,6 +274,12 @@ class WeightReader {
         held_ += bytes_of(array->extents, sizeof(float));
         if (array->dtype == "int8")
             if (auto fine = dequantise(name, *array); !fine) return tl::unexpected(fine.error());
+        // uint8 is refused by tensor(): weight_format alone may be so.
+        if (array->dtype != "uint8" && array->dtype.find("float") == std::string::npos)
+            return bad_input(
+                fmt::format("{}: array '{}' is {}; expected float32, float16 or bfloat16. Save it "
+                            "as numbers, not as their bits or codes",
+                            file_.what(), name, array->dtype));
         const auto* const floats = std::get_if<std::vector<float>>(&array->values);
         const auto* const doubles = std::get_if<std::vector<double>>(&array->values);
         const auto is_nan = [](auto value) { return std::isnan(value); };

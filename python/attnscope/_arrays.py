@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Arrays = Dict[str, NDArray[Any]]
 
-OPTIONS = ("heads", "kv-heads", "layout", "role", "group", "score", "scale", "d-k", "temperature", "softcap", "sinks", "rope", "rope-base",
+OPTIONS = ("heads", "kv-heads", "layout", "role", "dtype", "group", "score", "scale", "d-k", "temperature", "softcap", "sinks", "rope", "rope-base",
            "rope-dims", "rope-scaling", "query-offset", "alibi", "causal", "window", "window-left", "window-right", "global-tokens", "block", "padding",
            "empty-rows", "dropout", "seed", "training", "operation", "chunk", "latents", "rank", "state", "discretise")  # of `attnscope trace`
 NAMED = ("W_O", "b_O", "W_score", "W_score_q", "W_score_k", "w_score", "b_score", "sinks", "dO", "dY", "cu_seqlens")  # arrays beside Q, K and V

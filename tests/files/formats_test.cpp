@@ -127,6 +127,90 @@ TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is na
         "preset (.json) or a model's folder or .gguf; an image (.png) is for a model"));
 }
 
+TEST_CASE_FIXTURE(
+    OnDisk, "bits that are saved as integers are refused, and are numbers where --dtype says so") {
+    const std::vector<std::uint16_t> bf16{0x3F80, 0xC000, 0x4040, 0x3E80};  // 1, −2, 3, 1/4
+    const std::vector<std::uint16_t> f16{0x3C00, 0xC000, 0x4200, 0x3400};
+    const std::vector<float> wanted{1.0F, -2.0F, 3.0F, 0.25F};
+    const auto save = [&](const std::string& type, const std::vector<std::uint16_t>& bits) {
+        const bool bytes = type.ends_with('8');
+        const std::string columns = bytes ? "4" : "2";
+        write_bytes(
+            scratch / "bits.safetensors",
+            safetensors(
+                fmt::format(R"({{"Q":{{"dtype":"{0}","shape":[2,{1}],"data_offsets":[0,8]}},)"
+                            R"("K":{{"dtype":"{0}","shape":[2,{1}],"data_offsets":[8,16]}},)"
+                            R"("V":{{"dtype":"F32","shape":[2,1],"data_offsets":[16,24]}}}})",
+                            type, columns),
+                little(bits) + little(bits) + little({5.0F, 6.0F})));
+        return scratch / "bits.safetensors";
+    };
+    constexpr std::pair<const char*, const char*> kTypes[] = {
+        {"I16", "int16"}, {"U16", "uint16"}, {"I8", "int8"}, {"U8", "uint8"}};
+    for (const auto& [type, name] : kTypes) {
+        const fs::path path = save(type, bf16);
+        CHECK(says(refused(path),
+                   fmt::format("Q is {}, which is how bfloat16 is often saved; expected float16, "
+                               "bfloat16, float32 or float64. If it holds the bits of bfloat16, "
+                               "give --dtype Q=bf16",
+                               name)));
+        CHECK(says(refused(path, given({{"dtype", "Q=bf16"}})), fmt::format("K is {}", name)));
+        for (const char* dtype : {"bf16", "Q=bf16,K=bf16", "bfloat16", "K=int,bf16"}) {
+            const bool ints = std::string_view(dtype).starts_with("K=int");
+            if (ints && std::string_view(name).ends_with('8')) continue;  // of other widths
+            const TensorFile file = read(path, given({{"dtype", dtype}}));
+            CHECK(file.size.d_k == 2);
+            CHECK(values_of(file.layers[0].q) == wanted);
+            CHECK((values_of(file.layers[0].k) == wanted) == !ints);
+        }
+        save(type, f16);
+        CHECK(values_of(read(path, given({{"dtype", "f16"}})).layers[0].q) == wanted);
+    }
+    const fs::path path = save("I16", {1, 2, 0xFFFF, 3});
+    CHECK(values_of(read(path, given({{"dtype", "int"}})).layers[0].q) ==
+          std::vector<float>{1, 2, -1, 3});
+    CHECK(says(refused(path, given({{"dtype", "V=bf16"}})), "dtype names V, which is float32"));
+    CHECK(says(refused(path, given({{"dtype", "X=bf16"}})), "dtype names X, which is not there"));
+    CHECK(says(refused(path, given({{"dtype", "Q=bf17"}})), "--dtype is 'Q=bf17'; expected bf16"));
+    CHECK(says(refused(path, given({{"dtype", "Q=bf16,Q=int"}})), "reads Q in two ways"));
+    // two bytes make a number
+    write_bytes(scratch / "odd.safetensors",
+                safetensors(R"({"Q":{"dtype":"U8","shape":[2,3],"data_offsets":[0,6]},)"
+                            R"("K":{"dtype":"U8","shape":[2,3],"data_offsets":[6,12]}})",
+                            "abcdefghijkl"));
+    CHECK(says(refused(scratch / "odd.safetensors", given({{"dtype", "bf16"}})),
+               "Q is uint8 [2, 3], and two entries of the last axis make a number"));
+}
+
+TEST_CASE_FIXTURE(OnDisk, "the window asks what integers hold, and a file's options may say it") {
+    const std::string qkv = R"({"Q":{"dtype":"I16","shape":[2,2],"data_offsets":[0,8]},)"
+                            R"("K":{"dtype":"I16","shape":[2,2],"data_offsets":[8,16]},)"
+                            R"("V":{"dtype":"I16","shape":[2,2],"data_offsets":[16,24]}%})";
+    const auto save = [&](const std::string& name, const std::string& metadata) {
+        std::string header = qkv;
+        header.replace(header.find('%'), 1, metadata);
+        const std::string bits = little<std::uint16_t>({0x3F80, 0xC000, 0x4040, 0x3E80});
+        write_bytes(scratch / name, safetensors(header, bits + bits + bits));
+        return scratch.at(name);
+    };
+    const std::string path = save("asks.safetensors", "");
+    const auto opened = must(opener(backends())({path, 0}, {}));
+    REQUIRE(opened.document->question);
+    CHECK(opened.document->question->words == "What do the numbers of Q, int16, hold?");
+    REQUIRE(opened.document->question->answers.size() == 3);
+    const auto& answer = opened.document->question->answers[0];
+    CHECK(answer.option + "=" + answer.value == "dtype=bf16");
+    const auto said = must(opener(backends())({path, 0, R"({"dtype": "bf16"})"}, {}));
+    CHECK_FALSE(said.document->question);
+    CHECK_FALSE(view::is_empty(*said.document));
+    for (const char* dtype : {R"(\"bf16\")", R"({\"Q\":\"bf16\",\"K\":\"bf16\",\"V\":\"bf16\"})"}) {
+        const TensorFile file =
+            read(save("says.safetensors",
+                      fmt::format(R"(,"__metadata__":{{"options":"{{\"dtype\":{}}}"}})", dtype)));
+        CHECK(values_of(file.layers[0].v) == std::vector<float>{1.0F, -2.0F, 3.0F, 0.25F});
+    }
+}
+
 TEST_CASE_FIXTURE(OnDisk, "an output is none of the files that a folder or an index stands for") {
     write_bytes(scratch / "f.safetensors", qkv_safetensors(""));
     write_bytes(scratch / "f.safetensors.index.json", R"({"weight_map":{"Q":"f.safetensors"}})");
