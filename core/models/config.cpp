@@ -241,7 +241,11 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
     const auto cap = [](double otherwise) {
         return otherwise > 0.0 ? std::optional(otherwise) : std::nullopt;
     };
-    config.score_cap = reader.factor("attn_logit_softcapping", cap(family.score_cap));
+    if (family.score_cap > 0.0)
+        config.score_cap = reader.factor("attn_logit_softcapping", family.score_cap);
+    else if (reader.find({"attn_logit_softcapping"}) !=
+             nullptr)  // Gemma 3 has it, and no use of it
+        config.ignored.emplace_back("attn_logit_softcapping");
     config.logit_cap = reader.factor("final_logit_softcapping", cap(family.logit_cap));
     config.parallel = reader.flag("use_parallel_residual", family.key == "gpt_neox");
     if (family.read_out == ReadOut::projected) {

@@ -193,6 +193,33 @@ TEST_CASE("a model's notes name the keys of its config.json that are not used, a
                 "'zeta' of config.json is not used: what it does is not known here"});
 }
 
+TEST_CASE("Gemma 3 has a soft cap of scores in its configuration and computes without it") {
+    const Scratch scratch;
+    test::copy_model("gemma3_text", scratch.path() / "m");
+    const auto file = scratch.path() / "m" / "config.json";
+    const auto config = must(read_json_file(file));
+    const std::vector<ModelToken> tokens{{1, ""}, {2, ""}, {3, ""}};
+    const auto run_with = [&](const nlohmann::json& more, std::vector<std::string>& notes) {
+        auto with = config;
+        with.update(more);
+        std::ofstream(file) << with.dump();
+        const Model model = must(Model::open(file.parent_path()));
+        notes = model.notes();
+        return must(model.run(tokens, *find_backend("staged"))).read_out;
+    };
+    std::vector<std::string> notes;
+    const Tensor plain = run_with({{"attn_logit_softcapping", nullptr}}, notes);
+    CHECK(notes.empty());
+    const Tensor capped = run_with({{"attn_logit_softcapping", 0.01}}, notes);
+    CHECK(notes == std::vector<std::string>{
+                       "'attn_logit_softcapping' of config.json is not used: Gemma 3 (text)'s own "
+                       "code ignores it"});
+    CHECK(std::ranges::equal(capped.values(), plain.values()));
+    // that of the logits it has
+    const Tensor of_logits = run_with({{"final_logit_softcapping", 0.01}}, notes);
+    CHECK(std::ranges::all_of(of_logits.values(), [](float x) { return std::abs(x) <= 0.01F; }));
+}
+
 TEST_CASE("what each family's configuration class has is known, and nothing of it is listed") {
     const std::string common =
         R"(,"architectures":["M"],"torch_dtype":"float32","transformers_version":"4.57.0","use_cache":true,"initializer_range":0.02,
