@@ -1,4 +1,4 @@
-// How positions turn, of modeling_rope_utils.py of Hugging Face's transformers 4.57.
+// How positions turn, of modeling_rope_utils.py of Hugging Face's transformers 5.12.
 
 #include <numbers>
 
@@ -34,20 +34,26 @@ Index turned_columns(const ModelConfig& config, const RopeRules& rules) {
     return rules.dims.value_or(config.columns_of_head());
 }
 
-/// The length that a model was first trained on.
-Index trained_length(ConfigReader& inner, const ModelConfig& config) {
-    const auto said = inner.size({"original_max_position_embeddings"});
-    if (!said && !config.most_tokens)
+/// The length that a model was first trained on: config.json's own 'original_max_position_embeddings' counts before that of
+/// the object, as standardize_rope_params() has it.
+Index trained_length(ConfigReader& reader, ConfigReader& inner, const ModelConfig& config) {
+    constexpr Index kOfPhi3 = 4096;  // where config.json does not give it
+    auto length = reader.size({"original_max_position_embeddings"});
+    const auto of_object = inner.size({"original_max_position_embeddings"});
+    if (!length && config.family->key == "phi3") length = kOfPhi3;
+    if (!length) length = of_object;
+    if (!length && !config.most_tokens)
         inner.complain(
             "has no 'original_max_position_embeddings', and there is no "
             "'max_position_embeddings'");
-    return said.value_or(config.most_tokens.value_or(1));
+    return length.value_or(config.most_tokens.value_or(1));
 }
 
 /// Pairs that turn often within the trained length stay, those that turn seldom go slower by the factor, between they blend:
 /// Peng et al. 2023, arXiv:2309.00071.
-void read_yarn(ConfigReader& inner, const ModelConfig& config, RopeRules& rules) {
-    const auto length = static_cast<double>(trained_length(inner, config));
+void read_yarn(ConfigReader& reader, ConfigReader& inner, const ModelConfig& config,
+               RopeRules& rules) {
+    const auto length = static_cast<double>(trained_length(reader, inner, config));
     const double factor = inner.need_positive("factor");
     const double fast = inner.positive({"beta_fast"}, 32.0);
     const double slow = inner.positive({"beta_slow"}, 1.0);
@@ -81,16 +87,13 @@ void read_longrope(ConfigReader& reader, ConfigReader& inner, const ModelConfig&
     const Index pairs = turned_columns(config, rules) / 2;
     rules.divisors = inner.list("short_factor", pairs);
     rules.long_divisors = inner.list("long_factor", pairs);
-    auto trained = reader.size({"original_max_position_embeddings"});
-    if (!trained) trained = inner.size({"original_max_position_embeddings"});
-    if (!trained && config.family->key == "phi3") trained = 4096;
-    double factor = 1.0;
-    if (trained && config.most_tokens)
-        factor = static_cast<double>(*config.most_tokens) / static_cast<double>(*trained);
-    else
-        factor = inner.need_positive("factor");
-    rules.short_length = trained ? *trained : trained_length(inner, config);
+    rules.short_length = trained_length(reader, inner, config);
     const auto length = static_cast<double>(rules.short_length);
+    // Its own factor counts before what the lengths say.
+    const double factor =
+        config.most_tokens
+            ? inner.positive({"factor"}, static_cast<double>(*config.most_tokens) / length)
+            : inner.need_positive("factor");
     if (factor > 1.0 && rules.short_length < 2)
         inner.complain("goes on from texts of 1 token; expected to begin with longer ones");
     rules.magnitude =
@@ -98,12 +101,13 @@ void read_longrope(ConfigReader& reader, ConfigReader& inner, const ModelConfig&
                        factor <= 1.0 ? 1.0 : std::sqrt(1.0 + std::log(factor) / std::log(length)));
 }
 
-void read_llama3(ConfigReader& inner, RopeScaling& scaling) {
+void read_llama3(ConfigReader& reader, ConfigReader& inner, const ModelConfig& config,
+                 RopeScaling& scaling) {
     scaling.kind = RopeScale::llama3;
     scaling.factor = inner.need_positive("factor");
     scaling.low = inner.need_positive("low_freq_factor");
     scaling.high = inner.need_positive("high_freq_factor");
-    scaling.original_length = inner.need_positive("original_max_position_embeddings");
+    scaling.original_length = static_cast<double>(trained_length(reader, inner, config));
     if (scaling.low >= scaling.high)
         inner.complain(
             fmt::format("has 'low_freq_factor' = {} and 'high_freq_factor' = {}; "
@@ -142,9 +146,9 @@ void read_rules(ConfigReader& reader, const json& object, const ModelConfig& con
         rules.scaling.kind = RopeScale::linear,
         rules.scaling.factor = inner.need_positive("factor");
     else if (type == "llama3")
-        read_llama3(inner, rules.scaling);
+        read_llama3(reader, inner, config, rules.scaling);
     else if (type == "yarn")
-        read_yarn(inner, config, rules);
+        read_yarn(reader, inner, config, rules);
     else if (type == "longrope")
         read_longrope(reader, inner, config, rules);
     else if (type != "default")
@@ -169,7 +173,7 @@ void read_window_rope(ConfigReader& reader, ModelConfig& config, const json* apa
 
 void read_rope(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
-    reader.know({"original_max_position_embeddings"});  // counts for longrope alone
+    reader.know({"original_max_position_embeddings"});  // where positions are scaled
     config.rope.base = reader.positive({"rope_theta", "rotary_emb_base"}, family.rope_base);
     if (family.partial_rope)
         set_share(reader, config,

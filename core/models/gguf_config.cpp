@@ -336,6 +336,9 @@ class GgufConfig {
                 scaling["original_max_position_embeddings"] =
                     out_.value("max_position_embeddings", json(2));
         }
+        if (const auto length = scaling.find("original_max_position_embeddings");
+            length != scaling.end())
+            out_["original_max_position_embeddings"] = *length;
         if (scaling["rope_type"] != "none") out_["rope_scaling"] = scaling;
     }
 
