@@ -96,8 +96,8 @@ void read_feed_forward(ConfigReader& reader, ModelConfig& config) {
         reader.wrong(*again, fmt::format("{}, as 'feed_forward_proj' says", !config.plain_mlp));
 }
 
-/// Logits are multiplied by 1/√width: of files before transformers 5 where they are of the embedding. Newer ones say that all
-/// are, and have a matrix of their own where they are not; of T5 they say whether it is scaled, and mT5's is not.
+/// Logits are multiplied by 1/√width: of files before transformers 5 where they are said to be of the embedding. Newer ones
+/// say that of all; T5's say whether it is scaled, and mT5's is not.
 void read_scaled_logits(ConfigReader& reader, ModelConfig& config) {
     const json* version = reader.find({"transformers_version"});
     const std::string by = version && version->is_string() ? version->get<std::string>() : "";
@@ -106,7 +106,6 @@ void read_scaled_logits(ConfigReader& reader, ModelConfig& config) {
     const bool newer = major >= 5;
     const bool otherwise = config.tied && !(newer && config.family->key == "mt5");
     const bool scaled = reader.flag("scale_decoder_outputs", otherwise);
-    config.own_read_out = !config.tied || newer;
     if (scaled && config.family->causal)
         config.logit_factor = 1.0 / std::sqrt(static_cast<double>(config.width));
 }
@@ -271,7 +270,6 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
 void read_task(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
     config.tied = reader.flag("tie_word_embeddings", family.tied);
-    config.own_read_out = !config.tied;
     config.out_bias = has_biases(reader, family.attention_biases, "attention_bias");
     config.qkv_bias =
         family.attention_biases == BiasRule::of_qkv ? std::optional(true) : config.out_bias;

@@ -206,8 +206,7 @@ struct ModelConfig {
     Index end_id = 0;                 // the token whose vector is the text's; 2: the largest id's
     Index projection = 0;             // numbers of the vector of a text or an image
     Index experts = 0, experts_per_token = 0;
-    bool tied = false;                   // the read-out is the embedding
-    bool own_read_out = true;            // but for one of its own in the file, which counts
+    bool tied = false;  // the read-out is the embedding, unless the file has another one
     std::vector<Index> end_tokens = {};  // a text ends with one of them
     bool norms_as_computed =
         false;  // the file has a norm's weights as they multiply, whatever the family says

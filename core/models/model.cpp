@@ -170,6 +170,11 @@ std::vector<std::string> Model::notes() const {
                 ? "it predicts no tokens: there is no 'lm_head.weight', and 'tie_word_embeddings' "
                   "is false"
                 : fmt::format("it predicts no tokens: config.json says {}", config_.other_task));
+    if (weights_.untied)
+        notes.push_back(
+            "the file's read-out differs from the embedding and is used, although the "
+            "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "
+            "uses the embedding");
     const auto note = [&](const std::vector<std::string>& keys, std::string_view words) {
         if (keys.empty()) return;
         notes.push_back(fmt::format("'{}' of config.json {} not used: {}", fmt::join(keys, "', '"),

@@ -267,6 +267,24 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
     return width;
 }
 
+bool is_equal(const WeightMatrix& a, const WeightMatrix& b) {
+    if (a.shape() != b.shape()) return false;
+    std::vector<float> x(a.shape().d), y(a.shape().d);
+    for (Index row = 0; row < a.shape().t; ++row) {
+        a.copy_row(row, x);
+        b.copy_row(row, y);
+        if (x != y) return false;
+    }
+    return true;
+}
+
+/// Of a read-out that the configuration ties to the embedding: a copy of it is let go, another one counts. As
+/// PreTrainedModel.tie_weights() of transformers 5 has it; version 4 used the embedding whatever the file has.
+void untie(ModelWeights& weights) {
+    weights.untied = !is_equal(weights.read_out.weight, weights.embedding);
+    if (!weights.untied) weights.read_out.weight = {};
+}
+
 void read_ends(WeightReader& reader, const ModelConfig& config, Index width, ModelWeights& weights,
                Steps& steps) {
     const TensorNames& names = config.family->names;
@@ -278,11 +296,11 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
     if (read_out == ReadOut::sentence || classes || projected)
         steps.take(reader.linear(names.read_out, 0, width, projected ? config.projection : kAny),
                    weights.read_out);
-    else if (read_out == ReadOut::next_token && config.own_read_out &&
-             reader.has(names.read_out, 0)) {
+    else if (read_out == ReadOut::next_token && reader.has(names.read_out, 0)) {
         // torch's [out, in], whatever the blocks have.
         steps.take(reader.own_matrix(reader.full_name(names.read_out, 0, ".weight"), kAny, width),
                    weights.read_out.weight);
+        if (config.tied && steps.fine()) untie(weights);
     }
 }
 

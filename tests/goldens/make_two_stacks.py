@@ -39,6 +39,14 @@ def distance_rows(query, key, both_sides, buckets, farthest):
     return first + torch.where(away < near, away, far.clamp(max=half - 1))
 
 
+LM_HEAD = "the file has an lm_head"  # of a row: no key of config.json
+
+
+def has_lm_head(config):
+    tied = config.get("tie_word_embeddings", config["model_type"] != "mt5")
+    return config.get(LM_HEAD, not tied or config.get("transformers_version", "4") >= "5")
+
+
 class T5:
     """Raffel et al. 2020, arXiv:1910.10683, and its 1.1: encoder l<N>, decoder d<N>, the attention across c<N>."""
 
@@ -56,7 +64,8 @@ class T5:
         said = self.stack(written, "decoder", c["num_decoder_layers"], self.stack(IDS, "encoder", c["num_layers"]))
         tied, newer = c.get("tie_word_embeddings", not mt5), int(c.get("transformers_version", "4").split(".")[0]) >= 5
         scaled = tied and not newer if mt5 else c.get("scale_decoder_outputs", tied)  # of 5 it is another key; all say that they are tied
-        self.logits = said @ self.table.t() if tied and not newer else m.linear("lm_head", said, WORDS, scale=0.5)
+        # tie_weights() of transformers 5: a matrix of its own counts, whatever config.json says
+        self.logits = m.linear("lm_head", said, WORDS, scale=0.5) if has_lm_head(c) else said @ self.table.t()
         if scaled:
             self.logits = self.logits * WIDTH ** -0.5
         m.expected |= {"written": written, "logits": self.logits}
@@ -149,6 +158,7 @@ T5_ROWS = [
     ({"model_type": "mt5", "feed_forward_proj": "relu", "tie_word_embeddings": True, "transformers_version": "5.2.0"}, OTHER),
     ({"model_type": "mt5", "feed_forward_proj": "relu", "tie_word_embeddings": True, "transformers_version": "4.57.1"}, SAME),
     ({"scale_decoder_outputs": 1}, "CONFIG has 'scale_decoder_outputs' = 1; expected true or false"),
+    ({"tie_word_embeddings": True, LM_HEAD: True}, OTHER),
 ]
 
 
@@ -292,7 +302,8 @@ def rows_of(family, table, base, compute, seed):
     m, first, rows = Weights(seed), None, []
     for said, outcome in table:
         config = {key: value for key, value in {"model_type": family, **base, **said}.items() if value is not NO}
-        row = {"config": config, "file": family}
+        row = {"config": {key: value for key, value in config.items() if key != LM_HEAD},
+               "file": family if family != "t5" or has_lm_head(config) else "t5_tied"}
         if outcome in (SAME, OTHER):
             residual, logits = compute(m, config)
             both = torch.cat((residual.flatten(), logits.flatten()))
@@ -304,6 +315,8 @@ def rows_of(family, table, base, compute, seed):
             row["fault"] = outcome
         rows.append(json.dumps(row))
     save(HERE.parent / "variants" / f"{family}.safetensors", m.arrays)
+    if family == "t5":
+        save(HERE.parent / "variants" / "t5_tied.safetensors", {name: array for name, array in m.arrays.items() if name != "lm_head.weight"})
     return rows
 
 

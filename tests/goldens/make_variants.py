@@ -5,7 +5,7 @@ Run from anywhere: python3 tests/goldens/make_variants.py (Debian: python3-torch
 a family, with every array that one of its configurations uses; variants.json has a row for each configuration: its config.json,
 the file, and `residual` (what leaves the last block) and `logits`, or `fault`, the sentence that refuses it. The modules are
 written out here in float64, each with the defaults of Hugging Face's configuration class of its family (transformers 4.57:
-configuration_<family>.py and modeling_<family>.py). A row that is to change the numbers is checked to change them by 1e-3.
+configuration_<family>.py and modeling_<family>.py; how positions are scaled and a read-out is tied: 5.12). A row that is to change the numbers is checked to change them by 1e-3.
 """
 
 import json
@@ -118,6 +118,9 @@ def vit_arrays():
 PIXELS = torch.randn(3, 4, 4, generator=torch.Generator().manual_seed(14)).float()
 FILES = {"llama": llama_arrays(1, 8, 4, 4), "llama_all": llama_arrays(2, 8, 8, 4), "llama_wide": llama_arrays(3, 16, 8, 8),
          "gpt2": gpt2_arrays(), "bert": bert_arrays(), "vit": vit_arrays()}
+for each in ("llama", "gpt2"):
+    FILES[f"{each}_tied"] = {name: array for name, array in FILES[each].items() if name != "lm_head.weight"}
+FILES["llama_copied"] = {**FILES["llama"], "lm_head.weight": FILES["llama"]["model.embed_tokens.weight"].clone()}
 
 
 # ---- what Hugging Face's modules compute, in float64
@@ -155,7 +158,7 @@ def causal_mask(tokens, window=None):
 
 
 def frequencies(config, head_width):
-    """ROPE_INIT_FUNCTIONS of modeling_rope_utils.py: default, linear, llama3, yarn; and what q and k are multiplied by."""
+    """ROPE_INIT_FUNCTIONS of modeling_rope_utils.py: default, linear, llama3, yarn, longrope; and what q and k are multiplied by."""
     scaling = config.get("rope_scaling") or config.get("rope_parameters") or {}
     base = scaling.get("rope_theta", config.get("rope_theta", 10000.0))
     inverse = 1.0 / base ** (torch.arange(0, head_width, 2, dtype=torch.float64) / head_width)
@@ -164,9 +167,15 @@ def frequencies(config, head_width):
         return inverse / scaling["factor"], 1.0
     if kind == "default":
         return inverse, 1.0
+    most = config.get("max_position_embeddings")
+    trained = config.get("original_max_position_embeddings") or scaling.get("original_max_position_embeddings", most)
+    if kind == "longrope":
+        factor = scaling.get("factor") or most / trained
+        own = math.sqrt(1 + math.log(factor) / math.log(trained)) if factor > 1 else 1.0
+        divisors = scaling["long_factor" if len(IDS) > trained else "short_factor"]
+        return inverse / torch.tensor(divisors, dtype=torch.float64), scaling.get("attention_factor", own)
     if kind == "yarn":
-        factor, half = scaling["factor"], head_width // 2
-        length = scaling.get("original_max_position_embeddings", config.get("max_position_embeddings"))
+        factor, half, length = scaling["factor"], head_width // 2, trained
         column = lambda turns: head_width * math.log(length / (turns * 2 * math.pi)) / (2 * math.log(base))
         low, high = column(scaling.get("beta_fast", 32)), column(scaling.get("beta_slow", 1))
         if scaling.get("truncate", True):
@@ -177,7 +186,7 @@ def frequencies(config, head_width):
         own = size(scaling["mscale"]) / size(scaling["mscale_all_dim"]) if "mscale" in scaling else size(1)
         return inverse / factor * ramp + inverse * (1 - ramp), scaling.get("attention_factor", own)
     assert kind == "llama3"
-    low, high, old = scaling["low_freq_factor"], scaling["high_freq_factor"], scaling["original_max_position_embeddings"]
+    low, high, old = scaling["low_freq_factor"], scaling["high_freq_factor"], trained
     length = 2 * math.pi / inverse
     smooth = (old / length - low) / (high - low)
     smoothed = (1 - smooth) * inverse / scaling["factor"] + smooth * inverse
@@ -203,6 +212,13 @@ def llama_window(config, layer):
     types = config.get("layer_types")
     slides = types[layer] == "sliding_attention" if types else layer >= config.get("max_window_layers", 28)
     return config.get("sliding_window", 4096) if slides else None
+
+
+def read_out(config, w, embedding, tied):
+    """tie_weights() of transformers 5: the embedding, unless the file has another one."""
+    if config.get("tie_word_embeddings", tied) and "lm_head.weight" not in w:
+        return w[embedding]
+    return w["lm_head.weight"]
 
 
 def llama(config, w):
@@ -231,7 +247,7 @@ def llama(config, w):
         inside = rms_norm(w, f"{at}post_attention_layernorm", x, epsilon)
         gate, up = (linear(w, f"{at}mlp.{key}_proj", inside, mlp_bias) for key in ("gate", "up"))
         x = x + linear(w, f"{at}mlp.down_proj", act(gate) * up, mlp_bias)
-    table = w["model.embed_tokens.weight" if config.get("tie_word_embeddings", False) else "lm_head.weight"]
+    table = read_out(config, w, "model.embed_tokens.weight", False)
     return x, rms_norm(w, "model.norm", x, epsilon) @ table.t()
 
 
@@ -246,7 +262,7 @@ def gpt2(config, w):
         x = x + linear(w, f"{at}attn.c_proj", context, turned=True)
         inside = act(linear(w, f"{at}mlp.c_fc", layer_norm(w, f"{at}ln_2", x, epsilon), turned=True))
         x = x + linear(w, f"{at}mlp.c_proj", inside, turned=True)
-    table = w["transformer.wte.weight" if config.get("tie_word_embeddings", True) else "lm_head.weight"]
+    table = read_out(config, w, "transformer.wte.weight", True)
     return x, layer_norm(w, "transformer.ln_f", x, epsilon) @ table.t()
 
 
@@ -302,6 +318,7 @@ VIT = {"model_type": "vit", "hidden_size": WIDTH, "intermediate_size": HIDDEN, "
 LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 16}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+LONG = {"rope_type": "longrope", "short_factor": [1.0, 1.5], "long_factor": [2.0, 3.0]}
 SAME, OTHER = "same", "other"  # numbers as of the first row of the family
 SLIDING = {"use_sliding_window": True, "sliding_window": 3}
 
@@ -325,7 +342,9 @@ ROWS = [
     ("llama", "llama", {"attention_bias": True}, OTHER),
     ("llama", "llama", {"mlp_bias": True}, OTHER),
     ("llama", "llama", {"attention_bias": True, "mlp_bias": True}, OTHER),
-    ("llama", "llama", {"tie_word_embeddings": True}, OTHER),
+    ("llama", "llama", {"tie_word_embeddings": True}, SAME),  # its lm_head is another matrix
+    ("llama", "llama_tied", {"tie_word_embeddings": True}, OTHER),
+    ("llama", "llama_copied", {"tie_word_embeddings": True}, OTHER),
     ("llama", "llama", {"tie_word_embeddings": NO}, SAME),
     ("llama", "llama", {"head_dim": NO}, SAME),
     ("llama", "llama", {"hidden_act": NO}, SAME),
@@ -362,11 +381,19 @@ ROWS = [
     ("qwen2", "llama", {**SLIDING, "max_window_layers": 0}, OTHER),
     ("qwen2", "llama", {**SLIDING}, SAME),
     ("qwen2", "llama", {**SLIDING, "layer_types": ["sliding_attention"] * 2}, OTHER),
-    ("qwen2", "llama", {"tie_word_embeddings": True}, OTHER),
+    ("qwen2", "llama", {"tie_word_embeddings": True}, SAME),
     ("qwen2", "llama", {**SLIDING, "max_window_layers": 1}, OTHER),
     ("llama", "llama", {"rope_scaling": YARN}, OTHER),
     ("llama", "llama", {"rope_scaling": {**YARN, "truncate": False, "beta_fast": 4, "beta_slow": 0.5, "attention_factor": 2}}, OTHER),
     ("llama", "llama", {"rope_scaling": {**YARN, "mscale": 0.7, "mscale_all_dim": 0.3}}, OTHER),
+    ("llama", "llama", {"rope_scaling": YARN, "original_max_position_embeddings": 32}, OTHER),
+    ("llama", "llama", {"rope_scaling": LLAMA3, "original_max_position_embeddings": 8}, OTHER),
+    ("llama", "llama", {"rope_scaling": LONG}, OTHER),
+    ("llama", "llama", {"rope_scaling": {**LONG, "factor": 2.0}}, OTHER),
+    ("llama", "llama", {"rope_scaling": {**LONG, "factor": 2.0}, "original_max_position_embeddings": 4}, OTHER),
+    ("llama", "llama", {"rope_scaling": {**LONG, "factor": 2.0, "original_max_position_embeddings": 16}}, OTHER),
+    ("llama", "llama", {"rope_scaling": {**LONG, "original_max_position_embeddings": 16}, "original_max_position_embeddings": 4}, OTHER),
+    ("llama", "llama", {"rope_scaling": {**LONG, "attention_factor": 1.5, "factor": 2.0}}, OTHER),
     ("llama", "llama", {"rope_scaling": {"rope_type": "yarn"}}, "CONFIG 'rope_scaling' has no 'factor'"),
     ("llama", "llama", {"rope_scaling": {"rope_type": "longrope", "factor": 2.0, "short_factor": [1.0], "long_factor": [2.0, 3.0]}},
      "CONFIG 'rope_scaling' has 'short_factor' = [1.0]; expected a list of 2 numbers above 0"),
@@ -387,7 +414,8 @@ ROWS = [
     ("gpt2", "gpt2", {"activation_function": "relu"}, OTHER),
     ("gpt2", "gpt2", {"activation_function": "silu"}, OTHER),
     ("gpt2", "gpt2", {"tie_word_embeddings": True}, SAME),
-    ("gpt2", "gpt2", {"tie_word_embeddings": False}, OTHER),
+    ("gpt2", "gpt2", {"tie_word_embeddings": False}, SAME),
+    ("gpt2", "gpt2_tied", {}, OTHER),
     ("gpt2", "gpt2", {"sliding_window": 2, "rope_theta": 4.0, "num_key_value_heads": NO}, SAME),
     ("gpt2", "gpt2", {"n_inner": 32}, "FILE: array 'transformer.h.0.mlp.c_fc.weight' is [8, 10]; expected [8, 32]"),
     ("gpt2", "gpt2", {"n_positions": 9}, "FILE: array 'transformer.wpe.weight' is [7, 8]; expected [9, 8]"),

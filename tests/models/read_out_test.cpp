@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/io/json.h"
 #include "core/models/model.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -101,6 +102,80 @@ TEST_CASE("a folder without a read-out, or of another task, predicts no tokens a
             "has no array 'model.layers.0.self_attn.q_proj.bias', which this model needs");
     refused("llama", R"({"mlp_bias": true})", "mlp.up_proj.bias', which this model needs");
     refused("gpt2", R"({"vocab_size": 49})", "is [50, 24]; expected [49, 24]");
+}
+
+TEST_CASE(
+    "a read-out of the file that differs from the embedding counts, whatever ties them, and a note "
+    "says so") {
+    const auto variants = std::filesystem::path(ATTN_TEST_DATA) / "variants";
+    const Scratch scratch;
+    int n = 0;
+    const auto opened = [&](const char* file, bool tied) {
+        const auto folder = scratch / std::to_string(n++);
+        std::filesystem::create_directory(folder);
+        std::filesystem::copy_file(variants / file, folder / "model.safetensors");
+        const auto rows = must(read_json_file(variants / "variants.json"));
+        auto config = rows.at("rows")[0].at("config");
+        config["tie_word_embeddings"] = tied;
+        std::ofstream(folder / "config.json") << config;
+        return must(Model::open(folder));
+    };
+    const auto logits = [](const Model& model) {
+        const auto run = must(model.run({{1, ""}, {2, ""}, {3, ""}}, *find_backend("staged")));
+        return std::vector<float>(run.read_out.values().begin(), run.read_out.values().end());
+    };
+    const Model other = opened("llama.safetensors", true),
+                copy = opened("llama_copied.safetensors", true),
+                none = opened("llama_tied.safetensors", true),
+                untied = opened("llama.safetensors", false);
+    CHECK(other.notes() ==
+          std::vector<std::string>{
+              "the file's read-out differs from the embedding and is used, although the "
+              "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "
+              "uses the embedding"});
+    for (const Model* model : {&copy, &none, &untied}) CHECK(model->notes().empty());
+    CHECK(copy.weights().read_out.weight.empty());
+    CHECK(logits(other) == logits(untied));
+    CHECK(logits(copy) == logits(none));
+    CHECK(logits(other) != logits(none));
+}
+
+TEST_CASE("weights that are integers are refused: their bits or codes are no numbers") {
+    for (const char* type : {"I16", "U16", "U8"}) {
+        const Scratch scratch;
+        test::copy_model("gpt2", scratch / "m");
+        const auto path = scratch / "m/model.safetensors";
+        std::ifstream file(path, std::ios::binary);
+        std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        file.close();
+        std::uint64_t length = 0;
+        std::memcpy(&length, bytes.data(), sizeof length);
+        auto header = nlohmann::ordered_json::parse(bytes.substr(8, length));
+        auto& array = header["transformer.h.0.ln_1.weight"];
+        const std::size_t size = type == std::string("U8") ? 1 : 2;
+        const auto begin = array["data_offsets"][0].get<std::size_t>();
+        // the first of its bytes; the others become another array's
+        header["rest"] = {{"dtype", "U8"},
+                          {"shape", {24 * 4 - 24 * size}},
+                          {"data_offsets", {begin + 24 * size, begin + 24 * 4}}};
+        array["dtype"] = type;
+        array["data_offsets"] = {begin, begin + 24 * size};
+        std::string text = header.dump();
+        text.append((8 - text.size() % 8) % 8, ' ');
+        const std::uint64_t longer = text.size();
+        std::ofstream out(path, std::ios::binary);
+        out.write(reinterpret_cast<const char*>(&longer), sizeof longer);
+        out << text << bytes.substr(8 + length);
+        out.close();
+        const std::string sentence = sentence_in(Model::open(scratch / "m"));
+        CAPTURE(sentence);
+        CHECK(
+            sentence.find(type == std::string("U8") ? "is uint8; expected float32"
+                          : type == std::string("U16")
+                              ? "array 'transformer.h.0.ln_1.weight' is uint16; expected float32"
+                              : "array 'transformer.h.0.ln_1.weight' is int16; expected float32") !=
+            std::string::npos);
+    }
 }
 
 TEST_CASE("a model with NaN among its weights is refused by the array") {
