@@ -12,27 +12,28 @@ using enum HeadMeasure;
 
 constexpr std::string_view kClark = "Clark et al. 2019, arXiv:1906.04341";
 constexpr std::string_view kPlaces = "as many queries as keys, or a query offset";
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr std::string_view kTokens = "a token that occurs twice";
 
 constexpr std::array<HeadMeasureInfo, kHeadMeasureCount> kTable{{
-    {entropy, "entropy", "entropy", "mean of −Σ a ln a, nats", "0 … ln T", "", kClark},
-    {evenness, "evenness", "evenness", "mean of entropy / ln n, n keys allowed", "0 … 1",
+    {entropy, "entropy", "entropy", "mean of −Σ a ln a, nats", kUnbounded, "", kClark},
+    {evenness, "evenness", "evenness", "mean of entropy / ln n, n keys allowed", 1.0,
      "a row of two keys", kClark},
-    {previous, "previous", "previous token", "mean of a[i,i−1], i ≥ 1", "0 … 1", kPlaces, kClark},
-    {diagonal, "diagonal", "own token", "mean of a[i,i]", "0 … 1", kPlaces, kClark},
-    {next, "next", "next token", "mean of a[i,i+1], i ≤ T−2", "0 … 1", kPlaces, kClark},
-    {sink, "sink", "first token", "mean of a[i,0], i ≥ 1", "0 … 1", "a query that is not the first",
+    {previous, "previous", "previous token", "mean of a[i,i−1], i ≥ 1", 1.0, kPlaces, kClark},
+    {diagonal, "diagonal", "own token", "mean of a[i,i]", 1.0, kPlaces, kClark},
+    {next, "next", "next token", "mean of a[i,i+1], i ≤ T−2", 1.0, kPlaces, kClark},
+    {sink, "sink", "first token", "mean of a[i,0], i ≥ 1", 1.0, "a query that is not the first",
      "Xiao et al. 2023, arXiv:2309.17453"},
-    {duplicate, "duplicate", "duplicate token", "mean of Σ a[i,j], j ≠ i, token j = token i",
-     "0 … 1", kTokens, "Wang et al. 2022, arXiv:2211.00593"},
-    {induction, "induction", "induction", "mean of Σ a[i,j+1], j < i, token j = token i", "0 … 1",
+    {duplicate, "duplicate", "duplicate token", "mean of Σ a[i,j], j ≠ i, token j = token i", 1.0,
+     kTokens, "Wang et al. 2022, arXiv:2211.00593"},
+    {induction, "induction", "induction", "mean of Σ a[i,j+1], j < i, token j = token i", 1.0,
      kTokens, "Olsson et al. 2022, arXiv:2209.11895"},
-    {distance, "distance", "distance", "Σ a |i−j| / Σ a", "0 … T−1", kPlaces,
+    {distance, "distance", "distance", "Σ a |i−j| / Σ a", kUnbounded, kPlaces,
      "Vig and Belinkov 2019, arXiv:1906.04284"},
-    {norm_share, "norm_share", "output share", "‖α V W_O‖ (‖α V‖ without W_O) / Σ over heads",
-     "0 … 1", "values", "Kobayashi et al. 2020, arXiv:2004.10102"},
+    {norm_share, "norm_share", "output share", "‖α V W_O‖ (‖α V‖ without W_O) / Σ over heads", 1.0,
+     "values", "Kobayashi et al. 2020, arXiv:2004.10102"},
     {change, "change", "change",
-     "mean over rows of Σ_j α_j ln(α_j / β_j), α untouched, β now, where finite", "0 … ∞ nats",
+     "mean over rows of Σ_j α_j ln(α_j / β_j), α untouched, β now, where finite", kUnbounded,
      "interventions in a trained model", "Kullback and Leibler 1951, doi:10.1214/aoms/1177729694"},
 }};
 

@@ -37,7 +37,7 @@ struct HeadMeasureInfo {
     std::string_view key;      // by which it is chosen, and in files
     std::string_view title;    // "previous token"
     std::string_view formula;  // as plain text
-    std::string_view range;    // "0 … 1"
+    double upper_bound;        // from 0; infinity where it depends on the sizes
     std::string_view asks;     // for what is not always there; "": for nothing
     std::string_view source;
 };

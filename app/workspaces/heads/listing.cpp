@@ -27,7 +27,7 @@ HeadMeasure measure_of(const std::string& key) {
 
 /// Where an axis ends: 1 of shares, else the largest that is defined.
 double end_of(const HeadsResult& result, HeadMeasure measure) {
-    double end = info(measure).range == "0 … 1" ? 1.0 : 0.0;
+    double end = info(measure).upper_bound == 1.0 ? 1.0 : 0.0;
     for (const HeadFacts& facts : result.heads)
         end = std::max(end, facts.measures[measure].value_or(0.0));
     return end > 0.0 ? end : 1.0;
