@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "app/cli/arguments.h"
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
@@ -23,6 +25,7 @@ struct RenderOptions {
     StartOptions start;
     std::string output;
     bool all = false;
+    bool main_shots = false;
     bool chrome = false;
     std::string format;
     bool full_pass = false;
@@ -92,14 +95,16 @@ std::string file_of(const view::WorkspaceInfo& workspace, const view::Shot& shot
 }
 
 /// Every shot of every workspace, in both themes.
-void draw_all(Studio& studio, const Start& start, const std::filesystem::path& folder, Streams io) {
+void draw_all(Studio& studio, const Start& start, const RenderOptions& options, Streams io) {
+    const std::filesystem::path folder = options.output;
     std::error_code fault;
     std::filesystem::create_directories(folder, fault);
     if (fault)
         throw failed(
             fmt::format("{}: cannot make this folder: {}", folder.string(), fault.message()));
-    for (const view::WorkspaceInfo* workspace : io.workspaces)
-        for (const view::Shot& shot : workspace->shots())
+    for (const view::WorkspaceInfo* workspace : io.workspaces) {
+        const std::vector<view::Shot> shots = workspace->shots();
+        for (const view::Shot& shot : std::span(shots).first(options.main_shots ? 1 : shots.size()))
             for (const auto theme : {view::ThemeName::dark, view::ThemeName::light}) {
                 jobs::Jobs jobs(files::opener(io.backends, io.workspaces), [] {});
                 view::AppState shown = start.state;
@@ -115,6 +120,7 @@ void draw_all(Studio& studio, const Start& start, const std::filesystem::path& f
                 write_to(path.string(), draw(studio, shown, jobs), io);
                 io.out << path.string() << '\n';
             }
+    }
 }
 
 void check_film(const RenderOptions& options, figures::Format format) {
@@ -154,6 +160,8 @@ std::string film_of(Studio& studio, const RenderOptions& options, const Start& s
 void check_together(const RenderOptions& options) {
     if (options.output.empty() && !options.is_timed())
         throw bad_input("no -o: expected the name of the figure, as in -o step.svg");
+    if (options.main_shots && !options.all)
+        throw bad_input("--main-shots is for --all, which draws every workspace");
     if (options.all && files::is_standard(options.output))
         throw bad_input("-o is -; expected a folder, for --all draws several pictures");
     if (options.all && !options.start.files.empty())
@@ -204,7 +212,7 @@ void render(RenderOptions& options, Streams io) {
     if (options.is_timed())
         return time_movement(*studio, std::move(state), drags ? Movement::drag : Movement::step,
                              drags ? options.time_drag : options.time_step, jobs, io);
-    if (options.all) return draw_all(*studio, start, options.output, io);
+    if (options.all) return draw_all(*studio, start, options, io);
     if (!chrome) check_shown(state);
     const std::string bytes = draw(*studio, state, jobs);
     found = found_by_check(options, state);
@@ -238,6 +246,8 @@ int run_render(Args args, Streams io) {
                  "an SVG without the words and number of each cell and mark, which a browser shows "
                  "under the pointer");
     app.add_flag("--all", options.all, "pictures of every workspace, in both themes");
+    app.add_flag("--main-shots", options.main_shots,
+                 "with --all: only the first picture of each workspace");
     app.add_flag("--film", options.film,
                  "an animated PNG of the window: each line of --replay, with what it moves");
     app.add_option("--rest", options.rest_s,
