@@ -116,9 +116,9 @@ class Desktop {
         play();
         if (!options.save_session.empty()) state_.session_file = options.save_session;
         screen_.prepare(state_, window_->size().height, window_->content_scale());
-        for (const std::string& warning : start.warnings) warn(warning);
+        for (const Note& warning : start.warnings) warn(warning.text);
         if (!screen_.font_warning().empty()) warn(screen_.font_warning());
-        if (!settings) warn(settings.error().sentence);
+        if (!settings) warn(settings.error().text());
         dispatch_all(keeper_.begin(state_));
         dispatch(view::Tick{0.0});  // from now on what changes may move
         display_lost_.emplace([this] { report_loss(save_at_exit()); });
@@ -184,7 +184,7 @@ class Desktop {
         if (!line) return;
         if (const auto written = journal_->write(*line); !written) {
             journal_.reset();
-            view::apply(state_, view::Notify{{written.error().sentence, view::Severity::error}});
+            view::apply(state_, view::Notify{{written.error().text(), view::Severity::error}});
         }
     }
 
@@ -194,9 +194,9 @@ class Desktop {
 
     /// A failure is also said on standard error: the notice on screen is gone with the next one.
     void notify(const Result<void>& done, const std::string& words) {
-        if (!done) std::cerr << "attnscope: " << done.error().sentence << std::endl;
+        if (!done) std::cerr << "attnscope: " << done.error().text() << std::endl;
         dispatch(done ? view::Notify{{words, view::Severity::info}}
-                      : view::Notify{{done.error().sentence, view::Severity::error}});
+                      : view::Notify{{done.error().text(), view::Severity::error}});
         frames_wanted_ = kFramesAfterEvent;
     }
 
@@ -428,7 +428,7 @@ class Desktop {
 
     void report_loss(const Result<void>& saved) const {
         std::cerr << "attnscope: the display is lost";
-        if (!saved) std::cerr << "; " << saved.error().sentence;
+        if (!saved) std::cerr << "; " << saved.error().text();
         if (saved && !options_.save_session.empty())
             std::cerr << "; the session is saved in " << options_.save_session;
         std::cerr << std::endl;

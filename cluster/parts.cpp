@@ -22,7 +22,7 @@ void add_words(CLI::App& app, Words& words, const char* input, const Output& out
 files::FileCall read_call(const Words& words, const files::OptionValues& given, cli::Streams io) {
     files::FileCall call =
         or_throw(files::read_call(words.input, given, cli::parse_layer(words.layer)));
-    for (const std::string& note : call.notes) io.err << words.name << ": " << note << '\n';
+    for (const Note& note : call.notes) cli::write_note(note, words.name, io);
     if (call.operation || call.given)
         throw bad_input(fmt::format("{}: expected Q, K and V, or X and its weights, under softmax",
                                     words.input));
@@ -47,7 +47,7 @@ void on_first(const std::function<void()>& work) {
     int kind = done ? -1 : static_cast<int>(done.error().kind);
     share(&kind, sizeof kind);
     if (kind < 0) return;
-    std::string sentence = done ? std::string() : done.error().sentence;
+    std::string sentence = done ? std::string() : done.error().text();
     share(sentence);
     throw tl::unexpected(Error{sentence, static_cast<ErrorKind>(kind)});
 }

@@ -76,7 +76,7 @@ int rank_count() {
 
 void end_every_rank(const Error& error) {
     const std::string line =
-        fmt::format("attnscope-mpi: rank {} on {}: {}\n", rank(), host(), error.sentence);
+        fmt::format("attnscope-mpi: rank {} on {}: {}\n", rank(), host(), error.text());
     std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
     const int status = error.kind == ErrorKind::input ? 2 : 1;

@@ -278,7 +278,7 @@ KindComputed compute_kind(const KindsCall& call, const AttentionKind& kind) {
     side.kind = kind;
     side.operation_spec = operation_of(kind, call.seed);
     set_call(call, side);
-    if (auto done = run_side(side); !done) side.fault = done.error().sentence;
+    if (auto done = run_side(side); !done) side.fault = done.error().text();
     return side;
 }
 

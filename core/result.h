@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <tl/expected.hpp>
 
@@ -10,24 +14,98 @@ namespace attn {
 /// Whose fault it is.
 enum class ErrorKind { input, failure };
 
-/// One sentence that names the thing, its value, and what was expected or the valid choices.
-struct Error {
-    std::string sentence;
-    ErrorKind kind = ErrorKind::input;
+/// What is wrong with an input, for programs. Append-only: scripts compare key_of().
+enum class ErrorCode : std::uint8_t {
+    invalid_input,     // `problem` says what is wrong
+    unexpected_value,  // `subject` is `value`, which is not `expected`
+    ambiguous,         // the input has several readings; each remedy selects one
+    missing,           // the input lacks something that the call needs
 };
+
+/// One way to repair an Error: an option with its value, or, without an option, an `advice`.
+struct Remedy {
+    std::string option;        // key of an option: "layout"
+    std::string value = {};    // "tokens-first"; "N" where the reader chooses
+    std::string meaning = {};  // "times 1/√N, N the width of a query"
+    std::string when = {};     // "the axes of Q are [T, H, d]"; "": always
+    std::string advice = {};   // "save Q, K and V"
+};
+
+/// How a text names options: `flags` of a command ("Pass --layout joined"), or `controls` of the window ("In Tensors choose
+/// layout joined").
+enum class OptionStyle : std::uint8_t { flags, controls };
+
+/// What is wrong, the value, what is expected, and how to repair it. Front ends make the text.
+struct Error {
+    std::string problem;  // "": `subject` is `value`
+    ErrorKind kind = ErrorKind::input;
+    ErrorCode code = ErrorCode::invalid_input;
+    std::string where = {};  // the file, and what of it: "in.npz: layer 3"
+    std::string subject = {}, value = {}, expected = {};
+    std::vector<Remedy> remedies = {};
+    OptionStyle style = OptionStyle::flags;  // of text(); the front end sets it
+
+    /// "in.npz: window is −1; expected 0 or more. Pass --window 2": one line without a period at its end.
+    std::string text() const;
+};
+
+/// "unexpected_value"; of whatever was no fault of the input "failure".
+std::string_view key_of(const Error& error);
+
+/// What a reader should know beside a result, for programs. Append-only: scripts compare key_of().
+enum class NoteCode : std::uint8_t {
+    general,       // `text` says it
+    file_options,  // options came from the file
+    given_pairs,   // scores or weights are read without the queries and keys that make them
+    packed,        // how a packed array was read
+    rounded,       // numbers other than float64 were rounded to float32
+    rounded_float64,
+};
+/// "file_options"
+std::string_view key_of(NoteCode code);
+
+/// A sentence about the input or the result.
+struct Note {
+    std::string text;
+    NoteCode code = NoteCode::general;
+
+    Note(std::string words, NoteCode of = NoteCode::general) : text(std::move(words)), code(of) {}
+    bool operator==(const Note&) const = default;
+};
+/// "it is rounded; it has 2 heads"
+std::string text_of(std::span<const Note> notes);
 
 /// What a user can cause is a Result; what only a bug can cause is an ATTN_CHECK (check.h).
 template <class T>
 using Result = tl::expected<T, Error>;
 
 /// `return bad_input(fmt::format(...))`: the caller's file, shape or option is wrong.
-[[nodiscard]] inline tl::unexpected<Error> bad_input(std::string sentence) {
-    return tl::unexpected<Error>(Error{std::move(sentence), ErrorKind::input});
+[[nodiscard]] inline tl::unexpected<Error> bad_input(std::string problem,
+                                                     std::vector<Remedy> remedies = {},
+                                                     ErrorCode code = ErrorCode::invalid_input) {
+    return tl::unexpected<Error>(Error{.problem = std::move(problem),
+                                       .kind = ErrorKind::input,
+                                       .code = code,
+                                       .remedies = std::move(remedies)});
+}
+
+/// `return unexpected_value("heads", "0", "1 or more")`: "heads is 0; expected 1 or more".
+[[nodiscard]] inline tl::unexpected<Error> unexpected_value(std::string subject, std::string value,
+                                                            std::string expected) {
+    return tl::unexpected<Error>(Error{.problem = {},
+                                       .kind = ErrorKind::input,
+                                       .code = ErrorCode::unexpected_value,
+                                       .subject = std::move(subject),
+                                       .value = std::move(value),
+                                       .expected = std::move(expected)});
 }
 
 /// `return failed(...)`: the input was fine, the machine was not (disk full, out of memory).
-[[nodiscard]] inline tl::unexpected<Error> failed(std::string sentence) {
-    return tl::unexpected<Error>(Error{std::move(sentence), ErrorKind::failure});
+[[nodiscard]] inline tl::unexpected<Error> failed(std::string problem) {
+    return tl::unexpected<Error>(Error{.problem = std::move(problem), .kind = ErrorKind::failure});
 }
+
+/// The same error of a part of `where`: "in.npz: " comes before its text.
+[[nodiscard]] Error within(std::string_view where, Error error);
 
 }  // namespace attn

@@ -77,4 +77,11 @@ std::string shortened(std::string_view text, std::size_t most) {
     return part;
 }
 
+std::string choices(std::span<const std::string> words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    return text;
+}
+
 }  // namespace attn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ inline constexpr std::size_t kMostQuoted = 40;
 /// The first `most` code points and "…" where there are more. Valid UTF-8, on one line: control
 /// characters become spaces. Reads no more of the text than it gives back.
 std::string shortened(std::string_view text, std::size_t most = kMostQuoted);
+/// "a, b or c"
+std::string choices(std::span<const std::string> words);
 /// "1 key", "3 keys".
 template <std::integral Count>
 std::string counted(Count count, std::string_view noun) {

@@ -1,6 +1,7 @@
 #include "app/cli/arguments.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"
@@ -71,6 +72,40 @@ std::string one_line(std::string text) {
     return text;
 }
 
+using Json = nlohmann::ordered_json;
+
+/// One line; bytes that are no UTF-8 become U+FFFD.
+std::string dumped(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Members without a text are left out.
+Json members(std::initializer_list<std::pair<std::string_view, std::string>> texts) {
+    Json json = Json::object();
+    for (const auto& [key, text] : texts)
+        if (!text.empty()) json[std::string(key)] = text;
+    return json;
+}
+
+/// {"level", "command", "code", "where", "subject", "value", "expected", "remedies", "text"}
+Json error_json(const Error& error, std::string_view command) {
+    Json json = members({{"level", "error"},
+                         {"command", std::string(command)},
+                         {"code", std::string(key_of(error))},
+                         {"where", error.where},
+                         {"subject", error.subject},
+                         {"value", error.value},
+                         {"expected", error.expected},
+                         {"text", one_line(error.text())}});
+    for (const Remedy& remedy : error.remedies)
+        json["remedies"].push_back(members({{"option", remedy.option},
+                                            {"value", remedy.value},
+                                            {"meaning", remedy.meaning},
+                                            {"when", remedy.when},
+                                            {"advice", remedy.advice}}));
+    return json;
+}
+
 template <class Wanted>
 void add_options(CLI::App& app, AttentionWords& words, const Wanted& wanted) {
     for (const files::AttentionOption& option : files::attention_options()) {
@@ -90,11 +125,27 @@ void add_options(CLI::App& app, AttentionWords& words, const Wanted& wanted) {
 }  // namespace
 
 int report(const Error& error, std::string_view command, Streams io) {
-    io.err << fmt::format("{}: {}\n", command, one_line(error.sentence));
+    io.err << (io.json_messages ? dumped(error_json(error, command))
+                                : fmt::format("{}: {}", command, one_line(error.text())))
+           << '\n';
     return error.kind == ErrorKind::input ? kBadInput : kFailure;
 }
 
+void write_note(const Note& note, std::string_view command, Streams io) {
+    const Json message = members({{"level", "note"},
+                                  {"command", std::string(command)},
+                                  {"code", std::string(key_of(note.code))},
+                                  {"text", one_line(note.text)}});
+    io.err << (io.json_messages ? dumped(message)
+                                : fmt::format("{}: note: {}", command, one_line(note.text)))
+           << '\n';
+}
+
 std::optional<int> parse(CLI::App& app, Args args, Streams io) {
+    if (app.get_option_no_throw("--json") == nullptr)
+        app.add_flag(
+            "--json", [](std::int64_t) {},
+            "errors and notes as JSON, one object a line, on standard error");
     const auto bad_usage = [&](std::string sentence) {
         return report({std::move(sentence), ErrorKind::input}, app.get_name(), io);
     };

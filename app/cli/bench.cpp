@@ -102,7 +102,7 @@ std::vector<const BenchSection*> chosen_sections(const BenchWords& words) {
         const auto found = std::ranges::find(bench_sections(), name, &BenchSection::name);
         if (found == bench_sections().end())
             throw bad_input(fmt::format("--only has the unknown section '{}'{}; expected {}", name,
-                                        files::did_you_mean(name, names), files::choices(names)));
+                                        files::did_you_mean(name, names), choices(names)));
         chosen.push_back(&*found);
     }
     return chosen;

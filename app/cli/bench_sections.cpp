@@ -29,7 +29,7 @@ void run_shapes(const Backend& backend, const BenchPlan& plan, BenchReport& repo
         const auto measured = measure(backend, work, make_inputs(work), plan.effort);
         if (!measured && plan.backends_named) throw tl::unexpected(measured.error());
         if (!measured) {  // the others go on
-            report.note(fmt::format("{}: {}", backend.name(), measured.error().sentence));
+            report.note(fmt::format("{}: {}", backend.name(), measured.error().text()));
             break;
         }
         gflops = measured->gflops;
@@ -109,7 +109,7 @@ void run_memory(const BenchPlan& plan, BenchReport& report) {
     }
     const auto use = measure_memory(fused, work);
     if (!use) {
-        report.note(fmt::format("memory: {}", use.error().sentence));
+        report.note(fmt::format("memory: {}", use.error().text()));
         return;
     }
     report.note("\nMemory of a forward pass");

@@ -74,6 +74,7 @@ bool opens_lecture(Args args) {
 
 std::optional<int> run(Args args, Streams io) {
     if (args.empty()) return std::nullopt;
+    io.json_messages = std::ranges::find(args, "--json") != args.end();
     const std::string& first = args.front();
     if (first == "--help" || first == "-h" || first == "help") {
         io.out << help();

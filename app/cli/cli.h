@@ -43,6 +43,7 @@ struct Streams {
     view::WorkspaceList workspaces = view::workspaces();
     /// Given: a command hands its definition to this, and does nothing else.
     std::function<void(const CLI::App&)> describe = {};
+    bool json_messages = false;  // errors and notes are JSON objects, one a line
 };
 
 inline constexpr int kSuccess = 0;
@@ -67,6 +68,9 @@ bool opens_lecture(Args args);
 
 /// "attnscope trace: sentence" on `err`; the exit code that the kind of the error asks for.
 int report(const Error& error, std::string_view command, Streams io);
+
+/// "attnscope trace: note: text" on `err`, or the same as JSON.
+void write_note(const Note& note, std::string_view command, Streams io);
 
 /// Writes a table to the file `path`, "-" for standard output, and says that it has so many `what`. Throws.
 void write_csv(const std::string& path, const std::string& text, std::size_t count,

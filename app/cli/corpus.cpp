@@ -111,7 +111,7 @@ int merge(const MergeOptions& options, Streams io) {
         const CorpusResult part = or_throw(read_corpus(options.files[n]));
         if (auto done = whole.merge(part); !done)
             throw bad_input(fmt::format("{} and what stands before it cannot be put together: {}",
-                                        options.files[n], done.error().sentence));
+                                        options.files[n], done.error().text()));
     }
     put_out(whole, options.sort, options.output, io);
     return kSuccess;
@@ -194,8 +194,7 @@ int measure_corpus(const std::string& model, const CorpusOptions& options, const
                    const std::string& output, Streams io) {
     const files::CorpusJob job = corpus_job(model, options, sort, output);
     files::CorpusRun run(job);
-    for (const std::string& note : run.model().notes())
-        io.err << fmt::format("attnscope heads: note: {}\n", note);
+    for (const std::string& note : run.model().notes()) write_note(note, "attnscope heads", io);
     if (run.goes_on())
         io.err << fmt::format("{} texts are kept in {}: it goes on from there\n",
                               view::grouped(run.result().texts), job.saved.string());

@@ -90,8 +90,7 @@ int run_diff(Args args, Streams io) {
     declare(app, words);
     return run_command(app, args, io, [&] {
         const DiffReport report = diff(app, words);
-        for (const std::string& note : report.notes)
-            io.err << fmt::format("{}: note: {}\n", kName, note);
+        for (const Note& note : report.notes) write_note(note, kName, io);
         io.out << (words.json ? diff_json(report) : diff_text(report));
         return report.equal ? kSuccess : kFailure;
     });

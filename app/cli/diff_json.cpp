@@ -138,7 +138,8 @@ std::string diff_json(const DiffReport& report) {
                       {"only_in_a", report.only_a},
                       {"only_in_b", report.only_b},
                       {"examined", ordered_json::array()},
-                      {"notes", report.notes}};
+                      {"notes", ordered_json::array()}};
+    for (const Note& note : report.notes) json["notes"].push_back(note.text);
     for (const DiffRow& row : report.rows) json["arrays"].push_back(json_of(row));
     for (const Examined& file : report.examined) json["examined"].push_back(json_of(file));
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';

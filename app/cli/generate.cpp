@@ -75,7 +75,7 @@ Sampling sampling_of(const GenerateOptions& options) {
             throw bad_input(fmt::format("--seed is {}; expected a number from 0", options.seed));
         how.seed = static_cast<std::uint64_t>(seed);
     }
-    if (const auto fine = check_sampling(how); !fine) throw bad_input("--" + fine.error().sentence);
+    if (const auto fine = check_sampling(how); !fine) throw bad_input("--" + fine.error().text());
     for (const auto& [name, value] : {std::pair{"--top-k", options.top_k},
                                       {"--top-p", options.top_p},
                                       {"--seed", options.seed}})
@@ -190,12 +190,14 @@ class Writer {
             generation_.cache_bytes(), view::counted(std::ssize(generation_.tokens()), "token"),
             model_.reads_across() ? " and the encoder's" : "");
         if (has_ended())
-            io_.err << fmt::format("{}: note: {} ends the text\n", kGenerateName,
-                                   token_words(model_, chosen_.back().token.id));
+            write_note(
+                fmt::format("{} ends the text", token_words(model_, chosen_.back().token.id)),
+                kGenerateName, io_);
         else if (std::ssize(chosen_) < count_)
-            io_.err << fmt::format(
-                "{}: note: --tokens is {}, and the model takes {}: it ends there\n", kGenerateName,
-                count_, view::counted(*generation_.most_tokens(), "token"));
+            write_note(fmt::format("--tokens is {}, but the model reads at most {}: the text ends "
+                                   "there",
+                                   count_, view::counted(*generation_.most_tokens(), "token")),
+                       kGenerateName, io_);
     }
 
     ordered_json json() const {

@@ -72,8 +72,7 @@ HeadsResult measured(const HeadsOptions& options, Streams io) {
     wanted.needs_attention = true;
     wanted.by = files::OptionsBy::flags;
     auto start = or_throw(read_start(wanted, io));
-    for (const std::string& warning : start.warnings)
-        io.err << kHeadsName << ": " << warning << '\n';
+    for (const Note& warning : start.warnings) write_note(warning, kHeadsName, io);
     if (!options.sequence.empty()) {
         const Index sequence = files::parse_whole_number({"--sequence", options.sequence});
         start.actions.push_back(view::ShowHead{0, sequence});
@@ -90,10 +89,10 @@ HeadsResult measured(const HeadsOptions& options, Streams io) {
                                                             .only_measures = true});
     for (std::size_t n = 0; n < result.layers.size(); ++n)
         if (const std::string& fault = result.layers[n].fault; !fault.empty())
-            io.err << fmt::format("{}: layer {} is left out: {}\n", kHeadsName, n, fault);
+            write_note(fmt::format("layer {} is left out: {}", n, fault), kHeadsName, io);
     for (std::size_t n = 0; n < result.layers.size(); ++n)
         for (const std::string& note : result.layers[n].notes)
-            io.err << fmt::format("{}: layer {}: {}\n", kHeadsName, n, note);
+            write_note(fmt::format("layer {}: {}", n, note), kHeadsName, io);
     if (result.heads.empty()) throw bad_input("no layer of this file can be computed");
     return result;
 }
@@ -142,8 +141,7 @@ HeadsResult streamed(const HeadsOptions& options, const std::string& folder, Str
         throw bad_input("--stream asks for one of --text, --token-ids and --texts");
     const Model model = or_throw(Model::open(folder, KeptBlocks::one));
     const std::vector<std::vector<ModelToken>> tokens{or_throw(model.tokens_of(*start.text))};
-    for (const std::string& note : model.notes())
-        io.err << fmt::format("{}: note: {}\n", kHeadsName, note);
+    for (const std::string& note : model.notes()) write_note(note, kHeadsName, io);
     auto facts = or_throw(measure_texts(model, tokens, true));
     return {0, false, measures_of_heads(false), {}, std::move(facts.front()), 0};
 }

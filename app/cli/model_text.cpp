@@ -43,8 +43,7 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
     const ModelConfig& config = opened.model->config();
     if (image && !config.image)
         throw bad_input(fmt::format("{} reads a text; expected --text TEXT", config.family->words));
-    for (const std::string& note : opened.model->notes())
-        io.err << fmt::format("{}: note: {}\n", command, note);
+    for (const std::string& note : opened.model->notes()) write_note(note, command, io);
     if (!groups_of(*opened.model).empty()) {  // its decoder, over the text
         auto decoding = or_throw(decoding_of(*opened.model, {opened.read, options.decoder, {}},
                                              *find_backend("staged")));

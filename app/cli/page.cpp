@@ -101,8 +101,7 @@ std::string document_of(const StartOptions& options, Streams io) {
     view::AppState state = start.state;
     jobs::Jobs jobs(start.open, [] {});
     or_throw(carry_out(start, state, jobs));
-    for (const std::string& warning : start.warnings)
-        io.err << "attnscope page: " << warning << "\n";
+    for (const Note& warning : start.warnings) write_note(warning, "attnscope page", io);
     const fs::path file = file_of(state.document().origin);
     if (!file.empty()) name_beside(state, file);
     const std::string words = fmt::format(" data-words='[\"{}\"]'", kSession);

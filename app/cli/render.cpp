@@ -181,8 +181,7 @@ void render(RenderOptions& options, Streams io) {
     wanted.needs_attention = wanted.workspace != "tensors";
     wanted.by = files::OptionsBy::window_flags;
     auto start = or_throw(read_start(wanted, io));
-    for (const std::string& warning : start.warnings)
-        io.err << "attnscope render: " << warning << '\n';
+    for (const Note& warning : start.warnings) write_note(warning, "attnscope render", io);
     const auto size = or_throw(parse_size(options.start.size));
     const auto format = format_of(options);
     if (options.no_titles && format != figures::Format::svg)

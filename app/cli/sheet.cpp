@@ -61,10 +61,10 @@ const view::ExerciseSheet& sheet_named(const std::string& name) {
     for (const view::ExerciseSheet& sheet : or_throw(view::exercise_sheets()))
         keys.push_back(sheet.key);
     if (name.empty())
-        throw bad_input(fmt::format("no sheet was named; expected {}", files::choices(keys)));
+        throw bad_input(fmt::format("no sheet was named; expected {}", choices(keys)));
     if (const view::ExerciseSheet* const found = view::find_exercise_sheet(name)) return *found;
     throw bad_input(fmt::format("there is no sheet '{}'{}; expected {}", name,
-                                files::did_you_mean(name, keys), files::choices(keys)));
+                                files::did_you_mean(name, keys), choices(keys)));
 }
 
 std::uint64_t parse_seed(const std::string& text) {

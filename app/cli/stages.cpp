@@ -141,16 +141,15 @@ int run_stages(Args args, Streams io) {
     bool as_json = false;
     app.add_flag("--json", as_json, "as a JSON array");
     std::string operation;
-    add_value(
-        app, "--operation", operation, "NAME",
-        "the stages of " + files::choices(operation_keys()) + " instead of softmax attention's");
+    add_value(app, "--operation", operation, "NAME",
+              "the stages of " + choices(operation_keys()) + " instead of softmax attention's");
     if (const std::optional<int> code = parse(app, args, io)) return *code;
     if (!operation.empty()) {
         const std::optional<Operation> known = find_operation(operation);
         if (!known)
             return report({fmt::format("--operation is '{}'{}; expected {}", operation,
                                        files::did_you_mean(operation, operation_keys()),
-                                       files::choices(operation_keys()))},
+                                       choices(operation_keys()))},
                           app.get_name(), io);
         io.out << (as_json ? json_of(info(*known)).dump(2) + '\n' : table_of(info(*known)));
         return kSuccess;

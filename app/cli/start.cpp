@@ -247,7 +247,8 @@ void append_file(const StartOptions& options, Streams, Start& start) {
             ((options.file.empty() && files::holds_tensors(path)) || !table ||
              options.needs_attention))
             throw bad_input(fmt::format("{}: {}", path, why));
-        if (!opened.notes.empty()) start.warnings.push_back(path + ": " + opened.notes);
+        for (const Note& note : opened.notes)
+            start.warnings.emplace_back(fmt::format("{}: {}", path, note.text), note.code);
         ready.opened = std::make_shared<const view::Opened>(std::move(opened));
     }
     start.actions.push_back(std::move(ready));
@@ -319,7 +320,7 @@ void append_lecture(const StartOptions& options, Streams, Start& start) {
 /// A file that a journal opens is looked for beside the journal first. What is not found is asked for as it stands: the
 /// window says that it cannot be opened.
 view::Action found_from(const std::filesystem::path& journal, const view::Action& action,
-                        std::vector<std::string>& warnings) {
+                        std::vector<Note>& warnings) {
     const auto* const open = action.as<view::OpenFile>();
     const auto* const check = action.as<view::CheckFile>();
     const auto* const image = action.as<view::ReadImage>();
@@ -329,7 +330,7 @@ view::Action found_from(const std::filesystem::path& journal, const view::Action
     const auto folder = std::filesystem::absolute(journal).parent_path();
     auto found = attn::find_named(folder, path, "");
     if (!found) {
-        warnings.push_back(journal.string() + ": " + found.error().sentence);
+        warnings.push_back(journal.string() + ": " + found.error().text());
         return action;
     }
     if (check) return view::CheckFile{*std::move(found)};
@@ -340,7 +341,7 @@ view::Action found_from(const std::filesystem::path& journal, const view::Action
     there.image = with_parts(*open->image, [&](const std::string& file) {
         auto picture = attn::find_named(folder, file, "");
         if (picture) return *std::move(picture);
-        warnings.push_back(journal.string() + ": " + picture.error().sentence);
+        warnings.push_back(journal.string() + ": " + picture.error().text());
         return file;
     });
     return there;
@@ -352,10 +353,10 @@ const view::Lecture& lecture_named(const std::string& name) {
     std::vector<std::string> keys;
     for (const view::Lecture& lecture : or_throw(view::lectures())) keys.push_back(lecture.key);
     if (name.empty())
-        throw bad_input(fmt::format("no lecture was named; expected {}", files::choices(keys)));
+        throw bad_input(fmt::format("no lecture was named; expected {}", choices(keys)));
     if (const view::Lecture* const found = view::find_lecture(name)) return *found;
     throw bad_input(fmt::format("there is no lecture '{}'{}; expected {}", name,
-                                files::did_you_mean(name, keys), files::choices(keys)));
+                                files::did_you_mean(name, keys), choices(keys)));
 }
 
 Result<void> settle_start(StartOptions& options, std::span<const files::NamedFile> outputs) {
@@ -455,8 +456,7 @@ Result<gl::Size> parse_size(std::string_view text) {
     return gl::Size{numbers->first, numbers->second};
 }
 
-Result<view::Actions> read_journal(const std::filesystem::path& path,
-                                   std::vector<std::string>& warnings) {
+Result<view::Actions> read_journal(const std::filesystem::path& path, std::vector<Note>& warnings) {
     auto text = files::read_text(path);
     if (!text) return tl::unexpected(std::move(text.error()));
     view::Actions actions;
@@ -470,7 +470,7 @@ Result<view::Actions> read_journal(const std::filesystem::path& path,
             actions.push_back(found_from(path, *action, warnings));
         else
             torn.push_back(fmt::format("{}, line {}: {}", files::shown_input(path.string()), number,
-                                       line.empty() ? "is blank" : action.error().sentence));
+                                       line.empty() ? "is blank" : action.error().text()));
     }
     if (actions.empty() && !torn.empty()) return bad_input(torn.front());
     warnings.insert(warnings.end(), torn.begin(), torn.end());

@@ -83,7 +83,7 @@ struct Start {
     view::Opener open;      // has opened the files of `actions`
     view::Actions actions;  // of the options: each must be possible
     view::Actions replay;   // of the journal: what a person did may have failed then, too
-    std::vector<std::string> warnings;  // one sentence each
+    std::vector<Note> warnings;
 };
 /// Reads the files; a small one is open already when its answer is among the actions, a large one is left to a job.
 /// An error names the option or file, its value and what was expected.
@@ -96,7 +96,6 @@ const view::Lecture& lecture_named(const std::string& name);
 Result<gl::Size> parse_size(std::string_view text);
 
 /// Every action of a journal. Lines that cannot be read are left out and named in `warnings`; an error where none can be.
-Result<view::Actions> read_journal(const std::filesystem::path& path,
-                                   std::vector<std::string>& warnings);
+Result<view::Actions> read_journal(const std::filesystem::path& path, std::vector<Note>& warnings);
 
 }  // namespace attn::cli

@@ -128,7 +128,7 @@ StageSet parse_keep(std::string_view text) {
         const std::optional<Stage> stage = find_stage(key);
         if (!stage)
             throw bad_input(fmt::format("--keep has the unknown stage '{}'{}; expected {}", key,
-                                        files::did_you_mean(key, keys), files::choices(keys)));
+                                        files::did_you_mean(key, keys), choices(keys)));
         keep.set(index_of(*stage));
     }
     return keep;
@@ -300,12 +300,12 @@ void make_folder(const TraceWords& words) {
 }
 
 /// The notes and the summary, when the file has been written.
-void say(const TraceWords& words, const std::vector<std::string>& notes, const std::string& summary,
-         Streams io) {
+void say(const TraceWords& words, std::vector<Note> notes, const std::string& summary, Streams io) {
     const bool many = words.inputs.size() > 1;
-    const std::string of = many ? words.input + ": " : "";
-    for (const std::string& note : notes)
-        io.err << fmt::format("{}: note: {}{}\n", kName, of, note);
+    for (Note& note : notes) {
+        if (many) note.text = fmt::format("{}: {}", words.input, note.text);
+        write_note(note, kName, io);
+    }
     if (many) return;
     // On `attnscope trace IN.npz -o - | ...` the bytes of the file own the output.
     const bool output_is_taken = files::is_standard(words.output) || writes_in_place(words.output);
@@ -325,7 +325,7 @@ void trace_attention(const TraceWords& words, const files::FileCall& call, Strea
     const std::vector<NpzEntry> entries = trace_entries(
         call, computed.forward, computed.gradient ? &*computed.gradient : nullptr, keep);
     write_entries(words.output, entries, io);
-    std::vector<std::string> notes = call.notes;
+    std::vector<Note> notes = call.notes;
     if (auto note = left_out(words, call, keep, computed)) notes.push_back(*std::move(note));
     if (auto note = beyond_float(call.inputs, computed)) notes.push_back(*std::move(note));
     if (!words.keep.empty())
@@ -354,9 +354,9 @@ void trace_given(const TraceWords& words, const files::FileCall& call, Streams i
             fmt::format("--keep is {}, of which {} alone give nothing", words.keep, key));
     add_call(call, keep & held_stages(made.trace), entries);
     write_entries(words.output, entries, io);
-    std::vector<std::string> notes = call.notes;
+    std::vector<Note> notes = call.notes;
     for (std::string& note : absent_notes(call.given->stage, !call.inputs.v.empty()))
-        notes.push_back(std::move(note));
+        notes.emplace_back(std::move(note));
     say(words, notes, summary(words, call, computed, entries), io);
 }
 

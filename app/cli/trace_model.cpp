@@ -335,7 +335,7 @@ void trace_model(const ModelTrace& request, Streams io) {
         notes.push_back(model.config().image && run.tokens_kv.empty()
                             ? fmt::format("{}: {}", image_read(request), run.note)
                             : run.note);
-    for (const std::string& note : notes) io.err << "attnscope trace: note: " << note << '\n';
+    for (const std::string& note : notes) write_note(note, "attnscope trace", io);
     std::ostream& out = files::is_standard(request.output) ? io.err : io.out;
     out << summary(request, whole, run, open_ms, run_ms);
     if (changed.effects) out << effect_table(request, model, changed);

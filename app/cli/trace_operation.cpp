@@ -20,7 +20,7 @@ std::vector<bool> parse_keep(const OperationInfo& operation, std::string_view te
         if (found == keys.end())
             throw bad_input(
                 fmt::format("--keep has the unknown stage '{}' of operation {}{}; expected {}", key,
-                            operation.key, files::did_you_mean(key, keys), files::choices(keys)));
+                            operation.key, files::did_you_mean(key, keys), choices(keys)));
         keep[found - keys.begin()] = true;
     }
     return keep;

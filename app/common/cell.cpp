@@ -57,7 +57,7 @@ void describe(Visitor& visit, large::PlantedSpec& spec) {
     visit("needle", spec.needle);
     visit("causal", spec.causal);
     if (!visit.reads()) return;
-    if (auto fine = large::check_planted(spec); !fine) visit.complain(": " + fine.error().sentence);
+    if (auto fine = large::check_planted(spec); !fine) visit.complain(": " + fine.error().text());
 }
 
 }  // namespace attn::view

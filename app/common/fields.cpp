@@ -72,7 +72,7 @@ void Fields::complain(std::string_view sentence) {
 }
 
 void Fields::complain(const Error& error) {
-    if (fault_.empty()) fault_ = error.sentence;
+    if (fault_.empty()) fault_ = error.text();
 }
 
 void Fields::wrong(std::string_view key, const nlohmann::json& value, std::string_view expected) {

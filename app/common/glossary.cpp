@@ -28,7 +28,7 @@ Result<GlossaryTerm> term_from(const json& value, const std::string& where) {
     fields.need("workspace", term.workspace);
     fields.read("operand", operand);
     if (const auto parsed = tex::parse(term.tex); fields.fine() && !parsed)
-        fields.complain("has 'formula': " + parsed.error().sentence);
+        fields.complain("has 'formula': " + parsed.error().text());
     if (!operand.empty() && !(term.operand = find_operand(operand)))
         fields.complain(
             fmt::format("has 'operand' = \"{}\", which is no stage or matrix", operand));

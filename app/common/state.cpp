@@ -80,7 +80,7 @@ Result<void> compute(AppState& state) {
     const Stopwatch watch;
     auto computed = compute_by(state, prompt_backend(state));
     if (!computed && computed.error().kind == ErrorKind::failure) {
-        const std::string why = computed.error().sentence;
+        const std::string why = computed.error().text();
         computed = compute_by(state, kAuto);
         if (computed) state.backend = kAuto, state.backend_failure = why;
     }
@@ -124,8 +124,8 @@ AppState initial_state() {
     std::string warning;
     Result<AppState> state = load_preset(kFirstPreset).and_then(state_of);
     if (!state) {
-        warning = fmt::format("The same sentence with seeded weights is shown: {}",
-                              state.error().sentence);
+        warning =
+            fmt::format("The same sentence with seeded weights is shown: {}", state.error().text());
         state = state_of(seeded_first_document());
     }
     state->message = warning.empty() ? Message{fmt::format("{}. {}", state->document().title,

@@ -166,6 +166,7 @@ std::vector<float> ArrayReader::round(std::string_view name, std::string_view dt
         overflows_.push_back(fmt::format(
             "{} value(s) of {} are too large for float32 and became infinite", lost, name));
     rounded_.push_back(fmt::format("{} ({})", name, dtype));
+    only_float64_ = only_float64_ && dtype == "float64";
     return rounded;
 }
 
@@ -206,10 +207,11 @@ const std::vector<Index>& ArrayReader::extents(std::string_view name) const {
     return extents_.find(name)->second;
 }
 
-std::vector<std::string> ArrayReader::notes() const {
-    std::vector<std::string> notes = overflows_;
+std::vector<Note> ArrayReader::notes() const {
+    std::vector<Note> notes(overflows_.begin(), overflows_.end());
     if (!rounded_.empty())
-        notes.push_back(fmt::format("{} rounded to float32", fmt::join(rounded_, ", ")));
+        notes.emplace_back(fmt::format("{} rounded to float32", fmt::join(rounded_, ", ")),
+                           only_float64_ ? NoteCode::rounded_float64 : NoteCode::rounded);
     return notes;
 }
 

@@ -49,7 +49,7 @@ class ArrayReader {
     /// The axes in which a tensor was given; it must have been read.
     const std::vector<Index>& extents(std::string_view name) const;
     /// What rounding to float32 lost, a sentence each.
-    std::vector<std::string> notes() const;
+    std::vector<Note> notes() const;
 
   private:
     ArrayReader(Arrays file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
@@ -69,6 +69,7 @@ class ArrayReader {
     std::string undeclared_;
     double held_ = 0.0;  // bytes of the tensors that were read
     std::vector<std::string> rounded_;
+    bool only_float64_ = true;  // of rounded_
     std::vector<std::string> overflows_;
 };
 

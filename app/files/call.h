@@ -14,7 +14,7 @@ struct FileCall {
     std::optional<GivenPairs> given;  // in place of Q and K; `inputs` has V, W_O … alone then
     Upstream upstream;                // dO, dY, or empty: ones
     ParamExtents param_extents;       // the parameters' axes as they were given
-    std::vector<std::string> notes;   // what a person should know, one line each
+    std::vector<Note> notes;          // what a person should know, one line each
     std::vector<std::string> tokens, tokens_kv;  // of queries and keys; empty: the file has none
 };
 

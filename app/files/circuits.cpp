@@ -31,7 +31,7 @@ std::shared_ptr<const view::ModelCircuit> circuit_of(const Model& model,
     if (over)
         made.over = *std::move(over);
     else
-        made.over_fault = over.error().sentence;
+        made.over_fault = over.error().text();
     made.read = names_of(model, made.over.qk);
     made.written = names_of(model, made.over.ov);
     return std::make_shared<const view::ModelCircuit>(std::move(made));
@@ -75,7 +75,7 @@ void sweep(ModelCache::Entry& entry, const view::SweepAsked& asked, const ModelR
             auto alignment =
                 aligned(asked.pairs, std::ssize(run.tokens), std::ssize(other->tokens));
             if (!alignment) {
-                made.fault = alignment.error().sentence;
+                made.fault = alignment.error().text();
                 return;
             }
             options.alignment = *std::move(alignment);
@@ -84,7 +84,7 @@ void sweep(ModelCache::Entry& entry, const view::SweepAsked& asked, const ModelR
     auto swept = sweep_heads(model, run, *find_backend("staged"), options, control);
     if (control.stop.stop_requested()) throw failed("the sweep was stopped");
     if (!swept) {
-        made.fault = swept.error().sentence;
+        made.fault = swept.error().text();
         return;
     }
     made.sweep = *std::move(swept);

@@ -41,47 +41,57 @@ std::string is_or_are(const std::vector<std::string>& words) {
     return fmt::format("{} {}", joined(words), words.size() == 1 ? "is" : "are");
 }
 
+Error missing_in(const LayerReader& layer, std::string problem, std::vector<Remedy> remedies) {
+    return {.problem = std::move(problem),
+            .code = ErrorCode::missing,
+            .where = layer.shown(),
+            .remedies = std::move(remedies)};
+}
+
 /// A file without any of Q, K, V and X.
-std::string nothing_given(const LayerReader& layer) {
+Error nothing_given(const LayerReader& layer) {
     const std::vector<std::string> computed = computed_in(layer.reader);
     if (computed.empty())
-        return fmt::format("{}: give either X with W_Q, W_K and W_V, or all of Q, K and V",
-                           layer.shown());
-    return fmt::format(
-        "{}: {} there, which trace computes from Q, K and V, and those are missing: save them "
-        "beside, or X with W_Q, W_K and W_V; scores or weights alone are given as --role "
-        "NAME=weights, masked, scaled or scores",
-        layer.shown(), is_or_are(computed));
+        return missing_in(
+            layer, "the file has no queries, keys and values",
+            {{.option = {}, .advice = "Save X with W_Q, W_K and W_V, or all of Q, K and V"}});
+    return missing_in(
+        layer,
+        fmt::format("{} there, which trace computes from Q, K and V, and those are missing",
+                    is_or_are(computed)),
+        {{.option = "role",
+          .value = "NAME=weights",
+          .meaning = "or masked, scaled, scores",
+          .when = "the file has only scores or weights"},
+         {.option = {}, .advice = "Save Q, K and V too, or X with W_Q, W_K and W_V"}});
 }
 
-std::string some_missing(const LayerReader& layer, const std::vector<std::string>& missing,
-                         const std::vector<std::string>& given) {
+Error some_missing(const LayerReader& layer, const std::vector<std::string>& missing,
+                   const std::vector<std::string>& given) {
     const bool values_alone = missing == std::vector<std::string>{"V"};
-    return fmt::format("{}: {} missing; {} there: {}", layer.shown(), is_or_are(missing),
-                       is_or_are(given),
-                       values_alone ? "scores and weights need no V but context does: save it too, "
-                                      "or open the file in the window, which shows weights alone"
-                                    : "give all of Q, K and V, or X with W_Q, W_K and W_V");
-}
-
-std::string heads_of(std::string_view name, const LayerReader& layer, std::string_view array,
-                     Index heads, Index brings) {
-    const std::vector<Index>& extents = layer.reader.extents(layer.name(array));
-    return fmt::format("{}: {} is {}, but {} is {} and brings {}", layer.shown(), name, heads,
-                       array, to_string(extents), brings);
+    return missing_in(
+        layer, fmt::format("{} missing; {} there", is_or_are(missing), is_or_are(given)),
+        {{.option = {},
+          .advice = values_alone
+                        ? "Save V too, which the context needs, or open the file in the window, "
+                          "which shows weights alone"
+                        : "Save all of Q, K and V, or X with W_Q, W_K and W_V"}});
 }
 
 /// How an array that is read heads-first can have `heads` heads after all, or that it needs no option.
-std::string remedy_for(const std::vector<Index>& extents, Index heads, std::string_view option) {
+Remedy remedy_for(const std::vector<Index>& extents, Index heads, std::string_view option) {
     const std::size_t n = extents.size();
     const Index width = extents.back();
     if (n >= 3 && extents[n - 2] == heads)
-        return fmt::format("; if its axes are {}, give --layout tokens-first",
-                           n == 3 ? "[T, H, d]" : "[B, T, H, d]");
+        return {.option = "layout",
+                .value = "tokens-first",
+                .when = fmt::format("its axes are {}", n == 3 ? "[T, H, d]" : "[B, T, H, d]")};
     if (n <= 3 && width % heads == 0)
-        return fmt::format("; if it is {}, {} heads of width {}, give --layout joined",
-                           n == 2 ? "[T, H·d]" : "[B, T, H·d]", heads, width / heads);
-    return fmt::format("; leave {} out: Q, K and V bring theirs", option);
+        return {.option = "layout",
+                .value = "joined",
+                .when = fmt::format("it is {}, {} heads of width {}",
+                                    n == 2 ? "[T, H·d]" : "[B, T, H·d]", heads, width / heads)};
+    return {.option = {}, .advice = fmt::format("Leave {} out: Q, K and V have their own", option)};
 }
 
 void check_heads(const LayerReader& layer, const Inputs& in) {
@@ -94,11 +104,13 @@ void check_heads(const LayerReader& layer, const Inputs& in) {
                                {"kv-heads", "K", layer.options.kv_heads, in.k}}) {
         const Index brings = count.tensor.shape().h;
         if (!count.heads || count.tensor.empty() || *count.heads == brings) continue;
-        std::string sentence = heads_of(count.option, layer, count.array, *count.heads, brings);
+        const std::vector<Index>& extents = layer.reader.extents(layer.name(count.array));
+        Error error{.problem = fmt::format("{} is {}, but {} is {} and has {}", count.option,
+                                           *count.heads, count.array, to_string(extents), brings),
+                    .where = layer.shown()};
         if (!layer.options.layout && *count.heads > 0)
-            sentence += remedy_for(layer.reader.extents(layer.name(count.array)), *count.heads,
-                                   count.option);
-        throw bad_input(std::move(sentence));
+            error.remedies = {remedy_for(extents, *count.heads, count.option)};
+        throw tl::unexpected(std::move(error));
     }
 }
 
@@ -126,20 +138,22 @@ void check_given(const LayerReader& layer, const Inputs& in, Values values) {
         if (!layer.packed()) check_heads(layer, in);
         return;
     }
-    const std::string sentence =
-        given.empty() ? nothing_given(layer) : some_missing(layer, missing, given);
-    throw bad_input(sentence + what_it_holds(layer.reader));
+    Error error = given.empty() ? nothing_given(layer) : some_missing(layer, missing, given);
+    error.problem += what_it_holds(layer.reader);
+    throw tl::unexpected(std::move(error));
 }
 
-std::string layout_hint(const LayerReader& layer, const Inputs& in) {
+std::vector<Remedy> layout_remedy(const LayerReader& layer, const Inputs& in) {
     const auto &q = in.q.shape(), &k = in.k.shape(), &v = in.v.shape();
     if (layer.options.layout || layer.packed() || in.q.empty() || in.k.empty()) return {};
     const std::vector<Index>& axes = layer.reader.extents(layer.name("Q"));
     const bool values = in.v.empty() || (v.t == k.t && v.h == k.h && v.b == k.b);
     const bool fits = q.b == k.b && q.d == k.d && q.t % k.t == 0 && values;
     if (axes.size() < 3 || !fits) return {};
-    return fmt::format("; is Q {} {}? Then give --layout tokens-first", to_string(axes),
-                       axes.size() == 3 ? "[T, H, d]" : "[B, T, H, d]");
+    return {{.option = "layout",
+             .value = "tokens-first",
+             .when = fmt::format("Q {} is {}", to_string(axes),
+                                 axes.size() == 3 ? "[T, H, d]" : "[B, T, H, d]")}};
 }
 
 }  // namespace attn::files

@@ -15,12 +15,14 @@ Index kv_heads_of(const CallOptions& options) {
     return options.kv_heads.value_or(options.heads.value_or(1));
 }
 
-std::string heads_unsaid(const LayerReader& layer, const std::string& name,
-                         const std::vector<Index>& extents) {
-    return fmt::format(
-        "{}: {} is {}, its heads side by side, and how many they are is not in the file: give "
-        "--heads H",
-        layer.shown(), name, to_string(extents));
+Error heads_unknown(const LayerReader& layer, const std::string& name,
+                    const std::vector<Index>& extents) {
+    return {.problem = fmt::format("{} is {}, its heads side by side, and the file does not have "
+                                   "their number",
+                                   name, to_string(extents)),
+            .code = ErrorCode::ambiguous,
+            .where = layer.shown(),
+            .remedies = {{.option = "heads", .value = "H"}}};
 }
 
 /// How many heads K and V have where a projection gives them side by side: as wide ones as Q's, unless it is said.
@@ -30,7 +32,7 @@ Index projected_kv_heads(const LayerReader& layer) {
     if (!layer.listing.projected || options.layout || !layer.reader.has(query))
         return kv_heads_of(options);
     const auto extents = layer.reader.axes_of(query);
-    if (!options.heads) throw bad_input(heads_unsaid(layer, query, extents));
+    if (!options.heads) throw tl::unexpected(heads_unknown(layer, query, extents));
     if (options.kv_heads || *options.heads < 1 || !layer.reader.has(key))
         return kv_heads_of(options);
     const Index width = std::max<Index>(extents.back() / *options.heads, 1);
@@ -38,13 +40,13 @@ Index projected_kv_heads(const LayerReader& layer) {
 }
 
 /// Q, K and V of one array.
-void read_packed(const LayerReader& layer, Inputs& in, std::vector<std::string>& notes) {
+void read_packed(const LayerReader& layer, Inputs& in, std::vector<Note>& notes) {
     const std::string name = layer.name("qkv");
     const std::string what = fmt::format("{}: {}", layer.reader.path(), name);
     const auto extents = layer.reader.axes_of(name);
     CallOptions options = layer.options;
     if (name.ends_with("c_attn.output") && !options.layout) {  // of GPT-2: q, then k, then v
-        if (!options.heads) throw bad_input(heads_unsaid(layer, name, extents));
+        if (!options.heads) throw tl::unexpected(heads_unknown(layer, name, extents));
         options.layout = HeadAxes::joined;
     }
     const auto packed = unpack(extents, options, what);
@@ -53,9 +55,10 @@ void read_packed(const LayerReader& layer, Inputs& in, std::vector<std::string>&
     in.k = gather(packed.parts[1], values);
     in.v = gather(packed.parts[2], values);
     const Index heads = in.q.shape().h;
-    notes.push_back(fmt::format("{} {} is read as {}: {} head{} of width {}", what,
-                                to_string(extents), packed.words, heads, heads == 1 ? "" : "s",
-                                in.q.shape().d));
+    notes.emplace_back(
+        fmt::format("{} {} is read as {}: {} head{} of width {}", what, to_string(extents),
+                    packed.words, heads, heads == 1 ? "" : "s", in.q.shape().d),
+        NoteCode::packed);
 }
 
 void read_params(const LayerReader& layer, Inputs& in) {
@@ -101,12 +104,12 @@ void read_mask(const ArrayReader& reader, const std::string& name, const Dimensi
             fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
                         reader.path(), array.dtype, remedy));
     Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
-    if (!read) throw bad_input(fmt::format("{}: {}", reader.path(), read.error().sentence));
+    if (!read) throw tl::unexpected(within(reader.path(), read.error()));
     mask.custom = std::make_shared<const Mask>(*std::move(read));
 }
 
 void read_documents(const ArrayReader& reader, const std::string& name, const Dimensions& size,
-                    MaskSpec& mask, std::vector<std::string>& notes) {
+                    MaskSpec& mask, std::vector<Note>& notes) {
     if (!reader.has(name)) return;
     if (mask.custom)
         throw bad_input(
@@ -172,7 +175,7 @@ Axes LayerReader::heads_axes(Index heads) const {
     return {Layout::heads, order == HeadAxes::per_head ? own : order, heads};
 }
 
-Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes) {
+Inputs read_inputs(const LayerReader& layer, std::vector<Note>& notes) {
     const std::string query = layer.name("Q");  // a trace's own q is heads-first, whatever qkv is
     if (layer.options.layout == HeadAxes::per_head && layer.reader.has(query) &&
         query.ends_with('Q'))

@@ -30,7 +30,7 @@ struct LayerReader {
 };
 
 /// Q, K, V or X with everything that goes with it. How a packed array was read is said in `notes`.
-Inputs read_inputs(const LayerReader& layer, std::vector<std::string>& notes);
+Inputs read_inputs(const LayerReader& layer, std::vector<Note>& notes);
 ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in);
 /// dO is given at context, dY at output; neither: ones at output.
 Upstream read_upstream(const LayerReader& layer);
@@ -47,11 +47,11 @@ void read_mask(const ArrayReader& reader, const std::string& name, const Dimensi
 /// The array of where packed documents begin, and the last one's end: a query sees the keys of its own document. Says of
 /// how many in `notes`. There must be no other mask.
 void read_documents(const ArrayReader& reader, const std::string& name, const Dimensions& size,
-                    MaskSpec& mask, std::vector<std::string>& notes);
+                    MaskSpec& mask, std::vector<Note>& notes);
 
 /// Refuses a call that lacks Q, K or V, and says what is there instead; and heads that the options count otherwise.
 void check_given(const LayerReader& layer, const Inputs& in, Values values);
-/// "; is Q [T, H, d]? Then give --layout tokens-first": for an error, where the shapes make a call in that order; or "".
-std::string layout_hint(const LayerReader& layer, const Inputs& in);
+/// The layout in which the shapes of Q, K and V make a call, where they make none as they were read.
+std::vector<Remedy> layout_remedy(const LayerReader& layer, const Inputs& in);
 
 }  // namespace attn::files

@@ -54,8 +54,7 @@ std::string remedy_for(std::string_view name) {
                 return fmt::format("{}: a parameter of operation {}, which trace computes", name,
                                    operation.key);
     for (const AttentionOption& option : attention_options())
-        if (option.name == name)
-            return fmt::format("{}: it is an option, not an array: give --{}", name, option.name);
+        if (option.name == name) return fmt::format("{} is an option, not an array", name);
     return {};
 }
 
@@ -355,8 +354,8 @@ Index find_layer(const Listing& listing, Index layer, const std::string& path) {
         return listing.layers.front();
     const std::string numbers = choices(words_of(listing.layers));
     if (layer == kOnlyLayer)
-        throw bad_input(fmt::format("{} has {} layers; choose one with --layer: {}", path,
-                                    listing.layers.size(), numbers));
+        throw bad_input(fmt::format("{} has {} layers, {}", path, listing.layers.size(), numbers),
+                        {{.option = "layer", .value = "N"}}, ErrorCode::ambiguous);
     if (std::ranges::count(listing.layers, layer) > 0) return layer;
     throw bad_input(fmt::format("{} has no layer {}; expected {}", path, layer, numbers));
 }

@@ -233,11 +233,12 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
                          const RunControl& control) {
     const Model& model = entry.model;
     if (const bool image = model.config().image.has_value(); image != wanted.image)
-        throw bad_input(fmt::format(
-            "{}: {} reads {}, and '{}' is {}", wanted.path, model.config().family->words,
-            image ? "an image" : "a text", shortened(wanted.text),
-            image ? "a text; expected --image FILE.png" : "an image; expected --text TEXT"));
-    std::vector<std::string> notes = model.notes();
+        throw bad_input(fmt::format("{}: {} reads {}, and '{}' is {}", wanted.path,
+                                    model.config().family->words, image ? "an image" : "a text",
+                                    shortened(wanted.text), image ? "a text" : "an image"),
+                        {image ? Remedy{"image", "FILE.png"} : Remedy{"text", "TEXT"}});
+    const std::vector<std::string> of_model = model.notes();
+    std::vector<Note> notes(of_model.begin(), of_model.end());
     if (wanted.image && wanted.text.empty())
         notes.emplace_back("drop a PNG, or open one (Ctrl+O), and the model reads it");
     auto read = read_over(entry, wanted, control);
@@ -246,8 +247,7 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
     auto made = or_throw(with_size(document_over(model, wanted, std::move(read.run))));
     made.read_out = read_out;
     made.effects = effects;
-    return {std::make_shared<const view::Document>(std::move(made)), nullptr,
-            fmt::format("{}", fmt::join(notes, "; "))};
+    return {std::make_shared<const view::Document>(std::move(made)), nullptr, std::move(notes)};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace {
 
 using view::Document, view::Opened;
 
-Opened alone(Document document, std::string notes = {}) {
+Opened alone(Document document, std::vector<Note> notes = {}) {
     return {std::make_shared<const Document>(std::move(document)), nullptr, std::move(notes)};
 }
 
@@ -45,6 +45,14 @@ std::string without_path(std::string sentence, const std::string& path) {
     return sentence;
 }
 
+/// The error as a front end shows it. The --scale of a command that draws the window is the window's, no remedy.
+Error in_style(Error error, OptionsBy by) {
+    error.style = by == OptionsBy::controls ? OptionStyle::controls : OptionStyle::flags;
+    if (by == OptionsBy::window_flags)
+        std::erase_if(error.remedies, [](const Remedy& each) { return each.option == "scale"; });
+    return error;
+}
+
 /// A document of a file's name, and why no attention can be made of it.
 Document named_alone(const std::string& path, const std::string& options, std::string why) {
     Document document;
@@ -61,11 +69,12 @@ Document named_alone(const std::string& path, const std::string& options, std::s
 
 /// Of arrays that no attention can be made of: a document of their names alone.
 Opened open_arrays_alone(const std::string& path, const std::string& options, Error why,
-                         std::optional<view::FileQuestion> question) {
+                         std::optional<view::FileQuestion> question, OptionsBy by) {
     const bool listed = why.kind == ErrorKind::input && !is_standard(path);
     const auto file = listed ? open_arrays(path) : Result<Arrays>(tl::unexpected(why));
     if (!file || (*file)->names().empty()) throw tl::unexpected(std::move(why));
-    Document document = named_alone(path, options, without_path(std::move(why.sentence), path));
+    Document document =
+        named_alone(path, options, without_path(in_style(std::move(why), by).text(), path));
     document.question = std::move(question);
     return alone(std::move(document));
 }
@@ -99,19 +108,19 @@ Opened open_any_model(ModelCache& models, const std::string& path, const RunCont
                     bytes / 1e9, path)));
 }
 
-Opened open_tensors(const std::string& path, const std::string& options) {
+Opened open_tensors(const std::string& path, const std::string& options, OptionsBy by) {
     const auto given = options_given(options, path);
     std::optional<view::FileQuestion> question;
     auto file = read_tensors(path, given, Values::optional, &question);
-    if (!file) return open_arrays_alone(path, options, file.error(), std::move(question));
+    if (!file) return open_arrays_alone(path, options, file.error(), std::move(question), by);
     if (file->operation)
         file->notes.push_back(fmt::format(
             "operation {} is for trace: the window shows softmax attention of the same tokens",
             info(file->operation->operation).key));
-    const std::string notes = fmt::format("{}", fmt::join(file->notes, "; "));
+    std::vector<Note> notes = file->notes;
     Document document = or_throw(document_of(*std::move(file), path));
     document.origin = view::FileOrigin{path, options};
-    return alone(std::move(document), notes);
+    return alone(std::move(document), std::move(notes));
 }
 
 /// "kept, not used: 'window.themee'": of fields that this version of the program does not know.
@@ -128,9 +137,12 @@ std::string kept_words(const view::KeptFields& kept) {
 
 Opened whole(view::AppState session) {
     const auto document = session.shared_document();
-    std::string notes = kept_words(session.kept);
-    if (session.notice) notes += (notes.empty() ? "" : " ") + session.notice->words;
-    return Opened{document, std::make_shared<const view::AppState>(std::move(session)), notes};
+    std::vector<Note> notes;
+    if (std::string kept = kept_words(session.kept); !kept.empty())
+        notes.emplace_back(std::move(kept));
+    if (session.notice) notes.emplace_back(session.notice->words);
+    return Opened{document, std::make_shared<const view::AppState>(std::move(session)),
+                  std::move(notes)};
 }
 
 /// A session holds a document; a preset is one.
@@ -184,7 +196,7 @@ Opened open_corpus(const std::string& path, const view::SessionContext& context)
     };
     Result<view::AppState> session = fault.empty() ? shown() : bad_input(fault);
     if (!session) {  // its numbers are there all the same
-        fault = without_path(session.error().sentence, path);
+        fault = without_path(session.error().text(), path);
         with.open = [&](const view::OpenRequest&, const RunControl&) -> Result<Opened> {
             return alone(named_alone(path, "", fault));
         };
@@ -192,10 +204,10 @@ Opened open_corpus(const std::string& path, const view::SessionContext& context)
     }
     Opened opened = whole(or_throw(std::move(session)));
     if (!fault.empty())
-        opened.notes = fmt::format("no text can be read: {}", fault);
+        opened.notes = {fmt::format("no text can be read: {}", fault)};
     else if (or_throw(fingerprint(model)) != result.model.mark)
-        opened.notes = fmt::format(
-            "{} is another model than the one that was measured, or has changed", model);
+        opened.notes = {fmt::format(
+            "{} is another model than the one that was measured, or has changed", model)};
     return opened;
 }
 
@@ -329,17 +341,6 @@ std::vector<std::shared_ptr<const Tensor>> d_output_of(std::vector<Upstream> ups
     return made;
 }
 
-/// What was opened, with its sentences as `said` puts them.
-Opened said_so(Opened opened, std::string (*said)(std::string)) {
-    opened.notes = said(std::move(opened.notes));
-    if (!opened.document || opened.document->no_attention.empty()) return opened;
-    Document document = *opened.document;
-    document.no_attention = said(std::move(document.no_attention));
-    document.note = said(std::move(document.note));
-    opened.document = std::make_shared<const Document>(std::move(document));
-    return opened;
-}
-
 /// What a library throws is an error of this file, not the end of the program.
 template <class Open>
 Result<Opened> caught_all(const Open& open) try {
@@ -378,7 +379,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (train::is_run(path)) return open_run(path);
         if (is_model(path)) return open_any_model(*models, path, control);
         if (is_corpus(path)) return open_corpus(path, beside());
-        if (holds_tensors(path)) return open_tensors(path, request.options);
+        if (holds_tensors(path)) return open_tensors(path, request.options, by);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path, beside());
         // Of files of other programs it says more than that they are none of ours.
@@ -390,14 +391,9 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
                         path, array_format_words()));
     };
     return [=](const view::OpenRequest& request, const RunControl& control) {
-        auto opened = caught_all([&] { return open(request, control); });
-        if (by == OptionsBy::flags) return opened;
-        const auto said = by == OptionsBy::controls ? without_flags : without_scale;
-        return opened.map([&](Opened it) { return said_so(std::move(it), said); })
-            .map_error([&](Error error) {
-                error.sentence = said(std::move(error.sentence));
-                return error;
-            });
+        return caught_all([&] { return open(request, control); }).map_error([&](Error error) {
+            return in_style(std::move(error), by);
+        });
     };
 }
 

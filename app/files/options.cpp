@@ -17,8 +17,8 @@ namespace {
 using nlohmann::json;
 
 tl::unexpected<Error> expected(const Value& value, std::string_view what) {
-    return bad_input(
-        fmt::format("{} is '{}'; expected {}", value.shown, shortened(value.text), what));
+    return unexpected_value(value.shown, fmt::format("'{}'", shortened(value.text)),
+                            std::string(what));
 }
 
 // The whole text or nothing; a + before it is fine.
@@ -445,51 +445,6 @@ OptionValues options_from_json(std::string_view text, std::string_view what) {
     OptionValues values;
     for (const auto& [key, value] : parsed.items()) add_json_option(what, key, value, values);
     return values;
-}
-
-std::string with_option_names(std::string sentence) {
-    const auto same = [](char is, char name) {
-        return is == name || (name == '-' && (is == '_' || is == '.'));
-    };
-    for (const AttentionOption& option : kOptions) {
-        const std::string_view name = option.name;
-        if (name == "d-k") continue;  // d_k is mathematics, the width of a key
-        auto at = sentence.begin();
-        while ((at = std::search(at, sentence.end(), name.begin(), name.end(), same)) !=
-               sentence.end())
-            at = std::copy(name.begin(), name.end(), at);
-    }
-    return sentence;
-}
-
-std::string without_flags(std::string sentence) {
-    // The window reads every layer, and a text or an image is typed and dropped there.
-    constexpr std::pair<std::string_view, std::string_view> kParts[] = {
-        {" with --layer", ""},
-        {"--image FILE.png", "an image (.png)"},
-        {"--text TEXT", "a text"},
-        {"Then give --", "Then choose in Tensors: "},
-        {"give --", "choose in Tensors: "},
-        {" as --", " as "},
-        {" or --", " or "},
-        {", --", ", "},
-        {"(--", "("},
-    };
-    for (const auto& [flag, words] : kParts)
-        for (std::size_t at = 0; (at = sentence.find(flag, at)) != sentence.npos;
-             at += words.size())
-            sentence.replace(at, flag.size(), words);
-    return sentence;
-}
-
-std::string without_scale(std::string sentence) {
-    constexpr std::string_view kWidth = "N the width of a query";
-    const std::size_t scale = sentence.find("--scale none"), width = sentence.find("--d-k N");
-    if (scale == sentence.npos || width == sentence.npos || width < scale) return sentence;
-    sentence.erase(scale, width - scale);
-    if (const std::size_t end = sentence.find(kWidth); end != sentence.npos)
-        sentence.insert(end + kWidth.size(), ", or 1 where they are scaled already");
-    return sentence;
 }
 
 void check_values(const OptionValues& values) {

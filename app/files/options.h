@@ -91,16 +91,6 @@ CallOptions call_options(const OptionValues& values);
 /// Throws where one of them is no value of its option; what they need beside them may stand in the file.
 void check_values(const OptionValues& values);
 
-/// A sentence of core with the options' names in the place of the fields': query_offset becomes query-offset.
-std::string with_option_names(std::string sentence);
-
-/// A sentence that proposes options of the command line, for the window: "give --layout joined" becomes "choose in Tensors:
-/// layout joined".
-std::string without_flags(std::string sentence);
-
-/// The same for a command whose --scale is the size of the window: of the ways to say how scores are scaled --d-k is left.
-std::string without_scale(std::string sentence);
-
 /// A whole number: "--threads is 'x'; expected a whole number".
 Index parse_whole_number(const Value& value);
 

@@ -53,14 +53,15 @@ std::optional<Packed> fit(const Form& form, const std::vector<Index>& extents,
     return packed;
 }
 
-/// What parts the ways to read it: "give --layout joined for ..., or save Q, K and V".
-std::string remedy_for(const std::vector<const Form*>& forms) {
-    std::vector<std::string> remedies;
+/// The layout of each way to read it.
+std::vector<Remedy> remedies_for(const std::vector<const Form*>& forms) {
+    std::vector<Remedy> remedies;
     for (const Form* form : forms)
-        remedies.push_back(fmt::format("give --layout {} for the {}", key_of(form->layout),
-                                       form == forms.front() ? "first" : "other"));
-    remedies.push_back("save Q, K and V");
-    return choices(remedies);
+        remedies.push_back({.option = "layout",
+                            .value = std::string(key_of(form->layout)),
+                            .meaning = std::string(form->words)});
+    remedies.push_back({.option = {}, .advice = "Or save Q, K and V as three arrays"});
+    return remedies;
 }
 
 }  // namespace
@@ -84,8 +85,9 @@ Packed unpack(const std::vector<Index>& extents, const CallOptions& options,
     if (forms.empty())
         throw bad_input(fmt::format("{} is {}; {}", what, to_string(extents), expected(options)));
     if (forms.size() == 1) return packed;
-    throw bad_input(fmt::format("{} is {}, which can be {}: {}", what, to_string(extents),
-                                choices(words), remedy_for(forms)));
+    throw bad_input(
+        fmt::format("{} is {}, which can be {}", what, to_string(extents), choices(words)),
+        remedies_for(forms), ErrorCode::ambiguous);
 }
 
 }  // namespace attn::files

@@ -175,11 +175,14 @@ void check_groups(const ArrayReader& reader, const PairsListing& pairs,
                 {{"encoder", "What the encoder's tokens take of each other.", "group", "encoder"},
                  {"decoder", "What the decoder's tokens take of each other.", "group", "decoder"},
                  {"cross", "What the decoder's tokens take of the encoder's.", "group", "cross"}}};
-        throw bad_input(
-            fmt::format("{}: {} is {} and {} {}: attention of other sizes is looked at apart: give "
-                        "--group encoder, --group decoder or --group cross",
-                        reader.path(), pairs.titles.front(), to_string(first), pairs.titles[n],
-                        to_string(axes)));
+        throw tl::unexpected(Error{
+            .problem = fmt::format("{} is {} and {} {}: attentions of different sizes open one at "
+                                   "a time",
+                                   pairs.titles.front(), to_string(first), pairs.titles[n],
+                                   to_string(axes)),
+            .code = ErrorCode::ambiguous,
+            .where = reader.path(),
+            .remedies = {{"group", "encoder"}, {"group", "decoder"}, {"group", "cross"}}});
     }
 }
 
@@ -269,11 +272,14 @@ void add_idle(std::string& note, const std::vector<std::string_view>& idle, std:
 /// The scale of raw scores, which only a person knows.
 void settle_scale(const std::string& what, const CallOptions& options, AttentionSpec& spec) {
     if (!options.d_k)
-        throw bad_input(fmt::format(
-            "{} are scores q·k, and how they are scaled is not in the file: give --scale none "
-            "(softmax takes them as they are: they are scaled already, or nothing scales them), "
-            "--scale X (times X) or --d-k N (times 1/√N, N the width of a query)",
-            what));
+        throw bad_input(
+            fmt::format("{} are scores q·k, and the file does not have their scale", what),
+            {{.option = "scale",
+              .value = "none",
+              .meaning = "they are scaled already, or not at all"},
+             {.option = "scale", .value = "X", .meaning = "softmax takes X times the scores"},
+             {.option = "d-k", .value = "N", .meaning = "N is the width of a query: times 1/√N"}},
+            ErrorCode::ambiguous);
     spec.scale = ScaleKind::value;
     spec.scale_value = 1.0 / std::sqrt(static_cast<double>(*options.d_k));
 }
@@ -349,9 +355,7 @@ void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
     const Tensor& first = file.given.front().values;
     for (const Inputs& in : file.layers) {
         const auto size = sizes_from(stage, first.shape(), in, file.spec);
-        if (!size)
-            throw bad_input(
-                fmt::format("{}: {}", reader.path(), with_option_names(size.error().sentence)));
+        if (!size) throw tl::unexpected(within(reader.path(), size.error()));
         file.size = *size;
     }
 }
@@ -455,14 +459,17 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
     check_heads(reader, beside.options, file);
     add_beside(reader, beside, file);
     settle_sizes(reader, pairs.stage, file);
-    file.notes.push_back(fmt::format(
-        "{}{} read as {} without the queries and keys that make them{}", pairs.names.front(),
-        pairs.names.size() == 1 ? std::string(" is")
-                                : fmt::format(" and {} more are", pairs.names.size() - 1),
-        title_of(pairs.stage),
-        pairs.stage == Stage::weights  ? ""
-        : pairs.stage == Stage::scores ? "; scaled as the options say, weights are their softmax"
-                                       : "; weights are their softmax"));
+    file.notes.emplace_back(
+        fmt::format(
+            "{}{} read as {} without the queries and keys that make them{}", pairs.names.front(),
+            pairs.names.size() == 1 ? std::string(" is")
+                                    : fmt::format(" and {} more are", pairs.names.size() - 1),
+            title_of(pairs.stage),
+            pairs.stage == Stage::weights ? ""
+            : pairs.stage == Stage::scores
+                ? "; scaled as the options say, weights are their softmax"
+                : "; weights are their softmax"),
+        NoteCode::given_pairs);
     if (const auto axes = reader.axes_of(pairs.names.front()); pairs.stacked && axes.size() == 4)
         file.notes.push_back(fmt::format("{} {} is read as [L, H, Tq, Tk], {} layer{}",
                                          pairs.names.front(), to_string(axes), axes.front(),

@@ -51,8 +51,8 @@ std::string find_prefix(const ArrayReader& reader, Index layer) {
     if (layer < 0 && layers.size() == 1) return *layers.begin();
     std::vector<std::string> numbers;
     for (const std::string& each : layers) numbers.push_back(each.substr(1, each.size() - 2));
-    throw bad_input(fmt::format("{} has the layers {}; choose one with --layer", reader.path(),
-                                fmt::join(numbers, ", ")));
+    throw bad_input(fmt::format("{} has the layers {}", reader.path(), fmt::join(numbers, ", ")),
+                    {{.option = "layer", .value = "N"}}, ErrorCode::ambiguous);
 }
 
 /// The reader of one file, how the names of its layer begin, and how the options say that arrays are to be read.

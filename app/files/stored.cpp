@@ -206,8 +206,8 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
         "{}: {} are {}", path, keys[s],
         shown ? "shown as they are stored" + scaled_words(stored[s].stage, file) : "computed anew");
     if (!found)
-        file.notes.push_back(fmt::format("{}; nothing is computed to compare them: {}", what,
-                                         found.error().sentence));
+        file.notes.push_back(
+            fmt::format("{}; nothing is computed to compare them: {}", what, found.error().text()));
     else
         file.notes.push_back(fmt::format("{}; {} differ by at most {:.3g} ({})", what,
                                          shown ? fmt::format("those that {} give", makers)
@@ -216,7 +216,7 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
     if (!shown) return;
     const bool dropped = file.spec.drops() && has_values(file);
     const std::string idle = idle_note(typed, stored[s].stage, {file.spec, true, dropped});
-    if (!idle.empty()) file.notes.back() += fmt::format("; of what is shown {}", idle);
+    if (!idle.empty()) file.notes.back().text += fmt::format("; of what is shown {}", idle);
     file.given = shown_pairs(std::move(stored[s].layers), file);
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 // The file's options under the command line's; a note says which of the file's count.
 OptionValues merge_options(const ArrayReader& reader, const OptionValues& given, bool asks,
-                           std::vector<std::string>& notes) {
+                           std::vector<Note>& notes) {
     const auto text = reader.text("options", "a JSON object");
     if (!text) return given;
     OptionValues merged = options_from_json(*text, reader.path());
@@ -29,7 +29,8 @@ OptionValues merge_options(const ArrayReader& reader, const OptionValues& given,
     for (const auto& [name, value] : merged)
         if (!given.contains(name)) used.push_back(fmt::format("{}={}", name, value.text));
     if (!used.empty())
-        notes.push_back(fmt::format("options from {}: {}", reader.path(), fmt::join(used, ", ")));
+        notes.emplace_back(fmt::format("options from {}: {}", reader.path(), fmt::join(used, ", ")),
+                           NoteCode::file_options);
     // Where nobody can be asked, "causal": true of a file means the corner that it always meant.
     if (const auto causal = merged.find("causal");
         !asks && causal != merged.end() && causal->second.text == "true")
@@ -113,10 +114,9 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
                         layer.shown()));
     const Result<Dimensions> size = sizes_of(inputs, options.spec, values);
     if (!size)
-        throw bad_input(
-            fmt::format("{}: {}{}", layer.shown(),
-                        layer.with_array_names(with_option_names(size.error().sentence)),
-                        layout_hint(layer, inputs)));
+        throw tl::unexpected(Error{.problem = layer.with_array_names(size.error().text()),
+                                   .where = layer.shown(),
+                                   .remedies = layout_remedy(layer, inputs)});
     if (file.layers.empty()) file.size = *size;
     if (!file.layers.empty() && file.layers.front().v.empty() != inputs.v.empty())
         throw bad_input(fmt::format("{} {} V, layer {} {}; expected V in every layer or in none",
@@ -215,12 +215,13 @@ void read_tokens(const ArrayReader& reader, std::string_view name, Index count,
     if (!texts) return;
     tokens = *std::move(texts);
     if (std::ssize(tokens) == count) return;
-    throw bad_input(
-        fmt::format("{}: {} holds {} tokens, but there are {} {}; expected one each{}",
-                    reader.path(), name, tokens.size(), count, whose,
-                    heads == std::ssize(tokens)
-                        ? ", as there are heads: is Q [T, H, d]? Then give --layout tokens-first"
-                        : ""));
+    Error error{.problem = fmt::format("{} has {} tokens, but there are {} {}", name, tokens.size(),
+                                       count, whose),
+                .where = reader.path(),
+                .expected = "one token each"};
+    if (heads == std::ssize(tokens))
+        error.remedies = {{.option = "layout", .value = "tokens-first", .when = "Q is [T, H, d]"}};
+    throw tl::unexpected(std::move(error));
 }
 
 /// Fewer queries than keys under the causal mask that starts in the corner: most keys are never seen, which decoding
@@ -251,12 +252,20 @@ void check_corner(const ArrayReader& reader, const CallOptions& options,
              {"bottom-right",
               fmt::format("Query i sees keys 0 to {}: decoding with a KV cache.", past), "causal",
               "bottom-right"}}};
-    throw bad_input(
-        fmt::format("{}: a causal mask of {} quer{} and {} key{} starts in one of two corners: "
-                    "give --causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
-                    "--causal=bottom-right (query i sees keys 0 to {}: decoding with a KV cache)",
-                    reader.path(), size.tq, size.tq == 1 ? "y" : "ies", size.tk,
-                    size.tk == 1 ? "" : "s", past));
+    throw tl::unexpected(Error{
+        .problem =
+            fmt::format("a causal mask of {} quer{} and {} key{} starts in one of two "
+                        "corners",
+                        size.tq, size.tq == 1 ? "y" : "ies", size.tk, size.tk == 1 ? "" : "s"),
+        .code = ErrorCode::ambiguous,
+        .where = reader.path(),
+        .remedies = {{.option = "causal",
+                      .value = "top-left",
+                      .meaning = "query i sees keys 0 to i: PyTorch's is_causal"},
+                     {.option = "causal",
+                      .value = "bottom-right",
+                      .meaning = fmt::format("query i sees keys 0 to {}: decoding with a KV cache",
+                                             past)}}});
 }
 
 /// A list of strings, or an object with the list "tokens".
@@ -449,7 +458,7 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
     file.notes.push_back(stand_in_note(listing, reader.path(), options.layout));
     std::ranges::move(reader.notes(), std::back_inserter(file.notes));
     file.notes.push_back(unused_note(listing, reader.path()));
-    std::erase(file.notes, "");
+    std::erase(file.notes, std::string());
     return file;
 }
 

@@ -31,7 +31,7 @@ struct TensorFile {
     std::map<std::string, std::string> roles;  // of every array that is used
     std::vector<std::string> tokens;           // Tq of them; empty: the file has none
     std::vector<std::string> tokens_kv;        // Tk of them; empty: the file has none
-    std::vector<std::string> notes;            // what a person should know, one line each
+    std::vector<Note> notes;                   // what a person should know, one line each
 
     const AttentionSpec& spec_of(std::size_t n) const {
         return layer_specs.empty() ? spec : layer_specs[n];

@@ -54,11 +54,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
     return best.empty() ? "" : fmt::format("; did you mean {}?", best);
 }
 
-std::string choices(std::span<const std::string> words) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-    return text;
-}
-
 }  // namespace attn::files

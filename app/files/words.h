@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text.h"
+
 namespace attn::files {
 
 // What was typed, and parts of sentences about it.
@@ -27,8 +29,5 @@ std::vector<std::string_view> split_list(std::string_view text);
 
 /// "; did you mean --causal?" for the candidate that is at most two typing mistakes away, or "".
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
-
-/// "a, b or c"
-std::string choices(std::span<const std::string> words);
 
 }  // namespace attn::files

@@ -65,7 +65,7 @@ ComputeBackend::~ComputeBackend() = default;
 std::optional<std::string> ComputeBackend::unavailable() const {
     return worker_->run([](Worker::Opened& opened) -> std::optional<std::string> {
         if (opened) return std::nullopt;
-        return opened.error().sentence;
+        return opened.error().text();
     });
 }
 

@@ -108,7 +108,7 @@ struct Autosave::Parts {
             const auto done = write(text);
             held.lock();
             busy = false;
-            if (!done && !std::exchange(failed, true)) failure = done.error().sentence;
+            if (!done && !std::exchange(failed, true)) failure = done.error().text();
             if (done) failed = false;
             wake();
         }

@@ -59,8 +59,8 @@ view::Actions Keeper::keep_settings(const view::AppState& state) {
     const auto done = write_settings(config_ / "settings.json", now);
     if (done) return {};
     settings_broken_ = true;  // said once
-    std::cerr << "attnscope: " << done.error().sentence << std::endl;
-    return {view::Notify{{done.error().sentence, view::Severity::error}}};
+    std::cerr << "attnscope: " << done.error().text() << std::endl;
+    return {view::Notify{{done.error().text(), view::Severity::error}}};
 }
 
 Result<view::Actions> Keeper::settings(bool scale_is_open) {
@@ -68,7 +68,7 @@ Result<view::Actions> Keeper::settings(bool scale_is_open) {
     auto read = read_settings(config_ / "settings.json");
     if (!read) {
         settings_broken_ = true;
-        read.error().sentence += "; it is left as it is";
+        read.error().text() += "; it is left as it is";
         return tl::unexpected(std::move(read.error()));
     }
     if (!*read) return {};
@@ -92,7 +92,7 @@ view::Actions Keeper::begin(const view::AppState& state) {
     if (auto left = leftovers_->first()) actions.push_back(view::OfferRecovery{std::move(left)});
     auto autosave = Autosave::open(folder_, wake_);
     if (!autosave) {
-        actions.push_back(warning(autosave.error().sentence));
+        actions.push_back(warning(autosave.error().text()));
         return actions;
     }
     autosave_.emplace(*std::move(autosave));
@@ -124,7 +124,7 @@ view::Actions Keeper::follow_present(const view::Action& action, const view::App
 view::Actions Keeper::leave_work() {
     if (!autosave_) return {};
     auto next = Autosave::open(folder_, wake_);
-    if (!next) return {warning(next.error().sentence)};
+    if (!next) return {warning(next.error().text())};
     left_.push_back({std::exchange(*autosave_, *std::move(next)), present_, resumed_});
     return {warning("What was changed before is not saved: Ctrl+Z goes back to it.")};
 }

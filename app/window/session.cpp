@@ -183,7 +183,7 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     read_object(fields, "place", [&](Fields& inner) { read_place(inner, read); });
     if (!fields.fine()) return tl::unexpected(fields.finish().error());
     if (auto done = compute_saved(read); !done)
-        return bad_input(fmt::format("{}: {}", file_name, done.error().sentence));
+        return tl::unexpected(within(file_name, done.error()));
     settle(read);
     for (const WorkspaceInfo* workspace : context.workspaces)
         workspace->read_beside({fields, read, context});

@@ -122,9 +122,8 @@ Result<AppState> state_from_text(std::string_view text, const SessionContext& co
         .and_then(
             [&](const json& patch) { return state_from_patch(patch, kStateTextWords, context); })
         .map_error([](Error error) {
-            if (!error.sentence.starts_with(kStateTextWords))
-                error.sentence = fmt::format("{}: {}", kStateTextWords, error.sentence);
-            return error;
+            return error.text().starts_with(kStateTextWords) ? error
+                                                             : within(kStateTextWords, error);
         });
 }
 

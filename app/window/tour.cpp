@@ -146,7 +146,7 @@ void read_actions(Fields& fields, std::string_view key, std::vector<std::string>
         for (const json& action : *found) {
             lines.push_back(action.dump());
             if (auto known = from_journal(lines.back()); !known)
-                fields.complain(fmt::format("'{}': {}", key, known.error().sentence));
+                fields.complain(fmt::format("'{}': {}", key, known.error().text()));
         }
 }
 

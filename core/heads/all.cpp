@@ -116,7 +116,7 @@ HeadsResult compute_heads(const HeadsInput& input, const HeadsOptions& options,
             measure_layer(input, n, done->trace, result);
             if (options.only_measures) forget_pictures(layer);
         } else {
-            layer.fault = done.error().sentence;
+            layer.fault = done.error().text();
         }
         if (control.progress)
             control.progress(static_cast<double>(n + 1) / static_cast<double>(layers));

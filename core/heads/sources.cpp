@@ -54,7 +54,7 @@ void find_gradient(const Call& call, const Backend& backend, const Trace& trace,
                    HeadsLayer& layer) {
     auto gradients = attend_backward(call, trace, Upstream{}, backend);
     if (!gradients)
-        layer.gradient_fault = gradients.error().sentence;
+        layer.gradient_fault = gradients.error().text();
     else
         layer.gradient = std::move((*gradients)[Stage::weights]);
     if (gradients && layer.gradient.empty())

@@ -111,7 +111,7 @@ class GgufConfig {
             out_["eos_token_id"] = *end;
         auto config = parse_model_config(out_.dump(-1, ' ', false, json::error_handler_t::replace),
                                          where_ + std::string(kAsConfig));
-        if (!config) return bad_input(in_own_names(config.error().sentence));
+        if (!config) return bad_input(in_own_names(config.error().text()));
         config->norms_as_computed = true;
         for (const std::string& key : config->ignored)
             notes.push_back(in_own_names(fmt::format(
@@ -286,7 +286,7 @@ class GgufConfig {
         }
         const auto read = file_.arrays->read(array);
         if (!read) {
-            if (fine()) fault_ = read.error().sentence;  // which names the file
+            if (fine()) fault_ = read.error().text();  // which names the file
             return {};
         }
         return std::get<std::vector<float>>(read->values);

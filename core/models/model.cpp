@@ -346,7 +346,7 @@ Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& ba
     const auto read = read_png(text_or_image);
     if (!read) return tl::unexpected(read.error());
     const auto fitted = fitted_image(*read, input);
-    if (!fitted) return bad_input(fmt::format("{}: {}", text_or_image, fitted.error().sentence));
+    if (!fitted) return tl::unexpected(within(text_or_image, fitted.error()));
     auto run = run_over(pixels_of(*fitted, input),
                         read->over_white ? "pixels that are not opaque lie over white" : "");
     if (run) run->image = std::make_shared<const RgbImage>(patched_part(*fitted, input));

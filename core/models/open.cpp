@@ -100,7 +100,7 @@ Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
                                      counted(weights->embedding.shape().t, "row")));
     Model model(std::move(config), *std::move(weights),
                 tokenizer ? *std::move(tokenizer) : std::nullopt);
-    if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().sentence;
+    if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().text();
     model.file_notes_ = std::move(notes);
     model.source_ = blocks;
     if (*second) {

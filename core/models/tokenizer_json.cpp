@@ -79,7 +79,7 @@ MergeList merges_of(const TokenizerStep& model, ReadPieces& pieces) {
 }
 
 std::unique_ptr<const PieceModel> taken(Result<std::unique_ptr<const PieceModel>> model) {
-    if (!model) fault(model.error().sentence);
+    if (!model) fault(model.error().text());
     return *std::move(model);
 }
 

@@ -221,8 +221,7 @@ Result<Spec> spec_from_json(std::string_view text, std::string_view what) {
             return bad_input(
                 fmt::format("{}: {} is {}; expected {}", what, key, shown(value), expected));
     }
-    if (auto fine = check(spec); !fine)
-        return bad_input(fmt::format("{}: {}", what, fine.error().sentence));
+    if (auto fine = check(spec); !fine) return tl::unexpected(within(what, fine.error()));
     return spec;
 }
 

@@ -242,7 +242,7 @@ Reason swapped_layout(const Trial& trial, const Take& take) {
     spec.heads = in.q.shape().h;
     spec.kv_heads = in.k.shape().h;
     auto made = attend_exact(in, spec);
-    if (!made) return "read as [B,T,H,d] they are no call: " + made.error().sentence;
+    if (!made) return "read as [B,T,H,d] they are no call: " + made.error().text();
     TraceD planted = subject.reference;
     planted[Stage::context] = swapped((*made)[Stage::context]);
     planted[Stage::output] = join_heads(subject.inputs, subject.size, planted[Stage::context]);

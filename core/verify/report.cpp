@@ -21,9 +21,7 @@ Result<Subject> subject_of(const Side& file) {
     const Shape k = inputs.k.shape();
     if (!file.has_values) inputs.v = TensorD({k.b, k.h, k.t, 1});
     auto subject = make_subject(std::move(inputs), file.spec);
-    if (!subject)
-        return tl::unexpected(Error{fmt::format("{}: {}", file.path, subject.error().sentence),
-                                    subject.error().kind});
+    if (!subject) return tl::unexpected(within(file.path, subject.error()));
     return subject;
 }
 
@@ -109,7 +107,7 @@ class Comparer {
         if (upstream == nullptr) return leave("where they start, dO or dY, is not given");
         if (!source.has_values) return leave("there is no V");
         auto made = make_backward(*subject_, *upstream);
-        if (!made) return leave(made.error().sentence);
+        if (!made) return leave(made.error().text());
         backward_ = *std::move(made);
     }
 

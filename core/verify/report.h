@@ -36,7 +36,7 @@ struct Side {
         formats;                      // of results that were saved in a short format
     std::vector<std::string> keys;    // of the results, in the order of the table
     std::vector<std::string> unused;  // names that mean nothing here
-    std::vector<std::string> notes;   // one line each
+    std::vector<Note> notes;
 };
 
 /// Whether both say the same of a call; heads are its inputs' own.
@@ -71,7 +71,7 @@ struct DiffReport {
     std::vector<DiffRow> rows;
     std::vector<std::string> only_a, only_b;  // arrays that nothing is compared with
     std::vector<Examined> examined;
-    std::vector<std::string> notes;
+    std::vector<Note> notes;
     bool equal = false;
     std::string verdict;
 };

@@ -4,7 +4,6 @@ import importlib.metadata
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import urllib.parse
@@ -16,13 +15,12 @@ HOW = ("Build it with ./run in the folder of its source, or install its Debian p
        "environment variable ATTNSCOPE to it.")
 
 
-# What the caller has just said, or what this package says of itself: it computes in float32.
-KNOWN = re.compile(r"^(options from .*|.* (is|are) read as weights without the queries and keys that make them|"
-                   r"([^ ]+ \(float64\)(, )?)+ rounded to float32|\d+ heads?)$")
+# Notes that repeat what the caller passed, or what this package states: it computes in float32.
+KNOWN = {"file_options", "given_pairs", "packed", "rounded_float64"}
 
 
 class Note(UserWarning):
-    """What the program says of the tensors beside its results: what was rounded, what was not used."""
+    """A note of the program beside its results: arrays that were rounded or not used."""
 
 
 def _source_folders() -> List[pathlib.Path]:
@@ -56,21 +54,34 @@ def program() -> str:
     return found
 
 
-def run(arguments: Sequence[str], also: Sequence[int] = ()) -> bytes:
-    """Its standard output. What it notes becomes a warning, but for what the caller has just said: the options, and that weights are weights.
+def _messages(lines: bytes, arguments: Sequence[str]) -> List[dict]:
+    """The program's errors and notes: one JSON object a line, beside lines of progress."""
+    found = []
+    for line in lines.decode(errors="replace").splitlines():
+        try:
+            message = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(message, dict) and "text" in message:
+            for file in arguments:
+                if os.path.isabs(file):  # a temporary file, whose folder says nothing
+                    message["text"] = message["text"].replace(f"{file}: ", "").replace(file, os.path.basename(file))
+            found.append(message)
+    return found
 
-    ValueError: it refuses the tensors or an option. RuntimeError: it failed; an exit code of `also` is no failure."""
-    done = subprocess.run([program(), *arguments], capture_output=True, check=False)
-    said = done.stderr.decode(errors="replace").strip()
-    for file in arguments:
-        if os.path.isabs(file):  # a temporary one, whose name says nothing
-            said = said.replace(f"{file}: ", "").replace(file, os.path.basename(file))
+
+def run(arguments: Sequence[str], also: Sequence[int] = ()) -> bytes:
+    """Returns the program's standard output. A note of the program becomes a warning, except those of KNOWN.
+
+    ValueError: the program refuses the tensors or an option. RuntimeError: it failed; an exit code of `also` is no failure."""
+    asked = [*arguments, *([] if "--json" in arguments else ["--json"])]
+    done = subprocess.run([program(), *asked], capture_output=True, check=False)
+    messages = _messages(done.stderr, arguments)
     if done.returncode and done.returncode not in also:
-        words = said.splitlines()[-1] if said else f"attnscope {arguments[0]} ended with {done.returncode}"
-        raise (ValueError if done.returncode == 2 else RuntimeError)(words)
-    for line in said.splitlines():
-        words = line.split(": ", 1)[-1]
-        notes = [note for note in words[words.startswith("note: ") and len("note: "):].split("; ") if not KNOWN.match(note)]
-        if notes:
-            warnings.warn("; ".join(notes), Note, stacklevel=4)
+        errors = [message["text"] for message in messages if message.get("level") == "error"]
+        text = errors[-1] if errors else f"attnscope {arguments[0]} ended with {done.returncode}"
+        raise (ValueError if done.returncode == 2 else RuntimeError)(text)
+    for message in messages:
+        if message.get("level") == "note" and message.get("code") not in KNOWN:
+            warnings.warn(message["text"], Note, stacklevel=4)
     return done.stdout

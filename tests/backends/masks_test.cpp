@@ -126,7 +126,7 @@ TEST_CASE("a mask from a file takes [Tq, Tk] and what broadcasts, and refuses th
     };
     CHECK(load({4, 5}, 20)->shape() == Shape{1, 1, 4, 5});
     CHECK(load({2, 1, 1, 5}, 10)->shape() == Shape{2, 1, 1, 5});
-    CHECK(load({5, 4}, 20).error().sentence ==
+    CHECK(load({5, 4}, 20).error().text() ==
           "mask [1, 1, 5, 4] does not broadcast to [B, H, Tq, Tk] = [2, 3, 4, 5]: each axis must "
           "be 1 or equal");
     CHECK(!load({20}, 20));

@@ -89,6 +89,6 @@ TEST_CASE("the list of backends starts with the reference and finds each by name
     CHECK(find_backend("nonesuch") == nullptr);
     const auto error = attend(engine_cases(Sizes::small)[0].inputs, {}, "nonesuch");
     REQUIRE(!error);
-    CHECK(error.error().sentence ==
+    CHECK(error.error().text() ==
           "there is no backend 'nonesuch': choose one of auto, reference, staged, fused");
 }

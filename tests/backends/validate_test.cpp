@@ -155,7 +155,7 @@ TEST_CASE("stages that do not fit in memory are refused before they are allocate
     for (const Backend* backend : backends_keeping(Stage::weights)) {
         const auto trace = must_fail(attend(inputs, {}, backend->name()));
         CHECK(trace.kind == ErrorKind::failure);
-        CHECK(says(trace.sentence, "keep fewer stages or attend over fewer tokens"));
+        CHECK(says(trace.text(), "keep fewer stages or attend over fewer tokens"));
     }
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("backward refuses an upstream gradient or a forward trace that does no
     const Inputs inputs = given({1, 1, 3, 4}, {1, 1, 5, 4}, {1, 1, 5, 4});
     const Trace forward = attend(inputs, {}).value();
     const auto sentence = [&](const Trace& trace, const Upstream& upstream) {
-        return attend_backward(inputs, {}, trace, upstream).error().sentence;
+        return attend_backward(inputs, {}, trace, upstream).error().text();
     };
     CHECK(sentence(forward, {Stage::weights, {}}) ==
           "the upstream gradient is given at weights: give it at context or output");

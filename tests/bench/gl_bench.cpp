@@ -161,7 +161,7 @@ std::optional<Workload> parse(const std::string& text) {
 int main(int count, char** arguments) {
     const auto device = gl::Device::open(kDispatchMs);
     if (!device) {
-        fmt::print(stderr, "attn_gl_bench: {}\n", device.error().sentence);
+        fmt::print(stderr, "attn_gl_bench: {}\n", device.error().text());
         return 77;
     }
     std::vector<std::string> shapes(arguments + 1, arguments + count);
@@ -187,7 +187,7 @@ int main(int count, char** arguments) {
             fmt::print("{}\n", measure(**device, *shape, peak));
         }
     } catch (const gl::ComputeFailure& failure) {
-        fmt::print(stderr, "attn_gl_bench: {}\n", failure.error.sentence);
+        fmt::print(stderr, "attn_gl_bench: {}\n", failure.error.text());
         return 1;
     }
 }

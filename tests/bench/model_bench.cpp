@@ -73,7 +73,7 @@ int serve(const std::string& folder) {
     const Stopwatch watch;
     auto opened = Model::open(folder);
     if (!opened) {
-        std::cerr << opened.error().sentence << '\n';
+        std::cerr << opened.error().text() << '\n';
         return 1;
     }
     const auto model = std::make_shared<const Model>(*std::move(opened));
@@ -85,7 +85,7 @@ int serve(const std::string& folder) {
                            : steps == 0 ? timed_run(*model, count)
                                         : timed_sweep(*model, count);
         if (!timed) {
-            std::cerr << timed.error().sentence << '\n';
+            std::cerr << timed.error().text() << '\n';
             return 1;
         }
         const auto last = timed->logits.matrix(0, 0).row(timed->logits.shape().t - 1);

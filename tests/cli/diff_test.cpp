@@ -451,7 +451,7 @@ TEST_CASE_FIXTURE(Files, "a layer of several is chosen") {
         arrays.add(name, tensor);
     const std::string b = arrays.write(scratch, "layers.npz");
     const std::string a = inputs_of(in).write(scratch, "in.npz");
-    check_refused({"diff", a, b}, "has the layers 0, 1; choose one with --layer");
+    check_refused({"diff", a, b}, "has the layers 0, 1. Pass --layer N");
     CHECK(command({"diff", b, b, "--layer", "1"}).code == 0);
 }
 

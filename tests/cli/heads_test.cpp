@@ -130,9 +130,9 @@ TEST_CASE_FIXTURE(OnDisk, "heads: a file is read as the options of trace say") {
           doctest::Approx(1.0 / (1.0 + std::exp(-0.5))).epsilon(1e-6));
     check_refused(
         {"heads", path, "--role", "mine=scores"},
-        "a.npz: mine are scores q·k, and how they are scaled is not in the file: give --scale none "
-        "(softmax takes them as they are: they are scaled already, or nothing scales them), "
-        "--scale X (times X) or --d-k N (times 1/√N, N the width of a query)");
+        "a.npz: mine are scores q·k, and the file does not have their scale. Pass --scale none "
+        "(they are scaled already, or not at all), --scale X (softmax takes X times the scores) or "
+        "--d-k N (N is the width of a query: times 1/√N)");
     check_refused({"heads", path, "--window", "x"},
                   "attnscope heads: --window is 'x'; expected a whole number");
     check_refused({"heads", path, "--operation", "linear"}, "there is no option --operation");
@@ -187,8 +187,8 @@ TEST_CASE_FIXTURE(
     // render has another --scale
     REQUIRE(write_npz(scratch / "s.npz", std::vector<NpzEntry>{{"scores", shape, odd}}));
     check_refused({"render", scratch.at("s.npz"), "-o", scratch.at("x.svg")},
-                  "how they are scaled is not in the file: give --d-k N (times 1/√N, N the width "
-                  "of a query, or 1 where they are scaled already)");
+                  "the file does not have their scale. Pass --d-k N (N is the width of a query: "
+                  "times 1/√N)");
 }
 
 TEST_CASE_FIXTURE(

@@ -48,13 +48,13 @@ TEST_CASE("lecture: what cannot be is refused by name") {
     check_refused({"lecture", "atention", "--notes"}, "no lecture 'atention'; did you mean");
     check_refused({"lecture", "attention", "--notes", "-o", "x.pdf"}, "ends in .md");
     check_refused({"lecture", "attention", "--list"}, "expected it alone");
-    CHECK(says(read_start(window_of({"lecture", "attic"}).start).error().sentence,
+    CHECK(says(read_start(window_of({"lecture", "attic"}).start).error().text(),
                "there is no lecture 'attic'"));
 }
 
 TEST_CASE("a state that was copied opens in place of a file; a broken one is bad input") {
     const auto start = read_start(window_of({a_state()}).start);
-    REQUIRE_MESSAGE(start, (start ? std::string() : start.error().sentence));
+    REQUIRE_MESSAGE(start, (start ? std::string() : start.error().text()));
     view::AppState state = start->state;
     for (const view::Action& action : start->actions) view::apply(state, action);
     CHECK(state.workspace == "masks");

@@ -21,7 +21,7 @@ Result<cli::Start> start_of(const std::vector<std::string>& words) {
 
 view::AppState started(const std::vector<std::string>& words) {
     auto start = start_of(words);
-    if (!start) MESSAGE(start.error().sentence);
+    if (!start) MESSAGE(start.error().text());
     REQUIRE(start);
     CHECK(start->replay.empty());
     const auto message = [](const view::AppState& state) -> Result<void> {

@@ -246,7 +246,7 @@ TEST_CASE_FIXTURE(OnDisk, "--text opens the window or render over what a model r
     CHECK(state.document().tokens == std::vector<std::string>{"ab", "▁", "a", "c"});
     CHECK(state.sentence_draft == "ab ac");
     options.text = std::string(40, 'c');
-    CHECK(read_start(options).error().sentence == "the text has 40 tokens; this model takes 16");
+    CHECK(read_start(options).error().text() == "the text has 40 tokens; this model takes 16");
 }
 
 TEST_CASE("--text with what is no model is refused by its name") {

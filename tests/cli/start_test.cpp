@@ -174,7 +174,7 @@ TEST_CASE("what an option asks for must be carried out, what a journal did need 
     nowhere.actions = {view::SelectCell{{Stage::weights, 99, 0}}};
     const auto refused = must_fail(cli::carry_out(nowhere, state, jobs));
     CHECK(refused.kind == ErrorKind::input);
-    CHECK(says(refused.sentence, "no cell"));
+    CHECK(says(refused.text(), "no cell"));
     cli::Start replayed;
     replayed.replay = nowhere.actions;
     state = view::initial_state();

@@ -92,8 +92,7 @@ TEST_CASE("a file that does not hold a call is refused by name") {
 }
 
 TEST_CASE("a file with several layers is traced one layer at a time") {
-    check_trace_refused("layers.npz", {},
-                        "layers.npz has 2 layers; choose one with --layer: 2 or 10");
+    check_trace_refused("layers.npz", {}, "layers.npz has 2 layers, 2 or 10. Pass --layer N");
     check_trace_refused("layers.npz", {"--layer", "3"}, "has no layer 3; expected 2 or 10");
     check_trace_refused("layers.npz", {"--layer", "-1"}, "--layer is -1; expected a number from 0");
     const Npz plain = traced("tokens.npz", {"--causal"});
@@ -159,11 +158,11 @@ TEST_CASE_FIXTURE(OnDisk, "raw scores ask for their scale, and a layer of severa
     const std::vector<float> raw{0.0F, 4.0F * std::log(3.0F), 0.0F, 0.0F};
     const Ran unknown = traced_arrays(scratch, {{"scores", {2, 2}, raw}});
     CHECK(unknown.code == attn::cli::kBadInput);
-    CHECK(says(unknown.err, "give --scale none (softmax takes them as they are"));
-    CHECK(says(unknown.err, "--scale X (times X) or --d-k N (times 1/√N"));
+    CHECK(says(unknown.err, "Pass --scale none (they are scaled already, or not at all)"));
+    CHECK(says(unknown.err, "or --d-k N (N is the width of a query: times 1/√N)"));
     const std::vector<NpzEntry> layers{{"l1.scores", {2, 2}, raw}, {"l4.scores", {2, 2}, raw}};
     CHECK(says(traced_arrays(scratch, layers, {"--d-k", "16"}).err,
-               "has 2 layers; choose one with --layer: 1 or 4"));
+               "has 2 layers, 1 or 4. Pass --layer N"));
     const Npz out = written(scratch, layers, {"--d-k", "16", "--layer", "4"});
     CHECK(floats(out, "scaled")[1] == doctest::Approx(std::log(3.0)));
     CHECK(floats(out, "weights")[1] == doctest::Approx(0.75));

@@ -87,3 +87,36 @@ TEST_CASE("info names version, backends and preset folders") {
     CHECK(!all["preset_folders"].empty());
     CHECK(says(command({"info"}).out, "staged"));
 }
+
+TEST_CASE("with --json errors and notes are JSON objects, one a line, of every command") {
+    for (const cli::Subcommand& subcommand : cli::subcommands())
+        CHECK(says(succeeds({std::string(subcommand.name), "--help"}).out, "--json"));
+    const Ran refused = command({"trace", golden("qkv.npz"), "--layer", "x", "--json"});
+    CHECK(refused.code == cli::kBadInput);
+    const auto error = nlohmann::json::parse(refused.err);
+    CHECK(error["level"] == "error");
+    CHECK(error["command"] == "attnscope trace");
+    CHECK(error["code"] == "unexpected_value");
+    CHECK(error["subject"] == "--layer");
+    CHECK(error["value"] == "'x'");
+    CHECK(error["expected"] == "a whole number");
+    CHECK(error["text"] == "--layer is 'x'; expected a whole number");
+    const Scratch scratch;
+    const std::vector<float> scores(4);
+    REQUIRE(write_npz(scratch / "s.npz", std::vector<NpzEntry>{{"scores", {2, 2}, scores}}));
+    const Ran unscaled =
+        command({"trace", scratch.at("s.npz"), "-o", scratch.at("out.npz"), "--json"});
+    CHECK(unscaled.code == cli::kBadInput);
+    const auto ambiguous = nlohmann::json::parse(unscaled.err);
+    CHECK(ambiguous["code"] == "ambiguous");
+    REQUIRE(ambiguous["remedies"].size() == 3);
+    CHECK(ambiguous["remedies"][0] ==
+          nlohmann::json{{"option", "scale"},
+                         {"value", "none"},
+                         {"meaning", "they are scaled already, or not at all"}});
+    const Ran noted = succeeds(
+        {"trace", scratch.at("s.npz"), "-o", scratch.at("out.npz"), "--scale", "none", "--json"});
+    const auto note = nlohmann::json::parse(noted.err.substr(0, noted.err.find('\n')));
+    CHECK(note["level"] == "note");
+    CHECK(note["code"] == "given_pairs");
+}

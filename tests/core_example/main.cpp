@@ -16,7 +16,7 @@ void print(const char* name, const Tensor& tensor) {
 }
 
 int fail(const Error& error) {
-    std::fprintf(stderr, "%s\n", error.sentence.c_str());
+    std::fprintf(stderr, "%s\n", error.text().c_str());
     return 1;
 }
 
@@ -44,5 +44,5 @@ int main() {
 
     spec.query_offset = -1;
     const Result<Call> refused = validate(inputs, spec);
-    std::printf("%s\n", refused ? "not refused" : refused.error().sentence.c_str());
+    std::printf("%s\n", refused ? "not refused" : refused.error().text().c_str());
 }

@@ -56,10 +56,10 @@ TEST_CASE("the extension decides the format; an unknown one is named with the th
         const auto format = figures::format_of(path);
         REQUIRE(!format);
         CHECK(format.error().kind == ErrorKind::input);
-        CHECK(format.error().sentence.find(path) != std::string::npos);
-        CHECK(format.error().sentence.find("expected .svg, .pdf or .png") != std::string::npos);
+        CHECK(format.error().text().find(path) != std::string::npos);
+        CHECK(format.error().text().find("expected .svg, .pdf or .png") != std::string::npos);
     }
-    CHECK(figures::format_of("fig.bmp").error().sentence.find(" .bmp") != std::string::npos);
+    CHECK(figures::format_of("fig.bmp").error().text().find(" .bmp") != std::string::npos);
 }
 
 TEST_CASE("the same drawing gives the same bytes, undated; a PNG has two pixels for one") {

@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is na
     REQUIRE(write_file_atomically(scratch / "f.xyz", "x"));
     const auto other = opener(backends())({scratch.at("f.xyz"), 0}, {});
     CHECK(says(
-        other.error().sentence,
+        other.error().text(),
         "f.xyz; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a session, a "
         "preset (.json) or a model's folder or .gguf; an image (.png) is for a model"));
 }
@@ -275,12 +275,13 @@ TEST_CASE_FIXTURE(OnDisk, "weights or scores alone are told what is missing") {
     CHECK(says(refused(write(scratch / "raw.npz", {counting("scores", {3, 3})})),
                "raw.npz: scores are scores q·k, and how they are scaled is not in the file"));
     CHECK(says(refused(write(scratch / "f.npz", {counting("foo", {3})})),
-               "f.npz: give either X with W_Q, W_K and W_V, or all of Q, K and V; it holds foo"));
+               "f.npz: the file has no queries, keys and values; it holds foo. Save X with W_Q, "
+               "W_K and W_V, or all of Q, K and V"));
     CHECK(says(refused(write(scratch / "qk.npz", {counting("Q", {3, 2}), counting("K", {3, 2})})),
                "qk.npz: V is missing; Q and K are there: scores and weights need no V but context "
                "does: save it too, or open the file in the window"));
     CHECK(says(refused(write(scratch / "q.npz", {counting("Q", {3, 2})})),
-               "q.npz: K and V are missing; Q is there: give all of Q, K and V"));
+               "q.npz: K and V are missing; Q is there; it holds Q. Save all of Q, K and V"));
     std::vector<Array> many;
     for (int n = 0; n < 20; ++n) many.push_back(counting(fmt::format("a{}", n), {1}));
     CHECK(says(refused(write(scratch / "many.npz", many)), "a11 and 8 more"));
@@ -302,17 +303,18 @@ TEST_CASE_FIXTURE(OnDisk, "heads that Q does not bring are told which layout has
     };
     const auto heads = given({{"heads", "4"}});
     CHECK(says(refused(call({3, 12}), heads),
-               "f.npz: heads is 4, but Q is [3, 12] and brings 1; if it is [T, H·d], 4 heads of "
-               "width 3, give --layout joined"));
+               "f.npz: heads is 4, but Q is [3, 12] and has 1. Pass --layout joined if it is [T, "
+               "H·d], 4 heads of width 3"));
     CHECK(says(refused(call({3, 4, 5}), heads),
-               "heads is 4, but Q is [3, 4, 5] and brings 3; if its axes are [T, H, d], give "
-               "--layout tokens-first"));
-    CHECK(says(refused(call({2, 3, 4, 5}), heads), "if its axes are [B, T, H, d], give"));
+               "heads is 4, but Q is [3, 4, 5] and has 3. Pass --layout tokens-first if its axes "
+               "are [T, H, d]"));
+    CHECK(says(refused(call({2, 3, 4, 5}), heads),
+               "--layout tokens-first if its axes are [B, T, H, d]"));
     CHECK(says(refused(call({2, 3, 8}), heads), "if it is [B, T, H·d], 4 heads of width 2"));
-    CHECK(says(refused(call({3, 7}), heads), "brings 1; leave heads out: Q, K and V bring theirs"));
+    CHECK(says(refused(call({3, 7}), heads), "has 1. Leave heads out: Q, K and V have their own"));
     CHECK(says(refused(call({3, 12}), given({{"heads", "0"}})), "heads is 0"));
     CHECK(says(refused(call({3, 12}), given({{"kv-heads", "2"}})),
-               "kv-heads is 2, but K is [3, 12] and brings 1"));
+               "kv-heads is 2, but K is [3, 12] and has 1"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a weight of torch's Linear is asked about") {
@@ -375,7 +377,7 @@ TEST_CASE_FIXTURE(OnDisk, "grouped heads that are joined are split by their own 
 TEST_CASE_FIXTURE(OnDisk, "shapes that only tokens first make a call of are told so") {
     CHECK(says(refused(write(scratch / "f.npz", {counting("Q", {5, 4, 2}), counting("K", {7, 4, 2}),
                                                  counting("V", {7, 4, 2})})),
-               "; is Q [5, 4, 2] [T, H, d]? Then give --layout tokens-first"));
+               ". Pass --layout tokens-first if Q [5, 4, 2] is [T, H, d]"));
     const std::string tokens = R"(,"__metadata__":{"tokens":"[\"a\",\"b\",\"c\"]"})";
     std::string header = R"("%":{"dtype":"U8","shape":[3,2,1],"data_offsets":[@]})";
     write_bytes(scratch / "f.safetensors",
@@ -385,8 +387,8 @@ TEST_CASE_FIXTURE(OnDisk, "shapes that only tokens first make a call of are told
                                 tokens + "}",
                             "123456123456123456"));
     CHECK(says(refused(scratch / "f.safetensors"),
-               "tokens holds 3 tokens, but there are 2 queries (Tq); expected one each, as there "
-               "are heads: is Q [T, H, d]? Then give --layout tokens-first"));
+               "tokens has 3 tokens, but there are 2 queries (Tq); expected one token each. Pass "
+               "--layout tokens-first if Q is [T, H, d]"));
     CHECK(read(scratch / "f.safetensors", given({{"layout", "tokens-first"}})).size.heads == 2);
 }
 
@@ -473,16 +475,17 @@ TEST_CASE_FIXTURE(OnDisk, "a packed array in doubt is told both ways and the opt
     };
     CHECK(says(
         refused(call({5, 3, 3, 4})),
-        "f.npz: qkv is [5, 3, 3, 4], which can be [T, 3, H, d] or [T, H, 3, d]: give --layout "
-        "tokens-first for the first, give --layout per-head for the other or save Q, K and V"));
+        "f.npz: qkv is [5, 3, 3, 4], which can be [T, 3, H, d] or [T, H, 3, d]. Pass --layout "
+        "tokens-first ([T, 3, H, d]) or --layout per-head ([T, H, 3, d]). Or save Q, K and V as "
+        "three arrays"));
     CHECK(read(call({5, 3, 3, 4}), given({{"layout", "tokens-first"}})).layers[0].k(0, 0, 0, 0) ==
           12);
     CHECK(read(call({5, 3, 3, 4}), given({{"layout", "per-head"}})).layers[0].k(0, 0, 0, 0) == 4);
     const auto two = given({{"heads", "2"}});
     CHECK(says(
         refused(call({5, 12}), two),
-        "which can be [T, 3·H·d], q, k and v one after another or [T, H·3·d], q, k and v of each "
-        "head in turn: give --layout joined for the first, give --layout per-head for the other"));
+        "Pass --layout joined ([T, 3·H·d], q, k and v one after another) or --layout per-head ([T, "
+        "H·3·d], q, k and v of each head in turn)"));
     const TensorFile joined = read(call({5, 12}), given({{"heads", "2"}, {"layout", "joined"}}));
     CHECK(joined.layers[0].q(0, 1, 3, 1) == 3 * 12 + 0 + 2 + 1);
     CHECK(joined.layers[0].v(0, 1, 3, 1) == 3 * 12 + 8 + 2 + 1);

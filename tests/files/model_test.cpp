@@ -297,7 +297,7 @@ TEST_CASE("an image that changed is read again; a text for a model of images is 
     view::OpenRequest request{view::ModelText{{kVit.string(), image, "", {{{0, 1}}}, true}}, 0};
     REQUIRE(open(request, {}));
     std::ofstream(image, std::ios::binary) << "no PNG";
-    CHECK(says(open(request, {}).error().sentence, image + " is no PNG image"));
+    CHECK(says(open(request, {}).error().text(), image + " is no PNG image"));
     CHECK(says(refused(reads(kVit, "a cat")), "ViT reads an image, and 'a cat' is a text"));
     const fs::path gpt2 = test::gpt2_folder(scratch);
     CHECK(says(refused({view::ModelText{{gpt2.string(), image, "", {}, true}}, 0}),

@@ -82,6 +82,5 @@ TEST_CASE("an extension is one of those that are known") {
     for (const char* path : {"a.CSV", "a.csv.gz", "csv", ".csv", "a."})
         CHECK(says(complains(path), "expected a name that ends in .csv, or -"));
     const std::string_view two[] = {".png", ".svg"};
-    CHECK(
-        says(check_extension({"-o", "a.pdf"}, two).error().sentence, "ends in .png or .svg, or -"));
+    CHECK(says(check_extension({"-o", "a.pdf"}, two).error().text(), "ends in .png or .svg, or -"));
 }

@@ -128,7 +128,7 @@ TEST_CASE_FIXTURE(OnDisk, "raw scores of which the scale was said") {
     CHECK(whole.weights({0, 0})(0, 1) == doctest::Approx(81.0 / 82.0));
     const auto both =
         read_tensors(scratch.at("r.npz"), {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
-    CHECK(says(both.error().sentence, "--d-k is 16 beside scale 2; expected one of them"));
+    CHECK(says(both.error().text(), "--d-k is 16 beside scale 2; expected one of them"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "what a file leaves open is asked in Tensors, and an answer opens it") {
@@ -279,6 +279,6 @@ TEST_CASE_FIXTURE(OnDisk, "tokens of a text or JSON file") {
     CHECK(tokens("the cat")->tokens == std::vector<std::string>{"the", "cat"});
     CHECK(tokens(R"(["a b", "c"])")->tokens == std::vector<std::string>{"a b", "c"});
     CHECK(tokens(R"({"tokens": ["x", "y"]})")->tokens == std::vector<std::string>{"x", "y"});
-    CHECK(says(tokens("one two three").error().sentence, "3 tokens, but there are 2 queries"));
-    CHECK(says(tokens("[1, 2]").error().sentence, "expected a JSON list of strings"));
+    CHECK(says(tokens("one two three").error().text(), "3 tokens, but there are 2 queries"));
+    CHECK(says(tokens("[1, 2]").error().text(), "expected a JSON list of strings"));
 }

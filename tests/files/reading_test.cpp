@@ -90,15 +90,16 @@ TEST_CASE_FIXTURE(OnDisk,
     write(scratch / "u.npz",
           {{"encoder_attentions_0", {1, 3, 3}, w}, {"decoder_attentions_0", {1, 2, 2}, small}});
     const std::string path = scratch.at("u.npz");
-    CHECK(sentence_in(read_tensors(path)) ==
-          path +
-              ": encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attention of other sizes is "
-              "looked at apart: give --group encoder, --group decoder or --group cross");
+    CHECK(
+        sentence_in(read_tensors(path)) ==
+        path +
+            ": encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attentions of different sizes open "
+            "one at a time. Pass --group encoder, --group decoder or --group cross");
     CHECK(must(read_tensors(path, given({{"group", "decoder"}}))).size.tk == 2);
     const auto opened = must(open(path));
     CHECK(opened.document->no_attention ==
-          "encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attention of other sizes is looked at "
-          "apart: choose in Tensors: group encoder, group decoder or group cross");
+          "encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attentions of different sizes open one "
+          "at a time. In Tensors choose group encoder, group decoder or group cross");
     REQUIRE(opened.document->question);
     CHECK(opened.document->question->words == "Which attention is looked at?");
     CHECK(opened.document->question->answers[2].value == "cross");
@@ -116,7 +117,7 @@ TEST_CASE_FIXTURE(OnDisk, "outputs of projections, as nnsight names them, are he
     CHECK(sentence_in(read_tensors(path)) ==
           path +
               ": layer 2: model.layers.2.self_attn.q_proj.output is [1, 2, 4], its heads side by "
-              "side, and how many they are is not in the file: give --heads H");
+              "side, and the file does not have their number. Pass --heads H");
     const auto file = must(read_tensors(path, given({{"heads", "2"}})));
     CHECK(file.numbers == Extents{2});
     CHECK(file.size.heads == 2);
@@ -134,7 +135,7 @@ TEST_CASE_FIXTURE(OnDisk, "c_attn.output is all of Q, then K, then V") {
     const Floats qkv = counted(24);
     write(scratch / "n.npz", {{"transformer.h.0.attn.c_attn.output", {1, 2, 12}, qkv}});
     const std::string path = scratch.at("n.npz");
-    CHECK(sentence_in(read_tensors(path)).ends_with("is not in the file: give --heads H"));
+    CHECK(sentence_in(read_tensors(path)).ends_with("Pass --heads H"));
     const auto file = must(read_tensors(path, given({{"heads", "2"}})));
     CHECK(file.layers[0].q(0, 1, 0, 0) == qkv[2]);
     CHECK(file.layers[0].k(0, 0, 1, 1) == qkv[12 + 5]);
@@ -257,25 +258,28 @@ TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the c
         return opened.document->no_attention;
     };
     CHECK(words("s.npz", OptionsBy::flags) ==
-          "scores are scores q·k, and how they are scaled is not in the file: give --scale none "
-          "(softmax takes them as they are: they are scaled already, or nothing scales them), "
-          "--scale X (times X) or --d-k N (times 1/√N, N the width of a query)");
+          "scores are scores q·k, and the file does not have their scale. Pass --scale none (they "
+          "are scaled already, or not at all), --scale X (softmax takes X times the scores) or "
+          "--d-k N (N is the width of a query: times 1/√N)");
+    CHECK(words("s.npz", OptionsBy::window_flags) ==
+          "scores are scores q·k, and the file does not have their scale. Pass --d-k N (N is the "
+          "width of a query: times 1/√N)");
     CHECK(words("s.npz", OptionsBy::controls) ==
-          "scores are scores q·k, and how they are scaled is not in the file: choose in Tensors: "
-          "scale none (softmax takes them as they are: they are scaled already, or nothing scales "
-          "them), scale X (times X) or d-k N (times 1/√N, N the width of a query)");
-    CHECK(words("t.npz", OptionsBy::flags).ends_with("Then give --layout tokens-first"));
-    CHECK(
-        words("t.npz", OptionsBy::controls)
-            .ends_with("; is Q [3, 4, 2] [T, H, d]? Then choose in Tensors: layout tokens-first"));
+          "scores are scores q·k, and the file does not have their scale. In Tensors choose scale "
+          "none (they are scaled already, or not at all), scale X (softmax takes X times the "
+          "scores) or d-k N (N is the width of a query: times 1/√N)");
+    CHECK(words("t.npz", OptionsBy::flags)
+              .ends_with(". Pass --layout tokens-first if Q [3, 4, 2] is [T, H, d]"));
+    CHECK(words("t.npz", OptionsBy::controls)
+              .ends_with(". In Tensors choose layout tokens-first if Q [3, 4, 2] is [T, H, d]"));
     CHECK(words("l.npz", OptionsBy::controls) ==
-          "logits [3, 3] is there, which trace computes from Q, K and V, and those are missing: "
-          "save them beside, or X with W_Q, W_K and W_V; scores or weights alone are given as role "
-          "NAME=weights, masked, scaled or scores; it holds logits");
-    CHECK(without_flags("a model has 2 layers; choose one with --layer: 0 or 1") ==
-          "a model has 2 layers; choose one: 0 or 1");
-    CHECK(without_flags("it is a text; expected --image FILE.png") ==
-          "it is a text; expected an image (.png)");
+          "logits [3, 3] is there, which trace computes from Q, K and V, and those are missing; it "
+          "holds logits. In Tensors choose role NAME=weights (or masked, scaled, scores) if the "
+          "file has only scores or weights. Save Q, K and V too, or X with W_Q, W_K and W_V");
+    Error image = bad_input("'a text' is a text", {{"image", "FILE.png"}}).value();
+    CHECK(image.text() == "'a text' is a text. Pass --image FILE.png");
+    image.style = OptionStyle::controls;
+    CHECK(image.text() == "'a text' is a text. Open an image (.png)");
 }
 
 TEST_CASE("what reads a file is an option of the command line, by the same name") {

@@ -91,7 +91,7 @@ TEST_CASE("a call is one layer: by its number, the first, or the only one") {
           first(file.layers[0].q));
     CHECK(read_call(golden("layers.npz"), {}, 2)->upstream.stage == Stage::context);
     CHECK(says(sentence_in(read_call(golden("layers.npz"), {})),
-               "layers.npz has 2 layers; choose one with --layer: 2 or 10"));
+               "layers.npz has 2 layers, 2 or 10. Pass --layer N"));
     CHECK(says(sentence_in(read_call(golden("layers.npz"), {}, 3)),
                "layers.npz has no layer 3; expected 2 or 10"));
     CHECK(read_call(golden("tokens.npz"), {}, 0));
@@ -102,8 +102,8 @@ TEST_CASE("a call is one layer: by its number, the first, or the only one") {
 TEST_CASE("names and forms of other programs are met with what to write instead") {
     const TensorFile other = opened("other_names.npz");
     REQUIRE(other.notes.size() == 1);
-    for (const char* remedy : {"b_q: call it b_Q", "bias_K: call it b_K",
-                               "causal: it is an option, not an array: give --causal"})
+    for (const char* remedy :
+         {"b_q: call it b_Q", "bias_K: call it b_K", "causal is an option, not an array"})
         CHECK(says(other.notes[0], remedy));
     CHECK(says(refused("bits.npz"), "Q is uint16, which is how bfloat16 is often saved"));
     const TensorFile decode = opened("decode.npz");

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto config = attn::parse_model_config(
         std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
     if (!config) {
-        if (config.error().sentence.size() > 2000) std::abort();
+        if (config.error().text().size() > 2000) std::abort();
         return 0;
     }
     const bool sizes = config->family != nullptr && config->width > 0 && config->layers > 0 &&

@@ -30,7 +30,7 @@ void check_tokens(const Tokenizer& tokenizer) {
 }
 
 void check_sentence(const Error& error) {
-    if (error.sentence.empty() || error.sentence.size() > 2000) std::abort();
+    if (error.text().empty() || error.text().size() > 2000) std::abort();
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ void check_tokens(const Tokenizer& tokenizer, std::string_view text) {
 
 void check(const Result<Tokenizer>& opened, std::string_view bytes) {
     if (!opened) {
-        if (opened.error().sentence.size() > 2000) std::abort();
+        if (opened.error().text().size() > 2000) std::abort();
         return;
     }
     for (const std::string_view text :

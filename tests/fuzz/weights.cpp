@@ -12,7 +12,7 @@ using namespace attn;
 namespace {
 
 void check_sentence(const Error& error) {
-    if (error.sentence.empty() || error.sentence.size() > 4000) std::abort();
+    if (error.text().empty() || error.text().size() > 4000) std::abort();
 }
 
 void check_weights(const ModelWeights& weights, const ModelConfig& config) {

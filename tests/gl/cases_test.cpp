@@ -22,7 +22,7 @@ std::string compare(const Case& one, const Backend& backend = the_backend()) {
     const ErrorBounds bounds = error_bounds(inputs, one.spec, exact, {}, kFloatRoundoff);
     for (const StageSet keep : {all_stages(), fused_stages()}) {
         const auto trace = attend(one.inputs, one.spec, backend, keep);
-        if (!trace) return trace.error().sentence;
+        if (!trace) return trace.error().text();
         const std::string what =
             fmt::format("{} by gl {}", one.name, keep == all_stages() ? "stages" : "fused");
         if (std::string wrong = forward_mismatch(*trace, exact, bounds, what, keep); !wrong.empty())

@@ -98,6 +98,6 @@ TEST_CASE("a tensor that is larger than a buffer may be fails alone, by name") {
     const auto trace =
         must_fail(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))));
     CHECK(trace.kind == ErrorKind::failure);
-    CHECK(trace.sentence.find("K takes 518.8 MiB, but OpenGL's buffers hold at most 128 MiB") == 0);
+    CHECK(trace.text().find("K takes 518.8 MiB, but OpenGL's buffers hold at most 128 MiB") == 0);
     CHECK(the_backend().unavailable() == std::nullopt);
 }

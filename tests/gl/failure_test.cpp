@@ -40,7 +40,7 @@ TEST_CASE("a reset of the card turns the backend off, says so, and others comput
     }
     REQUIRE(backend.unavailable());
     CHECK(backend.unavailable()->find("the graphics card was reset in ") == 0);
-    CHECK(attend(four_tokens(), {}, backend).error().sentence == *backend.unavailable());
+    CHECK(attend(four_tokens(), {}, backend).error().text() == *backend.unavailable());
     CHECK(attend(four_tokens(), {}, "staged"));
     CHECK(attend(four_tokens(), {}, the_backend()));  // a context of its own
 }

@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(OnDisk, "a format is known by its name, else by its first byte
         CHECK(floats(copy, copy->names().front()) == Floats{value});
         CHECK(opened(scratch / file)->about("x")->bytes == 4);
         CHECK(opened(scratch / file)->about("x")->dtype == "float32");
-        CHECK(says(opened(scratch / file)->about("y").error().sentence, "y is not there"));
+        CHECK(says(opened(scratch / file)->about("y").error().text(), "y is not there"));
     }
     write_bytes(scratch / "note.txt", "hello");
     CHECK(says(complaint(scratch / "note.txt"),
@@ -69,7 +69,7 @@ TEST_CASE_FIXTURE(OnDisk, "a format is known by its name, else by its first byte
     CHECK(says(complaint(scratch / "missing.bin"), "missing.bin: No such file"));
     CHECK(parse_arrays(float_tensor("x", 3), "memory").value()->names() ==
           std::vector<std::string>{"x"});
-    CHECK(says(parse_arrays("", "memory").error().sentence, "memory is empty"));
+    CHECK(says(parse_arrays("", "memory").error().text(), "memory is empty"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a .npy is one array by the name of its file") {
@@ -85,11 +85,11 @@ TEST_CASE_FIXTURE(OnDisk, "a .npy is one array by the name of its file") {
     write_bytes(scratch / "empty.npy", "");
     CHECK(says(complaint(scratch / "empty.npy"), "empty.npy is not a .npy array"));
     write_bytes(scratch / "short.npy", float_npy(1).substr(0, 130));
-    CHECK(says(opened(scratch / "short.npy")->read("short").error().sentence,
+    CHECK(says(opened(scratch / "short.npy")->read("short").error().text(),
                "short.npy: short has 130 bytes, but its header of float32 [1] promises 132"));
     write_bytes(scratch / "bf.npy",
                 npy("{'descr': '|V2', 'fortran_order': False, 'shape': (1,), }", "12"));
-    const std::string refused = opened(scratch / "bf.npy")->read("bf").error().sentence;
+    const std::string refused = opened(scratch / "bf.npy")->read("bf").error().text();
     CHECK(says(refused, "bf.npy: bf has dtype '|V2', as numpy saves bfloat16"));
     CHECK(says(refused, ".astype(np.float32), or a .safetensors file, which has BF16"));
 }
@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(OnDisk,
     fs::resize_file(scratch / "big.npy", head.size() + 4 * items);
     const Arrays file = opened(scratch / "big.npy");
     CHECK(file->about("big")->bytes == 4 * items);
-    CHECK(says(file->read("big").error().sentence,
+    CHECK(says(file->read("big").error().text(),
                fmt::format("big.npy: big is float32 [{}]: it needs", items)));
 }
 
@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(OnDisk, "texts of a folder stand in its files, or in files of 
     CHECK(opened(scratch.path())->text("tokens").value() == R"(["x"])");
     write_bytes(scratch / "b.safetensors",
                 float_tensor("b", 1, R"(,"__metadata__":{"tokens":"[\"y\"]"})"));
-    CHECK(says(opened(scratch.path())->text("tokens").error().sentence, "have different texts"));
+    CHECK(says(opened(scratch.path())->text("tokens").error().text(), "have different texts"));
     fs::remove(scratch / "b.safetensors");
     fs::remove(scratch / "a.safetensors");
     write_bytes(scratch / "Q.npy", float_npy(1));

@@ -56,7 +56,7 @@ TEST_CASE_FIXTURE(OnDisk, "a writer that fails leaves the old file and nothing e
             return failed("stopped");
         });
     REQUIRE(!written);
-    CHECK(written.error().sentence == "stopped");
+    CHECK(written.error().text() == "stopped");
     CHECK(read_text_file(scratch / "f").value() == "old");
     CHECK(scratch.files() == 1);
 }
@@ -192,10 +192,10 @@ TEST_CASE_FIXTURE(OnDisk,
                   "what cannot be written is a failure that names the file and the reason") {
     const auto full = must_fail(write_file_atomically("/dev/full", "x"));
     CHECK(full.kind == ErrorKind::failure);
-    CHECK(full.sentence == "cannot write /dev/full: No space left on device");
-    CHECK(says(write_file_atomically(scratch / "no/f", "x").error().sentence,
+    CHECK(full.text() == "cannot write /dev/full: No space left on device");
+    CHECK(says(write_file_atomically(scratch / "no/f", "x").error().text(),
                "No such file or directory"));
-    CHECK(says(write_file_atomically(scratch.path(), "x").error().sentence, "Is a directory"));
+    CHECK(says(write_file_atomically(scratch.path(), "x").error().text(), "Is a directory"));
     CHECK(!write_file_atomically("", "x"));
     CHECK(scratch.files() == 0);
 }
@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(OnDisk,
                   "what cannot be read is an input error that names the file and the reason") {
     const auto missing = must_fail(read_text_file(scratch / "none"));
     CHECK(missing.kind == ErrorKind::input);
-    CHECK(says(missing.sentence, "none: No such file or directory"));
-    CHECK(says(read_text_file(scratch.path()).error().sentence, "Is a directory"));
-    CHECK(says(read_text_file("/dev/zero").error().sentence, "larger than"));
+    CHECK(says(missing.text(), "none: No such file or directory"));
+    CHECK(says(read_text_file(scratch.path()).error().text(), "Is a directory"));
+    CHECK(says(read_text_file("/dev/zero").error().text(), "larger than"));
 }

@@ -70,7 +70,7 @@ TEST_CASE("members of a stream are taken one by one, in the order of the text") 
     const auto of = [&](const std::string& text) {
         taken.clear();
         const auto parsed = parse_json(text, "f.json", streams);
-        return parsed ? parsed->dump() : parsed.error().sentence;
+        return parsed ? parsed->dump() : parsed.error().text();
     };
     CHECK(
         of(R"({"model":{"vocab":{"b":1,"a":{"c":[2]}},"merges":["a b",["c","d"]],"n":1},"x":[1]})") ==

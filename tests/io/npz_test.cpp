@@ -76,7 +76,7 @@ TEST_CASE("an open file lists its arrays and reads each one alone") {
     CHECK(!file.contains("f9"));
     CHECK(std::get<std::string>(file.read("text").value().values) == "√d_k → 1");
     CHECK(std::get<std::vector<double>>(file.read("f8").value().values).size() == 6);
-    CHECK(says(file.read("f9").error().sentence, "kinds.npz: f9"));
+    CHECK(says(file.read("f9").error().text(), "kinds.npz: f9"));
     CHECK(NpzFile::open(golden("complex.npz")).value().read("Q").error().kind == ErrorKind::input);
 }
 
@@ -130,7 +130,7 @@ TEST_CASE_FIXTURE(OnDisk, "an npz that cannot be written is a failure and leaves
     const std::vector<NpzEntry> entries{{"a", {100000}, values}};
     const auto full = must_fail(write_npz("/dev/full", entries));
     CHECK(full.kind == ErrorKind::failure);
-    CHECK(full.sentence == "cannot write /dev/full: No space left on device");
+    CHECK(full.text() == "cannot write /dev/full: No space left on device");
     CHECK(!write_npz(scratch.path(), entries));
     CHECK(!write_npz(scratch / "no/such/folder.npz", entries));
     CHECK(scratch.files() == 0);
@@ -142,7 +142,7 @@ TEST_CASE_FIXTURE(OnDisk, "what is no npz is an input error that names the file"
     for (const char* name : {"text.npz", "empty.npz", "missing.npz"}) {
         const auto npz = must_fail(read_npz(scratch / name));
         CHECK(npz.kind == ErrorKind::input);
-        CHECK(says(npz.sentence, name));
+        CHECK(says(npz.text(), name));
     }
     CHECK(says(sentence_in(read_npz(scratch.path())), "is a folder"));
 }
@@ -195,9 +195,9 @@ TEST_CASE("what does not fit beside what is held is refused with both sizes") {
     const double machine = static_cast<double>(memory_bytes());
     const auto refused =
         must_fail(check_fits_in_memory(machine - 1.0, "the maps", "take fewer", {}));
-    CHECK(says(refused.sentence, "the maps need"));
-    CHECK(says(refused.sentence, "GB that are held, and this machine has"));
-    CHECK(says(refused.sentence, "take fewer"));
+    CHECK(says(refused.text(), "the maps need"));
+    CHECK(says(refused.text(), "GB that are held, and this machine has"));
+    CHECK(says(refused.text(), "take fewer"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "memory is what the control groups of the process leave of the machine") {

@@ -40,8 +40,8 @@ TEST_CASE("spaces and line breaks count for nothing; another sign is named") {
     packed.insert(7, "\r\n  ");
     packed += "\n";
     CHECK(unpacked_text(packed, kMost).value().starts_with("a state"));
-    CHECK(unpacked_text("AAAA=", kMost).error().sentence.starts_with("“=” is none of its letters"));
-    CHECK(unpacked_text("AA√A", kMost).error().sentence.starts_with("“√” is none"));
+    CHECK(unpacked_text("AAAA=", kMost).error().text().starts_with("“=” is none of its letters"));
+    CHECK(unpacked_text("AA√A", kMost).error().text().starts_with("“√” is none"));
 }
 
 TEST_CASE("what is cut or altered anywhere is refused") {
@@ -67,11 +67,11 @@ TEST_CASE("what is cut or altered anywhere is refused") {
 TEST_CASE("what inflates beyond the limit is refused, and so is what is too long to begin with") {
     const std::string bomb = packed_text(std::string(64 << 20, '0'));
     CHECK(bomb.size() < 100000);
-    CHECK(unpacked_text(bomb, kMost).error().sentence == "it holds more than 1048576 bytes");
+    CHECK(unpacked_text(bomb, kMost).error().text() == "it holds more than 1048576 bytes");
     CHECK(unpacked_text(packed_text(std::string(kMost, '0')), kMost));
     CHECK_FALSE(unpacked_text(packed_text(std::string(kMost + 1, '0')), kMost));
     const auto huge = unpacked_text(std::string(3 * kMost, 'A'), kMost);
-    CHECK(huge.error().sentence == "it has 3145728 letters, more than 1048576 bytes can need");
+    CHECK(huge.error().text() == "it has 3145728 letters, more than 1048576 bytes can need");
 }
 
 TEST_CASE("random letters never crash, and are a text by chance alone") {

@@ -22,7 +22,7 @@ std::string complaint(std::string_view header, std::string_view data = {}) {
     const auto file = parse_safetensors(bytes, "f");
     if (file) return "";
     CHECK(file.error().kind == ErrorKind::input);
-    return file.error().sentence;
+    return file.error().text();
 }
 
 /// {"a": {"dtype": DTYPE, "shape": SHAPE, "data_offsets": OFFSETS}}
@@ -137,14 +137,14 @@ TEST_CASE("arrays lie in any order, at any byte, with gaps") {
     CHECK(file->text("tokens").value() == "[\"x\"]");
     CHECK(file->text("options").value() == std::nullopt);
     CHECK_FALSE(file->contains("__metadata__"));
-    CHECK(says(file->read("e").error().sentence, "f: e is not there"));
+    CHECK(says(file->read("e").error().text(), "f: e is not there"));
 }
 
 TEST_CASE("a header that is not in the file is refused with both lengths") {
-    CHECK(says(parse_safetensors("1234567", "f").error().sentence, "f has 7 bytes; a .safe"));
-    CHECK(says(parse_safetensors(little<std::uint64_t>({100}) + "{}", "f").error().sentence,
+    CHECK(says(parse_safetensors("1234567", "f").error().text(), "f has 7 bytes; a .safe"));
+    CHECK(says(parse_safetensors(little<std::uint64_t>({100}) + "{}", "f").error().text(),
                "claims a header of 100 bytes, but 2 follow"));
-    CHECK(says(parse_safetensors(little<std::uint64_t>({~0ULL}) + "{}", "f").error().sentence,
+    CHECK(says(parse_safetensors(little<std::uint64_t>({~0ULL}) + "{}", "f").error().text(),
                "claims a header of 18446744073709551615 bytes"));
     const std::string long_header(kMaxSafetensorsHeader + 1, ' ');
     CHECK(says(complaint(long_header), "has a header of 4194305 bytes; at most 4 MiB"));
@@ -205,7 +205,7 @@ TEST_CASE("a dtype that is not known stops nobody who does not read that array")
     const Arrays file = parsed(bytes);
     CHECK(std::get<Floats>(file->read("b")->values) == Floats{2});
     CHECK(file->about("a")->dtype == "F8_E4M3");
-    CHECK(file->read("a").error().sentence ==
+    CHECK(file->read("a").error().text() ==
           "f: a has dtype 'F8_E4M3', floats of 8 bits, which count times a scale where one stands "
           "beside them; expected F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL, "
           "which Python saves: import torch, safetensors.torch as st; f = st.load_file(\"f\"); "
@@ -230,7 +230,7 @@ TEST_CASE("a file is mapped: names come without its data, and a file cut short s
     getrusage(RUSAGE_SELF, &used);
     CHECK(used.ru_maxrss < (1 << 20));  // kB
     std::filesystem::resize_file(path, header + 4 * kItems);
-    CHECK(says(file->read("end").error().sentence, "it had"));
+    CHECK(says(file->read("end").error().text(), "it had"));
 }
 
 TEST_CASE("an array that would not fit in memory is refused with its sizes") {
@@ -240,13 +240,13 @@ TEST_CASE("an array that would not fit in memory is refused with its sizes") {
     write_bytes(scratch / "f.safetensors", safetensors(header));
     std::filesystem::resize_file(scratch / "f.safetensors", 8 + header.size() + items);
     const auto file = must(open_safetensors(scratch / "f.safetensors"));
-    CHECK(says(file->read("a").error().sentence,
+    CHECK(says(file->read("a").error().text(),
                fmt::format("f.safetensors: a is int8 [{}]: it needs", items)));
     // beside what was read before
     const std::string small = safetensors(one("F32", "[1]", "[0,4]"), "1234");
     const double all = static_cast<double>(memory_bytes());
     CHECK(parsed(small)->read("a", all - 100));
-    CHECK(says(parsed(small)->read("a", all).error().sentence, "a is float32 [1]: it needs"));
+    CHECK(says(parsed(small)->read("a", all).error().text(), "a is float32 [1]: it needs"));
 }
 
 TEST_CASE("damage anywhere in a file is noticed or harmless") {

@@ -166,10 +166,10 @@ TEST_CASE("a count above 2^63 - 1 is none, just below is one; sizes that make on
     CHECK(says(must_fail(check_cost(sizes)).sentence, "above 2⁶³ − 1"));
     sizes = {};
     sizes[kv_heads] = 5;
-    CHECK(says(check_cost(sizes).error().sentence, "G must divide H"));
+    CHECK(says(check_cost(sizes).error().text(), "G must divide H"));
     sizes = {};
     sizes[tq] = 0;
-    CHECK(check_cost(sizes).error().sentence == "Tq (queries) is 0: it must be 1 to 16777216");
+    CHECK(check_cost(sizes).error().text() == "Tq (queries) is 0: it must be 1 to 16777216");
 }
 
 TEST_CASE("the largest T that fits is exact, and a chunk never has more rows than there are") {

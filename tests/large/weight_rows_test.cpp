@@ -391,18 +391,18 @@ TEST_CASE("a map needs no values and refuses dropout and scores that are no dot 
     CHECK(*source.k == one.inputs.k);
     CHECK(source.size.tk == 293);
     one.spec.dropout = 0.25;
-    CHECK(weight_source(one.inputs, one.spec).error().sentence ==
+    CHECK(weight_source(one.inputs, one.spec).error().text() ==
           "dropout is 0.25: a map shows weights before dropout, so 0 is expected");
     one.spec.dropout = 0.0;
     one.spec.score = Score::student_t;
-    CHECK(weight_source(one.inputs, one.spec).error().sentence ==
+    CHECK(weight_source(one.inputs, one.spec).error().text() ==
           "score student_t: a map of weights needs scores that are dot products, so dot, cosine, "
           "general or relative is expected");
     one.inputs.k = normal_tensor<float>({1, 1, 293, 5}, 2);
-    CHECK(weight_source(one.inputs, {}).error().sentence ==
+    CHECK(weight_source(one.inputs, {}).error().text() ==
           "K has width 5 but Q has width 4: q·k needs the same d_k (Q [1, 2, 211, 4], K [1, 1, "
           "293, 5])");
-    CHECK(weight_source({}, {}).error().sentence ==
+    CHECK(weight_source({}, {}).error().text() ==
           "give either X with W_Q, W_K and W_V, or all of Q, K and V");
 }
 

@@ -87,7 +87,7 @@ int look_at_one(const Options& options) {
     if (clean) std::cout << "no faults\n";
     if (options.picture.empty()) return clean ? 0 : 1;
     const auto done = save_picture(at, options.picture);
-    if (!done) std::cerr << done.error().sentence << '\n';
+    if (!done) std::cerr << done.error().text() << '\n';
     return clean && done ? 0 : 1;
 }
 
@@ -107,7 +107,7 @@ int main(int count, char** arguments) {
     fine = print_role_distances(std::cout) && fine;
     const auto pixels = print_pixels(std::cout);
     if (!pixels) {
-        std::cout << "no pixels: " << pixels.error().sentence << '\n';
+        std::cout << "no pixels: " << pixels.error().text() << '\n';
         return fine ? kSkipped : 1;
     }
     return fine && *pixels ? 0 : 1;

@@ -198,7 +198,7 @@ TEST_CASE("statistics: mean, deviation, extremes; parts in any order and groupin
     CHECK(corpus_lines(parse_corpus_lines(corpus_lines(whole), "x").value()) ==
           corpus_lines(whole));
     CorpusResult again = whole;
-    CHECK(again.merge(part({2})).error().sentence == "text 2 of a.txt is in both");
+    CHECK(again.merge(part({2})).error().text() == "text 2 of a.txt is in both");
     CHECK(corpus_lines(again) == corpus_lines(whole));  // nothing was changed
     CorpusResult other(CorpusModel{"n", "1", "tiny", 1, 1, 4});
     CHECK_FALSE(again.merge(other));

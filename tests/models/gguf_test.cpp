@@ -94,7 +94,7 @@ ModelConfig llama_with(const json& values) {
 std::string refused(const std::string& name, const json& values) {
     std::vector<std::string> notes;
     const auto config = config_with(name, values, notes);
-    return config ? fmt::format("{}", notes.empty() ? "" : notes.front()) : config.error().sentence;
+    return config ? fmt::format("{}", notes.empty() ? "" : notes.front()) : config.error().text();
 }
 
 json tokenizer_values(const std::string& name) {
@@ -256,8 +256,8 @@ TEST_CASE("numbers of a small array that are none are refused, and the file name
     const std::string path = scratch.at("m.gguf");
     const auto model = Model::open(path);
     REQUIRE_FALSE(model);
-    CHECK(model.error().sentence.starts_with(path + ": " + name));
-    CHECK(model.error().sentence.find(path, 1) == std::string::npos);
+    CHECK(model.error().text().starts_with(path + ": " + name));
+    CHECK(model.error().text().find(path, 1) == std::string::npos);
 }
 
 TEST_CASE("a list of one number a layer, all the same, is that number") {
@@ -343,7 +343,7 @@ TEST_CASE("keys of a tokenizer in GGUF that are not computed are refused by name
                 values[fmt::format("tokenizer.ggml.{}", key)] = odd;
                 values["tokenizer.ggml.add_bos_token"] = true;
                 const auto made = tokenizer_of_gguf(values, "m");  // opens or says why
-                if (!made) CHECK(made.error().sentence.starts_with("m "));
+                if (!made) CHECK(made.error().text().starts_with("m "));
             }
 }
 

@@ -279,9 +279,9 @@ TEST_CASE("an intervention that cannot be is refused by its layer, head, query o
     const RowIntervention fine{{0, 1}, 1, {0.5, 0.5, 0, 0, 0}};
     CHECK(refused(model, {{}, {fine, fine}, {}}) == "the row of L0 H1 query 1 is given twice");
     const ModelRun other = run(model, {}, kOther);
-    CHECK(patch_from(other, {0, 9}, Stage::q, {0}).error().sentence ==
+    CHECK(patch_from(other, {0, 9}, Stage::q, {0}).error().text() ==
           "layer 0 has no head 9: it has 3, counted from 0");
-    CHECK(patch_from(other, {0, 0}, Stage::q, {5}).error().sentence ==
+    CHECK(patch_from(other, {0, 0}, Stage::q, {5}).error().text() ==
           "there is no position 5: the text to patch from has 5 tokens");
     auto patch = patch_from(other, {0, 0}, Stage::q, {4}).value();
     patch.positions = {9};

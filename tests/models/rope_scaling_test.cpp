@@ -23,7 +23,7 @@ Result<ModelConfig> llama_with(const std::string& more) {
 TEST_CASE("rope_scaling of a config reaches every layer; so does rope_parameters with its base") {
     const auto linear =
         llama_with(R"("rope_theta":500.0,"rope_scaling":{"type":"linear","factor":4.0})");
-    REQUIRE_MESSAGE(linear, (linear ? "" : linear.error().sentence));
+    REQUIRE_MESSAGE(linear, (linear ? "" : linear.error().text()));
     const Rope rope = layer_spec(*linear, 0).rope.value();
     CHECK(rope.base == 500.0);
     CHECK(rope.scaling.kind == RopeScale::linear);
@@ -31,7 +31,7 @@ TEST_CASE("rope_scaling of a config reaches every layer; so does rope_parameters
     const auto llama3 = llama_with(
         R"("rope_parameters":{"rope_theta":5e5,"rope_type":"llama3","factor":32.0,"low_freq_factor":1.5,
            "high_freq_factor":6.0,"original_max_position_embeddings":4096})");
-    REQUIRE_MESSAGE(llama3, (llama3 ? "" : llama3.error().sentence));
+    REQUIRE_MESSAGE(llama3, (llama3 ? "" : llama3.error().text()));
     const Rope turned = layer_spec(*llama3, 0).rope.value();
     CHECK(turned.base == 5e5);
     CHECK(turned.scaling.kind == RopeScale::llama3);

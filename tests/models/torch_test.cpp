@@ -253,13 +253,13 @@ TEST_CASE("attention's output is kept where it is asked for") {
 TEST_CASE("what a model cannot run is refused by its number") {
     const auto model = must(Model::open(test::golden_model("gpt2")));
     const Backend& staged = *find_backend("staged");
-    CHECK(model.run({}, staged).error().sentence == "the text has no token");
-    CHECK(model.run({{50, ""}}, staged).error().sentence == "token 50 is not one of 50");
-    CHECK(model.run({{-1, ""}}, staged).error().sentence == "token -1 is not one of 50");
+    CHECK(model.run({}, staged).error().text() == "the text has no token");
+    CHECK(model.run({{50, ""}}, staged).error().text() == "token 50 is not one of 50");
+    CHECK(model.run({{-1, ""}}, staged).error().text() == "token -1 is not one of 50");
     const auto long_run = model.run(std::vector<ModelToken>(17, {1, ""}), staged);
-    CHECK(long_run.error().sentence == "the text has 17 tokens; this model takes 16");
+    CHECK(long_run.error().text() == "the text has 17 tokens; this model takes 16");
     CHECK(
-        model.tokens_of("a").error().sentence ==
+        model.tokens_of("a").error().text() ==
         "this model's folder has no tokenizer.json, vocab.json, vocab.txt, tokenizer.model or "
         "spiece.model; without a tokenizer a text is the numbers of its tokens, such as 15496 995");
     const auto numbered = must(model.tokens_of(" 7, 0 49"));

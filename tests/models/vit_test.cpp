@@ -85,7 +85,7 @@ TEST_CASE("preprocessor_config.json says mean and deviation, and what is not com
     CHECK(off.mean == std::vector<double>{0.0, 0.0, 0.0});
     CHECK(off.deviation == std::vector<double>{1.0, 1.0, 1.0});
     CHECK(read(R"({"size":{"height":4,"width":4}})"));
-    const auto fault = [&](const char* json) { return read(json).error().sentence; };
+    const auto fault = [&](const char* json) { return read(json).error().text(); };
     CHECK(fault(R"({"resample":1})") ==
           "p.json has 'resample' = 1; expected 2, bilinear, or 3, bicubic: no other way of "
           "resizing is computed here");
@@ -171,13 +171,12 @@ TEST_CASE("a ViT names the class of an image, and reads no text") {
     CHECK(class_words(*model.config().image, first[0].id) == "violin");
     CHECK(first[0].probability == doctest::Approx(0.69905352).epsilon(1e-5));
     CHECK(class_words(*model.config().image, first[1].id) == "cat");
-    CHECK(model.tokens_of("a").error().sentence == "this model reads an image, not a text");
-    CHECK(model.run({{0, ""}}, staged).error().sentence == "this model reads an image, not a text");
-    CHECK(model.run_image(Tensor({1, 3, 14, 13}), staged).error().sentence ==
+    CHECK(model.tokens_of("a").error().text() == "this model reads an image, not a text");
+    CHECK(model.run({{0, ""}}, staged).error().text() == "this model reads an image, not a text");
+    CHECK(model.run_image(Tensor({1, 3, 14, 13}), staged).error().text() ==
           "the pixels are [1, 3, 14, 13]; this model takes [1, 3, 14, 14]");
     const auto text = must(Model::open(kVitFolder.parent_path() / "gpt2"));
-    CHECK(text.run_image(pixels, staged).error().sentence ==
-          "this model reads a text, not an image");
+    CHECK(text.run_image(pixels, staged).error().text() == "this model reads a text, not an image");
 }
 
 TEST_CASE("without a preprocessor_config.json the pixels are said to be around a half") {

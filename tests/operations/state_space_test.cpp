@@ -134,7 +134,7 @@ TEST_CASE("each column's matrix times the column, and its own value times D, is 
             sum.values()[n] += 0.5 * static_cast<double>(matrix.values()[n]);
     }
     CHECK(difference(cast<double>(trace["implied"]), sum, "mean of the columns", 1e-6) == "");
-    CHECK(implied_of_column(trace, 2).error().sentence == "column is 2: it must be 0 to 1");
+    CHECK(implied_of_column(trace, 2).error().text() == "column is 2: it must be 0 to 1");
 }
 
 TEST_CASE("tokens do not depend on later ones") {

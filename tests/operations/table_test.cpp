@@ -168,7 +168,7 @@ TEST_CASE("settings, parameters and upstream gradients are checked") {
     CHECK(sentence() == "chunk is 0: it must be at least 1");
     one.operation.chunk = 1;
     one.upstream.gradient = TensorD(Shape{2, 4, 4, 1});
-    CHECK(run_operation_exact_backward(one.operation, call, {}, one.upstream).error().sentence ==
+    CHECK(run_operation_exact_backward(one.operation, call, {}, one.upstream).error().text() ==
           "the upstream gradient is [2, 4, 4, 1] but context is [2, 4, 4, 2]");
 }
 

@@ -12,7 +12,7 @@
 /// The sentence of an error; "" where there is none.
 template <class T>
 std::string sentence_in(const attn::Result<T>& result) {
-    return result ? "" : result.error().sentence;
+    return result ? "" : result.error().text();
 }
 
 /// What a Result or an optional holds, which must be there. The line that asks is said when it is not.
@@ -20,7 +20,7 @@ template <class Maybe>
 auto must(Maybe maybe, std::source_location at = std::source_location::current()) {
     const auto line = at.line();
     CAPTURE(line);
-    if constexpr (requires { maybe.error().sentence; })
+    if constexpr (requires { maybe.error().text(); })
         REQUIRE_MESSAGE(maybe, sentence_in(maybe));
     else
         REQUIRE(maybe.has_value());

@@ -73,7 +73,7 @@ inline view::Slots& slots_of(view::AppState& state, const view::KeptValue& kept)
 /// What the window does with a session's file.
 inline view::AppState opened(const std::string& text, const view::AppState& before) {
     auto session = view::session_from_json(text, "session.json");
-    REQUIRE_MESSAGE(session, (session ? std::string() : session.error().sentence));
+    REQUIRE_MESSAGE(session, (session ? std::string() : session.error().text()));
     view::AppState state = before;
     state.opening = view::OpenRequest{"session.json", ++state.opened};
     view::Opened answer{

@@ -15,7 +15,7 @@ int main(int count, char** words) {
     const auto spec =
         text ? attn::train::spec_from_json(*text, words[1]) : tl::unexpected(text.error());
     if (!spec) {
-        std::cerr << spec.error().sentence << '\n';
+        std::cerr << spec.error().text() << '\n';
         return 2;
     }
     const attn::train::Sequences sequences(*spec);
@@ -34,7 +34,7 @@ int main(int count, char** words) {
                                       {"targets", extents, targets},
                                       {"vocabulary", {1}, vocabulary}};
     if (const auto written = attn::write_npz(words[3], entries); !written) {
-        std::cerr << written.error().sentence << '\n';
+        std::cerr << written.error().text() << '\n';
         return 1;
     }
 }

@@ -223,9 +223,9 @@ TEST_CASE("sequences come from the seed, the step and the place, and nothing els
 
 TEST_CASE("typed words that the task cannot read") {
     const Sequences copy(spec_of(Task::copy, 6));
-    CHECK(copy.typed("a b c : a x").error().sentence ==
+    CHECK(copy.typed("a b c : a x").error().text() ==
           "'x' is not in the vocabulary; expected one of a … :");
-    CHECK(copy.typed("a b c").error().sentence == "the sentence has 3 tokens; expected 6");
-    CHECK(copy.typed("a b c a b c").error().sentence == "token 3 is 'a'; expected ':'");
+    CHECK(copy.typed("a b c").error().text() == "the sentence has 3 tokens; expected 6");
+    CHECK(copy.typed("a b c a b c").error().text() == "token 3 is 'a'; expected ':'");
     CHECK(!copy.typed(""));
 }

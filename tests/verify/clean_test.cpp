@@ -69,10 +69,10 @@ Case random_case(std::uint64_t seed) {
 /// "" where nothing is beyond tolerance, else what is.
 std::string beyond(const Case& one, std::string_view backend) {
     const auto made = make_subject(cast<double>(one.inputs), one.spec);
-    if (!made) return made.error().sentence;
+    if (!made) return made.error().text();
     const Subject& subject = *made;
     const auto results = attend(one.inputs, one.spec, backend);
-    if (!results) return results.error().sentence;
+    if (!results) return results.error().text();
     const Bounds bounds = forward_bounds(subject, subject.reference);
     for (const Named& stage : shared_stages(*results, subject.reference)) {
         const Errors errors = total_errors(*stage.actual, *stage.expected, bounds.of(stage.key));

@@ -214,7 +214,7 @@ TEST_CASE("a place of a session that is no cell is refused") {
     text.insert(at + place.size(), "-");  // a column of another head: no place
     const auto opened = session_from_json(text, "session");
     REQUIRE_FALSE(opened);
-    CHECK(has(opened.error().sentence, "'places' that are no cell of a stage"));
+    CHECK(has(opened.error().text(), "'places' that are no cell of a stage"));
 }
 
 TEST_CASE("undo is offered once something was done") {
@@ -265,7 +265,7 @@ TEST_CASE("a journal line is JSON with the action's name, and exact; a wrong one
     const SetCell cell{{Param::w_o, 1, 2}, 0.1 + 0.2};
     CHECK(to_journal(through_journal(cell)) == to_journal(cell));
     CHECK(has(to_journal(SetCell{kCell, std::nan("")}).value(), "\"nan\""));
-    const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
+    const auto fault = [](const char* line) { return from_journal(line).error().text(); };
     CHECK(has(fault(R"({"action":"fly"})"), "unknown action 'fly'"));
     CHECK(has(fault(R"({"action":"set_scaling"})"), "has no 'on'"));
     CHECK(has(fault(R"({"action":"set_scaling","on":1})"), "expected true or false"));

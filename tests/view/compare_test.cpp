@@ -79,13 +79,13 @@ TEST_CASE("a query change reaches its target, and no shorter one of many others 
 
 TEST_CASE("a query change that cannot be says why") {
     const ReachRow row{{0.0, -INFINITY, 0.0}, {1.0, 1.0, 1.0}, 1};
-    CHECK(has(smallest_query_change(row, 1, 0.5).error().sentence, "masked"));
-    CHECK(has(smallest_query_change(row, 0, 0.9).error().sentence, "no query"));
-    CHECK(has(smallest_query_change(row, 0, 0.1).error().sentence, "alike"));
-    CHECK(has(smallest_query_change(row, 0, 1.0).error().sentence, "infinite"));
-    CHECK(has(smallest_query_change({{1.0}, {1.0}, 1}, 0, 0.5).error().sentence, "one key"));
+    CHECK(has(smallest_query_change(row, 1, 0.5).error().text(), "masked"));
+    CHECK(has(smallest_query_change(row, 0, 0.9).error().text(), "no query"));
+    CHECK(has(smallest_query_change(row, 0, 0.1).error().text(), "alike"));
+    CHECK(has(smallest_query_change(row, 0, 1.0).error().text(), "infinite"));
+    CHECK(has(smallest_query_change({{1.0}, {1.0}, 1}, 0, 0.5).error().text(), "one key"));
     const ReachRow between{{0.0, 0.0, 0.0}, {0.0, 1.0, -1.0}, 1};  // never more than ⅓
-    CHECK(has(smallest_query_change(between, 0, 0.9).error().sentence, "no query"));
+    CHECK(has(smallest_query_change(between, 0, 0.9).error().text(), "no query"));
 }
 
 TEST_CASE("a signed difference keeps 0, ∞ and NaN apart") {
@@ -268,7 +268,7 @@ TEST_CASE("a pin that cannot be read is left out, and named; too many are refuse
     CHECK(has(later->notice->words, "Not used, and not kept, of s.json pin 1: 'colour'"));
     const auto wrong = with("\"pins\": [", "\"pins\": 3, \"kept\": [");
     REQUIRE_FALSE(wrong);
-    CHECK(has(wrong.error().sentence, "'pins'"));
+    CHECK(has(wrong.error().text(), "'pins'"));
 }
 
 TEST_CASE("B pins where the workspace has no use for it, Ctrl+B everywhere") {

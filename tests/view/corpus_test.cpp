@@ -61,7 +61,7 @@ TEST_CASE("every action of a released version is read, and written as it was") {
     for (std::string line; std::getline(lines, line); ++count) {
         CAPTURE(line);
         const auto action = from_journal(line);
-        REQUIRE_MESSAGE(action, (action ? std::string() : action.error().sentence));
+        REQUIRE_MESSAGE(action, (action ? std::string() : action.error().text()));
         CHECK(without_later_fields(to_journal(*action).value_or("")) == line);
     }
     CHECK(count > 200);
@@ -74,7 +74,7 @@ TEST_CASE("every session of a released version opens, and is saved as it was") {
         CAPTURE(path);
         const std::string text = text_of_file(path);
         const auto opened = session_from_json(text, path.filename().string());
-        REQUIRE_MESSAGE(opened, (opened ? std::string() : opened.error().sentence));
+        REQUIRE_MESSAGE(opened, (opened ? std::string() : opened.error().text()));
         const json saved = json::parse(session_to_json(*opened));
         for (const std::string& each : differences(json::parse(text), saved))
             CHECK_MESSAGE(each.starts_with("add "), each);  // a later version may keep more
@@ -91,7 +91,7 @@ TEST_CASE("every journal of a released version is read and written alike, and pl
         for (std::string line; std::getline(lines, line);) {
             CAPTURE(line);
             const auto action = from_journal(line);
-            REQUIRE_MESSAGE(action, (action ? std::string() : action.error().sentence));
+            REQUIRE_MESSAGE(action, (action ? std::string() : action.error().text()));
             const json was = json::parse(line), now = json::parse(*to_journal(*action));
             for (const auto& [key, value] :
                  was.items())  // an action may have another name, and more fields, by now

@@ -195,7 +195,7 @@ TEST_CASE("a session keeps sizes, pass and item; its sizes are checked") {
     const std::size_t at = text.find("\"kv_heads\":8");
     REQUIRE(at != std::string::npos);
     text.replace(at, 12, "\"kv_heads\":7");
-    CHECK(has(session_from_json(text, "session").error().sentence, "G must divide H"));
+    CHECK(has(session_from_json(text, "session").error().text(), "G must divide H"));
 }
 
 TEST_CASE("the document's sizes are counted where its score is a dot product") {
@@ -203,7 +203,7 @@ TEST_CASE("the document's sizes are counted where its score is a dot product") {
         call_state("cost", [](Inputs&, AttentionSpec& spec) { spec.score = Score::student_t; });
     const auto sizes = document_sizes(state);
     REQUIRE_FALSE(sizes);
-    CHECK(sizes.error().sentence ==
+    CHECK(sizes.error().text() ==
           "the document's score is “Student t”: only the products of dot-product scores are "
           "counted here");
     CHECK(document_sizes(call_state("cost", [](Inputs&, AttentionSpec&) {}))

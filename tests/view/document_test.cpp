@@ -12,7 +12,7 @@ namespace {
 std::string fault(const std::string& json) {
     const auto document = document_from_json(json, "cats.json");
     REQUIRE_FALSE(document);
-    return document.error().sentence;
+    return document.error().text();
 }
 
 const std::string kHead = R"({"title": "t", "note": "n", "sentence": "a b", )";
@@ -36,7 +36,7 @@ TEST_CASE("every preset loads, computes, and says that its weights are toys") {
     for (const Preset& preset : presets) {
         CAPTURE(preset.key);
         const auto document = load_preset(preset.key);
-        if (!document) MESSAGE(document.error().sentence);
+        if (!document) MESSAGE(document.error().text());
         REQUIRE(document);
         const bool told = has(document->note, "toy");
         CHECK(told);
@@ -58,7 +58,7 @@ TEST_CASE("a document survives JSON, to the last bit; training off too, without 
         if (!is_toy(state.document())) continue;  // a file's has no JSON of its own
         const std::string text = document_to_json(state.document());
         const auto read = document_from_json(text, "copy");
-        if (!read) MESSAGE(read.error().sentence);
+        if (!read) MESSAGE(read.error().text());
         REQUIRE(read);
         CHECK(document_to_json(*read) == text);
     }
@@ -105,7 +105,7 @@ TEST_CASE("a session with any byte changed opens or says why, and never breaks")
         std::string bad = good;
         bad[n] = kOthers[(n + n / kOthers.size()) % kOthers.size()];
         const auto opened = session_from_json(bad, "session");
-        if (!opened) CHECK_FALSE(opened.error().sentence.empty());
+        if (!opened) CHECK_FALSE(opened.error().text().empty());
     }
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("a session of a file keeps the kind of attention that the file says") 
         "session");
     REQUIRE(reference);
     const auto document = resolved(file, *reference);
-    REQUIRE_MESSAGE(document.has_value(), document.error().sentence);
+    REQUIRE_MESSAGE(document.has_value(), document.error().text());
     const AttentionSpec& spec = document->spec;
     CHECK(spec.mask.causal == CausalAlign::top_left);  // the session's
     CHECK(spec.temperature == 0.5);

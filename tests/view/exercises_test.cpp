@@ -12,7 +12,7 @@ namespace {
 
 Exercise made(const ExerciseSheet& sheet, std::uint64_t seed) {
     const auto exercise = make_exercise(sheet, seed);
-    REQUIRE_MESSAGE(exercise.has_value(), (exercise ? std::string() : exercise.error().sentence));
+    REQUIRE_MESSAGE(exercise.has_value(), (exercise ? std::string() : exercise.error().text()));
     return *exercise;
 }
 Exercise made(std::string_view key, std::uint64_t seed) {
@@ -45,7 +45,7 @@ std::string sheet_json(const std::string& question, const std::string& more = ""
 }
 ExerciseQuestion question_of(const std::string& json) {
     const auto sheet = exercise_sheet_from_json(sheet_json(json), "t.json");
-    REQUIRE_MESSAGE(sheet.has_value(), (sheet ? std::string() : sheet.error().sentence));
+    REQUIRE_MESSAGE(sheet.has_value(), (sheet ? std::string() : sheet.error().text()));
     return made(*sheet, 1).questions[0];
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("a sheet that is wrong is refused by what is wrong") {
     for (const auto& [source, why] : kWrong) {
         const auto sheet = exercise_sheet_from_json(source, "t.json");
         REQUIRE_FALSE(sheet);
-        CHECK(has(sheet.error().sentence, why));
+        CHECK(has(sheet.error().text(), why));
     }
     const std::pair<std::string, const char*> kUnmakeable[] = {
         {sheet_json(R"("answer": "b")"), "which is no name here"},
@@ -180,7 +180,7 @@ TEST_CASE("a sheet that is wrong is refused by what is wrong") {
         REQUIRE(sheet);
         const auto exercise = make_exercise(*sheet, 1);
         REQUIRE_FALSE(exercise);
-        CHECK(has(exercise.error().sentence, why));
+        CHECK(has(exercise.error().text(), why));
     }
 }
 

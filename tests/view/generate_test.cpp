@@ -361,7 +361,7 @@ TEST_CASE("a session keeps settings and tokens; of another text or model there a
     edit_controls(more, many, "more than are taken");
     const auto refused = session_from_json(session_to_json(more), "session", context);
     REQUIRE_FALSE(refused);
-    CHECK(has(refused.error().sentence, "at most 512 tokens are taken"));
+    CHECK(has(refused.error().text(), "at most 512 tokens are taken"));
     Document other = state.document();
     other.origin = ModelOrigin{"fake", "the cat"};
     AppState next = state;

@@ -64,7 +64,7 @@ TEST_CASE("glossary: a choice leads to its place; Escape and others close it, se
 
 TEST_CASE("glossary: a file that is wrong is refused by its term and fault") {
     const auto fault = [](const char* text) {
-        return glossary_from_json(text, "g.json").error().sentence;
+        return glossary_from_json(text, "g.json").error().text();
     };
     CHECK(fault("{}") == "g.json: expected a list of terms");
     CHECK(has(fault(R"([{"term":"a","definition":"b."}])"), "term 0"));

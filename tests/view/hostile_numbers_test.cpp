@@ -93,7 +93,7 @@ TEST_CASE("a journal line with any number is refused in a sentence or does no ha
             CAPTURE(changed);
             const auto action = from_journal(changed);
             if (!action) {
-                check_sentence(action.error().sentence);
+                check_sentence(action.error().text());
                 continue;
             }
             for (const AppState& state : {toy, map}) {
@@ -122,7 +122,7 @@ TEST_CASE("a session with any number is refused in a sentence or opens") {
             if (opened)
                 look_at(*opened);
             else
-                check_sentence(opened.error().sentence);
+                check_sentence(opened.error().text());
         }
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("digits are grouped by thousands, below 0 too") {
 TEST_CASE("numbers are checked where they are read") {
     const auto fault = [](const std::string& line) {
         const auto read = from_journal(line);
-        return read ? std::string() : read.error().sentence;
+        return read ? std::string() : read.error().text();
     };
     CHECK(fault(R"({"action":"go_to_cell","cell":{"row":-1,"column":0}})") ==
           "the journal line 'cell' has 'row' = -1: expected 0 to 1099511627776");

@@ -67,7 +67,7 @@ TEST_CASE("random journals over all actions and edge values give the same state 
         if (!is_huge(first)) CHECK_FALSE(has_nan(first));
         if (seed % 10 != 0) continue;
         const auto opened = session_from_json(text, "session", {.open = open_planted});
-        if (!opened) MESSAGE(opened.error().sentence << "\n" << text);
+        if (!opened) MESSAGE(opened.error().text() << "\n" << text);
         REQUIRE(opened);
         CHECK(session_to_json(*opened) == text);
     }

@@ -58,7 +58,7 @@ TEST_CASE("every action of the map that a person does is journaled and read back
     for (const Action& action : Actions{MapInputReady{}, MapReady{}, MapCellReady{},
                                         MachineProbed{}, SetMapCanvas{}, HoverMapCell{}})
         CHECK_FALSE(to_journal(action));
-    const auto fault = [](const char* line) { return from_journal(line).error().sentence; };
+    const auto fault = [](const char* line) { return from_journal(line).error().text(); };
     CHECK(has(fault(R"({"action":"go_to_cell","cell":{"row":1}})"), "has no 'column'"));
     CHECK(has(
         fault(R"({"action":"set_map_camera","camera":{"row":1,"column":1,"cells_per_unit":0}})"),
@@ -107,13 +107,13 @@ TEST_CASE("a session names a generated matrix by how it is made, and needs an op
     CHECK(map_look(*read).size == map_look(state).size);
     const auto unopened = session_from_json(text, "session");
     REQUIRE_FALSE(unopened);
-    CHECK(has(unopened.error().sentence, "'document'"));
+    CHECK(has(unopened.error().text(), "'document'"));
     const Opener none = [](const OpenRequest&, const RunControl&) -> Result<Opened> {
         return failed("there is no memory");
     };
     const auto failing = session_from_json(text, "session", SessionContext{.open = none});
     REQUIRE_FALSE(failing);
-    CHECK(has(failing.error().sentence, "there is no memory"));
+    CHECK(has(failing.error().text(), "there is no memory"));
 }
 
 TEST_CASE("a session that is opened in a running window looks at what it looked at") {

@@ -13,7 +13,7 @@ std::string lecture_fault(const std::string& screens) {
     const auto lecture =
         lecture_from_json(R"({"title":"A","minutes":90,"screens":[)" + screens + "]}", "a.json");
     REQUIRE(!lecture);
-    return lecture.error().sentence;
+    return lecture.error().text();
 }
 
 const std::string kScreen = R"({"minute":0,"title":"T","line":"L","question":"Q?","answer":"A")";

@@ -135,7 +135,7 @@ TEST_CASE("a wrong mask of a session is named") {
             "{\"title\": \"t\", \"note\": \"n\", \"sentence\": \"a b\", \"mask\": " + mask + "}",
             "it");
         REQUIRE_FALSE(read);
-        return read.error().sentence;
+        return read.error().text();
     };
     CHECK(has(fault("[\"10\", \"1x\"]"), "expected a text of 2 digits"));
     CHECK(has(fault("[\"10\", \"101\"]"), "expected a text of 2 digits"));

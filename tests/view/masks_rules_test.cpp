@@ -166,7 +166,7 @@ TEST_CASE("a rule that cannot be is refused and changes nothing, of generated ma
     }
     MaskSpec blocks;
     blocks.block = 0;
-    CHECK(check_mask(blocks, map.document().size).error().sentence ==
+    CHECK(check_mask(blocks, map.document().size).error().text() ==
           "block is 0: it must be at least 1");
 }
 

@@ -147,8 +147,8 @@ TEST_CASE("predict: a session's guess of another row is over, a malformed one is
     const auto refused = [&](const char* from, const char* to, const char* words) {
         const auto read = with(from, to);
         REQUIRE_FALSE(read);
-        CAPTURE(read.error().sentence);
-        CHECK(has(read.error().sentence, words));
+        CAPTURE(read.error().text());
+        CHECK(has(read.error().text(), words));
     };
     refused("[0.5,", "[1.5,", "has the entry 1.5: expected a number from 0 to 1");
     refused("[0.5,", "[\"nan\",", "has the entry nan");

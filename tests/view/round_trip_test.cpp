@@ -49,7 +49,7 @@ TEST_CASE("every described field of every workspace survives saving and opening"
         const std::string text = session_to_json(changed.state);
         if (const auto read = session_from_json(text, "session.json"); !read) {
             // a value that cannot be alone is refused with its name
-            CHECK(read.error().sentence.find("session.json") != std::string::npos);
+            CHECK(read.error().text().find("session.json") != std::string::npos);
             ++refused;
             continue;
         }

@@ -185,7 +185,7 @@ TEST_CASE("typed logits: any separator, and an error that names the bad value an
     CHECK(typed_logits("0.5, 0.9, 0, 1.2, 0.6").value() ==
           std::vector<double>{0.5, 0.9, 0.0, 1.2, 0.6});
     CHECK(typed_logits(" 1;2 −3\t4e-1 ").value() == std::vector<double>{1.0, 2.0, -3.0, 0.4});
-    const auto words = [](const char* text) { return typed_logits(text).error().sentence; };
+    const auto words = [](const char* text) { return typed_logits(text).error().text(); };
     CHECK(words("0.5, abc, 2") == "'abc' is no finite number: the logit of key 1");
     CHECK(has(words("1, 2, nan"), "'nan'"));
     CHECK(has(words("inf"), "key 0"));

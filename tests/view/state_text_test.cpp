@@ -16,14 +16,14 @@ namespace {
 
 AppState pasted(const std::string& text) {
     const auto read = state_from_text(text);
-    REQUIRE_MESSAGE(read.has_value(), (read ? std::string() : read.error().sentence));
+    REQUIRE_MESSAGE(read.has_value(), (read ? std::string() : read.error().text()));
     return *read;
 }
 
 std::string why_not(const std::string& text) {
     const auto read = state_from_text(text);
     REQUIRE_FALSE(read);
-    return read.error().sentence;
+    return read.error().text();
 }
 
 /// What a session says of a state, without what just happened.
@@ -185,7 +185,7 @@ TEST_CASE("state text: mutated patches never crash") {
         }
         const auto read = state_from_text("attnscope:" + packed_text(other));
         opened += read ? 1 : 0;
-        if (!read) CHECK_FALSE(read.error().sentence.empty());
+        if (!read) CHECK_FALSE(read.error().text().empty());
     }
     CHECK(opened < 300);
 }

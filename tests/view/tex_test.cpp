@@ -10,7 +10,7 @@ TEST_CASE("every stage's formula is TeX that parses, and reads as plain text wit
     for (const StageInfo& stage : stage_table()) {
         CAPTURE(stage.tex);
         const auto formula = tex::parse(stage.tex);
-        REQUIRE_MESSAGE(formula.has_value(), formula.error().sentence);
+        REQUIRE_MESSAGE(formula.has_value(), formula.error().text());
         const std::string plain = plain_formula(stage);
         CAPTURE(plain);
         CHECK(plain.find_first_of("\\{}$") == plain.npos);
@@ -22,7 +22,7 @@ TEST_CASE("every gradient's formula is TeX that parses, and begins with what it 
     const auto check = [](std::string_view source, const std::string& symbol) {
         CAPTURE(source);
         const auto formula = tex::parse(source);
-        REQUIRE_MESSAGE(formula.has_value(), formula.error().sentence);
+        REQUIRE_MESSAGE(formula.has_value(), formula.error().text());
         const std::string plain = plain_text(*formula);
         CAPTURE(plain);
         CHECK(plain.starts_with("∂L/∂" + symbol));
@@ -90,7 +90,7 @@ TEST_CASE("any words come back from TeX; what is no part of the subset is named"
     }
     const auto fault = [](std::string_view source) {
         const auto node = tex::parse(source);
-        return node ? std::string("none") : node.error().sentence;
+        return node ? std::string("none") : node.error().text();
     };
     CHECK(has(fault("a \\foo b"), "\\foo is not known"));
     CHECK(has(fault("\\frac{a}{b"), "a { stays open"));

@@ -26,7 +26,7 @@ std::string fault(const std::string& page) {
     const auto tour =
         tour_from_json(R"({"title":"A","minutes":1,"pages":[)" + page + "]}", "a.json");
     REQUIRE(!tour);
-    return tour.error().sentence;
+    return tour.error().text();
 }
 
 const std::string kAsking =
@@ -147,5 +147,5 @@ TEST_CASE("tour: a file that is wrong") {
           "a.json page 0 'show': the journal line has the unknown action 'jump'");
     CHECK(has(fault(R"({"title":"P","text":"t","done":[{"at":"step","is":1}]})"), "JSON pointer"));
     CHECK(has(fault(R"({"title":"P","text":"t","done":[{"at":"/step"}]})"), "has no 'is'"));
-    CHECK(tour_from_json("[]", "a.json").error().sentence.find("a.json") == 0);
+    CHECK(tour_from_json("[]", "a.json").error().text().find("a.json") == 0);
 }

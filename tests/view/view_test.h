@@ -52,7 +52,7 @@ inline AppState pressed(const AppState& state, const Chord& chord) {
 /// The state that a session of `state` gives.
 inline AppState reopened(const AppState& state, const SessionContext& context = {}) {
     const auto read = session_from_json(session_to_json(state), "session", context);
-    REQUIRE_MESSAGE(read.has_value(), (read ? std::string() : read.error().sentence));
+    REQUIRE_MESSAGE(read.has_value(), (read ? std::string() : read.error().text()));
     return *read;
 }
 
@@ -67,7 +67,7 @@ inline AppState reopened_alike(const AppState& state, const SessionContext& cont
 inline std::string session_fault(const std::string& text, const SessionContext& context = {}) {
     const auto read = session_from_json(text, "session", context);
     REQUIRE_FALSE(read);
-    return read.error().sentence;
+    return read.error().text();
 }
 
 /// What a journal line gives of an action.

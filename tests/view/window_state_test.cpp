@@ -95,7 +95,7 @@ TEST_CASE("the UI scale is said, but for that of the start; of a session it is 1
         const auto read = session_from_json(session.dump(), "s", {});
         CHECK(read.has_value() == (scale >= 1.0 && scale <= 2.0));
         if (read) CHECK(read->ui_scale == scale);
-        if (!read) CHECK(has(read.error().sentence, "expected 1 to 2"));
+        if (!read) CHECK(has(read.error().text(), "expected 1 to 2"));
     }
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     CHECK(read->message.words == "depth 2");
     const auto refused = session_from_json(text, "session");
     REQUIRE_FALSE(refused);
-    CHECK(has(refused.error().sentence, "expected " + workspace_keys(workspaces())));
+    CHECK(has(refused.error().text(), "expected " + workspace_keys(workspaces())));
 }
 
 TEST_CASE("a key that no workspace has is refused with the keys there are") {

@@ -19,7 +19,7 @@ constexpr const char* kOld = "{\"action\":\"undo\"}\n";
 
 std::string fault(const std::filesystem::path& path, const LineKind& kind = kJournalLines) {
     const auto file = LineFile::open(path, kind);
-    return file ? "" : file.error().sentence;
+    return file ? "" : file.error().text();
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ TEST_CASE("a disk that is full is a failure at the line") {
     REQUIRE(file->begin());
     const auto written = file->write("x");
     REQUIRE(!written);
-    CHECK(written.error().sentence ==
+    CHECK(written.error().text() ==
           "/dev/full: the line cannot be written: No space left on device; no more lines are "
           "written");
 }

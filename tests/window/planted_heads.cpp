@@ -64,7 +64,7 @@ int main(int count, char** words) {
     entries.push_back({"tokens", {kTokens}, {}, tokens});
     entries.push_back({"options", {}, {}, {"{\"causal\": true}"}});
     if (const auto written = attn::write_npz(words[1], entries); !written) {
-        std::cerr << written.error().sentence << '\n';
+        std::cerr << written.error().text() << '\n';
         return 1;
     }
 }

@@ -120,7 +120,7 @@ void take_again(AppState& state, const Opened& opened) {
     if (!edit_document(state, std::move(next), words)) return;
     state.history[state.now].opens = true;
     state.sentence_draft = text_of(state.document());
-    if (!opened.notes.empty()) state.notice = {sentence(opened.notes), Severity::warning};
+    if (!opened.notes.empty()) state.notice = {sentence(text_of(opened.notes)), Severity::warning};
     leave_lacking_workspace(state);
 }
 
@@ -215,9 +215,10 @@ void carry_out(AppState& state, const DocumentReady& action) {
     state.session_file = session && file && !made && !recovered ? *path : "";
     if (recovered) state.recovery.reset();
     if (session && !opened.notes.empty())
-        state.notice = {sentence(opened.notes), Severity::warning};
+        state.notice = {sentence(text_of(opened.notes)), Severity::warning};
     if (!session) state.kept.clear();
-    if (!session) say(state, opened.notes.empty() ? words : words + " " + sentence(opened.notes));
+    if (!session)
+        say(state, opened.notes.empty() ? words : words + " " + sentence(text_of(opened.notes)));
     if (!session) leave_lacking_workspace(state);
 }
 

@@ -216,7 +216,7 @@ void say_muted(AppState& state, std::string words) {
     state.message.muted = true;
 }
 
-void say(AppState& state, const Error& error) { say_error(state, error.sentence); }
+void say(AppState& state, const Error& error) { say_error(state, error.text()); }
 
 void warn_of_backend(AppState& state) {
     if (state.backend_failure.empty()) return;

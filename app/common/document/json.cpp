@@ -189,8 +189,7 @@ void read_sizes(Fields& fields, Document& document) {
     fields.need("sentence", document.sentence);
     fields.read("source", source);
     if (!tokenize(document.sentence).empty())
-        if (auto read = read_sentence(document); !read)
-            fields.complain(": " + read.error().sentence);
+        if (auto read = read_sentence(document); !read) fields.complain(": " + read.error().text());
     document.tokens_kv = tokenize(source);
     if (!document.tokens_next.empty() && !document.tokens_kv.empty())
         fields.complain(": a sentence that reads a 'source' is no batch: leave out ||");
@@ -322,7 +321,7 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
     set_inputs(document, std::move(inputs));
     return with_size(std::move(document)).map_error([&](const Error& error) {
-        return Error{fmt::format("{}: {}", file_name, error.sentence), error.kind};
+        return within(file_name, error);
     });
 }
 

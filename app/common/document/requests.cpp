@@ -9,7 +9,7 @@ std::optional<OpenRequest> requested_document(const AppState& state) { return st
 
 Action run(const OpenRequest& request, const Opener& open, const RunControl& control) {
     auto opened = open(request, control);
-    if (!opened) return DocumentReady{words_of(request), opened.error().sentence, nullptr};
+    if (!opened) return DocumentReady{words_of(request), opened.error().text(), nullptr};
     return DocumentReady{words_of(request), "", std::make_shared<const Opened>(*std::move(opened))};
 }
 
@@ -41,7 +41,7 @@ Action run(const TraceRequest& request, const RunControl& control) {
     if (trace) {
         ready.trace = std::make_shared<const Trace>(*std::move(trace));
     } else {
-        ready.failure = trace.error().sentence;
+        ready.failure = trace.error().text();
         ready.unavailable = request.backend->unavailable().value_or("");
     }
     return ready;

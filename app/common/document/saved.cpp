@@ -77,13 +77,13 @@ Result<Document> open_reference(const json& value, const std::string& where,
     auto* const named = text ? &text->model.path : std::get_if<std::string>(&reference->what);
     if (named && !context.folder.empty()) {
         auto found = find_named(context.folder, *named, reference->absolute);
-        if (!found) return bad_input(where + ": " + found.error().sentence);
+        if (!found) return bad_input(where + ": " + found.error().text());
         *named = *std::move(found);
     }
     if (text && !context.folder.empty())
         if (auto found = find_images(text->model, reference->absolute_image, context.folder);
             !found)
-            return bad_input(where + ": " + found.error().sentence);
+            return bad_input(where + ": " + found.error().text());
     OpenRequest request{{}, 0, reference->options};
     std::visit([&](const auto& what) { request.what = what; }, reference->what);
     auto opened = context.open(request, {});
@@ -151,7 +151,7 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
     document.painted = reference.painted;
     for (const InputEdit& edit : reference.edits) {
         if (auto fine = check_input(document, edit); !fine)
-            return bad_input(fmt::format("{}: {}", document.title, fine.error().sentence));
+            return tl::unexpected(within(document.title, fine.error()));
         set_input(document, edit);
         document.edits.push_back(edit);
     }

@@ -79,7 +79,7 @@ std::optional<std::vector<double>> ControlBar::logits(const char* label, const s
     auto typed = view::typed_logits(*text, kind);
     if (typed) return *std::move(typed);
     out.push_back(Notify{
-        {fmt::format("{}; the logits stay {}", typed.error().sentence, now), Severity::error}});
+        {fmt::format("{}; the logits stay {}", typed.error().text(), now), Severity::error}});
     return std::nullopt;
 }
 

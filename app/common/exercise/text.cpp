@@ -213,7 +213,7 @@ Result<std::string> checked_tex(std::string_view tex, const NamedMatrices& value
             plain += rest.front();
     }
     if (const auto parsed = tex::parse(plain); !parsed)
-        return bad_input(fmt::format("the formula '{}': {}", plain, parsed.error().sentence));
+        return bad_input(fmt::format("the formula '{}': {}", plain, parsed.error().text()));
     return plain;
 }
 

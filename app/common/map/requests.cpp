@@ -177,8 +177,7 @@ Action run(const MapInputRequest& request, const RunControl&) try {
     auto source = large::weight_source(document.inputs, whole, document.size);
     if (!source)
         return MapInputReady{request.document, nullptr,
-                             source.error().sentence + elsewhere_words(document.spec),
-                             request.form};
+                             source.error().text() + elsewhere_words(document.spec), request.form};
     large::MapInput input;
     input.source = *std::move(source);
     input.source.spec = spec;

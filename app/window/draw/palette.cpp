@@ -216,7 +216,7 @@ void draw_glossary(const AppState& state, const Frame& frame, Actions& out) {
     if (terms.empty()) {
         const auto& all = glossary();
         wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                      all ? "No term has these words." : all.error().sentence);
+                      all ? "No term has these words." : all.error().text());
     } else if (ImGui::BeginChild("terms", {list, room.y})) {
         draw_term_list(terms, state.glossary.row, room.y, frame, out);
     }

@@ -50,7 +50,7 @@ Result<ComparePin> read_pin(const SessionReader& session, const json& value,
             read_place(fields, pinned);
             if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
             if (auto done = compute_saved(pinned); !done)
-                return failed(fmt::format("{}: {}", where, done.error().sentence));
+                return tl::unexpected(within(where, done.error()));
             ComparePin pin = pin_of(pinned);
             pin.backend = backend;
             return pin;
@@ -75,7 +75,7 @@ void read_pins(const SessionReader& session) {
         KeptFields unknown;
         bool chosen = false;
         auto pin = read_pin(session, (*pins)[n], where, unknown, chosen);
-        if (!pin) note(fmt::format("Left out of what was pinned: {}.", pin.error().sentence));
+        if (!pin) note(fmt::format("Left out of what was pinned: {}.", pin.error().text()));
         if (pin && chosen) look.baseline = look.pins.size();
         if (pin) look.pins.push_back(*std::move(pin));
         for (const auto& [pointer, text] : unknown)

@@ -84,7 +84,7 @@ void add_query(const AppState& state, const ReachRow& row, Reach& reach) {
     auto found = smallest_query_change(row, static_cast<std::size_t>(reach.column),
                                        compare_look(state).target);
     reach.why_no_query =
-        found ? rounded_away(largest_terms(row, *found), row.width + 2) : found.error().sentence;
+        found ? rounded_away(largest_terms(row, *found), row.width + 2) : found.error().text();
     if (reach.why_no_query.empty()) reach.query = *std::move(found);
 }
 

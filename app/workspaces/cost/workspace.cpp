@@ -168,7 +168,7 @@ CostMeasurement measured(const CostControls& of, const RunControl& control) {
     const auto fused = time_of("fused", forward ? bench::Pass::forward : bench::Pass::backward,
                                inputs, control, result.runs);
     if (!staged || !fused) {
-        result.fault = (!staged ? staged : fused).error().sentence;
+        result.fault = (!staged ? staged : fused).error().text();
         return result;
     }
     result.staged_ms = *staged;
@@ -239,7 +239,7 @@ void describe(Visitor& visit, CostControls& controls) {
         visit(info(static_cast<CostSize>(n)).key, controls.sizes.values[n]);
     visit("pass", controls.pass, kPasses, {.tip = "Forward, or the gradients\nKey: B"});
     if (!visit.reads()) return;
-    if (auto fine = check_cost(controls.sizes); !fine) visit.complain(": " + fine.error().sentence);
+    if (auto fine = check_cost(controls.sizes); !fine) visit.complain(": " + fine.error().text());
 }
 
 void describe(Visitor& visit, CostLook& look) {

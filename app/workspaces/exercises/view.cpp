@@ -65,7 +65,7 @@ ExercisesView build_exercises_view(const AppState& state) {
     view.choosing = look.choosing || controls.sheet.empty();
     auto exercise = exercise_of(state);
     if (!exercise) {
-        view.lacks = exercise.error().sentence;
+        view.lacks = exercise.error().text();
         return view;
     }
     view.exercise = *std::move(exercise);

@@ -15,7 +15,7 @@ namespace {
 std::optional<ExerciseQuestion> question_at(AppState& state, Index n) {
     const auto exercise = exercise_of(state);
     if (!exercise) {
-        say_error(state, exercise.error().sentence);
+        say_error(state, exercise.error().text());
         return std::nullopt;
     }
     if (n >= 0 && n < std::ssize(exercise->questions)) return exercise->questions[n];

@@ -57,7 +57,7 @@ GenerateShown computed(const std::shared_ptr<const GeneratedStep>& step, const S
     GenerateShown shown{step, how, at, {}, {}};
     auto candidates = candidates_of(step->logits, how);
     if (!candidates) {
-        shown.fault = sentence(candidates.error().sentence);
+        shown.fault = sentence(candidates.error().text());
         return shown;
     }
     shown.candidates = *std::move(candidates);

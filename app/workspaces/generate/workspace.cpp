@@ -226,7 +226,7 @@ Action run(const GenerateText& request, const Opener& open, const RunControl& co
     if (opened)
         ready.written = opened->generated;
     else
-        ready.fault = sentence(opened.error().sentence);
+        ready.fault = sentence(opened.error().text());
     return ready;
 }
 

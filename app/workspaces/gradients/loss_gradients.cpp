@@ -161,7 +161,7 @@ Action run(const LossGradientsRequest& request, const RunControl& control) {
     for (std::size_t n = 0; n < 2; ++n) {
         auto side = side_of(document, inputs, request.loss, *specs[n]);
         if (!side) {
-            made->fault = side.error().sentence;
+            made->fault = side.error().text();
             return LossGradientsReady{made};
         }
         made->sides[n] = *std::move(side);

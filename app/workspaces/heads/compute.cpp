@@ -110,7 +110,7 @@ Action run(const ModelPartsRequest& request, const Opener& open, const RunContro
     auto opened = open ? open(OpenRequest{request.model, 0, request.options}, control)
                        : bad_input("no model can be read");
     if (opened && opened->swept) return HeadsSwept{opened->swept};
-    if (!opened) made.fault = opened.error().sentence;
+    if (!opened) made.fault = opened.error().text();
     made.options = request.options;
     return HeadsSwept{std::make_shared<const SweptModel>(std::move(made))};
 }

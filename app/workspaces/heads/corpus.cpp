@@ -88,7 +88,7 @@ Action run(const CorpusRequest& request, const RunControl&) {
     if (auto read = read_corpus(request.path))
         made.result = *std::move(read);
     else
-        made.fault = read.error().sentence;
+        made.fault = read.error().text();
     return HeadsCorpusRead{std::make_shared<const HeadsCorpus>(std::move(made))};
 }
 

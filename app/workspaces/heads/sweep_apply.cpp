@@ -46,7 +46,7 @@ void carry_out(AppState& state, const PatchSweep& action) {
 
 void carry_out(AppState& state, const PairTokens& action) {
     const auto pairs = parse_pairs(action.pairs);
-    if (!pairs) return say_error(state, sentence(pairs.error().sentence));
+    if (!pairs) return say_error(state, sentence(pairs.error().text()));
     heads_look(state).pairs = pairs_text(*pairs);
     heads_look(state).pairing.reset();
     say(state, pairs->empty() ? "Tokens are paired from the beginning and from the end."

@@ -51,7 +51,7 @@ KindsResult compute_kinds(const KindsRequest& request) {
     KindsResult result = result_for(request);
     auto call = call_of(request);
     if (!call) {
-        result.fault = call.error().sentence;
+        result.fault = call.error().text();
         return result;
     }
     result.call = *std::move(call);

@@ -170,7 +170,7 @@ void describe(Visitor& visit, AttentionKind& kind) {
         if (auto changed = with_setting(kind, setting.key, text))
             kind = *changed;
         else
-            visit.complain(": " + changed.error().sentence);
+            visit.complain(": " + changed.error().text());
     }
 }
 

@@ -45,7 +45,7 @@ void Training::begin() {
     for (std::size_t run = 0; run < request_->plan.controls.count(); ++run) {
         auto course = course_of(request_->plan, run);
         if (!course) {
-            fault_ = course.error().sentence;
+            fault_ = course.error().text();
             courses_ = {};
             return;
         }

@@ -235,7 +235,7 @@ void describe(Visitor& visit, LearnPlan& plan) {
     if (!visit.reads()) return;
     for (std::size_t run = 0; run < 2; ++run)
         if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
-            visit.complain(": " + fine.error().sentence);
+            visit.complain(": " + fine.error().text());
 }
 
 void describe(Visitor& visit, LearnLook& look) {

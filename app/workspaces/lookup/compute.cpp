@@ -23,7 +23,7 @@ std::shared_ptr<const Into> finished(Into result, const Result<Made>& made) {
     if (made)
         static_cast<Made&>(result) = *made;
     else
-        result.fault = made.error().sentence;
+        result.fault = made.error().text();
     return std::make_shared<const Into>(std::move(result));
 }
 

@@ -81,7 +81,7 @@ Action run(const MaskScoresRequest& request, const RunControl& control) {
     if (trace)
         made.values = std::move((*trace)[stage]);
     else
-        made.fault = trace.error().sentence;
+        made.fault = trace.error().text();
     return MaskScoresReady{std::make_shared<const MaskScores>(std::move(made))};
 }
 

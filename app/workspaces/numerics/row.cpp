@@ -66,7 +66,7 @@ std::vector<double> shown_logits(const AppState& state) {
 std::string row_lacks(const AppState& state) {
     if (numerics_controls(state).row == LogitRow::typed) return {};
     const auto row = document_logits(state);
-    return row ? "" : row.error().sentence;
+    return row ? "" : row.error().text();
 }
 
 Result<void> check_logits(const std::vector<double>& logits) {

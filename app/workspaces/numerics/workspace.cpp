@@ -45,7 +45,7 @@ void add_rows(const CommandAdder& add, const AppState& state) {
     if (numerics_controls(state).row == LogitRow::document)
         return add("The typed logits", Key::d, SetNumericsRow{LogitRow::typed});
     add("The row of the document that Step looks at", Key::d, SetNumericsRow{LogitRow::document},
-        row.has_value(), row ? "" : row.error().sentence);
+        row.has_value(), row ? "" : row.error().text());
 }
 
 void enter_numerics(AppState& state) { say(state, "← and → change the gain."); }
@@ -113,7 +113,7 @@ void describe(Visitor& visit, NumericsControls& controls) {
            .high = kMostGain});
     if (!visit.reads()) return;
     if (auto fine = check_logits(controls.logits); !fine)
-        visit.complain(": " + fine.error().sentence);
+        visit.complain(": " + fine.error().text());
 }
 
 void describe(Visitor& visit, NumericsLook& look) {

@@ -127,7 +127,7 @@ void describe(Visitor& visit, SaturationControls& controls) {
     visit("pin", controls.pin, {.words = "pinned d_k", .low = 1, .high = kWidestSweep});
     visit("draw", controls.draw);
     if (!visit.reads()) return;
-    if (auto fine = check_controls(controls); !fine) visit.complain(": " + fine.error().sentence);
+    if (auto fine = check_controls(controls); !fine) visit.complain(": " + fine.error().text());
 }
 
 void describe(Visitor& visit, SaturationLook& look) {
@@ -195,7 +195,7 @@ Action run(const SweepRequest& request, const RunControl& control) {
     const Stopwatch watch;
     auto sweep = saturation_sweep(request.settings, request.widths, control.stop);
     const double elapsed_ms = watch.ms();
-    if (!sweep) return SweepReady{request.settings, nullptr, 0.0, sweep.error().sentence};
+    if (!sweep) return SweepReady{request.settings, nullptr, 0.0, sweep.error().text()};
     using Points = std::vector<SaturationPoint>;
     return SweepReady{request.settings, std::make_shared<const Points>(*std::move(sweep)),
                       elapsed_ms, ""};
@@ -221,7 +221,7 @@ Action run(const GradientSweepRequest& request, const RunControl& control) {
     const Stopwatch watch;
     auto points = gradient_sweep(request.sampling, request.widths, control);
     const double elapsed_ms = watch.ms();
-    if (!points) return GradientSweepReady{request.sampling, nullptr, 0.0, points.error().sentence};
+    if (!points) return GradientSweepReady{request.sampling, nullptr, 0.0, points.error().text()};
     using Points = std::vector<GradientPoint>;
     return GradientSweepReady{request.sampling, std::make_shared<const Points>(*std::move(points)),
                               elapsed_ms, ""};

@@ -204,8 +204,7 @@ Result<void> list_file(TensorListing& listing, const std::string& path) {
 TensorListing list_tensors(const std::shared_ptr<const Document>& document) {
     TensorListing listing{document, {}, {}};
     if (const std::string* const path = path_of(*document)) {
-        if (auto listed = list_file(listing, *path); !listed)
-            listing.fault = listed.error().sentence;
+        if (auto listed = list_file(listing, *path); !listed) listing.fault = listed.error().text();
         for (const TensorRow& row : listing.rows) listing.bytes += row.bytes;
         return listing;
     }
@@ -222,7 +221,7 @@ ArrayStats measure_named(const Document& document, const std::string& name,
         const auto array =
             file ? (*file)->read(name) : Result<NpyArray>(tl::unexpected(file.error()));
         if (array) return measure_array(*array, control);
-        none.fault = array.error().sentence;
+        none.fault = array.error().text();
         return none;
     }
     for (const auto& [each, tensor] : tensors_of(document))

@@ -242,7 +242,7 @@ Result<verify::DiffReport> report_of(const CheckRequest& request, const Opener& 
                                      const RunControl& control, std::string& not_planted) try {
     Result<std::vector<Side>> sides;
     if (!request.fault.empty()) sides = planted(request);
-    if (!sides) not_planted = sides.error().sentence;
+    if (!sides) not_planted = sides.error().text();
     if (request.fault.empty() || !sides) sides = sides_of(request, open, control);
     if (!sides) return tl::unexpected(sides.error());
     std::optional<verify::Bounds> bounds;
@@ -355,7 +355,7 @@ Action run(const CheckRequest& request, const Opener& open, const RunControl& co
     if (report)
         made.report = *std::move(report);
     else
-        made.error = report.error().sentence;
+        made.error = report.error().text();
     return ResultsChecked{std::make_shared<const Checked>(std::move(made))};
 }
 
