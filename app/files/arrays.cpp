@@ -135,11 +135,20 @@ std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
     const auto bits = bits_of(name, array.dtype);
     if (!bits && may_be_bits(array.dtype)) {
         undeclared_ = name;
-        throw bad_input(fmt::format(
-            "{0}: {1} is {2}, which is how bfloat16 is often saved; expected float16, bfloat16, "
-            "float32 or float64. If it holds the bits of bfloat16, give --dtype {1}=bf16, of "
-            "float16 {1}=f16; if it holds integers, {1}=int",
-            path_, name, array.dtype));
+        const auto says = [&](std::string_view kind, std::string when) {
+            return Remedy{.option = "dtype",
+                          .value = fmt::format("{}={}", name, kind),
+                          .when = std::move(when)};
+        };
+        throw tl::unexpected(Error{
+            .problem =
+                fmt::format("{} is {}, which is how bfloat16 is often saved", name, array.dtype),
+            .code = ErrorCode::ambiguous,
+            .where = path_,
+            .expected = "float16, bfloat16, float32 or float64",
+            .remedies = {says("bf16", "it holds the bits of bfloat16"),
+                         says("f16", "it holds the bits of float16"),
+                         says("int", "it holds integers")}});
     }
     if (bits && bits != Bits::integers) return numbers_of_bits(array, *bits);
     if (auto* values = std::get_if<std::vector<float>>(&array.values)) return std::move(*values);

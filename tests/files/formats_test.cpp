@@ -151,8 +151,9 @@ TEST_CASE_FIXTURE(
         const fs::path path = save(type, bf16);
         CHECK(says(refused(path),
                    fmt::format("Q is {}, which is how bfloat16 is often saved; expected float16, "
-                               "bfloat16, float32 or float64. If it holds the bits of bfloat16, "
-                               "give --dtype Q=bf16",
+                               "bfloat16, float32 or float64. Pass --dtype Q=bf16 if it holds the "
+                               "bits of bfloat16, --dtype Q=f16 if it holds the bits of float16 or "
+                               "--dtype Q=int if it holds integers",
                                name)));
         CHECK(says(refused(path, given({{"dtype", "Q=bf16"}})), fmt::format("K is {}", name)));
         for (const char* dtype : {"bf16", "Q=bf16,K=bf16", "bfloat16", "K=int,bf16"}) {
