@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <new>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include "core/blocks.h"
 #include "core/narrow.h"
+#include "core/sizes.h"
 
 namespace attn {
 
@@ -92,9 +91,7 @@ class Storage {
 
     static Scalar* allocate(std::size_t count) {
         if (count == 0) return nullptr;
-        if (count > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(Scalar))
-            throw std::length_error("Storage");
-        const std::size_t bytes = count * sizeof(Scalar);
+        const std::size_t bytes = byte_count(static_cast<Index>(count), sizeof(Scalar));
         return static_cast<Scalar*>(bytes < kLeastBlockBytes ? ::operator new(bytes, kCacheLine)
                                                              : take_block(bytes));
     }

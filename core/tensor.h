@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/sizes.h"
 #include "core/storage.h"
 
 namespace attn {
-
-/// Sizes and offsets: 64-bit, because 32 heads of 8192 x 8192 weights are exactly 2^31 entries.
-using Index = std::int64_t;
 
 /// [B, H, T, d]: batch, heads, tokens, width. Row-major, d fastest. An axis that a tensor does not
 /// have is 1: X is [B,1,T,d_model], a weight matrix [1,1,in,out], logsumexp [B,H,Tq,1].
@@ -24,7 +22,8 @@ struct Shape {
     Index t = 0;
     Index d = 0;
 
-    constexpr Index count() const { return b * h * t * d; }
+    /// Throws SizeError (sizes.h) above 2^63 − 1.
+    constexpr Index count() const { return product(b, h, t, d); }
     constexpr bool operator==(const Shape&) const = default;
 };
 
@@ -61,7 +60,7 @@ class TensorOf {
   public:
     TensorOf() = default;
     explicit TensorOf(Shape shape, Scalar fill = Scalar{})
-        : shape_(shape), values_(static_cast<std::size_t>(shape.count()), fill) {}
+        : shape_(shape), values_(size_of(shape), fill) {}
     TensorOf(Shape shape, const std::vector<Scalar>& values)
         : shape_(shape), values_(values.data(), values.size()) {
         ATTN_CHECK(static_cast<Index>(values_.size()) == shape.count(),
@@ -93,7 +92,7 @@ class TensorOf {
     /// Of any content, for whoever writes every entry: a large one costs no time.
     static TensorOf uninitialised(Shape shape) {
         TensorOf tensor;
-        tensor.values_ = Storage<Scalar>(static_cast<std::size_t>(shape.count()));
+        tensor.values_ = Storage<Scalar>(size_of(shape));
         tensor.shape_ = shape;
         return tensor;
     }
@@ -120,6 +119,10 @@ class TensorOf {
     bool operator==(const TensorOf&) const = default;
 
   private:
+    /// Its entries; throws SizeError where memory cannot address them.
+    static std::size_t size_of(const Shape& shape) {
+        return byte_count(shape.count(), sizeof(Scalar)) / sizeof(Scalar);
+    }
     std::size_t at(Index b, Index h, Index t, Index d) const {
         return static_cast<std::size_t>(((b * shape_.h + h) * shape_.t + t) * shape_.d + d);
     }

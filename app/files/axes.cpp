@@ -55,8 +55,10 @@ struct AxesReading {
     }
     /// H heads of d columns each; `stride` from head to head.
     bool split(Index width, Index parts, Index stride_in_widths) {
-        if (heads < 1 || width % (parts * heads) != 0) return false;
-        const Index d = width / (parts * heads);
+        if (heads < 1) return false;
+        const Index blocks = product(parts, heads);
+        if (width % blocks != 0) return false;
+        const Index d = width / blocks;
         set(kD, d, step);
         set(kH, heads, step * d * stride_in_widths);
         return true;
@@ -95,6 +97,15 @@ bool is_contiguous(const Placement& placement) {
     return placement.offset == 0;
 }
 
+/// One more than the largest offset that it reads.
+Index end_of(const Placement& placement) {
+    const Shape& shape = placement.shape;
+    if (shape.count() == 0) return 0;
+    const auto& [of_b, of_h, of_t, of_d] = placement.strides;
+    return placement.offset + (shape.b - 1) * of_b + (shape.h - 1) * of_h + (shape.t - 1) * of_t +
+           (shape.d - 1) * of_d + 1;
+}
+
 }  // namespace
 
 std::string expected_axes(const Axes& axes) {
@@ -109,7 +120,7 @@ std::optional<Placement> place_letters(const std::vector<Index>& extents, std::s
     AxesReading reading{.heads = heads, .which = which};
     for (std::size_t axis = names.size(); axis-- > 0;) {
         if (!reading.take(names[axis], extents[axis])) return std::nullopt;
-        reading.step *= extents[axis];
+        reading.step = product(reading.step, extents[axis]);
     }
     return reading.placement;
 }
@@ -124,6 +135,8 @@ Tensor gather(const Placement& placement, std::vector<float> values) {
     const Shape& shape = placement.shape;
     const bool whole = shape.count() == static_cast<Index>(values.size());
     if (whole && is_contiguous(placement)) return Tensor(shape, values);
+    ATTN_CHECK(end_of(placement) <= static_cast<Index>(values.size()),
+               "the placement lies within the values");
     Tensor tensor = Tensor::uninitialised(shape);
     float* to = tensor.data();
     const auto& [of_b, of_h, of_t, of_d] = placement.strides;

@@ -78,6 +78,22 @@ TEST_CASE("tensors copy, move and compare by value, small and large") {
     CHECK_THROWS_AS(Tensor({1, 1, 1, std::numeric_limits<Index>::max()}), std::length_error);
 }
 
+TEST_CASE("a size that a number cannot hold is refused before memory is asked for") {
+    constexpr Index kThird = 6148914691236517206;  // three of them are 2^64 + 2
+    CHECK_THROWS_AS(Shape({1, kThird, 3, 1}).count(), SizeError);
+    CHECK_THROWS_AS(Tensor({1, kThird, 3, 1}), SizeError);
+    CHECK_THROWS_AS(Tensor::uninitialised({4, Index{1} << 62, 1, 1}), SizeError);
+    CHECK_THROWS_AS(Storage<double>(std::size_t{1} << 61), SizeError);
+    CHECK_THROWS_AS(product(Index{1} << 32, Index{1} << 31), SizeError);
+    CHECK(product(Index{1} << 31, Index{1} << 31) == Index{1} << 62);
+    CHECK(Shape({Index{1} << 62, 4, 0, Index{1} << 62}).count() == 0);
+    CHECK(byte_count(3, sizeof(float)) == 12);
+    CHECK_THROWS_WITH_AS(product(kThird, Index{3}),
+                         "a size is 6148914691236517206 × 3; expected a number from 0 to 2^63 − 1 "
+                         "that memory can address",
+                         SizeError);
+}
+
 TEST_CASE("a trace too large for the caches has the numbers of its rows computed alone") {
     for (const Index n : {1024, 1021}) {  // with rows on a vector boundary, and without
         const Inputs inputs = one_head(n);
