@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostOfFirstLine = 1 << 16;
 
-tl::unexpected<Error> cannot_write(const std::filesystem::path& path, int code) {
+Failure cannot_write(const std::filesystem::path& path, int code) {
     return failed(fmt::format("{}: cannot be written: {}", path.string(),
                               std::generic_category().message(code)));
 }

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <iostream>
 
+#include "app/common/or_throw.h"
 #include "app/desktop.h"
 #include "app/gl/compute_backend.h"
 #include "app/studio.h"
@@ -47,13 +48,9 @@ int main(int argc, char** argv) {
     std::vector<const attn::Backend*> backends(attn::backends().begin(), attn::backends().end());
     backends.push_back(&gl);
     const attn::cli::Streams io{std::cout, std::cerr, attn::open_studio, backends};
-    try {
+    const auto code = attn::contained([&] {
         const std::vector<std::string> args(argv + 1, argv + argc);
         return flushed(run(args, io, started), io);
-    } catch (const std::bad_alloc&) {
-        std::cerr << "attnscope: there is not enough memory\n";
-    } catch (const std::exception& error) {
-        std::cerr << "attnscope: " << error.what() << "\n";
-    }
-    return attn::cli::kFailure;
+    });
+    return code ? *code : attn::cli::report(code.error(), "attnscope", io);
 }

@@ -39,26 +39,24 @@ void make_folder(const std::filesystem::path& folder) {
 
 void on_first(const std::function<void()>& work) {
     Result<void> done;
-    if (is_first()) try {
-            done = caught(work);
-        } catch (const std::bad_alloc&) {
-            done = failed("out of memory: rank 0 reads the whole file");
-        }
+    if (is_first())
+        done = contained([&] {
+            try {
+                work();
+            } catch (const std::bad_alloc&) {
+                throw failed("out of memory: rank 0 reads the whole file");
+            }
+        });
     int kind = done ? -1 : static_cast<int>(done.error().kind);
     share(&kind, sizeof kind);
     if (kind < 0) return;
     std::string sentence = done ? std::string() : done.error().text();
     share(sentence);
-    throw tl::unexpected(Error{sentence, static_cast<ErrorKind>(kind)});
+    throw Failure(Error{sentence, static_cast<ErrorKind>(kind)});
 }
 
 void on_each(const std::function<void()>& work) {
-    try {
-        const auto done = caught(work);
-        if (!done) end_every_rank(done.error());
-    } catch (const std::bad_alloc&) {
-        end_every_rank({"out of memory", ErrorKind::failure});
-    }
+    if (const auto done = contained(work); !done) end_every_rank(done.error());
 }
 
 void share(AttentionSpec& spec) {

@@ -64,6 +64,6 @@ Result<const Backend*> choose_backend(std::string_view name, const Dimensions& s
 Result<const Backend*> choose_backend(std::string_view name, const Call& call, StageSet keep,
                                       BackendList among = backends());
 /// The error of a backend that has no backward pass; names those of `among` that have one.
-tl::unexpected<Error> no_backward(const Backend& backend, BackendList among = backends());
+Failure no_backward(const Backend& backend, BackendList among = backends());
 
 }  // namespace attn

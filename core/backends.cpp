@@ -58,7 +58,7 @@ Result<const Backend*> choose_backend(std::string_view name, const Call& call, S
     });
 }
 
-tl::unexpected<Error> no_backward(const Backend& backend, BackendList among) {
+Failure no_backward(const Backend& backend, BackendList among) {
     std::vector<std::string_view> names;
     for (const Backend* other : among)
         if (other->has_backward()) names.push_back(other->name());

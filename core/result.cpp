@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
+#include "core/sizes.h"
 #include "core/text.h"
 
 namespace attn {
@@ -29,6 +32,20 @@ std::string with_reason(std::string text, const Remedy& remedy) {
     if (!remedy.meaning.empty()) text += fmt::format(" ({})", remedy.meaning);
     if (!remedy.when.empty()) text += fmt::format(" if {}", remedy.when);
     return text;
+}
+
+/// A longer text without its middle: the beginning says what is wrong, the end what is expected.
+std::string bounded(std::string text) {
+    if (text.size() <= kMostErrorBytes) return text;
+    constexpr std::string_view kGap = " … ";
+    constexpr std::size_t kEnd = kMostErrorBytes / 3;
+    std::size_t begin = kMostErrorBytes - kEnd - kGap.size(), end = text.size() - kEnd;
+    const auto splits_code_point = [&](std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    };
+    for (int n = 0; n < 3 && splits_code_point(begin); ++n) --begin;
+    for (int n = 0; n < 3 && splits_code_point(end); ++n) ++end;
+    return text.replace(begin, end - begin, kGap);
 }
 
 /// "Pass --scale none (…), --scale X (…) or --d-k N (…). Save Q, K and V"
@@ -92,13 +109,29 @@ std::string Error::text() const {
     std::string text = where.empty() ? "" : where + ": ";
     text += problem.empty() ? fmt::format("{} is {}", subject, value) : problem;
     if (!expected.empty()) text += "; expected " + expected;
-    return text + remedies_text(remedies, style);
+    return bounded(text + remedies_text(remedies, style));
 }
 
 Error within(std::string_view where, Error error) {
     error.where =
         error.where.empty() ? std::string(where) : fmt::format("{}: {}", where, error.where);
     return error;
+}
+
+Error error_of(const std::exception_ptr& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const tl::unexpected<Error>& failure) {
+        return failure.value();
+    } catch (const std::bad_alloc&) {
+        return {"there is not enough memory", ErrorKind::failure};
+    } catch (const SizeError& error) {
+        return {error.what(), ErrorKind::input};
+    } catch (const std::exception& error) {
+        return {error.what(), ErrorKind::failure};
+    } catch (...) {
+        return {"something was thrown that is no error", ErrorKind::failure};
+    }
 }
 
 }  // namespace attn

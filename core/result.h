@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,33 +80,46 @@ std::string text_of(std::span<const Note> notes);
 template <class T>
 using Result = tl::expected<T, Error>;
 
+/// An error that is returned, as the error of a Result, or thrown: where it is thrown it is a std::exception, so that no
+/// border that catches those lets it through.
+struct Failure : std::exception, tl::unexpected<Error> {
+    explicit Failure(Error error)
+        : tl::unexpected<Error>(std::move(error)), text_(value().text()) {}
+    const char* what() const noexcept override { return text_.c_str(); }
+
+  private:
+    std::string text_;
+};
+
+/// The longest text of an error in bytes: a value that it quotes may be a whole file.
+inline constexpr std::size_t kMostErrorBytes = 2048;
+
 /// `return bad_input(fmt::format(...))`: the caller's file, shape or option is wrong.
-[[nodiscard]] inline tl::unexpected<Error> bad_input(std::string problem,
-                                                     std::vector<Remedy> remedies = {},
-                                                     ErrorCode code = ErrorCode::invalid_input) {
-    return tl::unexpected<Error>(Error{.problem = std::move(problem),
-                                       .kind = ErrorKind::input,
-                                       .code = code,
-                                       .remedies = std::move(remedies)});
+[[nodiscard]] inline Failure bad_input(std::string problem, std::vector<Remedy> remedies = {},
+                                       ErrorCode code = ErrorCode::invalid_input) {
+    return Failure(
+        Error{.problem = std::move(problem), .code = code, .remedies = std::move(remedies)});
 }
 
 /// `return unexpected_value("heads", "0", "1 or more")`: "heads is 0; expected 1 or more".
-[[nodiscard]] inline tl::unexpected<Error> unexpected_value(std::string subject, std::string value,
-                                                            std::string expected) {
-    return tl::unexpected<Error>(Error{.problem = {},
-                                       .kind = ErrorKind::input,
-                                       .code = ErrorCode::unexpected_value,
-                                       .subject = std::move(subject),
-                                       .value = std::move(value),
-                                       .expected = std::move(expected)});
+[[nodiscard]] inline Failure unexpected_value(std::string subject, std::string value,
+                                              std::string expected) {
+    return Failure(Error{.problem = {},
+                         .code = ErrorCode::unexpected_value,
+                         .subject = std::move(subject),
+                         .value = std::move(value),
+                         .expected = std::move(expected)});
 }
 
 /// `return failed(...)`: the input was fine, the machine was not (disk full, out of memory).
-[[nodiscard]] inline tl::unexpected<Error> failed(std::string problem) {
-    return tl::unexpected<Error>(Error{.problem = std::move(problem), .kind = ErrorKind::failure});
+[[nodiscard]] inline Failure failed(std::string problem) {
+    return Failure(Error{.problem = std::move(problem), .kind = ErrorKind::failure});
 }
 
 /// The same error of a part of `where`: "in.npz: " comes before its text.
 [[nodiscard]] Error within(std::string_view where, Error error);
+
+/// Of whatever was thrown, also what is no std::exception. A SizeError (sizes.h) is a fault of the input.
+Error error_of(const std::exception_ptr& thrown);
 
 }  // namespace attn

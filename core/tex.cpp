@@ -89,7 +89,7 @@ class Parser {
     }
 
   private:
-    tl::unexpected<Error> wrong(std::string what) const {
+    Failure wrong(std::string what) const {
         return bad_input("the formula \"" + shortened(whole_, 200) + "\": " + std::move(what));
     }
 

@@ -39,7 +39,7 @@ bool parallel_for(Index count, const RunControl& control,
                   const std::function<void(Index n, int slot)>& body);
 
 /// Calls body(n) for n = 0, 1, … each at the same time on a thread of its own, `count` of them or as many as
-/// the machine gives; on the caller's thread where it gives none. Returns how many n were called.
+/// the machine gives; on the caller's thread where it gives none. Returns how many n were called. What one throws is thrown when all have ended.
 int run_at_once(int count, const std::function<void(int n)>& body);
 
 /// One more than the largest slot.

@@ -27,7 +27,7 @@ void run_shapes(const Backend& backend, const BenchPlan& plan, BenchReport& repo
             continue;
         }
         const auto measured = measure(backend, work, make_inputs(work), plan.effort);
-        if (!measured && plan.backends_named) throw tl::unexpected(measured.error());
+        if (!measured && plan.backends_named) throw Failure(measured.error());
         if (!measured) {  // the others go on
             report.note(fmt::format("{}: {}", backend.name(), measured.error().text()));
             break;

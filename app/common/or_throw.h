@@ -13,7 +13,7 @@ namespace attn {
 /// The value of a result; its error is thrown.
 template <class T>
 T or_throw(Result<T> result) {
-    if (!result) throw tl::unexpected(std::move(result.error()));
+    if (!result) throw Failure(std::move(result.error()));
     if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
@@ -25,6 +25,14 @@ Result<std::invoke_result_t<Work>> caught(const Work& work) try {
     return {};
 } catch (const tl::unexpected<Error>& error) {
     return error;
+}
+
+/// The same where nothing may get past: on a thread, in a job, in main(). Whatever else is thrown is an error too.
+template <class Work>
+Result<std::invoke_result_t<Work>> contained(const Work& work) try {
+    return caught(work);
+} catch (...) {
+    return tl::unexpected(error_of(std::current_exception()));
 }
 
 }  // namespace attn

@@ -17,8 +17,8 @@ FailedRequest failed_request(std::string_view job, Request request,
         std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
         words = "there is not enough memory for it";
-    } catch (const std::exception& exception) {
-        words = exception.what();
+    } catch (...) {
+        words = error_of(thrown).text();
     }
     words = sentence(fmt::format("{}: {}", job, words));
     words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
@@ -29,7 +29,7 @@ Action answered(std::string_view job, const Request& request, const Opener& open
                 const RunControl& control) {
     try {
         return request.answer(open, control);
-    } catch (const std::exception&) {
+    } catch (...) {
         return RequestFailed{failed_request(job, request, std::current_exception())};
     }
 }

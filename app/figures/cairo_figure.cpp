@@ -23,7 +23,7 @@ cairo_status_t append(void* bytes, const unsigned char* more, unsigned int count
     return CAIRO_STATUS_SUCCESS;
 }
 
-tl::unexpected<Error> cairo_failed(cairo_status_t status) {
+Failure cairo_failed(cairo_status_t status) {
     return failed(fmt::format("the figure cannot be drawn: {}", cairo_status_to_string(status)));
 }
 

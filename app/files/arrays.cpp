@@ -60,7 +60,7 @@ ArrayReader ArrayReader::open(const std::string& path) {
     const std::string shown = shown_input(path);
     if (!is_standard(path)) return {or_throw(open_arrays(path)), shown};
     const Result<std::string>& bytes = standard_input();
-    if (!bytes) throw tl::unexpected(bytes.error());
+    if (!bytes) throw Failure(bytes.error());
     return {or_throw(parse_arrays(*bytes, shown)), shown};
 }
 
@@ -140,7 +140,7 @@ std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
                           .value = fmt::format("{}={}", name, kind),
                           .when = std::move(when)};
         };
-        throw tl::unexpected(Error{
+        throw Failure(Error{
             .problem =
                 fmt::format("{} is {}, which is how bfloat16 is often saved", name, array.dtype),
             .code = ErrorCode::ambiguous,

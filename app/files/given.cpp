@@ -110,7 +110,7 @@ void check_heads(const LayerReader& layer, const Inputs& in) {
                     .where = layer.shown()};
         if (!layer.options.layout && *count.heads > 0)
             error.remedies = {remedy_for(extents, *count.heads, count.option)};
-        throw tl::unexpected(std::move(error));
+        throw Failure(std::move(error));
     }
 }
 
@@ -140,7 +140,7 @@ void check_given(const LayerReader& layer, const Inputs& in, Values values) {
     }
     Error error = given.empty() ? nothing_given(layer) : some_missing(layer, missing, given);
     error.problem += what_it_holds(layer.reader);
-    throw tl::unexpected(std::move(error));
+    throw Failure(std::move(error));
 }
 
 std::vector<Remedy> layout_remedy(const LayerReader& layer, const Inputs& in) {

@@ -32,7 +32,7 @@ Index projected_kv_heads(const LayerReader& layer) {
     if (!layer.listing.projected || options.layout || !layer.reader.has(query))
         return kv_heads_of(options);
     const auto extents = layer.reader.axes_of(query);
-    if (!options.heads) throw tl::unexpected(heads_unknown(layer, query, extents));
+    if (!options.heads) throw Failure(heads_unknown(layer, query, extents));
     if (options.kv_heads || *options.heads < 1 || !layer.reader.has(key))
         return kv_heads_of(options);
     const Index width = std::max<Index>(extents.back() / *options.heads, 1);
@@ -46,7 +46,7 @@ void read_packed(const LayerReader& layer, Inputs& in, std::vector<Note>& notes)
     const auto extents = layer.reader.axes_of(name);
     CallOptions options = layer.options;
     if (name.ends_with("c_attn.output") && !options.layout) {  // of GPT-2: q, then k, then v
-        if (!options.heads) throw tl::unexpected(heads_unknown(layer, name, extents));
+        if (!options.heads) throw Failure(heads_unknown(layer, name, extents));
         options.layout = HeadAxes::joined;
     }
     const auto packed = unpack(extents, options, what);
@@ -104,7 +104,7 @@ void read_mask(const ArrayReader& reader, const std::string& name, const Dimensi
             fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
                         reader.path(), array.dtype, remedy));
     Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
-    if (!read) throw tl::unexpected(within(reader.path(), read.error()));
+    if (!read) throw Failure(within(reader.path(), read.error()));
     mask.custom = std::make_shared<const Mask>(*std::move(read));
 }
 

@@ -72,7 +72,7 @@ Opened open_arrays_alone(const std::string& path, const std::string& options, Er
                          std::optional<view::FileQuestion> question, OptionsBy by) {
     const bool listed = why.kind == ErrorKind::input && !is_standard(path);
     const auto file = listed ? open_arrays(path) : Result<Arrays>(tl::unexpected(why));
-    if (!file || (*file)->names().empty()) throw tl::unexpected(std::move(why));
+    if (!file || (*file)->names().empty()) throw Failure(std::move(why));
     Document document =
         named_alone(path, options, without_path(in_style(std::move(why), by).text(), path));
     document.question = std::move(question);

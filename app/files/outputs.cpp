@@ -45,7 +45,7 @@ std::optional<std::string> identity_of(const fs::path& path) {
     return fmt::format("{}:{}", found.st_dev, found.st_ino);
 }
 
-tl::unexpected<Error> lost(const NamedFile& output, const NamedFile& other) {
+Failure lost(const NamedFile& output, const NamedFile& other) {
     return bad_input(fmt::format(
         "{} is {}, the same file as {}{}; expected another file: it would be lost", output.name,
         output.path, other.name, other.path == output.path ? "" : ' ' + other.path));

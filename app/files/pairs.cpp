@@ -175,7 +175,7 @@ void check_groups(const ArrayReader& reader, const PairsListing& pairs,
                 {{"encoder", "What the encoder's tokens take of each other.", "group", "encoder"},
                  {"decoder", "What the decoder's tokens take of each other.", "group", "decoder"},
                  {"cross", "What the decoder's tokens take of the encoder's.", "group", "cross"}}};
-        throw tl::unexpected(Error{
+        throw Failure(Error{
             .problem = fmt::format("{} is {} and {} {}: attentions of different sizes open one at "
                                    "a time",
                                    pairs.titles.front(), to_string(first), pairs.titles[n],
@@ -355,7 +355,7 @@ void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
     const Tensor& first = file.given.front().values;
     for (const Inputs& in : file.layers) {
         const auto size = sizes_from(stage, first.shape(), in, file.spec);
-        if (!size) throw tl::unexpected(within(reader.path(), size.error()));
+        if (!size) throw Failure(within(reader.path(), size.error()));
         file.size = *size;
     }
 }

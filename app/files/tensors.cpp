@@ -114,7 +114,7 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
                         layer.shown()));
     const Result<Dimensions> size = sizes_of(inputs, options.spec, values);
     if (!size)
-        throw tl::unexpected(Error{.problem = layer.with_array_names(size.error().text()),
+        throw Failure(Error{.problem = layer.with_array_names(size.error().text()),
                                    .where = layer.shown(),
                                    .remedies = layout_remedy(layer, inputs)});
     if (file.layers.empty()) file.size = *size;
@@ -221,7 +221,7 @@ void read_tokens(const ArrayReader& reader, std::string_view name, Index count,
                 .expected = "one token each"};
     if (heads == std::ssize(tokens))
         error.remedies = {{.option = "layout", .value = "tokens-first", .when = "Q is [T, H, d]"}};
-    throw tl::unexpected(std::move(error));
+    throw Failure(std::move(error));
 }
 
 /// Fewer queries than keys under the causal mask that starts in the corner: most keys are never seen, which decoding
@@ -252,7 +252,7 @@ void check_corner(const ArrayReader& reader, const CallOptions& options,
              {"bottom-right",
               fmt::format("Query i sees keys 0 to {}: decoding with a KV cache.", past), "causal",
               "bottom-right"}}};
-    throw tl::unexpected(Error{
+    throw Failure(Error{
         .problem =
             fmt::format("a causal mask of {} quer{} and {} key{} starts in one of two "
                         "corners",

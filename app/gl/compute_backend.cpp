@@ -38,7 +38,13 @@ class ComputeBackend::Worker {
 
   private:
     void work(const std::stop_token& stop) {
-        Opened opened = Device::open(dispatch_ms_);
+        Opened opened = [this]() -> Opened {
+            try {
+                return Device::open(dispatch_ms_);
+            } catch (...) {
+                return tl::unexpected(error_of(std::current_exception()));
+            }
+        }();
         while (true) {
             std::function<void(Opened&)> job;
             {

@@ -59,7 +59,7 @@ EGLContext create_context(EGLDisplay display, int major, int minor) {
     return eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes.data());
 }
 
-tl::unexpected<Error> no_opengl(const char* what) {
+Failure no_opengl(const char* what) {
     return failed(
         fmt::format("drawing without a window needs EGL with OpenGL 3.3 or later, but {} (EGL "
                     "error {:#06x}); on Debian, install libegl1 and libgl1-mesa-dri",

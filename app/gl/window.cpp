@@ -18,7 +18,7 @@ std::string glfw_words() {
     return words != nullptr ? words : "GLFW gives no reason";
 }
 
-tl::unexpected<Error> no_display() {
+Failure no_display() {
     const std::string why =
         std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr
             ? "DISPLAY is not set"

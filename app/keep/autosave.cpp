@@ -15,6 +15,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/common/or_throw.h"
 #include "core/io/file.h"
 
 namespace attn::keep {
@@ -105,7 +106,7 @@ struct Autosave::Parts {
                 place = *std::exchange(adopted, std::nullopt);
             }
             held.unlock();
-            const auto done = write(text);
+            const auto done = contained([&] { or_throw(write(text)); });
             held.lock();
             busy = false;
             if (!done && !std::exchange(failed, true)) failure = done.error().text();

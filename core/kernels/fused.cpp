@@ -9,7 +9,7 @@
 namespace attn {
 namespace {
 
-tl::unexpected<Error> stopped() { return failed("the attention call was stopped"); }
+Failure stopped() { return failed("the attention call was stopped"); }
 
 Result<void> check_row_sums(const Trace& forward, const Dimensions& size) {
     const Shape wanted{size.batch, size.heads, size.tq, 1};

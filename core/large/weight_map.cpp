@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -92,8 +93,8 @@ struct WeightMap::Work {
             while (!stopping_ && !settled_ && state_.request && seconds_now() < end)
                 take_task(0, lock);
             return !stopping_ && !settled_ && state_.request;
-        } catch (const std::bad_alloc&) {
-            end_with(no_memory());
+        } catch (...) {
+            end_with(fault_of(std::current_exception()));
             return false;
         }
     }
@@ -108,14 +109,14 @@ struct WeightMap::Work {
   private:
     // ---- threads
 
-    /// No memory: the map ends, the program does not.
+    /// Too little memory, or whatever else is thrown: the map ends, the program does not.
     void serve(int thread) {
         give_way_to_others();
         try {
             if (thread == 0 && !folder_.empty()) look_for_strips();
             take_tasks(thread);
-        } catch (const std::bad_alloc&) {
-            end_with(no_memory());
+        } catch (...) {
+            end_with(fault_of(std::current_exception()));
         }
     }
 
@@ -139,10 +140,10 @@ struct WeightMap::Work {
         running_.push_back(&*task);
         settled_ = false;
         lock.unlock();
-        const bool fits = perform_in_memory(*task);
+        const std::exception_ptr thrown = perform_caught(*task);
         lock.lock();
         std::erase(running_, &*task);
-        if (!fits) throw std::bad_alloc();
+        if (thrown) std::rethrow_exception(thrown);
         news_.notify_all();
         lock.unlock();
         task.reset();  // the last of another head is freed without the lock
@@ -199,18 +200,24 @@ struct WeightMap::Work {
         }
     }
 
-    /// False when there was no memory for it.
-    bool perform_in_memory(Task& task) {
+    /// What it threw; null: nothing.
+    std::exception_ptr perform_caught(Task& task) {
         try {
             perform(task);
-            return true;
-        } catch (const std::bad_alloc&) {
-            return false;
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
         }
     }
 
-    static std::string no_memory() {
-        return "The map does not fit in this machine's memory; one of fewer tokens would.";
+    static std::string fault_of(const std::exception_ptr& thrown) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::bad_alloc&) {
+            return "The map does not fit in this machine's memory; one of fewer tokens would.";
+        } catch (...) {
+            return error_of(thrown).text();
+        }
     }
 
     /// Ends the map: what a task left half done is never looked at. What was known stays in the snapshot

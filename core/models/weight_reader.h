@@ -318,7 +318,7 @@ class WeightReader {
         return {};
     }
     /// One NaN in a weight makes most of what the model says NaN.
-    tl::unexpected<Error> not_numbers(const std::string& name, std::ptrdiff_t nans) const {
+    Failure not_numbers(const std::string& name, std::ptrdiff_t nans) const {
         return bad_input(fmt::format("{}: array '{}' holds {} NaN; expected numbers alone",
                                      file_.what(), name, nans));
     }
@@ -334,8 +334,8 @@ class WeightReader {
         if (axes == 0) return {1, 1};
         return {axes == 1 ? 1 : extents[axes - 2], extents[axes - 1]};
     }
-    tl::unexpected<Error> misfit(const std::string& name, const std::vector<Index>& extents,
-                                 const std::string& expected) const {
+    Failure misfit(const std::string& name, const std::vector<Index>& extents,
+                   const std::string& expected) const {
         return bad_input(fmt::format("{}: array '{}' is {}; expected {}", file_.what(), name,
                                      to_string(std::span<const Index>(extents)), expected));
     }

@@ -13,9 +13,14 @@
 #include <stdexcept>
 #include <thread>
 
+#include <fmt/format.h>
+
+#include "app/common/or_throw.h"
 #include "app/common/words.h"
 #include "app/window/requests.h"
+#include "core/text.h"
 #include "tests/support/no_threads.h"
+#include "tests/support/results.h"
 
 namespace attn {
 namespace {
@@ -170,15 +175,57 @@ TEST_CASE("without a thread the newest request is answered by whoever asks for t
 TEST_CASE("a request that throws is answered with the reason") {
     Rig<int> rig{[](int request, const RunControl&) -> view::Action {
         if (request == 1) throw std::bad_alloc();
-        throw std::runtime_error("too many links");
+        if (request == 2) throw std::runtime_error("too many links");
+        if (request == 3) throw bad_input("the file has no heads");
+        if (request == 4) throw tl::unexpected<Error>(Error{"it is full"});
+        if (request == 5) static_cast<void>(product(Index{1} << 62, Index{4}));
+        throw 6;
     }};
     for (const auto& [request, words] : {std::pair{1, "Test: there is not enough memory for it."},
-                                         std::pair{2, "Test: too many links."}}) {
+                                         {2, "Test: too many links."},
+                                         {3, "Test: the file has no heads."},
+                                         {4, "Test: it is full."},
+                                         {5,
+                                          "Test: a size is 4611686018427387904 × 4; expected a "
+                                          "number from 0 to 2^63 − 1 that memory can address."},
+                                         {6, "Test: something was thrown that is no error."}}) {
         rig.update(request);
         const view::FailedRequest failed = only<view::RequestFailed>(rig.next()).what;
         CHECK(failed.job == "test");
         CHECK(failed.words == words);
         CHECK(failed.request->as<Asked<int>>()->what == request);
+    }
+}
+
+TEST_CASE("an error that is thrown is an exception, and keeps whose fault it is") {
+    const auto border = [](const std::function<void()>& work) {
+        return must_fail(contained(work));
+    };
+    CHECK_THROWS_AS(throw bad_input("x"), std::exception);
+    CHECK_THROWS_WITH(throw failed("the disk is full"), "the disk is full");
+    CHECK_THROWS_AS(or_throw(Result<int>(bad_input("x"))), std::exception);
+    CHECK(border([] { throw bad_input("x"); }).kind == ErrorKind::input);
+    CHECK(border([] { throw failed("x"); }).kind == ErrorKind::failure);
+    CHECK(border([] { throw std::runtime_error("x"); }).text() == "x");
+    CHECK(border([] { throw std::bad_alloc(); }).kind == ErrorKind::failure);
+    CHECK(border([] { throw "text"; }).kind == ErrorKind::failure);
+    CHECK(border([] { static_cast<void>(product(Index{1} << 62, Index{4})); }).kind ==
+          ErrorKind::input);
+}
+
+TEST_CASE("the sentence of an error is bounded, and keeps its beginning and its end") {
+    const auto sentence_of = [](const std::string& value) {
+        return bad_input(fmt::format("--role is '{}'; expected NAME=ROLE", value)).value().text();
+    };
+    CHECK(sentence_of("x=y") == "--role is 'x=y'; expected NAME=ROLE");
+    for (const std::string& part : {std::string("a"), std::string("√"), std::string("\x80")}) {
+        std::string value;
+        for (int n = 0; n < 40000; ++n) value += part;
+        const std::string sentence = sentence_of(value);
+        CHECK(sentence.size() <= kMostErrorBytes);
+        CHECK(sentence.starts_with("--role is '" + part));
+        CHECK(sentence.ends_with(part + "'; expected NAME=ROLE"));
+        if (part != "\x80") CHECK(valid_utf8(sentence) == sentence);
     }
 }
 

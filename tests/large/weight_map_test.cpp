@@ -456,6 +456,13 @@ TEST_CASE("without a thread a map goes on in the caller's pieces, and a measurem
         CHECK(calls == 1);
     }
     CHECK(run_at_once(2, [](int) {}) == 2);
+    std::atomic<int> ended = 0;
+    const auto throws = [&](int n) {
+        if (n == 1) throw bad_input("of one thread");
+        ++ended;
+    };
+    CHECK_THROWS_WITH_AS(run_at_once(3, throws), "of one thread", Failure);
+    CHECK(ended == 2);
     CHECK(run_at_once(0, [](int) {}) == 0);
 }
 #endif

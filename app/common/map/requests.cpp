@@ -101,8 +101,8 @@ class MapJob : public Job {
         } catch (const std::bad_alloc&) {
             fault_ = "there is not enough memory for the map";
             wake_();
-        } catch (const std::exception& thrown) {
-            fault_ = thrown.what();
+        } catch (...) {
+            fault_ = error_of(std::current_exception()).text();
             wake_();
         }
     }

@@ -68,7 +68,7 @@ void LearnJob::work_a_slice(std::chrono::nanoseconds slice) {
             series_ = training_.series();
             published_ = Clock::now();
         }
-    } catch (const std::exception&) {
+    } catch (...) {
         busy_ = false;
         thrown_ = std::current_exception();
     }
@@ -116,7 +116,7 @@ void LearnJob::work(const std::stop_token& quit) {
                 published = Clock::now();
             }
             if (!stop.stop_requested()) publish();
-        } catch (const std::exception&) {
+        } catch (...) {
             const std::scoped_lock held(mutex_);
             if (!stop.stop_requested()) thrown_ = std::current_exception();
         }

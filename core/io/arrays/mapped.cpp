@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<Error> cannot_read(const fs::path& path, int code) {
+Failure cannot_read(const fs::path& path, int code) {
     return bad_input(
         fmt::format("cannot read {}: {}", path.string(), std::generic_category().message(code)));
 }
@@ -33,7 +33,7 @@ Result<const char*> map(const fs::path& path, int fd, std::size_t size) {
 
 namespace {
 
-tl::unexpected<Error> no_file(const fs::path& path, mode_t mode) {
+Failure no_file(const fs::path& path, mode_t mode) {
     return bad_input(fmt::format("{} is {}; expected a file, or - for standard input",
                                  path.string(), S_ISDIR(mode) ? "a folder" : "a pipe or device"));
 }
