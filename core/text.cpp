@@ -1,5 +1,7 @@
 #include "core/text.h"
 
+#include <fmt/format.h>
+
 namespace attn {
 namespace {
 
@@ -20,6 +22,11 @@ bool is_overlong(char32_t value, std::size_t bytes) {
 bool is_surrogate(char32_t value) { return value >= 0xD800 && value < 0xE000; }
 
 bool is_control(char32_t value) { return value < 0x20 || (value >= 0x7F && value < 0xA0); }
+
+/// Marks that turn the direction of what stands after them, so that a text reads as another one.
+bool turns_direction(char32_t value) {
+    return (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
+}
 
 }  // namespace
 
@@ -64,6 +71,23 @@ std::string valid_utf8(std::string_view text) {
         text.remove_prefix(next.bytes);
     }
     return valid;
+}
+
+std::string printable(std::string_view text) {
+    std::string safe;
+    safe.reserve(text.size());
+    while (!text.empty()) {
+        const CodePoint next = first_code_point(text);
+        text.remove_prefix(next.bytes);
+        if (next.value == U'\n' || next.value == U'\t' ||
+            !(is_control(next.value) || turns_direction(next.value)))
+            append_code_point(safe, next.value);
+        else if (next.value < 0x100)
+            safe += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(next.value));
+        else
+            safe += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(next.value));
+    }
+    return safe;
 }
 
 std::string shortened(std::string_view text, std::size_t most) {

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-tl::unexpected<Error> expected(const Value& value, std::string_view what) {
+Failure expected(const Value& value, std::string_view what) {
     return unexpected_value(value.shown, fmt::format("'{}'", shortened(value.text)),
                             std::string(what));
 }

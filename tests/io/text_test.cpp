@@ -25,6 +25,18 @@ TEST_CASE("bytes that are no UTF-8 are replaced one by one") {
     CHECK(valid_utf8("Brücke 猫 🐈") == "Brücke 猫 🐈");
 }
 
+TEST_CASE("a terminal obeys nothing of a printable text") {
+    CHECK(printable("Brücke\t猫 🐈\n") == "Brücke\t猫 🐈\n");
+    CHECK(printable("\x1B[2J\x1B]0;title\x07") == "\\x1b[2J\\x1b]0;title\\x07");
+    CHECK(printable("a\rb\x7F\b") == "a\\x0db\\x7f\\x08");
+    CHECK(printable("\xC2\x9B"
+                    "31m") == "\\x9b31m");  // the same as ESC [, in one character
+    CHECK(printable("\x9B"
+                    "31m") == "\uFFFD31m");
+    CHECK(printable("\u202Egnp.exe\u2066") == "\\u202egnp.exe\\u2066");
+    CHECK(printable(std::string("\0x", 2)) == "\\x00x");
+}
+
 TEST_CASE("a quoted value is bounded, valid and on one line") {
     CHECK(shortened("short") == "short");
     CHECK(shortened("12345", 4) == "1234…");
