@@ -15,7 +15,8 @@ void add_words(CLI::App& app, Words& words, const char* input, const Output& out
     words.name = app.get_name();
     app.add_option("FILE", words.input, input);
     cli::add_value(app, "-o,--output", words.output, output.placeholder, output.words);
-    cli::add_value(app, "--layer", words.layer, "N", "of a file with several layers");
+    cli::add_number(app, "--layer", words.layer, "N", files::whole_numbers(0, files::kMostLayer),
+                    "of a file with several layers");
     cli::add_call_options(app, words.attention);
 }
 

@@ -6,6 +6,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"
 #include "app/files/words.h"
+#include "core/text.h"
 
 namespace attn::cli {
 namespace {
@@ -67,8 +68,15 @@ std::string complaint_about_empty(const CLI::App& app) {
 
 // A value that is quoted may hold line breaks, and what a terminal would obey.
 std::string one_line(std::string text) {
-    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
-    std::replace_if(text.begin(), text.end(), is_control, ' ');
+    const auto is_break = [](char c) { return c == '\n' || c == '\t' || c == '\r'; };
+    std::replace_if(text.begin(), text.end(), is_break, ' ');
+    return bounded_sentence(printable(text));
+}
+
+/// "--tokens is '0'; expected a whole number from 1 to 2^20": CLI11 puts "NAME: " before what a check says.
+std::string complaint_about_value(const CLI::ValidationError& error) {
+    std::string text = error.what();
+    if (const std::size_t colon = text.find(": "); colon != text.npos) text.erase(colon, 1);
     return text;
 }
 
@@ -113,7 +121,7 @@ void add_options(CLI::App& app, AttentionWords& words, const Wanted& wanted) {
         const std::string flag = fmt::format("--{}", option.name);
         if (app.get_option_no_throw(flag) != nullptr) continue;  // --scale of the window
         std::string& value = words[std::string(option.name)];
-        const std::string help(option.words);
+        const std::string help = files::with_bounds(option.words, option.range);
         CLI::Option* const declared =
             option.alone.empty()
                 ? app.add_option(flag, value, help)->type_name(std::string(option.placeholder))
@@ -163,6 +171,8 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io) {
         return kSuccess;
     } catch (const CLI::ArgumentMismatch& error) {
         return bad_usage(complaint_about_count(error, app));
+    } catch (const CLI::ValidationError& error) {
+        return bad_usage(complaint_about_value(error));
     } catch (const CLI::ParseError& error) {
         return bad_usage(error.what());
     }
@@ -175,7 +185,7 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io) {
 
 int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>& work) {
     if (const std::optional<int> code = parse(app, args, io)) return *code;
-    const Result<int> done = caught(work);
+    const Result<int> done = contained(work);
     return done ? *done : report(done.error(), app.get_name(), io);
 }
 
@@ -214,14 +224,11 @@ void add_head_options(CLI::App& app, std::vector<std::string>& rows,
 
 Index parse_layer(const std::string& text) {
     if (text.empty()) return files::kOnlyLayer;
-    const Index layer = files::parse_whole_number({"--layer", text});
-    if (layer < 0) throw bad_input(fmt::format("--layer is {}; expected a number from 0", text));
-    return layer;
+    return files::parse_whole_number({"--layer", text});
 }
 
 int parse_count(std::string_view flag, const std::string& text, int most) {
     const Index number = files::parse_whole_number({std::string(flag), text});
-    if (number < 1) throw bad_input(fmt::format("{} is {}; expected at least 1", flag, text));
     return static_cast<int>(std::min<Index>(number, most));
 }
 

@@ -26,6 +26,17 @@ void add_value(CLI::App& app, std::string names, T& into, std::string value, std
     app.add_option(std::move(names), into, std::move(words))->type_name(std::move(value));
 }
 
+/// The same of a number, or a list of them: any other is refused, and the help gives the range.
+template <class T>
+void add_number(CLI::App& app, std::string names, T& into, std::string value,
+                const files::NumberRange& range, std::string_view words) {
+    app.add_option(std::move(names), into, files::with_bounds(words, range))
+        ->type_name(std::move(value))
+        ->check([range](const std::string& text) {
+            return text.empty() ? "" : files::complaint_about(range, text);
+        });
+}
+
 /// Parses the words of a subcommand and does its `work`. The exit code: of parse(), of the error that `work` throws, which
 /// is reported, or what `work` returns.
 int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>& work);
@@ -40,9 +51,9 @@ files::OptionValues given_options(const CLI::App& app, const AttentionWords& wor
 void add_head_options(CLI::App& app, std::vector<std::string>& rows,
                       std::vector<std::string>& patches);
 
-/// Of --layer; "": the only one. Throws.
+/// Of --layer, which add_number() has checked; "": the only one.
 Index parse_layer(const std::string& text);
-/// The value of `flag`, at most `most`. Throws where it is none or below 1.
+/// The value of `flag`, which add_number() has checked; above `most` it is that.
 int parse_count(std::string_view flag, const std::string& text, int most);
 
 }  // namespace attn::cli

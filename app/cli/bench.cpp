@@ -51,8 +51,10 @@ void declare_bench(CLI::App& app, BenchWords& words) {
               "only these; heads, tokens, width, then c for causal, b for backward, w1024 for a "
               "window, +rope and the like for a kind: H8N2048d64c");
     add_value(app, "--only", words.only, "S,..", "only these sections:" + sections);
-    add_value(app, "--threads", words.threads, "N", "at most N threads (default all)");
-    add_value(app, "--repeat", words.repeat, "N", "runs of each, at least (default 5)");
+    add_number(app, "--threads", words.threads, "N", files::whole_numbers(1, 1 << 20),
+               "at most N threads (default all)");
+    add_number(app, "--repeat", words.repeat, "N", files::whole_numbers(1, 1000000),
+               "runs of each, at least (default 5)");
     app.add_flag("--quick", words.quick, "small shapes, a few seconds");
     add_value(app, "--json", words.json, "FILE",
               "also as JSON; - for standard output, without the table");

@@ -57,6 +57,8 @@ constexpr std::string_view kCircuitsFooter =
     "\"The old dog sat\"\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --layer 5 --head 1 -o head.npz\n";
 
+constexpr int kMostNearest = 1 << 20;
+
 struct CircuitsOptions {
     ModelText model;
     std::string part, sweep, from, align;
@@ -82,10 +84,12 @@ void declare_circuits(CLI::App& app, CircuitsOptions& options) {
                    "the two tokens to compare, as text or as #NUMBER (default: the likeliest two)")
         ->type_name("A B")
         ->expected(2);
-    add_value(app, "--layer", options.layer, "N", "with --head: one head's QK and OV");
-    add_value(app, "--head", options.head, "N", "with --layer");
-    add_value(app, "--nearest", options.nearest, "N",
-              "of one head: the text's tokens with the N nearest of the vocabulary");
+    add_number(app, "--layer", options.layer, "N", files::whole_numbers(0, files::kMostLayer),
+               "with --head: one head's QK and OV");
+    add_number(app, "--head", options.head, "N", files::whole_numbers(0, files::kMostHeads),
+               "with --layer");
+    add_number(app, "--nearest", options.nearest, "N", files::whole_numbers(1, kMostNearest),
+               "of one head: the text's tokens with the N nearest of the vocabulary");
     add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
     app.add_flag("--json", options.json, "JSON on standard output");
     add_value(app, "-o,--output", options.output, "OUT.npz",
@@ -388,7 +392,6 @@ Report head_report(const CircuitsOptions& options, const OpenedText& text) {
     const Model& model = *text.model;
     const HeadPlace at{files::parse_whole_number({"--layer", options.layer}),
                        files::parse_whole_number({"--head", options.head})};
-    constexpr int kMostNearest = 1 << 20;
     if (!model.config().image) or_throw(model.check_tokens(text.tokens));
     const auto circuit = or_throw(head_circuit(model, at));
     const auto over =

@@ -132,12 +132,13 @@ void add_corpus_options(CLI::App& app, CorpusOptions& options) {
     add_value(app, "--texts", options.texts, "FILE",
               "over a corpus: a text a line, or .jsonl with \"text\" or \"tokens\"; mean, standard "
               "deviation and extremes of every measure");
-    add_value(app, "--batch", options.batch, "N", "texts that are computed at once; default 16");
+    add_number(app, "--batch", options.batch, "N", files::whole_numbers(1, kMostBatch),
+               "texts that are computed at once; default 16");
     add_value(
         app, "--part", options.part, "I/N",
         "of the texts every N-th piece of 64 from I on, from 0; `attnscope merge` joins parts");
-    add_value(
-        app, "--save-every", options.save_every, "SECONDS",
+    add_number(
+        app, "--save-every", options.save_every, "SECONDS", files::real_numbers(0, 1e9),
         "what is computed so far goes to OUT.partial, where the same command goes on; default 30");
     app.add_flag("--stream", options.stream,
                  "the weights of one layer at a time are in memory, for models larger than it");
@@ -159,10 +160,7 @@ files::CorpusJob corpus_job(const std::string& model, const CorpusOptions& optio
     read_part(options.part, job);
     if (!options.save_every.empty()) {
         const auto seconds = files::number_in<double>(options.save_every);
-        if (!seconds || *seconds < 0.0)
-            throw bad_input(
-                fmt::format("--save-every is '{}'; expected seconds from 0", options.save_every));
-        job.every = std::chrono::duration<double>(*seconds);
+        job.every = std::chrono::duration<double>(seconds.value_or(0.0));
     }
     if (!output.empty() && !files::is_standard(output)) job.saved = files::saved_beside(output);
     if (options.stream) job.kept = KeptBlocks::one;

@@ -37,30 +37,31 @@ struct DiffWords {
     AttentionWords attention;
 };
 
+constexpr double kMostTolerance = 1e38;  // float32 has none above
+
 void declare(CLI::App& app, DiffWords& words) {
     app.add_option("FILES", words.files,
                    "A, or A and B: tensors; one file alone is checked by itself");
     app.add_flag("--json", words.json, "everything, as JSON");
-    add_value(app, "--tolerance", words.tolerance, "ABS",
-              "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes and "
-              "the precision of float32");
-    add_value(app, "--rtol", words.rtol, "R", "R of that (0 unless given)");
-    add_value(app, "--layer", words.layer, "N", "the layer of files with arrays l<N>.weights, ...");
+    add_number(app, "--tolerance", words.tolerance, "ABS", files::real_numbers(0, kMostTolerance),
+               "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes and "
+               "the precision of float32");
+    add_number(app, "--rtol", words.rtol, "R", files::real_numbers(0, kMostTolerance),
+               "R of that (0 unless given)");
+    add_number(app, "--layer", words.layer, "N", files::whole_numbers(0, files::kMostLayer),
+               "the layer of files with arrays l<N>.weights, ...");
     add_attention_options(app, words.attention);
     app.footer(std::string(kDiffFooter));
 }
 
-double parse_tolerance(std::string_view name, std::string_view text) {
-    if (text.empty()) return 0.0;
-    const auto value = files::number_in<double>(text);
-    if (value && *value >= 0.0) return *value;
-    throw bad_input(fmt::format("{} is '{}'; expected a number of at least 0", name, text));
+double parse_tolerance(std::string_view text) {
+    return files::number_in<double>(text).value_or(0.0);
 }
 
 /// The tolerance of the command line; nullopt: none was given.
 std::optional<verify::Bounds> given_bounds(const DiffWords& words) {
-    const double absolute = parse_tolerance("--tolerance", words.tolerance);
-    const double relative = parse_tolerance("--rtol", words.rtol);
+    const double absolute = parse_tolerance(words.tolerance);
+    const double relative = parse_tolerance(words.rtol);
     if (words.tolerance.empty() && words.rtol.empty()) return std::nullopt;
     return verify::uniform_bounds({absolute, relative});
 }

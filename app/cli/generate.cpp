@@ -48,16 +48,18 @@ void declare_generate(CLI::App& app, GenerateOptions& options) {
     add_model_text(app, options.model);
     add_value(app, "--decoder", options.model.decoder, "TEXT",
               "what the decoder of a T5 has written so far, which it goes on from");
-    add_value(app, "--tokens", options.tokens, "N",
-              fmt::format("how many; default {}", kUsualTokens));
-    add_value(app, "--temperature", options.temperature, "X",
-              "logits are divided by it; default 1; 0: the largest logit is taken");
-    add_value(app, "--top-k", options.top_k, "K", "only the K largest logits are kept");
-    add_value(app, "--top-p", options.top_p, "P",
-              "only the fewest largest are kept whose p sums to P or more");
-    add_value(app, "--seed", options.seed, "N", "of the draws; default 0");
-    add_value(app, "--candidates", options.candidates, "N",
-              "a line for each token, with the N likeliest and p before and after");
+    add_number(app, "--tokens", options.tokens, "N", files::whole_numbers(1, kMostTokens),
+               fmt::format("how many; default {}", kUsualTokens));
+    add_number(app, "--temperature", options.temperature, "X", files::real_numbers(0, 1e18),
+               "logits are divided by it; default 1; 0: the largest logit is taken");
+    add_number(app, "--top-k", options.top_k, "K", files::whole_numbers(1, 1LL << 31),
+               "only the K largest logits are kept");
+    add_number(app, "--top-p", options.top_p, "P", files::real_numbers(0, 1),
+               "only the fewest largest are kept whose p sums to P or more");
+    add_number(app, "--seed", options.seed, "N", files::whole_numbers(0, files::kMostSeed),
+               "of the draws; default 0");
+    add_number(app, "--candidates", options.candidates, "N", files::whole_numbers(1, kMostTokens),
+               "a line for each token, with the N likeliest and p before and after");
     app.add_flag("--json", options.json, "every step as JSON");
     add_value(app, "-o,--output", options.output, "OUT.npz",
               "weights of every head and logits of every step; - for standard output");
@@ -70,10 +72,7 @@ Sampling sampling_of(const GenerateOptions& options) {
     if (!options.top_k.empty()) how.top_k = files::parse_whole_number({"--top-k", options.top_k});
     if (!options.top_p.empty()) how.top_p = parse_number_of("--top-p", options.top_p, 1.0);
     if (!options.seed.empty()) {
-        const Index seed = files::parse_whole_number({"--seed", options.seed});
-        if (seed < 0)
-            throw bad_input(fmt::format("--seed is {}; expected a number from 0", options.seed));
-        how.seed = static_cast<std::uint64_t>(seed);
+        how.seed = files::number_in<std::uint64_t>(options.seed).value_or(0);
     }
     if (const auto fine = check_sampling(how); !fine) throw bad_input("--" + fine.error().text());
     for (const auto& [name, value] : {std::pair{"--top-k", options.top_k},

@@ -59,7 +59,8 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
     add_value(app, "--backend", options.start.backend, "NAME", "what computes, by its name");
     add_value(app, "--sort", options.sort, "MEASURE",
               "largest first, what is not defined last: " + measure_keys());
-    add_value(app, "--sequence", options.sequence, "N", "of the batch, from 0; default 0");
+    add_number(app, "--sequence", options.sequence, "N",
+               files::whole_numbers(0, files::kMostPosition), "of the batch, from 0; default 0");
     add_value(app, "-o,--output", options.output, "FILE.csv",
               "write CSV instead of the table, every digit; - for standard output; of --texts also "
               ".npz or .jsonl");

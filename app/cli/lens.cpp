@@ -39,8 +39,8 @@ constexpr std::string_view kLensFooter =
 
 void declare_lens(CLI::App& app, LensOptions& options) {
     add_model_text(app, options.model);
-    add_value(app, "--at", options.at, "POSITION",
-              "the token that it is read at, from 0; default the last");
+    add_number(app, "--at", options.at, "POSITION", files::whole_numbers(0, files::kMostPosition),
+               "the token that it is read at, from 0; default the last");
     add_value(app, "--token", options.token, "A",
               "a token, or its number as #17; default the likeliest there");
     add_value(app, "--against", options.against, "B", "the logit of A less that of this one");

@@ -19,6 +19,7 @@
 namespace attn::cli {
 namespace {
 
+constexpr int kMostFrames = 1000000;  // of a movement that is timed
 constexpr double kRestSeconds = 1.2;  // of each line of a film
 
 struct RenderOptions {
@@ -249,22 +250,17 @@ int run_render(Args args, Streams io) {
                  "with --all: only the first picture of each workspace");
     app.add_flag("--film", options.film,
                  "an animated PNG of the window: each line of --replay, with what it moves");
-    app.add_option("--rest", options.rest_s,
-                   "how long each line of the film rests: 1.2 where it is not said")
-        ->type_name("SECONDS")
-        ->check(CLI::Range(0.05, 60.0));
+    add_number(app, "--rest", options.rest_s, "SECONDS", files::real_numbers(0.05, 60),
+               "how long each line of the film rests: 1.2 where it is not said");
     app.add_flag("--full-pass", options.full_pass,
                  "every weight of a large matrix, however long that takes");
-    app.add_option(
-           "--time-drag", options.time_drag,
-           "no picture: pull a slider, or the map, for so many frames and print how long they take")
-        ->type_name("FRAMES")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--time-step", options.time_step,
-                   "no picture: go through the stages of Step for so many frames and print how "
-                   "long they take")
-        ->type_name("FRAMES")
-        ->check(CLI::PositiveNumber);
+    add_number(
+        app, "--time-drag", options.time_drag, "FRAMES", files::whole_numbers(1, kMostFrames),
+        "no picture: pull a slider, or the map, for so many frames and print how long they take");
+    add_number(app, "--time-step", options.time_step, "FRAMES",
+               files::whole_numbers(1, kMostFrames),
+               "no picture: go through the stages of Step for so many frames and print how long "
+               "they take");
     return run_command(app, args, io, [&] {
         render(options, io);
         return kSuccess;

@@ -53,14 +53,21 @@ constexpr Quantity kQuantities[] = {
 };
 
 void declare_saturate(CLI::App& app, SaturateWords& words) {
-    add_value(app, "--dk", words.widths, "D,..", "widths, default 1,2,4,...,4096");
-    add_value(app, "--keys", words.keys, "N", "keys of the query, default 16");
-    add_value(app, "--trials", words.trials, "N", "draws of q and k, default 200");
-    add_value(app, "--seed", words.seed, "S", "of the draws, default 1");
-    add_value(app, "--logits", words.logits, "A,..", "s = logits × √d_k instead of draws");
+    add_number(app, "--dk", words.widths, "D,..",
+               files::whole_numbers(1, 1 << 20, files::NumberRange::Form::parts),
+               "widths, default 1,2,4,...,4096");
+    add_number(app, "--keys", words.keys, "N", files::whole_numbers(1, 4096),
+               "keys of the query, default 16");
+    add_number(app, "--trials", words.trials, "N", files::whole_numbers(1, 100000),
+               "draws of q and k, default 200");
+    add_number(app, "--seed", words.seed, "S", files::whole_numbers(0, files::kMostSeed),
+               "of the draws, default 1");
+    add_number(app, "--logits", words.logits, "A,..",
+               files::real_numbers(-1e18, 1e18, files::NumberRange::Form::parts),
+               "s = logits × √d_k instead of draws");
     app.add_flag("--gradients", words.gradients, "four gradients of many rows");
-    add_value(app, "--rows", words.rows, "N",
-              "rows of --gradients, whole batches of 64, default 51200");
+    add_number(app, "--rows", words.rows, "N", files::whole_numbers(1, kMostGradientRows),
+               "rows of --gradients, whole batches of 64, default 51200");
     add_value(app, "-o,--output", words.output, "FILE.csv",
               "write CSV instead of the table; - for standard output");
     app.footer(std::string(kSaturateFooter));

@@ -40,7 +40,8 @@ struct Words {
 
 void declare_sheet(CLI::App& app, Words& words) {
     app.add_option("NAME", words.name, "of the sheet: --list says which there are");
-    add_value(app, "--seed", words.seed, "S", "of the numbers, default 1");
+    add_number(app, "--seed", words.seed, "S", files::whole_numbers(0, files::kMostSeed),
+               "of the numbers, default 1");
     app.add_flag("--solutions", words.solutions, "with answers and solutions");
     add_value(app, "--paper", words.paper, "SIZE", "a4 (default) or letter");
     add_value(app, "-o,--output", words.output, "FILE.pdf", "- for standard output");

@@ -271,9 +271,6 @@ void append_interventions(const StartOptions& options, Streams, Start& start) {
 
 void append_planted(const StartOptions& options, Streams, Start& start) {
     if (!options.planted) return;
-    if (*options.planted < large::kLeastPlanted || *options.planted > large::kMostPlanted)
-        throw bad_input(fmt::format("--planted is {}; expected {} to {} tokens", *options.planted,
-                                    large::kLeastPlanted, large::kMostPlanted));
     large::PlantedSpec spec;
     spec.tokens = *options.planted;
     start.actions.push_back(view::OpenPlanted{spec});
@@ -364,9 +361,6 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
         return bad_input(fmt::format("{} files, '{}' and '{}' first; expected one at a time",
                                      options.files.size(), options.files[0], options.files[1]));
     if (!options.files.empty()) options.file = options.files[0];
-    if (options.scale && !(*options.scale >= kLeastScale && *options.scale <= kMostScale))
-        return bad_input(fmt::format("--scale is {}; expected {} to {}", *options.scale,
-                                     kLeastScale, kMostScale));
     return caught([&] {
         check_text(options);
         if (!options.token_ids.empty()) options.text = text_of_token_ids(options.token_ids);
@@ -405,18 +399,22 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--check", options.check, "FILE",
               "a file of results to compare with FILE, or with the reference, in Verify");
     add_value(app, "--map", options.map_file, "FILE", "a file to open in the Map workspace");
-    add_value(app, "--planted", options.planted, "N",
-              "the Map workspace with a generated matrix of so many tokens");
+    add_number(app, "--planted", options.planted, "N",
+               files::whole_numbers(large::kLeastPlanted, large::kMostPlanted),
+               "the Map workspace with a generated matrix of so many tokens");
     add_value(app, "--go-to", options.go_to, "QUERY,KEY", "the cell of a large matrix to look at");
     add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
-    add_value(app, "--layer", options.layer, "N", "the layer to show, from 0");
-    add_value(app, "--head", options.head, "N", "the head to show, from 0");
+    add_number(app, "--layer", options.layer, "N", files::whole_numbers(0, files::kMostLayer),
+               "the layer to show, from 0");
+    add_number(app, "--head", options.head, "N", files::whole_numbers(0, files::kMostHeads),
+               "the head to show, from 0");
     add_value(app, "--lecture", options.lecture, "NAME", "a lecture, presented: PgDn goes on");
     add_value(app, "--stage", options.stage, "KEY", "the stage to show");
     add_value(app, "--select", options.select, "STAGE:ROW,COLUMN", "the cell to explain");
     add_value(app, "--theme", options.theme, "T", "dark or light");
     add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
-    add_value(app, "--scale", options.scale, "S", "size of everything, 1 to 2");
+    add_number(app, "--scale", options.scale, "S", files::real_numbers(kLeastScale, kMostScale),
+               "size of everything");
     add_value(app, "--size", options.size, "WxH", "pixels, 1600x1000 unless given");
     add_call_options(app, options.reading);
 }

@@ -93,9 +93,10 @@ void declare(CLI::App& app, TraceWords& words, BackendList backends) {
                   " (default auto: staged while stages are kept and few enough, else fused)");
     add_value(app, "--keep", words.keep, "KEY,..",
               "write only these stages (and, with --grad, their gradients); logsumexp always");
-    add_value(app, "--threads", words.threads, "N",
-              "at most N threads (default all; reference uses one)");
-    add_value(app, "--layer", words.layer, "N", "the layer of a file with arrays l<N>.Q, ...");
+    add_number(app, "--threads", words.threads, "N", files::whole_numbers(1, 1 << 20),
+               "at most N threads (default all; reference uses one)");
+    add_number(app, "--layer", words.layer, "N", files::whole_numbers(0, files::kMostLayer),
+               "the layer of a file with arrays l<N>.Q, ...");
     add_value(app, "--model", words.model, "FOLDER",
               "a trained model's folder (config.json, *.safetensors, tokenizer), or a .gguf: every "
               "layer of what it computes for --text or --image");

@@ -49,11 +49,12 @@ void declare_train(CLI::App& app, TrainOptions& options) {
                    "a specification (.json), or the folder of a run, which goes on");
     add_value(app, "-o,--output", options.output, "RUN",
               "the run's folder; left out: nothing is saved");
-    add_value(app, "--steps", options.steps, "N", "steps in all; the specification's unless given");
-    add_value(app, "--every", options.every, "N",
-              "steps between the moments that are saved; a tenth");
-    add_value(app, "--seeds", options.seeds, "N",
-              "so many runs, of this seed and the next ones, each in RUN/seed-<seed>");
+    add_number(app, "--steps", options.steps, "N", files::whole_numbers(1, kMostSteps),
+               "steps in all; the specification's unless given");
+    add_number(app, "--every", options.every, "N", files::whole_numbers(1, kMostSteps),
+               "steps between the moments that are saved; a tenth");
+    add_number(app, "--seeds", options.seeds, "N", files::whole_numbers(1, kMostSeeds),
+               "so many runs, of this seed and the next ones, each in RUN/seed-<seed>");
     app.footer(train_footer());
 }
 
@@ -131,16 +132,13 @@ struct TrainNumbers {
 
 TrainNumbers numbers_of(const TrainOptions& options) {
     TrainNumbers numbers;
-    const auto read = [](std::string_view name, const std::string& text, Index most, auto& number) {
+    const auto read = [](std::string_view name, const std::string& text, auto& number) {
         if (text.empty()) return;
-        const Index value = files::parse_whole_number({std::string(name), text});
-        if (value < 1 || value > most)
-            throw bad_input(fmt::format("{} is {}; expected 1 to {}", name, value, most));
-        number = value;
+        number = files::parse_whole_number({std::string(name), text});
     };
-    read("--steps", options.steps, kMostSteps, numbers.steps);
-    read("--every", options.every, kMostSteps, numbers.every);
-    read("--seeds", options.seeds, kMostSeeds, numbers.seeds);
+    read("--steps", options.steps, numbers.steps);
+    read("--every", options.every, numbers.every);
+    read("--seeds", options.seeds, numbers.seeds);
     return numbers;
 }
 

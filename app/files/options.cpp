@@ -260,9 +260,10 @@ constexpr std::string_view kPositions =
 constexpr std::string_view kDropout = "Dropout";
 
 constexpr auto kOptions = std::to_array<AttentionOption>({
-    {"heads", "H", "", kHeads, "query heads (default 1)", set_own<&CallOptions::heads>},
+    {"heads", "H", "", kHeads, "query heads (default 1)", set_own<&CallOptions::heads>,
+     whole_numbers(1, kMostHeads)},
     {"kv-heads", "G", "", kHeads, "key/value heads, a divisor of H (default H)",
-     set_own<&CallOptions::kv_heads>},
+     set_own<&CallOptions::kv_heads>, whole_numbers(1, kMostHeads)},
     {"layout", "L", "", kHeads,
      "axes of Q, K, V and dO: heads-first [B,H,T,d] (default), tokens-first [B,T,H,d], or joined "
      "[B,T,H·d]; of a packed qkv also per-head [B,T,H,3,d] or [B,T,H·3·d]",
@@ -286,63 +287,74 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"scale", "C", "", kScore,
      "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number; q_and_k: q and k by "
      "d_k^(−1/4) each",
-     set_scale},
+     set_scale, real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts)},
     {"d-k", "N", "", kScore,
      "width of a query, for the scale 1/√N of raw scores whose queries are not in the file",
-     set_d_k},
+     set_d_k, whole_numbers(1, 1 << 30)},
     {"temperature", "T", "", kScore, "scores are divided by T > 0 (default 1)",
-     set_spec<&AttentionSpec::temperature>},
+     set_spec<&AttentionSpec::temperature>, real_numbers(1.0 / kMostFactor, kMostFactor)},
     {"softcap", "C", "", kScore, "scaled scores S become C·tanh(S / C), C > 0",
-     set_spec<&AttentionSpec::softcap>},
+     set_spec<&AttentionSpec::softcap>, real_numbers(1.0 / kMostFactor, kMostFactor)},
     {"sinks", "", "true", kScore,
      "array `sinks`, a logit a head that takes weight and has no value", set_sinks},
     {"rope", "PAIRS", "", kPositions,
      "turn Q and K by position: half (Llama) or interleaved (RoFormer)", set_rope},
     {"rope-base", "B", "", kPositions, "RoPE's base (default 10000)",
-     set_own<&CallOptions::rope_base>},
+     set_own<&CallOptions::rope_base>, real_numbers(1e-6, kMostFactor)},
     {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
-     set_own<&CallOptions::rope_dims>},
+     set_own<&CallOptions::rope_dims>, whole_numbers(2, 1 << 30)},
     {"rope-scaling", "KIND,..", "", kPositions,
      "turn slower: linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or yarn,FACTOR,LOW,HIGH",
-     set_rope_scaling},
+     set_rope_scaling, real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts)},
     {"query-offset", "P", "", kPositions,
      "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)",
-     set_spec<&AttentionSpec::query_offset>},
+     set_spec<&AttentionSpec::query_offset>, whole_numbers(0, kMostPosition)},
     {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope a head",
      set_alibi},
     {"causal", "ALIGN", kBare, kMask,
      "key j ≤ query i, =top-left; =bottom-right: j ≤ i + Tk − Tq. Which has to be said where Tq ≠ "
      "Tk",
      set_causal},
-    {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_mask<&MaskSpec::window>},
-    {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_mask<&MaskSpec::window_left>},
-    {"window-right", "R", "", kMask, "j − i ≤ R, by position", set_mask<&MaskSpec::window_right>},
+    {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_mask<&MaskSpec::window>,
+     whole_numbers(0, kMostPosition)},
+    {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_mask<&MaskSpec::window_left>,
+     whole_numbers(0, kMostPosition)},
+    {"window-right", "R", "", kMask, "j − i ≤ R, by position", set_mask<&MaskSpec::window_right>,
+     whole_numbers(0, kMostPosition)},
     {"global-tokens", "G", "", kMask,
      "the first G see all and are seen by all, whatever the window",
-     set_mask<&MaskSpec::global_tokens>},
+     set_mask<&MaskSpec::global_tokens>, whole_numbers(0, kMostPosition)},
     {"block", "S", "", kMask, "position and key in the same block of S tokens",
-     set_mask<&MaskSpec::block>},
-    {"padding", "N0,N1,..", "", kMask, "valid keys of each batch entry", set_padding},
+     set_mask<&MaskSpec::block>, whole_numbers(1, kMostPosition)},
+    {"padding", "N0,N1,..", "", kMask, "valid keys of each batch entry", set_padding,
+     whole_numbers(0, kMostPosition, NumberRange::Form::parts)},
     {"empty-rows", "P", "", kMask, "weights of a row with no key left: zero (default) or nan",
      set_empty_rows},
     {"dropout", "P", "", kDropout, "drop weights with probability P in [0, 1)",
-     set_spec<&AttentionSpec::dropout>},
+     set_spec<&AttentionSpec::dropout>, real_numbers(0, 1)},
     {"seed", "S", "", kDropout, "of dropout, and of an operation's parameters (default 0)",
-     set_seed},
-    {"training", "on|off", "", kDropout,
-     "on (default), or off: dropout does nothing, as in evaluation", set_training, "off"},
+     set_seed, whole_numbers(0, kMostSeed)},
+    {"training",
+     "on|off",
+     "",
+     kDropout,
+     "on (default), or off: dropout does nothing, as in evaluation",
+     set_training,
+     {},
+     "off"},
     {"operation", "NAME", "", kOperationGroup, "chunked, linear, latents, state-space or linformer",
      set_operation},
-    {"chunk", "C", "", kOperationGroup, "of chunked: keys a chunk (default 4)", set_chunk},
+    {"chunk", "C", "", kOperationGroup, "of chunked: keys a chunk (default 4)", set_chunk,
+     whole_numbers(1, kMostPosition)},
     {"latents", "M", "", kOperationGroup,
      "of latents: how many (default: as the array `latents` has, or 4)",
-     set_own<&CallOptions::latents>},
+     set_own<&CallOptions::latents>, whole_numbers(1, 1 << 16)},
     {"rank", "M", "", kOperationGroup,
      "of linformer: rows that stand for all keys (default: as the array E has, or 2)",
-     set_own<&CallOptions::rank>},
+     set_own<&CallOptions::rank>, whole_numbers(1, 1 << 16)},
     {"state", "N", "", kOperationGroup,
      "of state-space: states a column (default: as the array A_log has, or 4)",
-     set_own<&CallOptions::state>},
+     set_own<&CallOptions::state>, whole_numbers(1, 1 << 16)},
     {"discretise", "RULE", "", kOperationGroup,
      "of state-space: zoh (default) or euler, what Mamba runs", set_discretise},
 });
@@ -351,6 +363,13 @@ const AttentionOption* find_option(std::string_view name) {
     for (const AttentionOption& option : kOptions)
         if (option.name == name) return &option;
     return nullptr;
+}
+
+/// Every value comes this way, whoever gave it.
+void set_option(const AttentionOption& option, CallOptions& call, const Value& value) {
+    if (const std::string fault = complaint_about(option.range, value.text); !fault.empty())
+        throw bad_input(fmt::format("{} {}", value.shown, fault));
+    option.set(call, value);
 }
 
 std::vector<std::string> option_names() {
@@ -449,12 +468,12 @@ OptionValues options_from_json(std::string_view text, std::string_view what) {
 
 void check_values(const OptionValues& values) {
     CallOptions call;
-    for (const auto& [name, value] : values) find_option(name)->set(call, value);
+    for (const auto& [name, value] : values) set_option(*find_option(name), call, value);
 }
 
 CallOptions call_options(const OptionValues& values) {
     CallOptions call;
-    for (const auto& [name, value] : values) find_option(name)->set(call, value);
+    for (const auto& [name, value] : values) set_option(*find_option(name), call, value);
     set_rope_of(call, values);
     set_operation_of(call, values);
     if (call.d_k && call.spec.scale != ScaleKind::sqrt_dk)

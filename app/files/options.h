@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/files/number_range.h"
 #include "core/operations/operation.h"
 #include "core/spec.h"
 
@@ -70,6 +71,7 @@ struct AttentionOption {
     std::string_view group;
     std::string_view words;
     void (*set)(CallOptions& call, const Value& value);
+    NumberRange range = {};     // none: it takes no number
     std::string_view off = {};  // the value that JSON's false stands for; "": none, unset
 };
 std::span<const AttentionOption> attention_options();

@@ -93,5 +93,5 @@ TEST_CASE("what bench cannot do is refused in one line") {
     check_refused({"bench", "--only", "memroy"}, "did you mean memory?");
     check_refused({"bench", "--json", "speed.txt"},
                   "--json is speed.txt; expected a name that ends in .json");
-    check_refused({"bench", "--repeat", "0"}, "--repeat is 0; expected at least 1");
+    check_refused({"bench", "--repeat", "0"}, "--repeat is 0; expected a whole number from 1");
 }

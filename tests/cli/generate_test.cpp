@@ -125,16 +125,16 @@ TEST_CASE_FIXTURE(test::WithGpt2, "generate: what cannot be is named with its va
     const auto refused = [&](const Arguments& more, const std::string& words) {
         check_refused(joined({"generate", folder, "--text", "ab"}, more), words);
     };
-    refused({"--temperature", "-1"}, "--temperature is -1; expected 0 (greedy)");
+    refused({"--temperature", "-1"}, "--temperature is -1; expected a number from 0 to 1e18");
     refused({"--temperature", "warm"}, "--temperature is 'warm'; expected a number");
-    refused({"--top-k", "0"}, "--top-k is 0; expected at least 1");
+    refused({"--top-k", "0"}, "--top-k is 0; expected a whole number from 1");
     refused({"--top-p", "2"}, "--top-p is 2; expected a number from 0 to 1");
-    refused({"--seed", "-3"}, "--seed is -3; expected a number from 0");
+    refused({"--seed", "-3"}, "--seed is -3; expected a whole number from 0");
     for (const auto& [name, value] :
          {std::pair{"--top-k", "3"}, {"--top-p", "0.9"}, {"--seed", "4"}})
         refused({"--temperature", "0", name, value},
                 std::string(name) + " is " + value + ", but --temperature 0 takes the largest");
-    refused({"--tokens", "0"}, "--tokens is 0; expected at least 1");
+    refused({"--tokens", "0"}, "--tokens is 0; expected a whole number from 1 to 1048576");
     refused({"-o", "x.csv"}, ".npz");
     check_refused({"generate"}, "no MODEL; expected a trained model's folder, or its .gguf");
     check_refused({"generate", folder}, "no --text; expected the text");

@@ -75,8 +75,8 @@ TEST_CASE("a file is open before the first frame, what the reader notes is a war
 }
 
 TEST_CASE("start options that cannot be carried out name what was expected") {
-    CHECK(
-        says(start_fault({"--planted", "10"}), "--planted is 10; expected 256 to 1048576 tokens"));
+    CHECK(says(start_fault({"--planted", "10"}),
+               "--planted is 10; expected a whole number from 256 to 1048576"));
     CHECK(says(start_fault({"--planted", "2000000"}), "256 to 1048576"));
     CHECK(says(start_fault({"--planted", "512", "--go-to", "here"}),
                "--go-to is 'here'; expected a query and a key"));

@@ -34,7 +34,8 @@ TEST_CASE("sheet: what cannot be is refused by name") {
     check_refused({"sheet"}, "expected -o FILE.pdf, --json or --list");
     check_refused({"sheet", "--json"}, "no sheet was named; expected ");
     check_refused({"sheet", "causal-rw", "--json"}, "there is no sheet 'causal-rw'; did you mean");
-    check_refused({"sheet", "causal-row", "--seed", "-1", "--json"}, "--seed is '-1'");
+    check_refused({"sheet", "causal-row", "--seed", "-1", "--json"},
+                  "--seed is -1; expected a whole number from 0");
     check_refused({"sheet", "causal-row", "--paper", "a5", "-o", "-"}, "--paper is 'a5'");
     check_refused({"sheet", "causal-row", "-o", "x.svg"}, "ends in .pdf");
     check_refused({"sheet", "causal-row", "-o", "-", "--json"}, "-o was given with --json");

@@ -80,8 +80,9 @@ TEST_CASE_FIXTURE(OnDisk, "a session goes back to its file, but never over tenso
 
 TEST_CASE("a scale that the window cannot have is refused") {
     for (const char* scale : {"nan", "inf", "3", "2.01", "0.99", "0", "-1"}) {
-        check_refused({"render", "--scale", scale, "-o", "x.png"}, "; expected 1 to 2");
-        CHECK(says(refused_by_window({"--scale", scale}), "; expected 1 to 2"));
+        check_refused({"render", "--scale", scale, "-o", "x.png"},
+                      "; expected a number from 1 to 2");
+        CHECK(says(refused_by_window({"--scale", scale}), "; expected a number from 1 to 2"));
     }
     for (const char* scale : {"1", "1.5", "2"})
         CHECK(refused_by_window({"--scale", scale}).empty());

@@ -94,7 +94,8 @@ TEST_CASE("a file that does not hold a call is refused by name") {
 TEST_CASE("a file with several layers is traced one layer at a time") {
     check_trace_refused("layers.npz", {}, "layers.npz has 2 layers, 2 or 10. Pass --layer N");
     check_trace_refused("layers.npz", {"--layer", "3"}, "has no layer 3; expected 2 or 10");
-    check_trace_refused("layers.npz", {"--layer", "-1"}, "--layer is -1; expected a number from 0");
+    check_trace_refused("layers.npz", {"--layer", "-1"},
+                        "--layer is -1; expected a whole number from 0");
     const Npz plain = traced("tokens.npz", {"--causal"});
     CHECK(floats(traced("layers.npz", {"--layer", "10"}), "weights") == floats(plain, "weights"));
     CHECK(floats(traced("layers.npz", {"--layer", "2"}), "q") == floats(plain, "v"));

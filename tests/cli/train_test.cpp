@@ -55,7 +55,8 @@ TEST_CASE("train: what is wrong is said, and nothing is overwritten") {
     };
     CHECK(says(fault({}), "no SPEC; expected a specification"));
     CHECK(says(fault({room / "none.json"}), "none.json"));
-    CHECK(says(fault({room / "spec.json", "--steps", "0"}), "--steps is 0; expected 1 to"));
+    CHECK(says(fault({room / "spec.json", "--steps", "0"}),
+               "--steps is 0; expected a whole number from 1 to"));
     CHECK(says(fault({room / "spec.json", "--seeds", "x"}), "--seeds"));
     std::ofstream(room / "bad.json") << R"({"d_k": 0})";
     CHECK(says(fault({room / "bad.json"}), "bad.json: d_k is 0; expected 1 to 512"));
