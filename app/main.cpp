@@ -6,6 +6,7 @@
 
 #include "app/common/or_throw.h"
 #include "app/desktop.h"
+#include "app/files/held_signals.h"
 #include "app/gl/compute_backend.h"
 #include "app/studio.h"
 
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
     const auto started = Clock::now();
     open_closed_streams();
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
+    attn::files::hold_signals_while_saving();
     const attn::gl::ComputeBackend gl;
     std::vector<const attn::Backend*> backends(attn::backends().begin(), attn::backends().end());
     backends.push_back(&gl);

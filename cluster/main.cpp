@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/arguments.h"
+#include "app/files/held_signals.h"
 #include "cluster/parts.h"
 #include "cluster/world.h"
 
@@ -53,6 +54,7 @@ int run(int count, char** words) {
 }  // namespace attn::cluster
 
 int main(int count, char** words) {
+    attn::files::hold_signals_while_saving();
     const attn::cluster::World world(&count, &words);
     return attn::cluster::run(count, words);
 }

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
-tl::unexpected<Error> cannot_write(const fs::path& path, int code) {
+Failure cannot_write(const fs::path& path, int code) {
     return failed(fmt::format("cannot write {}: {}", path.string(), reason(code)));
 }
 
@@ -80,69 +80,102 @@ std::string number_of(const fs::path& target) {
     return fmt::format("{:016x}", hash_text(target.filename().string()));
 }
 
-/// A new file beside `target`, of this process and this call alone: what stands under its name, a link too, is left.
-Result<fs::path> make_temporary(const fs::path& target, const fs::path& shown, mode_t mode) {
+/// The n-th name for a file beside `target`, of this process and this call alone.
+fs::path temporary_name(const fs::path& target) {
     static std::atomic<unsigned> made{0};
-    while (true) {
-        fs::path path = target.parent_path() /
-                        fmt::format(".{}.{}.{}.tmp", number_of(target), ::getpid(), made++);
-        const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (fd >= 0) {
-            ::close(fd);
-            return path;
-        }
-        if (errno != EEXIST) return cannot_write(shown, errno);
-    }
+    return target.parent_path() /
+           fmt::format(".{}.{}.{}.tmp", number_of(target), ::getpid(), made++);
 }
 
-constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP};
-std::atomic<int> held_signal{0};  // the last that came while they were held
-static_assert(std::atomic<int>::is_always_lock_free);
+/// Gives `use` one name after the other until it returns something else than EEXIST: what stands under a name, a link too,
+/// is left.
+template <class Use>
+int with_new_name(const fs::path& target, fs::path& name, const Use& use) {
+    int code = EEXIST;
+    while (code == EEXIST) code = use(name = temporary_name(target));
+    return code;
+}
 
-void hold(int signal) { held_signal = signal; }
-
-// While one lives, a signal that would end the program waits, whichever thread the system hands it to; one that came
-// meanwhile ends it afterwards. A signal that is ignored, or that somebody handles, is left alone.
-class HeldSignals {
+/// A new file in the folder of its target. It has no name until it is whole, so that nothing is left of it however the
+/// program ends; where the file system or a missing /proc does not allow that, it has one from the start.
+class Temporary {
   public:
-    HeldSignals() {
-        const std::lock_guard lock(mutex());
-        if (holders()++ > 0) return;
-        held_signal = 0;
-        struct sigaction holding {};
-        holding.sa_handler = hold;
-        holding.sa_flags = SA_RESTART;
-        for (std::size_t n = 0; n < kEndingSignals.size(); ++n) {
-            struct sigaction& before = actions()[n];
-            const int signal = kEndingSignals[n];
-            if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
-                sigaction(signal, &holding, nullptr);
+    static Result<Temporary> make(const fs::path& target, const fs::path& shown, mode_t mode) {
+        Temporary made;
+#ifdef O_TMPFILE
+        const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+        made.fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+        if (made.fd_ >= 0) {
+            made.path_ = fmt::format("/proc/self/fd/{}", made.fd_);
+            if (::access(made.path_.c_str(), F_OK) == 0) return made;
+            ::close(std::exchange(made.fd_, -1));
         }
+#endif
+        const int code = with_new_name(target, made.path_, [&](const fs::path& name) {
+            const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+            if (fd < 0) return errno;
+            ::close(fd);
+            return 0;
+        });
+        if (code != 0) return cannot_write(shown, code);
+        return made;
     }
-    ~HeldSignals() {
-        const std::lock_guard lock(mutex());
-        if (--holders() > 0) return;
-        for (std::size_t n = 0; n < kEndingSignals.size(); ++n)
-            if (actions()[n].sa_handler == SIG_DFL)
-                sigaction(kEndingSignals[n], &actions()[n], nullptr);
-        if (const int signal = held_signal.exchange(0)) ::raise(signal);
+    Temporary(Temporary&& other) noexcept
+        : path_(std::exchange(other.path_, {})), fd_(std::exchange(other.fd_, -1)) {}
+    Temporary& operator=(Temporary&&) = delete;
+    /// What was not put in place is gone.
+    ~Temporary() {
+        std::error_code ignored;
+        if (fd_ < 0 && !path_.empty()) fs::remove(path_, ignored);
+        if (fd_ >= 0) ::close(fd_);
     }
-    HeldSignals(const HeldSignals&) = delete;
-    HeldSignals& operator=(const HeldSignals&) = delete;
+
+    /// Opens it, to read and to write.
+    const fs::path& path() const { return path_; }
+
+    /// It becomes `target`. 0, or errno.
+    int put_in_place(const fs::path& target) {
+        if (const int code = name_it(target)) return code;
+        std::error_code fault;
+        fs::rename(path_, target, fault);
+        if (!fault) path_.clear();
+        return fault.value();
+    }
 
   private:
-    static std::mutex& mutex() {
-        static std::mutex one;
-        return one;
+    Temporary() = default;
+
+    int name_it(const fs::path& target) {
+        if (fd_ < 0) return 0;
+        fs::path name;
+        const int code = with_new_name(target, name, [&](const fs::path& free) {
+            return ::linkat(AT_FDCWD, path_.c_str(), AT_FDCWD, free.c_str(), AT_SYMLINK_FOLLOW) == 0
+                       ? 0
+                       : errno;
+        });
+        if (code != 0) return code;
+        path_ = name;
+        ::close(std::exchange(fd_, -1));
+        return 0;
     }
-    static int& holders() {
-        static int count = 0;
-        return count;
+
+    fs::path path_;
+    int fd_ = -1;  // without a name
+};
+
+SaveGuard guard;  // of the program; set before the first file is written
+
+/// While one lives, a file is being replaced.
+class Guarded {
+  public:
+    Guarded() {
+        if (guard.begin) guard.begin();
     }
-    static std::array<struct sigaction, kEndingSignals.size()>& actions() {
-        static std::array<struct sigaction, kEndingSignals.size()> before;
-        return before;
+    ~Guarded() {
+        if (guard.end) guard.end();
     }
+    Guarded(const Guarded&) = delete;
+    Guarded& operator=(const Guarded&) = delete;
 };
 
 /// Waits until what `path` holds, a file's bytes or a folder's names, is on the disk. 0, or errno.
@@ -154,7 +187,7 @@ int flush_to_disk(const fs::path& path) {
     return code;
 }
 
-/// number_of() the target in a name that make_temporary() gave in a process that has ended, also with what libzip puts behind
+/// number_of() the target in a name that temporary_name() gave in a process that has ended, also with what libzip puts behind
 /// the name of a file that it writes, ".vn3q6a"; "": it is none.
 std::string target_of_stale(const std::string& name) {
     constexpr std::string_view kEnd = ".tmp";
@@ -194,13 +227,11 @@ void remove_stale(const fs::path& target) {
 }
 
 /// The temporary file becomes `target`.
-Result<void> put_in_place(const fs::path& temporary, const fs::path& target, const fs::path& shown,
+Result<void> put_in_place(Temporary& temporary, const fs::path& target, const fs::path& shown,
                           Flush flush) {
     if (flush == Flush::to_disk)
-        if (const int code = flush_to_disk(temporary)) return cannot_write(shown, code);
-    std::error_code fault;
-    fs::rename(temporary, target, fault);
-    if (fault) return cannot_write(shown, fault.value());
+        if (const int code = flush_to_disk(temporary.path())) return cannot_write(shown, code);
+    if (const int code = temporary.put_in_place(target)) return cannot_write(shown, code);
     if (flush == Flush::to_disk)  // the file is there: a folder that cannot be flushed is no error
         static_cast<void>(flush_to_disk(target.has_parent_path() ? target.parent_path() : "."));
     return {};
@@ -259,20 +290,20 @@ Result<void> replace_file(const fs::path& path,
     if (path.empty()) return failed("cannot write to a file with an empty name");
     if (fs::is_directory(path, ignored)) return cannot_write(path, EISDIR);
     const fs::path target = followed(path);
-    const HeldSignals held;
+    const Guarded guarded;
     remove_stale(target);
     struct stat before {};
     const bool is_new = ::stat(target.c_str(), &before) != 0;
-    const auto temporary = make_temporary(target, path, is_new ? 0666U : 0600U);
+    auto temporary = Temporary::make(target, path, is_new ? 0666U : 0600U);
     if (!temporary) return tl::unexpected(temporary.error());
-    const Result<void> written = write(*temporary).and_then([&] {
-        if (!is_new) ::chmod(temporary->c_str(), before.st_mode & 07777U);
+    return write(temporary->path()).and_then([&] {
+        if (!is_new) ::chmod(temporary->path().c_str(), before.st_mode & 07777U);
         return put_in_place(*temporary, target, path, flush);
     });
-    if (!written) fs::remove(*temporary, ignored);
-    return written;
 }
 
-bool interrupted() { return held_signal != 0; }
+void set_save_guard(SaveGuard of_program) { guard = of_program; }
+
+bool interrupted() { return guard.interrupted && guard.interrupted(); }
 
 }  // namespace attn

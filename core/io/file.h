@@ -27,13 +27,23 @@ Result<void> write_file_atomically(const std::filesystem::path& path, std::strin
 enum class Flush : std::uint8_t { to_disk, later };
 
 /// The same for a writer that wants a path of its own: `write` fills the temporary file it is given.
-/// Not for paths that writes_in_place(). SIGINT, SIGTERM and SIGHUP that would end the program wait, whichever thread they
-/// reach, until the file is whole or gone; what an ended process left for the same name is removed; a `write` that takes long gives up when it is interrupted().
+/// Not for paths that writes_in_place(). The temporary file has no name where the system allows that, and `write` opens it
+/// through /proc: nothing is left of it however the program ends. Elsewhere what an ended process left for the same name is
+/// removed. A `write` that takes long gives up when it is interrupted().
 Result<void> replace_file(const std::filesystem::path& path,
                           const std::function<Result<void>(const std::filesystem::path&)>& write,
                           Flush flush = Flush::later);
 
-/// Whether one of those signals waits. False for one that the program ignores, as under nohup, or handles.
+/// What a program does around each replacement of a file, such as keeping signals back that would end it (app/files/
+/// held_signals.h). Nothing unless it is set: a library leaves the signals of its host alone. May be called on several threads.
+struct SaveGuard {
+    void (*begin)() = nullptr;        // before the temporary file is made
+    void (*end)() = nullptr;          // when the file is whole or gone
+    bool (*interrupted)() = nullptr;  // whether what takes long is to give up
+};
+/// Once, before the first file is written.
+void set_save_guard(SaveGuard guard);
+/// What the guard says; false where there is none.
 bool interrupted();
 
 }  // namespace attn

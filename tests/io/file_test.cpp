@@ -4,27 +4,23 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <fstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "core/io/npz.h"
+#include "core/rng.h"
 #include "tests/io/scratch.h"
 #include "tests/support/child.h"
 #include "tests/support/results.h"
 
 using namespace attn;
 using attn::test::child_ended_by_signal;
-
-namespace {
-
-std::filesystem::path only_file(const Scratch& scratch) {
-    return std::filesystem::directory_iterator(scratch.path())->path();
-}
-
-}  // namespace
 
 TEST_CASE_FIXTURE(OnDisk, "a written file reads back byte for byte") {
     const std::string bytes("a\0b\r\n\xff", 6);
@@ -61,71 +57,58 @@ TEST_CASE_FIXTURE(OnDisk, "a writer that fails leaves the old file and nothing e
     CHECK(scratch.files() == 1);
 }
 
-TEST_CASE_FIXTURE(OnDisk, "a signal that ends the program waits until the file is whole") {
-    child_ended_by_signal([&] {
-        ::signal(SIGTERM, SIG_DFL);
-        static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
-            ::raise(SIGTERM);
-            return write_file_atomically(path, "whole");
-        }));
-    });
-    CHECK(read_text_file(scratch / "f").value() == "whole");
-    CHECK(scratch.files() == 1);
+TEST_CASE_FIXTURE(OnDisk, "saving leaves the signals of the host alone, and tells its guard") {
+    static std::string calls;
+    calls.clear();
+    const auto handler_of = [](int signal) {
+        struct sigaction now {};
+        ::sigaction(signal, nullptr, &now);
+        return now.sa_handler;
+    };
+    set_save_guard({[] { calls += 'b'; }, [] { calls += 'e'; }, [] { return true; }});
+    REQUIRE(replace_file(scratch / "f", [&](const std::filesystem::path& path) {
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) CHECK(handler_of(signal) == SIG_DFL);
+        CHECK(calls == "b");
+        CHECK(interrupted());
+        return write_file_atomically(path, "whole");
+    }));
+    CHECK(calls == "be");
+    set_save_guard({});
+    CHECK(!interrupted());
 }
 
-TEST_CASE_FIXTURE(OnDisk, "it waits too when it reaches another thread of the program") {
+TEST_CASE_FIXTURE(OnDisk, "nothing is left of a file whose program is killed while it writes") {
+    const std::vector<float> values(1 << 16, 1.0F);
     child_ended_by_signal([&] {
-        ::signal(SIGINT, SIG_DFL);
-        std::atomic<bool> running = false;
-        // Of the two threads the system may choose only this one.
-        sigset_t blocked;
-        sigemptyset(&blocked);
-        sigaddset(&blocked, SIGINT);
-        std::thread other([&] {
-            running = true;
-            for (;;) ::pause();
-        });
-        while (!running) std::this_thread::yield();
-        ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
-        static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
-            ::kill(::getpid(), SIGINT);
-            while (!interrupted()) std::this_thread::yield();
-            return write_file_atomically(path, "whole");
-        }));
-        ::pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
-        ::_exit(0);  // the other thread is still there
-    });
-    CHECK(read_text_file(scratch / "f").value() == "whole");
-    CHECK(scratch.files() == 1);
-}
-
-TEST_CASE_FIXTURE(OnDisk,
-                  "what a killed program left for a name goes with the next write of that name") {
-    const pid_t child = child_ended_by_signal([&] {
         static_cast<void>(replace_file(scratch / "f", [](const std::filesystem::path& path) {
             static_cast<void>(write_file_atomically(path, "half"));
             ::raise(SIGKILL);
             return Result<void>{};
         }));
     });
-    REQUIRE(scratch.files() == 1);
-    const auto left = only_file(scratch).filename().string();
-    const auto at = left.find(fmt::format(".{}.", child));
-    REQUIRE(at != std::string::npos);
-    const auto put = [&](std::string name, const std::string& what) {
-        std::ofstream(scratch / name) << what;
-        return scratch / name;
-    };
-    const std::string after = left.substr(left.find('.', at + 1));  // ".0.tmp"
-    const auto alive = put(fmt::format("{}.{}{}", left.substr(0, at), ::getppid(), after), "runs");
-    put(fmt::format(".{:016x}.{}{}", 1, child, after), "of another name");
-    put(".f.x.tmp", "of another program");
-    put(left + ".vn3q6a", "libzip's");
+    child_ended_by_signal([&] {
+        set_save_guard({nullptr, nullptr, [] { return ::raise(SIGKILL) == 0; }});
+        static_cast<void>(
+            write_npz(scratch / "f", std::vector<NpzEntry>{{"q", {1 << 16}, values}}));
+    });
+    CHECK(scratch.files() == 0);
+}
+
+TEST_CASE_FIXTURE(OnDisk,
+                  "what a killed program left for a name goes with the next write of that name") {
+    const pid_t child = child_ended_by_signal([] { ::raise(SIGKILL); });
+    const std::string number = fmt::format("{:016x}", hash_text("f"));
+    const auto put = [&](const std::string& name) { std::ofstream(scratch / name) << "half"; };
+    put(fmt::format(".{}.{}.0.tmp", number, child));
+    put(fmt::format(".{}.{}.0.tmp.vn3q6a", number, child));                        // libzip's
+    const std::string kept[] = {fmt::format(".{}.{}.0.tmp", number, ::getppid()),  // it runs
+                                fmt::format(".{:016x}.{}.0.tmp", 1, child),  // of another name
+                                ".f.x.tmp"};                                 // of another program
+    for (const std::string& name : kept) put(name);
     REQUIRE(write_file_atomically(scratch / "f", "whole"));
     CHECK(read_text_file(scratch / "f").value() == "whole");
     CHECK(scratch.files() == 4);
-    CHECK(std::filesystem::exists(alive));
-    CHECK(!std::filesystem::exists(scratch / left));
+    for (const std::string& name : kept) CHECK(std::filesystem::exists(scratch / name));
 }
 
 TEST_CASE("a file keeps who may read it, and its name may be as long as the system allows") {
@@ -153,19 +136,11 @@ TEST_CASE("a file keeps who may read it, and its name may be as long as the syst
 TEST_CASE("a link that stands where the temporary file would is not followed") {
     namespace fs = std::filesystem;
     const Scratch scratch;
-    fs::path temporary;
-    const auto write = [&](const fs::path& path) {
-        temporary = path;
-        return write_file_atomically(path, "new");
-    };
     REQUIRE(write_file_atomically(scratch / "other", "other"));
-    REQUIRE(replace_file(scratch / "f", write));
-    const std::string name = temporary.string();  // ".….4711.5.tmp"
-    const auto dot = name.rfind('.', name.size() - 5);
-    const int number = std::stoi(name.substr(dot + 1));
-    for (int n = number; n < number + 9; ++n)
-        fs::create_symlink(scratch / "other", fmt::format("{}.{}.tmp", name.substr(0, dot), n));
-    REQUIRE(replace_file(scratch / "f", write));
+    for (int n = 0; n < 1000; ++n)
+        fs::create_symlink(scratch / "other", scratch / fmt::format(".{:016x}.{}.{}.tmp",
+                                                                    hash_text("f"), ::getpid(), n));
+    REQUIRE(write_file_atomically(scratch / "f", "new"));
     CHECK(read_text_file(scratch / "other").value() == "other");
     CHECK(read_text_file(scratch / "f").value() == "new");
 }

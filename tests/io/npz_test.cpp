@@ -220,22 +220,3 @@ TEST_CASE_FIXTURE(OnDisk, "memory is what the control groups of the process leav
         CHECK(control_group_limit(scratch.path()) == limit);
     }
 }
-
-TEST_CASE_FIXTURE(OnDisk,
-                  "an npz whose writing is interrupted is not there, and neither is a part of it") {
-    const std::vector<float> values(1 << 16, 1.0F);
-    const std::vector<NpzEntry> entries{{"q", {1 << 16}, values}};
-    test::child_ended_by_signal([&] {
-        ::signal(SIGHUP, SIG_DFL);
-        // Held by the write around it, so that it is there before the inner one begins.
-        static_cast<void>(replace_file(scratch / "outer", [&](const std::filesystem::path& path) {
-            ::raise(SIGHUP);
-            const bool gave_up = interrupted() && !write_npz(scratch / "f.npz", entries);
-            return write_file_atomically(path, gave_up ? "gave up" : "went on");
-        }));
-    });
-    CHECK(read_text_file(scratch / "outer").value() == "gave up");
-    CHECK(scratch.files() == 1);
-    CHECK(!interrupted());
-    CHECK(write_npz(scratch / "f.npz", entries));
-}
