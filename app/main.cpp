@@ -4,6 +4,7 @@
 #include <csignal>
 #include <iostream>
 
+#include "app/cli/terminal.h"
 #include "app/common/or_throw.h"
 #include "app/desktop.h"
 #include "app/files/held_signals.h"
@@ -44,6 +45,7 @@ int flushed(int code, attn::cli::Streams io) {
 int main(int argc, char** argv) {
     const auto started = Clock::now();
     open_closed_streams();
+    attn::cli::write_printable();
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
     attn::files::hold_signals_while_saving();
     const attn::gl::ComputeBackend gl;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/arguments.h"
+#include "app/cli/terminal.h"
 #include "app/files/held_signals.h"
 #include "cluster/parts.h"
 #include "cluster/world.h"
@@ -54,6 +55,7 @@ int run(int count, char** words) {
 }  // namespace attn::cluster
 
 int main(int count, char** words) {
+    attn::cli::write_printable();
     attn::files::hold_signals_while_saving();
     const attn::cluster::World world(&count, &words);
     return attn::cluster::run(count, words);

@@ -12,6 +12,7 @@
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/peak.h"
 #include "core/rng.h"
+#include "core/text.h"
 
 namespace attn::cluster {
 namespace {
@@ -77,7 +78,7 @@ int rank_count() {
 void end_every_rank(const Error& error) {
     const std::string line =
         fmt::format("attnscope-mpi: rank {} on {}: {}\n", rank(), host(), error.text());
-    std::fputs(line.c_str(), stderr);
+    std::fputs(printable(line).c_str(), stderr);
     std::fflush(stderr);
     const int status = error.kind == ErrorKind::input ? 2 : 1;
     MPI_Abort(MPI_COMM_WORLD, status);
