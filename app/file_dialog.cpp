@@ -43,7 +43,7 @@ pid_t started(const std::vector<std::string>& words, int output) {
 std::vector<std::string> dialog_words(PromptKind kind, const std::string& path) {
     const bool saves = kind == PromptKind::save || kind == PromptKind::figure;
     const bool folder = kind == PromptKind::runs;
-    const std::string from = path.empty() ? "." : path;
+    const std::string from = path.empty() || path.starts_with('-') ? "./" + path : path;
     if (!is_program("zenity"))
         return {"kdialog",
                 saves    ? "--getsavefilename"
@@ -104,7 +104,8 @@ void hand_over(const std::string&) {}
 
 bool open_with_desktop(const std::string& path) {
     if (!is_program("xdg-open")) return false;
-    const pid_t process = started({"xdg-open", path}, -1);
+    // A name that begins with - would be an option.
+    const pid_t process = started({"xdg-open", path.starts_with('-') ? "./" + path : path}, -1);
     return process > 0;
 }
 
