@@ -59,6 +59,7 @@ std::string described(const NpyArray& array) {
 ArrayReader ArrayReader::open(const std::string& path) {
     const std::string shown = shown_input(path);
     if (!is_standard(path)) return {or_throw(open_arrays(path)), shown};
+    or_throw(check_begins_arrays(or_throw(standard_beginning()), shown));
     const Result<std::string>& bytes = standard_input();
     if (!bytes) throw Failure(bytes.error());
     return {or_throw(parse_arrays(*bytes, shown)), shown};

@@ -401,8 +401,8 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
 
 bool holds_tensors(const std::string& path) {
     if (!is_standard(path)) return find_format(path) != nullptr;
-    const Result<std::string>& bytes = standard_input();
-    return bytes && find_format_of(*bytes) != nullptr;
+    const Result<std::string> first = standard_beginning();
+    return first && find_format_of(*first) != nullptr;
 }
 
 Result<Document> document_of(TensorFile file, const std::filesystem::path& path) {

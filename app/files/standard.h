@@ -14,7 +14,10 @@ inline bool is_standard(std::string_view path) { return path == "-"; }
 /// How a file to be read is named in sentences: "standard input", or the path itself.
 std::string shown_input(std::string_view path);
 
-/// All bytes of standard input. It can be read only once: every call gives the same bytes.
+/// The first bytes of standard input, by which its format is known; more of it is not waited for.
+Result<std::string> standard_beginning();
+/// All bytes of standard input. It can be read only once: every call gives the same bytes. An error where it does not end
+/// within what its header promises, or a text or this machine holds.
 const Result<std::string>& standard_input();
 
 /// A text file as read_text_file() reads it, or standard input.

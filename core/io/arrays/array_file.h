@@ -101,6 +101,8 @@ std::string array_format_words();
 
 /// By its name, else by its first bytes.
 Result<Arrays> open_arrays(const std::filesystem::path& path);
+/// An error where a stream that begins with these bytes, kFormatBytes of them or all, can be no file of arrays.
+Result<void> check_begins_arrays(std::string_view first, std::string_view what);
 /// By the first bytes. The bytes must outlive it.
 Result<Arrays> parse_arrays(std::string_view bytes, std::string_view what);
 

@@ -30,8 +30,7 @@ constexpr ArrayFormat kFormats[] = {
     {kFolder, "a folder of such files", open_folder, nullptr, never},
 };
 
-tl::unexpected<Error> of_no_format(std::string_view what, const fs::path& path,
-                                   std::string_view bytes) {
+Failure of_no_format(std::string_view what, const fs::path& path, std::string_view bytes) {
     std::string foreign = foreign_words(what, path, bytes);
     if (!foreign.empty()) return bad_input(std::move(foreign));
     return bad_input(
@@ -82,12 +81,16 @@ Result<Arrays> open_arrays(const fs::path& path) {
     return of_no_format(path.string(), path, bytes);
 }
 
+Result<void> check_begins_arrays(std::string_view first, std::string_view what) {
+    if (first.empty()) return bad_input(fmt::format("{} is empty; expected arrays", what));
+    if (find_format_of(first) && !begins_foreign(first)) return {};
+    return of_no_format(what, "FILE", first);
+}
+
 Result<Arrays> parse_arrays(std::string_view bytes, std::string_view what) {
-    const ArrayFormat* const format = find_format_of(bytes);
-    if (bytes.empty()) return bad_input(fmt::format("{} is empty; expected arrays", what));
-    const std::string_view first = bytes.substr(0, kFormatBytes);
-    return format && !begins_foreign(first) ? format->parse(bytes, what)
-                                            : of_no_format(what, "FILE", first);
+    if (auto begins = check_begins_arrays(bytes.substr(0, kFormatBytes), what); !begins)
+        return tl::unexpected(std::move(begins.error()));
+    return find_format_of(bytes)->parse(bytes, what);
 }
 
 std::vector<fs::path> files_behind(const fs::path& path) {
