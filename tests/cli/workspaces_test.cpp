@@ -1,4 +1,6 @@
 // Whatever the command line lists of the workspaces comes from their table: one that only this test knows is there too.
+#include <fmt/format.h>
+
 #include "app/cli/studio.h"
 #include "app/common/lower_case.h"
 #include "app/common/workspace.h"
