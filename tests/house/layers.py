@@ -37,6 +37,10 @@ INCLUDES = [
 PRINTS = re.compile(r"^([^/]|/[^/])*\b(v?f?printf|f?puts|putchar|perror|exit|_Exit|abort) *\("
                     r"|std::c(out|err|log)\b|(std|fmt)::print")
 STATIC = re.compile(r"^\s+static\s")
+# Items whose size a caller computes: Dear ImGui ends the program at a size of 0.
+SIZED_ITEM = re.compile(r"\bImGui::(InvisibleButton|Dummy|BeginChild|BeginChildFrame|Image|ImageButton|Button|"
+                        r"ColorButton|ProgressBar|InputTextMultiline|VSlider\w+|Plot\w+|BeginListBox) *\(")
+SIZES_ITEMS = "app/common/draw/items.cpp"
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]*)', re.M)
 GROUPS = {"Plain", "Edits", "Drags", "Answers", "Awaited", "Moments"}  # of an ActionList
 CONSTANT = re.compile(r"^(?:inline )?constexpr [A-Za-z_:<>, ]+ (k[A-Z]\w*)\b(?!<)", re.M)
@@ -59,6 +63,9 @@ def wrong_lines(file, text):
         yield from (f"{file}: {line}: core never prints and never exits" for line in lines if PRINTS.search(line))
     if is_one_of(file, DRAW):
         yield from (f"{file}: {line}: panels hold no state" for line in lines if STATIC.match(line))
+    if file.startswith("app/") and file != SIZES_ITEMS:
+        yield from (f"{file}: {line.strip()}: {SIZES_ITEMS} makes items, with a positive size"
+                    for line in lines if SIZED_ITEM.search(line.split("//")[0]))
     if file.endswith(".h") and "#pragma once" not in lines:
         yield f"{file}: no #pragma once"
 

@@ -2,6 +2,7 @@
 
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
@@ -116,8 +117,7 @@ void draw_side_cell(const GridCanvas& canvas, const SideVector& side, std::size_
 void point_at_side(const GridCanvas& canvas, const SideVector& side, ImVec2 low, ImVec2 high) {
     ImGui::SetCursorScreenPos({low.x, low.y - canvas.frame.px(kLabelHeight)});
     ImGui::PushID(side.title.c_str());
-    ImGui::InvisibleButton("side",
-                           {high.x - low.x, high.y - low.y + canvas.frame.px(kLabelHeight)});
+    invisible_button("side", {high.x - low.x, high.y - low.y + canvas.frame.px(kLabelHeight)});
     const float y = ImGui::GetMousePos().y;
     const auto row = static_cast<std::ptrdiff_t>((y - low.y) / canvas.place.cell.y);
     const bool on_row = y >= low.y && row < std::ssize(side.cell_tips);
@@ -334,8 +334,7 @@ GridResult draw_grid(const GridView& grid, const Fade& fade, const GridPlace& pl
     ImGui::PushID(operand_key(grid.id));
     ImGui::PushID(grid.transposed ? "transposed" : "upright");
     ImGui::SetCursorScreenPos(place.origin);
-    ImGui::InvisibleButton("cells",
-                           {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
+    invisible_button("cells", {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
     const auto at = ImGui::IsItemHovered() ? cell_under_pointer(grid, place) : std::nullopt;
     if (at && !needs_lens(grid, place, frame)) cell_tooltip(grid, place, frame, *at);
     GridResult result = at ? done_at(grid, *at) : GridResult{};

@@ -4,6 +4,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 
 namespace attn::ui {
@@ -98,7 +99,7 @@ float draw_line(const Font& font, ImVec2 at, float right, Color color, const std
     const float width = frame.text_width(font, shown);
     if (shown == whole || shown.empty()) return at.x + width;
     ImGui::SetCursorScreenPos(at);
-    ImGui::Dummy({std::max(width, 1.0F), font.px});
+    leave_space({std::max(width, 1.0F), font.px});
     tooltip(frame, {}, whole);
     return at.x + width;
 }
@@ -110,7 +111,7 @@ void draw_why(ImVec2 at, const std::string& words, const Frame& frame) {
     const Font& font = frame.fonts.body;
     frame.painter.text(font, at, frame.theme.accent, kWhy);
     ImGui::SetCursorScreenPos(at);
-    const bool clicked = ImGui::InvisibleButton(kWhy, {frame.text_width(font, kWhy), font.px});
+    const bool clicked = invisible_button(kWhy, {frame.text_width(font, kWhy), font.px});
     if (clicked && frame.focus != nullptr) frame.focus->give(last_item_id());
     if (focus_stop(frame))
         tooltip_now(frame, {}, words);

@@ -1,4 +1,5 @@
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/items.h"
 
 #include <imgui_internal.h>
 
@@ -171,7 +172,7 @@ ImGuiID last_item_id() { return ImGui::GetItemID(); }
 
 void close_placing() {
 #if IMGUI_VERSION_NUM >= 18900
-    if (ImGui::GetCurrentWindow()->DC.IsSetPos) ImGui::Dummy({0.0F, 0.0F});
+    if (ImGui::GetCurrentWindow()->DC.IsSetPos) leave_space({0.0F, 0.0F});
 #endif
 }
 

@@ -4,6 +4,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
@@ -144,7 +145,7 @@ void draw_lines(const std::vector<Line>& lines, const Frame& frame, std::optiona
         ImGui::BeginGroup();
         draw_pieces(line.pieces, frame, hovered, out);
         ImGui::EndGroup();
-        ImGui::Dummy({0.0F, frame.px(2)});
+        leave_space({0.0F, frame.px(2)});
     }
     ImGui::PopStyleVar();
 }
@@ -189,7 +190,7 @@ void draw_sources(const InspectorView& view, const Frame& frame, std::optional<C
         out.push_back(GoToStage{source.stage});
         out.push_back(SelectCell{source.cell});
     }
-    ImGui::Dummy({0.0F, frame.px(4)});
+    leave_space({0.0F, frame.px(4)});
 }
 
 void draw_loss_button(const CellRef& output, const Frame& frame, Actions& out) {
@@ -208,7 +209,7 @@ std::optional<OperandId> draw_heading(const InspectorView& view, const Frame& fr
         pointed = formula_item(frame, view.tex, view.formula, kSmallFormula);
     else
         wrapped_words(frame, frame.fonts.digits, frame.theme.muted, view.formula);
-    ImGui::Dummy({0.0F, frame.px(4)});
+    leave_space({0.0F, frame.px(4)});
     return pointed;
 }
 
@@ -381,7 +382,7 @@ void draw_rows(const Placed& at, std::optional<CellRef>& hovered, Actions& out) 
         if (ImGui::IsRectVisible({at.left, y}, {at.right, y + at.row()}))
             draw_row(at, y, at.table.rows[n], hovered, out);
     }
-    ImGui::Dummy({at.right - at.left, height});
+    leave_space({at.right - at.left, height});
 }
 
 /// What the rows get: all that they need, or what is left for them to scroll in.
@@ -432,9 +433,9 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
     const Placed at{table, columns, frame, low.x, low.x + ImGui::GetContentRegionAvail().x - bar};
     std::optional<CellRef> hovered;
     draw_header(at, low.y);
-    ImGui::Dummy({0.0F, at.row()});
+    leave_space({0.0F, at.row()});
     if (shares.scrolls) {
-        ImGui::BeginChild("rows of the table", {0.0F, shares.rows});
+        begin_child("rows of the table", {ImGui::GetContentRegionAvail().x, shares.rows});
         keep_chosen_in_sight(table, at.row(), shares.rows);
         draw_rows(at, hovered, out);
         ImGui::EndChild();
@@ -447,7 +448,7 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
         const ImVec2 foot = ImGui::GetCursorScreenPos();
         frame.painter.line({at.left, foot.y}, {at.right, foot.y}, frame.theme.line, frame.px(1));
         draw_row(at, foot.y, *table.total, hovered, out);
-        ImGui::Dummy({0.0F, at.row()});
+        leave_space({0.0F, at.row()});
     }
     ImGui::PopStyleVar();
     return hovered;
@@ -465,15 +466,15 @@ Pointed draw_inspector(const InspectorView& view, const Frame& frame, Actions& o
     draw_lines(view.lines, frame, hovered, out);
     draw_lines(view.geometry, frame, hovered, out);
     wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
-    ImGui::Dummy({0.0F, frame.px(4)});
+    leave_space({0.0F, frame.px(4)});
     draw_sources(view, frame, hovered, out);
     if (view.loss_cell) draw_loss_button(*view.loss_cell, frame, out);
-    ImGui::Dummy({0.0F, frame.px(4)});
+    leave_space({0.0F, frame.px(4)});
     if (view.table) {
         const auto over = draw_table(*view.table, copy_height(frame) + frame.px(8), frame, out);
         if (over) hovered = over;
     }
-    ImGui::Dummy({0.0F, frame.px(4)});
+    leave_space({0.0F, frame.px(4)});
     draw_copy_buttons(frame, out);
     return {hovered, symbol};
 }

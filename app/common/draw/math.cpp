@@ -1,6 +1,7 @@
 #include "app/common/draw/math.h"
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/glossary.h"
 
 namespace attn::ui {
@@ -44,7 +45,7 @@ std::optional<OperandId> formula_item(const Frame& frame, const std::string& tex
         return std::nullopt;
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Dummy({box->width, box->ascent + box->descent + frame.px(4)});
+    leave_space({box->width, box->ascent + box->descent + frame.px(4)});
     return draw_formula(frame, *box, {at.x, at.y + box->ascent + frame.px(2)});
 }
 

@@ -2,6 +2,7 @@
 #include "app/common/draw/field_controls.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/typing.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
@@ -19,7 +20,7 @@ constexpr std::size_t kSeedDigits = 6;
 /// − or +.
 bool step_button(const Frame& frame, const char* sign, ImVec2 size, bool possible) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const bool clicked = ImGui::InvisibleButton(sign, size) && possible;
+    const bool clicked = invisible_button(sign, size) && possible;
     const bool hovered = ImGui::IsItemHovered() && possible;
     const Theme& theme = frame.theme;
     const Color color = !possible ? theme.control : hovered ? theme.accent : theme.text;
@@ -100,7 +101,7 @@ Whole draw_middle(const Frame& frame, ImGuiID control, const Number<Whole>& numb
         const auto text = type_in_place(frame, control, low, high, out);
         return typed_or(number.value, text, number.words, value, out);
     }
-    ImGui::InvisibleButton("number", size);
+    invisible_button("number", size);
     const bool opened = opens_typing();
     say_gesture(opened, out);
     if (opened) begin_typing(control, value, out);
@@ -292,7 +293,7 @@ Input draw_slider(const Frame& frame, const char* id, const SlidersPlace& place,
         input.text =
             type_in_place(frame, control, {place.left + place.length, place.at.y}, place.high, out);
     } else {
-        ImGui::InvisibleButton(id, {place.high.x - place.left, place.high.y - place.at.y});
+        invisible_button(id, {place.high.x - place.left, place.high.y - place.at.y});
         const bool opened = opens_typing();
         say_gesture(opened, out);
         if (opened) begin_typing(control, shown.draft, out);
@@ -352,7 +353,7 @@ constexpr float kLeast = 200.0F, kMost = 420.0F;
 
 void draw_closed(const Frame& frame, const char* id, ImVec2 low, ImVec2 high,
                  const std::string& text, const Tip& tip, Actions& out) {
-    ImGui::InvisibleButton(id, {high.x - low.x, high.y - low.y});
+    invisible_button(id, {high.x - low.x, high.y - low.y});
     const bool hovered = ImGui::IsItemHovered();
     if (ImGui::IsItemActivated()) begin_typing(ImGui::GetID(id), text, out);
     frame.painter.rect(low, high, frame.theme.raised, frame.px(4));

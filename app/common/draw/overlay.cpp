@@ -2,6 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/items.h"
 
 namespace attn::ui {
 namespace {
@@ -34,7 +35,7 @@ bool begin_overlay(const char* id, float width, float height, const Frame& frame
                         !ImGui::IsMouseHoveringRect(low, high) && !ImGui::IsWindowAppearing();
     const float inset = frame.px(24);
     ImGui::SetCursorScreenPos({low.x + inset, low.y + inset});
-    ImGui::BeginChild("panel", {size.x - 2 * inset, size.y - 2 * inset});
+    begin_child("panel", {size.x - 2 * inset, size.y - 2 * inset});
     return beside;
 }
 

@@ -4,6 +4,7 @@
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/groups.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/parts.h"
 #include "app/common/workspace.h"
@@ -160,7 +161,7 @@ void draw_way_back(const AppState& state, const Frame& frame, Actions& out) {
     if (view::shown_workspace(state).lacks(state).empty()) return;
     const auto back = view::way_back(state);
     if (!back) return;
-    ImGui::Dummy({0.0F, frame.px(kSpace8)});
+    leave_space({0.0F, frame.px(kSpace8)});
     if (button(frame, "way back", back->words,
                {"A sentence, which is shown everywhere", back->tip}))
         out.insert(out.end(), back->actions.begin(), back->actions.end());

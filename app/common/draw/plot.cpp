@@ -4,6 +4,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/plot_parts.h"
 
@@ -33,7 +34,7 @@ std::size_t x_stride(const PlotCanvas& canvas) {
 
 PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
     ImGui::SetCursorScreenPos(canvas.low);
-    ImGui::InvisibleButton(id, {canvas.high.x - canvas.low.x, canvas.high.y - canvas.low.y});
+    invisible_button(id, {canvas.high.x - canvas.low.x, canvas.high.y - canvas.low.y});
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     PlotInput input;
     input.taken = ImGui::IsItemActivated();

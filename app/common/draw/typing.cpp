@@ -5,6 +5,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/still.h"
 #include "app/common/typed.h"
 
@@ -192,14 +193,14 @@ std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, Im
     const ImVec2 size{std::max(high.x - low.x, room), high.y - low.y};
     ImGui::SetCursorScreenPos(low);
     // a window of its own: it may cover what stands to the right
-    ImGui::BeginChild("typing", size, false, ImGuiWindowFlags_NoScrollbar);
+    begin_child("typing", size, ImGuiWindowFlags_NoScrollbar);
     draw_field(frame, typing, size);
     add_early_letters(typing);
     const End end = end_of_typing(frame, control);
     close_placing();
     ImGui::EndChild();
     ImGui::SetCursorScreenPos(low);
-    ImGui::Dummy({high.x - low.x, high.y - low.y});
+    leave_space({high.x - low.x, high.y - low.y});
     if (end != End::none) {
         out.push_back(TypeInto{std::nullopt});
         return end == End::cancelled ? std::nullopt : std::optional(typing.text);

@@ -3,6 +3,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/items.h"
 
 namespace attn::ui {
 namespace {
@@ -24,7 +25,7 @@ bool plain_button(const Frame& frame, const char* id, const std::string& words, 
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size{button_width(frame, words), ImGui::GetFrameHeight()};
     const ImVec2 high{low.x + size.x, low.y + size.y};
-    const bool clicked = ImGui::InvisibleButton(id, size);
+    const bool clicked = invisible_button(id, size);
     const Theme& theme = frame.theme;
     const bool hovered = ImGui::IsItemHovered();
     const Color fill = ImGui::IsItemActive() ? view::blend(theme.line, theme.accent, 0.4)
@@ -165,7 +166,7 @@ std::optional<bool> toggle(const Frame& frame, const char* id, const std::string
                            const Tip& tip) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = frame.px(kControlHeight);
-    const bool clicked = ImGui::InvisibleButton(id, {toggle_width(frame, words), height});
+    const bool clicked = invisible_button(id, {toggle_width(frame, words), height});
     const bool pressed = pressed_by_key(frame);
     const bool hovered = ImGui::IsItemHovered();
     const ImVec2 size{frame.px(28), frame.px(16)};
@@ -219,7 +220,7 @@ std::optional<int> combo(const Frame& frame, const char* id, const Options& opti
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size{width, ImGui::GetFrameHeight()};
     ImGui::PushID(id);
-    const bool clicked = ImGui::InvisibleButton("combo", size);
+    const bool clicked = invisible_button("combo", size);
     const auto current = static_cast<std::size_t>(options.current);
     const bool named = options.shown.empty() && current < options.names.size();
     draw_closed(frame, at, size, named ? options.names[current] : options.shown);

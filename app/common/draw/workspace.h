@@ -9,6 +9,7 @@
 #include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/items.h"
 
 namespace attn::ui {
 
@@ -21,7 +22,7 @@ struct Box {
 template <class Draw>
 void panel(const char* id, const Box& box, Draw draw) {
     ImGui::SetCursorScreenPos(box.low);
-    ImGui::BeginChild(id, box.size());
+    begin_child(id, box.size());
     draw();
     close_placing();
     ImGui::EndChild();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/overlay.h"
 #include "app/fonts/fonts.h"
 #include "app/window/about.h"
@@ -65,7 +66,7 @@ void draw_group(const KeyGroup& group, const Frame& frame) {
         wrapped_words(frame, frame.fonts.body,
                       command->enabled ? frame.theme.text : frame.theme.muted, command->words);
     }
-    ImGui::Dummy({0.0F, frame.px(8)});
+    leave_space({0.0F, frame.px(8)});
 }
 
 void draw_mouse(std::span<const std::string_view> mouse, const Frame& frame) {
@@ -91,7 +92,7 @@ std::vector<std::string> families_here() {
 
 void draw_about_rows(const char* id, const char* title, const std::vector<AboutRow>& rows,
                      const Frame& frame) {
-    ImGui::Dummy({0.0F, frame.px(8)});
+    leave_space({0.0F, frame.px(8)});
     words(frame, frame.fonts.strong, frame.theme.text, title);
     if (!ImGui::BeginTable(id, 4)) return;
     for (const float share : {0.25F, 0.15F, 0.2F, 0.4F})
@@ -116,7 +117,7 @@ void draw_help(const std::vector<Command>& commands, std::span<const std::string
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
                   "Ctrl+K finds every command that can be used now. Ctrl+F1: version and licences. "
                   "Escape closes this page.");
-    ImGui::Dummy({0.0F, frame.px(8)});
+    leave_space({0.0F, frame.px(8)});
     const bool two = ImGui::GetContentRegionAvail().x > frame.px(720);
     const auto columns = columns_of(groups_of(commands), two ? 2 : 1, mouse.size() + kTitleRows);
     if (ImGui::BeginTable("groups", two ? 2 : 1)) {

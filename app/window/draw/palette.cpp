@@ -1,6 +1,7 @@
 #include <imgui_internal.h>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/still.h"
@@ -120,11 +121,11 @@ void draw_term(const AppState& state, const GlossaryTerm& term, const Frame& fra
                                   ? term.term
                                   : term.term + ", " + term.symbol;
     wrapped_words(frame, frame.fonts.title, frame.theme.text, title);
-    ImGui::Dummy({0.0F, frame.px(4)});
+    leave_space({0.0F, frame.px(4)});
     wrapped_words(frame, frame.fonts.body, frame.theme.text, term.definition);
-    ImGui::Dummy({0.0F, frame.px(12)});
+    leave_space({0.0F, frame.px(12)});
     if (!term.tex.empty()) formula_item(frame, term.tex, plain_formula_of(term), kFormulaSize);
-    ImGui::Dummy({0.0F, frame.px(12)});
+    leave_space({0.0F, frame.px(12)});
     const std::string place = place_words(state, term);
     if (button(frame, "##see", "See it: " + place, {"Where it is seen: " + place, "Key: Enter"}))
         choose(term, out);
@@ -158,7 +159,7 @@ int add_early(ImGuiInputTextCallbackData* data) {
 bool draw_list_row(const ListRow& row, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(row.height)};
-    const bool clicked = ImGui::InvisibleButton(row.id, size);
+    const bool clicked = invisible_button(row.id, size);
     const ImVec2 high{low.x + size.x, low.y + size.y};
     if (row.current || ImGui::IsItemHovered())
         frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
@@ -217,13 +218,13 @@ void draw_glossary(const AppState& state, const Frame& frame, Actions& out) {
         const auto& all = glossary();
         wrapped_words(frame, frame.fonts.body, frame.theme.muted,
                       all ? "No term has these words." : all.error().text());
-    } else if (ImGui::BeginChild("terms", {list, room.y})) {
+    } else if (begin_child("terms", {list, room.y})) {
         draw_term_list(terms, state.glossary.row, room.y, frame, out);
     }
     if (!terms.empty()) {
         ImGui::EndChild();
         ImGui::SameLine(0.0F, frame.px(20));
-        ImGui::BeginChild("term", {0.0F, room.y});
+        begin_child("term", {ImGui::GetContentRegionAvail().x, room.y});
         draw_term(state, *terms[std::min(state.glossary.row, terms.size() - 1)], frame, out);
         ImGui::EndChild();
     }

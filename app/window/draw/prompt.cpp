@@ -4,6 +4,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
@@ -94,7 +95,7 @@ void draw_figure_choice(const FigureLook& look, const Frame& frame, Actions& out
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 left = ImGui::GetContentRegionAvail();
     const ImVec2 room{left.x, std::max(left.y - frame.px(kSpace4), frame.px(kLeastPreview))};
-    ImGui::Dummy(room);
+    leave_space(room);
     if (!look.preview || look.preview->width < 1 || look.preview->height < 1) return;
     const auto width = static_cast<float>(look.preview->width);
     const auto height = static_cast<float>(look.preview->height);
@@ -215,7 +216,7 @@ void draw_recovery(const Recovery& recovery, const Frame& frame, Actions& out) {
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
                   "attnscope was ended before it could save. This is kept:");
     wrapped_words(frame, frame.fonts.strong, frame.theme.text, recovery.words);
-    ImGui::Dummy({0.0F, frame.px(8)});
+    leave_space({0.0F, frame.px(8)});
     const bool resume =
         button(frame, "resume", "resume", {"Opens it; it is kept until you save it", "Key: Enter"});
     ImGui::SameLine(0.0F, frame.px(8));
@@ -237,7 +238,7 @@ void draw_quit(const UnsavedWork& work, const std::string& file, const Frame& fr
     const bool beside = begin_overlay("quit", frame.px(640), frame.px(200), frame);
     words(frame, frame.fonts.title, frame.theme.text, "Changes that are not saved");
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, unsaved_words(work, file));
-    ImGui::Dummy({0.0F, frame.px(8)});
+    leave_space({0.0F, frame.px(8)});
     bool save = false;
     if (work.shown) {
         save = button(frame, "save", "save and quit", {"Saves the session", "Key: Enter"});
@@ -251,7 +252,7 @@ void draw_quit(const UnsavedWork& work, const std::string& file, const Frame& fr
                {"They are offered at the next start, where they can be kept", "Key: Ctrl+Q"});
     ImGui::SameLine(0.0F, frame.px(8));
     const bool stay = button(frame, "stay", "go on", {"Nothing ends", "Key: Escape"});
-    ImGui::Dummy({0.0F, frame.px(8)});
+    leave_space({0.0F, frame.px(8)});
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
                   std::string(work.shown ? "Enter saves, " : "") +
                       "D quits without, Ctrl+Q again keeps them for the next start, Esc goes on.");

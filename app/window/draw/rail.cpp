@@ -1,6 +1,7 @@
 #include <numeric>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
 
@@ -120,7 +121,7 @@ struct Touch {
 };
 Touch touch(const Entry& entry, ImVec2 low, ImVec2 size, const Frame& frame) {
     ImGui::SetCursorScreenPos(low);
-    const bool clicked = ImGui::InvisibleButton(entry.id.c_str(), size);
+    const bool clicked = invisible_button(entry.id.c_str(), size);
     const float inset = frame.px(4);  // the ring has no room outside
     const bool keyed = pressed_by_key(frame, {low.x + inset, low.y + frame.px(2)},
                                       {low.x + size.x - inset, low.y + size.y - frame.px(2)});

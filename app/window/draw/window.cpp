@@ -2,6 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/heading.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
 #include "app/common/workspace.h"
@@ -79,7 +80,7 @@ void draw_handle(const AppState& state, const Regions& r, const Frame& frame, Ac
     const bool shown = r.area.has_side();
     const Theme& theme = frame.theme;
     ImGui::SetCursorScreenPos(r.strip.low);
-    const bool clicked = ImGui::InvisibleButton("handle", r.strip.size());
+    const bool clicked = invisible_button("handle", r.strip.size());
     const bool hovered = ImGui::IsItemHovered();
     const float inset = frame.px(4);
     const ImVec2 low = r.strip.low;
@@ -325,7 +326,7 @@ void draw_bottom_line(const Message& said, const std::string& aside, const Frame
                  color_of(said.severity, frame.theme), message);
     draw_text_in(frame, frame.fonts.small, low, high, Align::right, frame.theme.muted,
                  fit_aside(aside, left, frame));
-    ImGui::InvisibleButton("message", room);
+    invisible_button("message", room);
     tooltip(frame, said.words, aside);
 }
 

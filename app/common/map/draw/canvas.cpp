@@ -1,4 +1,5 @@
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
@@ -255,7 +256,7 @@ bool was_click(const Frame& frame, bool released) {
 /// The cell under the pointer.
 std::optional<large::Cell> read_hand(const MapScene& scene, const Area& canvas) {
     ImGui::SetCursorScreenPos(canvas.low);
-    const bool released = ImGui::InvisibleButton("map", canvas.size());
+    const bool released = invisible_button("map", canvas.size());
     const ImVec2 mouse = ImGui::GetMousePos();
     const ImVec2 at{mouse.x - canvas.low.x, mouse.y - canvas.low.y};
     if (const auto camera = moved_camera(scene, at)) move_map(scene, *camera);

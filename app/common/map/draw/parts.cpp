@@ -3,6 +3,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
+#include "app/common/draw/items.h"
 #include "app/common/map/camera.h"
 
 namespace attn::ui {
@@ -162,7 +163,7 @@ void read_keys(const MapScene& scene) {
 
 void read_press(const MapScene& scene, const Area& map) {
     ImGui::SetCursorScreenPos(map.low);
-    ImGui::InvisibleButton("minimap", map.size());
+    invisible_button("minimap", map.size());
     tooltip(scene.frame, "The whole matrix",
             "Press or drag to move there; with the keyboard the arrows.  Key F: all of it.");
     if (focus_stop(scene.frame)) read_keys(scene);
@@ -274,7 +275,7 @@ void draw_map_legend(const MapScene& scene, const Area& area) {
     draw_ticks(legend, bar, frame);
     draw_swatches(legend, bar, area.high.x, frame);
     ImGui::SetCursorScreenPos(area.low);
-    ImGui::InvisibleButton("legend", {area.width(), bar.high.y - area.low.y});
+    invisible_button("legend", {area.width(), bar.high.y - area.low.y});
     tooltip(frame, legend.title, legend.note);
 }
 

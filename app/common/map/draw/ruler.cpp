@@ -1,4 +1,5 @@
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/map/draw/parts.h"
 
 namespace attn::ui {
@@ -162,7 +163,7 @@ void draw_profile(const MapScene& scene, const char* id, const Area& area,
     for (const PixelRect& bar : profile->nans) draw_band(scene, area, {bar}, theme.nan, down);
     scene.frame.painter.pop_clip();
     ImGui::SetCursorScreenPos(area.low);
-    ImGui::InvisibleButton(id, area.size());
+    invisible_button(id, area.size());
     tooltip(scene.frame, profile->title, profile->tooltip);
 }
 

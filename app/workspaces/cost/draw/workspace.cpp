@@ -1,5 +1,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
@@ -59,7 +60,7 @@ void draw_cells(const Box& line, const Font& font, Color color, const Frame& fra
 
 void draw_row(const CostRowView& row, const Box& line, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(line.low);
-    const bool clicked = ImGui::InvisibleButton(row.name.c_str(), line.size());
+    const bool clicked = invisible_button(row.name.c_str(), line.size());
     const bool hovered = ImGui::IsItemHovered();
     if (clicked || pressed_by_key(frame)) out.push_back(SelectCost{row.item});
     if (row.selected || hovered)
@@ -98,7 +99,7 @@ void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, Ac
 void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, Actions& out) {
     const CostMeasureView& measure = view.measure;
     ImGui::SetCursorScreenPos(at.low);
-    ImGui::BeginChild("times", at.size(), false, ImGuiWindowFlags_NoBackground);
+    begin_child("times", at.size(), ImGuiWindowFlags_NoBackground);
     if (measure.possible || !measure.times.empty())
         words(frame, frame.fonts.strong, frame.theme.text, "Predicted → measured here");
     if (measure.possible &&
@@ -129,7 +130,7 @@ void draw_curves(const CostView& view, const Box& at, const Frame& frame, Action
 
 void draw_card(const CostCardView& card, const Box& at, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(at.low);
-    const bool clicked = ImGui::InvisibleButton(card.title.c_str(), at.size());
+    const bool clicked = invisible_button(card.title.c_str(), at.size());
     const bool hovered = ImGui::IsItemHovered();
     if (clicked || pressed_by_key(frame)) out.push_back(SelectCost{card.item});
     const Theme& theme = frame.theme;
@@ -174,7 +175,7 @@ void draw_stages(const CostView& view, const Box& box, const Frame& frame, Actio
     const float end = times + (foot - low.y);
     draw_cost_times(view, {{narrow ? low.x : split, times}, {box.high.x, end}}, frame, out);
     ImGui::SetCursorScreenPos({low.x, end - 1.0F});
-    ImGui::Dummy({1.0F, 1.0F});
+    leave_space({1.0F, 1.0F});
 }
 
 /// The cards stay; what is under them scrolls.

@@ -6,6 +6,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/math.h"
 #include "app/workspaces/exercises/actions.h"
 
@@ -72,7 +73,7 @@ void draw_dots(const Card& card, view::Point at, const Frame& frame) {
 /// True when it is chosen.
 bool draw_card(const Card& card, float formula, const Box& box, const Frame& frame) {
     ImGui::SetCursorScreenPos(box.low);
-    const bool clicked = ImGui::InvisibleButton(card.key.c_str(), box.size());
+    const bool clicked = invisible_button(card.key.c_str(), box.size());
     const bool hovered = ImGui::IsItemHovered();
     const float round = frame.px(8), pad = frame.px(kCardPad), line = frame.px(kLine);
     frame.painter.rect(box.low, box.high, hovered ? frame.theme.raised : frame.theme.surface,
@@ -134,7 +135,7 @@ void draw_sheets(const view::ExercisesView& view, const Box& box, const Frame& f
         if (draw_card(view.cards[n], sizes[n], boxes[n], frame))
             out.push_back(view::SetExercise{view.cards[n].key, view.exercise.seed});
     ImGui::SetCursorScreenPos({from.x, from.y + static_cast<float>(rows) * (down + gap) - gap});
-    ImGui::Dummy({1.0F, 1.0F});
+    leave_space({1.0F, 1.0F});
 }
 
 }  // namespace attn::ui

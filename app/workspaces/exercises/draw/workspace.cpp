@@ -3,6 +3,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/typing.h"
 #include "app/common/exercise/page.h"
@@ -44,7 +45,7 @@ void draw_bar(const ExercisesView& view, ControlBar& bar) {
 /// Takes its room and is drawn; returns where it stands.
 ImVec2 draw_block(const ExerciseBlock& block, const Frame& frame) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Dummy({std::max(block.width, 1.0F), std::max(block.height, 1.0F)});
+    leave_space({std::max(block.width, 1.0F), std::max(block.height, 1.0F)});
     draw_exercise_block(block, at, frame.theme, frame.painter);
     return at;
 }
@@ -170,7 +171,7 @@ struct Sheet {
             if (typed && *typed != text) enter(blank, *typed);
             entered = typed && !typed->empty() && is_pressed(view::Key::enter);
         } else {
-            if (ImGui::InvisibleButton("box", {high.x - low.x, high.y - low.y}))
+            if (invisible_button("box", {high.x - low.x, high.y - low.y}))
                 begin_typing(control, text, out);
             frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
             frame.painter.outline(low, high, edge_of(mark, frame), frame.px(mark ? 2.0F : 1.0F),
@@ -188,7 +189,7 @@ struct Sheet {
         const ImVec2 low{blank.low.x, blank.low.y};
         ImGui::SetCursorScreenPos(low);
         const bool clicked =
-            ImGui::InvisibleButton("choice", {blank.high.x - low.x, blank.high.y - low.y});
+            invisible_button("choice", {blank.high.x - low.x, blank.high.y - low.y});
         const bool chosen = shown().entries[0] == std::to_string(blank.column);
         const auto [from, to] = tick_of(blank, frame.fonts.body.px);
         const view::Color edge =
@@ -218,7 +219,7 @@ struct Sheet {
         if (!shown().checked) return;
         if (verdict_is_beside()) ImGui::SameLine();
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        ImGui::Dummy({verdict_width(), ImGui::GetFrameHeight()});
+        leave_space({verdict_width(), ImGui::GetFrameHeight()});
         draw_text_in(frame, frame.fonts.strong, at,
                      {at.x + verdict_width(), at.y + ImGui::GetFrameHeight()}, Align::left,
                      shown().checked->right ? frame.theme.good : frame.theme.text,
@@ -309,7 +310,7 @@ void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& ou
         if ((sheet.n + 1) % cards.columns == 0 || is_last) at.y += height + gap;
     }
     ImGui::SetCursorScreenPos({left, at.y - gap});
-    ImGui::Dummy({1.0F, 1.0F});
+    leave_space({1.0F, 1.0F});
     ImGui::PopStyleVar();
 }
 

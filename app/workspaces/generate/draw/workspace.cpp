@@ -7,6 +7,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/groups.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/generate/view.h"
@@ -115,7 +116,7 @@ void draw_chip(const GenerateChip& chip, const Box& box, const Frame& frame, Act
     const float radius = frame.px(4);
     if (chip.step) {
         ImGui::SetCursorScreenPos(box.low);
-        const bool clicked = ImGui::InvisibleButton("chip", box.size());
+        const bool clicked = invisible_button("chip", box.size());
         if (clicked || pressed_by_key(frame)) out.push_back(ShowGenerated{*chip.step});
         tooltip(frame, fmt::format("Step {}", *chip.step), "Click: its candidates.");
         frame.painter.rect(box.low, box.high, theme.raised, radius);
@@ -200,7 +201,7 @@ void draw_bar_texts(const GenerateBar& bar, const BarColumns& at, const Box& lin
 void draw_candidate(const GenerateView& view, const GenerateBar& bar, const BarColumns& at,
                     const Box& line, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(line.low);
-    const bool clicked = ImGui::InvisibleButton("candidate", line.size());
+    const bool clicked = invisible_button("candidate", line.size());
     const bool pressed = pressed_by_key(frame);
     if ((clicked || pressed) && view.example) out.push_back(ExplainToken{bar.token});
     if ((clicked || pressed) && !view.example) out.push_back(TakeToken{view.at, bar.token});

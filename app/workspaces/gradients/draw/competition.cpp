@@ -5,6 +5,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/gradients/actions.h"
 
@@ -236,7 +237,7 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
                            view.lacks);
     const Ground at = lay_ground(view, box, frame);
     ImGui::SetCursorScreenPos(box.low);
-    const bool clicked = ImGui::InvisibleButton("competition", box.size());
+    const bool clicked = invisible_button("competition", box.size());
     std::optional<Index> hovered;
     if (ImGui::IsItemHovered()) hovered = key_under_pointer(at);
     if (hovered) {

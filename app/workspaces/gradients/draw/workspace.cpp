@@ -1,6 +1,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/draw/competition.h"
@@ -28,7 +29,7 @@ void draw_chain_row(const GradientsView& view, const GradientRow& row, const Box
                     const Frame& frame, Actions& out) {
     const Theme& theme = frame.theme;
     ImGui::SetCursorScreenPos(box.low);
-    const bool clicked = ImGui::InvisibleButton(row.key.c_str(), box.size());
+    const bool clicked = invisible_button(row.key.c_str(), box.size());
     const bool pressed = pressed_by_key(frame);
     const bool hovered = ImGui::IsItemHovered();
     tooltip(frame, "‖∂L/∂" + row.symbol + "‖",

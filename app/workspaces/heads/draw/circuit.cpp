@@ -2,6 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/items.h"
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/heads/draw/parts.h"
 
@@ -47,7 +48,7 @@ std::optional<Index> draw_token_row(const std::vector<std::string>& tokens, cons
         const Box at = token_box(box, n, tokens.size(), top, frame);
         ImGui::PushID(static_cast<int>(n));
         ImGui::SetCursorScreenPos(at.low);
-        if (ImGui::InvisibleButton("token", {std::max(at.size().x, 1.0F), at.size().y}))
+        if (invisible_button("token", {std::max(at.size().x, 1.0F), at.size().y}))
             clicked = static_cast<Index>(n);
         tooltip(frame, fmt::format("{} {}", n, tokens[n]),
                 "Click a token above, then the one below that stands for it; a pair is parted");

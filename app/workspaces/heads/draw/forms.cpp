@@ -2,6 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/heads/draw/parts.h"
@@ -104,7 +105,7 @@ std::optional<Index> word_at(const char* id, const Columns& at, float low, float
                              std::size_t count) {
     const float height = at.pitch * static_cast<float>(count);
     ImGui::SetCursorScreenPos({low, at.top});
-    ImGui::InvisibleButton(id, {std::max(high - low, 1.0F), std::max(height, 1.0F)});
+    invisible_button(id, {std::max(high - low, 1.0F), std::max(height, 1.0F)});
     if (!ImGui::IsItemHovered()) return std::nullopt;
     const auto n = static_cast<Index>((ImGui::GetMousePos().y - at.top) / at.pitch);
     return within<Index>(n, 0, static_cast<Index>(count) - 1);
@@ -180,7 +181,7 @@ std::pair<std::optional<Index>, float> draw_chips(const std::vector<HeadChip>& c
         const Box place{{at.x, at.y}, {at.x + width, at.y + frame.px(kChipRow)}};
         ImGui::PushID(static_cast<int>(n));
         ImGui::SetCursorScreenPos(place.low);
-        if (ImGui::InvisibleButton("chip", place.size())) clicked = static_cast<Index>(n);
+        if (invisible_button("chip", place.size())) clicked = static_cast<Index>(n);
         tooltip(frame, chips[n].text, chips[n].tooltip);
         ImGui::PopID();
         draw_chip(chips[n], place, frame);
@@ -222,7 +223,7 @@ std::optional<Index> draw_patch_marks(const std::vector<HeadChip>& chips, const 
         const Box place = at.patch(n);
         ImGui::PushID(static_cast<int>(n));
         ImGui::SetCursorScreenPos(place.low);
-        if (ImGui::InvisibleButton("patch", place.size())) clicked = n + 1;
+        if (invisible_button("patch", place.size())) clicked = n + 1;
         tooltip(frame, fmt::format("Patch {}", chip.text), chip.tooltip);
         ImGui::PopID();
         if (chip.is_key) draw_patch_outline(place, frame.theme.key, frame);

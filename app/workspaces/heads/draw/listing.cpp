@@ -1,6 +1,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/heads/draw/parts.h"
 
@@ -145,7 +146,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
         ImGui::SetCursorScreenPos({left, box.low.y});
         ImGui::PushID(static_cast<int>(n));
         const bool clicked =
-            ImGui::InvisibleButton("sort", {std::max(right - left, 1.0F), frame.px(kHeadRow)});
+            invisible_button("sort", {std::max(right - left, 1.0F), frame.px(kHeadRow)});
         if (clicked || pressed_by_key(frame))
             out.push_back(SortHeads{sorted ? std::string() : column.key});
         tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
@@ -178,7 +179,7 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
     const HeadsTable& table = *view.table;
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float height = frame.px(kTextRow) * static_cast<float>(table.rows.size());
-    ImGui::InvisibleButton("rows", {width, std::max(height, 1.0F)});
+    invisible_button("rows", {width, std::max(height, 1.0F)});
     const bool over = ImGui::IsItemHovered();
     for (std::size_t n = 0; n < table.rows.size(); ++n) {
         const Point top{low.x, low.y + frame.px(kTextRow) * static_cast<float>(n)};
@@ -214,7 +215,7 @@ void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& f
                    {box.high.x - frame.px(24), box.high.y - frame.px(3 * kSmallRow + 12)}};
     const float reach = frame.px(kReach);
     ImGui::SetCursorScreenPos({area.low.x - reach, area.low.y - reach});
-    ImGui::InvisibleButton("dots", {area.size().x + 2 * reach, area.size().y + 2 * reach});
+    invisible_button("dots", {area.size().x + 2 * reach, area.size().y + 2 * reach});
     const ScatterDot* const dot =
         ImGui::IsItemHovered() ? nearest(*view.scatter, area, frame) : nullptr;
     const auto place = dot != nullptr ? std::optional(dot->place) : std::nullopt;

@@ -1,5 +1,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {
@@ -183,7 +184,7 @@ void press(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& 
 
 void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    ImGui::InvisibleButton("heads", {at.width(), at.height()});
+    invisible_button("heads", {at.width(), at.height()});
     press(view, at, low, frame, out);
     // One control: Tab comes to it, arrows show another head, Enter pins the one that is shown.
     if (pressed_by_key(frame, low, {low.x + at.width(), low.y + at.height()}))

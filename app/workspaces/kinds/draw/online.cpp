@@ -1,5 +1,6 @@
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/kinds/draw/parts.h"
@@ -134,7 +135,7 @@ void draw_maximum(const Keys& keys, const Bars& bars) {
 
 void point_at_keys(const Keys& keys, float top, float foot) {
     ImGui::SetCursorScreenPos({keys.left, top});
-    ImGui::InvisibleButton("keys", {std::max(keys.right() - keys.left, 1.0F), foot - top});
+    invisible_button("keys", {std::max(keys.right() - keys.left, 1.0F), foot - top});
     if (!ImGui::IsItemHovered()) return;
     const float x = ImGui::GetMousePos().x;
     const auto n = static_cast<std::size_t>(std::max(x - keys.left, 0.0F) / keys.pitch);

@@ -1,5 +1,6 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/kinds/draw/parts.h"
 
@@ -41,7 +42,7 @@ void draw_line(const Line& line, const KindRow& row) {
     const Frame& frame = line.frame;
     ImGui::SetCursorScreenPos(line.low);
     ImGui::PushID(row.label.c_str());
-    ImGui::InvisibleButton("line", {line.high.x - line.low.x, line.high.y - line.low.y});
+    invisible_button("line", {line.high.x - line.low.x, line.high.y - line.low.y});
     tooltip(frame, row.label + ": " + row.formula, row.tooltip);
     ImGui::PopID();
     const float label = frame.text_width(frame.fonts.body, row.label) + frame.px(kSpace8);

@@ -1,4 +1,5 @@
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/format.h"
 #include "app/workspaces/large/draw/panel.h"
@@ -205,7 +206,7 @@ void draw_pass_words(const LargeScene& scene, const Area& line) {
     draw_fitted(frame, frame.fonts.small, line.low, line.high, Align::left, frame.theme.muted,
                 fits ? whole : pass.words);
     ImGui::SetCursorScreenPos(line.low);
-    ImGui::InvisibleButton("pass words", line.size());
+    invisible_button("pass words", line.size());
     tooltip(frame, pass.words, pass.detail);
 }
 
@@ -218,7 +219,7 @@ void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& 
     draw_text_in(frame, font, caption, area.high, Align::left, frame.theme.muted,
                  fit_text(frame, font, roofline.words, area.width()));
     ImGui::SetCursorScreenPos(area.low);
-    ImGui::InvisibleButton("roofline", area.size());
+    invisible_button("roofline", area.size());
     if (!roofline.ready || !(roofline.peak > 0.0) || !(roofline.bandwidth > 0.0)) return;
     const Axes axes = axes_of(
         roofline, {{area.low.x, area.low.y + line}, {area.high.x, caption.y - frame.px(2)}});
@@ -239,7 +240,7 @@ void draw_large_header(const LargeScene& scene, const Area& line) {
     Area rest = line;
     rest.low.x += draw_badge(scene, {line.low.x, top}, plate) + gap;
     ImGui::SetCursorScreenPos(line.low);
-    ImGui::InvisibleButton("quality", {std::max(rest.low.x - gap - line.low.x, 1.0F), plate});
+    invisible_button("quality", {std::max(rest.low.x - gap - line.low.x, 1.0F), plate});
     tooltip(frame, scene.view.title, scene.view.quality + "; " + zoom);
     rest.high.x -= frame.text_width(frame.fonts.small, zoom) + gap;
     if (rest.width() < frame.px(kLeastPass)) return;

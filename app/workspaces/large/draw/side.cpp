@@ -3,6 +3,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/inspector.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/typing.h"
 #include "app/common/map/camera.h"
@@ -23,7 +24,7 @@ constexpr float kLeastBar = 60.0F;
 constexpr std::size_t kFewCells = 10;  // of a list that scrolls
 
 void section(const LargeScene& scene, const std::string& title) {
-    ImGui::Dummy({1.0F, scene.frame.px(kSection)});
+    leave_space({1.0F, scene.frame.px(kSection)});
     wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.muted, title);
 }
 
@@ -69,7 +70,7 @@ void draw_where(const LargeScene& scene) {
     ImGui::EndGroup();
     const float foot = std::max(low.y + side, ImGui::GetItemRectMax().y);
     ImGui::SetCursorScreenPos({low.x, foot});
-    ImGui::Dummy({1.0F, 1.0F});
+    leave_space({1.0F, 1.0F});
 }
 
 /// A cell of this matrix as one types it: "70001, 5".
@@ -140,8 +141,7 @@ void draw_cell_row(const LargeScene& scene, const StrongCell& cell, const CellCo
     const Frame& frame = scene.frame;
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + ImGui::GetContentRegionAvail().x, low.y + frame.px(kTitleRow)};
-    const bool clicked =
-        ImGui::InvisibleButton("cell", {std::max(1.0F, high.x - low.x), high.y - low.y});
+    const bool clicked = invisible_button("cell", {std::max(1.0F, high.x - low.x), high.y - low.y});
     if (pressed_by_key(frame) || clicked) scene.out.push_back(GoToCell{cell.cell});
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -185,7 +185,7 @@ void draw_searches(const LargeScene& scene) {
         if (button(scene.frame, id, words, {words, tip}))
             scene.out.push_back(SearchMap{large::Search{of, index}});
     };
-    ImGui::Dummy({1.0F, scene.frame.px(kSection)});
+    leave_space({1.0F, scene.frame.px(kSection)});
     search("to key", "what attends to key " + std::to_string(cell.column) + "?",
            large::Search::Of::key, cell.column, "The strongest weights of its column.");
     search("from query", "what does query " + std::to_string(cell.row) + " attend to?",
@@ -227,7 +227,7 @@ void draw_not_finite(const LargeScene& scene) {
 }
 
 void draw_selected(const LargeScene& scene) {
-    ImGui::Dummy({1.0F, scene.frame.px(kSection)});
+    leave_space({1.0F, scene.frame.px(kSection)});
     draw_inspector(scene.view.inspector, scene.frame, scene.out);
     draw_searches(scene);
 }
@@ -242,7 +242,7 @@ void draw_large_side(const LargeScene& scene) {
     draw_go_to(scene);
     draw_found(scene);
     draw_selected(scene);
-    ImGui::Dummy({1.0F, scene.frame.px(16)});
+    leave_space({1.0F, scene.frame.px(16)});
 }
 
 void draw_large_cells(const LargeScene& scene, const Box& box) {

@@ -1,4 +1,5 @@
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {
@@ -80,7 +81,7 @@ void draw_ways(const LargeScene& scene) {
     draw_open_button(scene);
     ImGui::SameLine();
     words(frame, frame.fonts.small, frame.theme.muted, "Ctrl+O, or drop a file on the window");
-    ImGui::Dummy({1.0F, frame.px(8)});
+    leave_space({1.0F, frame.px(8)});
     draw_generate_button(scene);
     ImGui::SameLine();
     words(frame, frame.fonts.small, frame.theme.muted, "as the bar above says");
@@ -93,11 +94,11 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     const float form = scene.view.loading ? frame.px(48) : frame.px(160);
     const float y = std::max(room.low.y, (room.low.y + room.high.y - form) * 0.5F);
     ImGui::SetCursorScreenPos({std::round((room.low.x + room.high.x - width) / 2), std::round(y)});
-    ImGui::BeginChild("empty", {width, room.high.y - y});
+    begin_child("empty", {width, room.high.y - y});
     wrapped_words(frame, frame.fonts.title, frame.theme.text, scene.view.title);
     wrapped_words(frame, frame.fonts.body, frame.theme.bad, scene.view.fault);
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, scene.view.hint);
-    ImGui::Dummy({1.0F, frame.px(8)});
+    leave_space({1.0F, frame.px(8)});
     if (!scene.view.loading) draw_ways(scene);
     ImGui::EndChild();
 }

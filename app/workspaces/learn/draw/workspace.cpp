@@ -9,6 +9,7 @@
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/inspector.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/common/draw/still.h"
@@ -227,7 +228,7 @@ void draw_learn_settings(const LearnView& view, const AppState& state, const Fra
         out.push_back(DraftLearnSentence{typed});
     tooltip(frame, "What the attention maps are of",
             view.sentence_hint + ". Enter; empty: the usual one");
-    ImGui::Dummy({1.0F, frame.px(8)});
+    leave_space({1.0F, frame.px(8)});
 }
 
 /// The step under the pointer; the newest at the right end.

@@ -3,6 +3,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/plot_parts.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
@@ -47,7 +48,7 @@ void draw_lines(const view::AlignmentView& view, const Lanes& at, const Frame& f
 bool draw_word(const Box& box, const std::string& text, Align align, view::Color color, bool chosen,
                const std::string& id, const std::string& tip, const Frame& frame) {
     ImGui::SetCursorScreenPos(box.low);
-    const bool clicked = ImGui::InvisibleButton(id.c_str(), box.size());
+    const bool clicked = invisible_button(id.c_str(), box.size());
     const bool hovered = ImGui::IsItemHovered();
     const bool pressed = pressed_by_key(frame);
     tooltip(frame, text, tip);

@@ -4,6 +4,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/typing.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
@@ -55,7 +56,7 @@ void draw_chip(const view::TokenChipView& chip, Index place, const Chips& chips,
     const view::Theme& theme = frame.theme;
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(chip.token));
-    ImGui::InvisibleButton("token", box.size());
+    invisible_button("token", box.size());
     say_gesture(false, out);
     const bool held = ImGui::IsItemActive();
     const bool hovered = ImGui::IsItemHovered();

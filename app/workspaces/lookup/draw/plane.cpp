@@ -6,6 +6,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/typing.h"
 #include "app/common/format.h"
@@ -251,7 +252,7 @@ Held hold(const PlaneAt& plane, const std::string& id, const PlanePoint& at,
     const Point middle = plane.at(at);
     const float half = frame.px(kHandle);
     ImGui::SetCursorScreenPos({middle.x - half, middle.y - half});
-    ImGui::InvisibleButton(id.c_str(), {2 * half, 2 * half});
+    invisible_button(id.c_str(), {2 * half, 2 * half});
     Held held;
     held.hovered = ImGui::IsItemHovered() || ImGui::IsItemActive();
     held.pressed = ImGui::IsItemActivated();
@@ -302,7 +303,7 @@ void hold_query(const PlaneAt& plane, const MemoryView& view, view::Actions& out
 /// A pair is added where the plane of keys is double-clicked.
 void read_ground(const PlaneAt& plane, view::Actions& out) {
     ImGui::SetCursorScreenPos(plane.low);
-    ImGui::InvisibleButton("ground", {plane.side(), plane.side()});
+    invisible_button("ground", {plane.side(), plane.side()});
     if (!ImGui::IsItemHovered() || !ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) return;
     const auto at = plane.under_mouse();
     if (at) out.push_back(view::AddLookupPair{(*at)[0], (*at)[1]});

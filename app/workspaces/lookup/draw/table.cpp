@@ -2,6 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
@@ -54,7 +55,7 @@ bool draw_row(const MemoryRowView& row, std::size_t n, const Box& line, const Fr
               view::Actions& out) {
     ImGui::SetCursorScreenPos(line.low);
     ImGui::PushID(static_cast<int>(n));
-    const bool clicked = ImGui::InvisibleButton("row", line.size());
+    const bool clicked = invisible_button("row", line.size());
     const bool hovered = ImGui::IsItemHovered();
     if (clicked || pressed_by_key(frame))
         out.push_back(view::SelectLookupPair{static_cast<Index>(n)});
@@ -110,7 +111,7 @@ void draw_memory_numbers(const view::MemoryView& view, const Box& box, const Fra
         const float foot = y + frame.px(kTableRow);
         const float width = box.size().x;
         ImGui::SetCursorScreenPos({box.low.x, y});
-        ImGui::Dummy({width, foot - y});
+        leave_space({width, foot - y});
         tooltip(frame, each.label, each.tooltip);
         draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, foot}, Align::left,
                      frame.theme.text, each.label);

@@ -1,6 +1,7 @@
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/items.h"
 #include "app/workspaces/masks/draw/parts.h"
 
 namespace attn::ui {
@@ -91,8 +92,7 @@ void draw_one(const MasksView& view, std::size_t n, const GridPlace& place, cons
     const GridView& grid = view.grids[n];
     const GridCanvas canvas{grid, place, frame};
     ImGui::SetCursorScreenPos(place.origin);
-    ImGui::InvisibleButton("pairs",
-                           {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
+    invisible_button("pairs", {canvas.end().x - place.origin.x, canvas.end().y - place.origin.y});
     const Pair at = pair_at(grid, place);
     if (ImGui::IsItemHovered() || ImGui::IsItemActive()) hovered = at;
     if (view.paints && n == 0)

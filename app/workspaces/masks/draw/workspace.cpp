@@ -1,6 +1,7 @@
 #include "app/common/document/requests.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/masks/draw/parts.h"
 #include "app/workspaces/masks/view.h"
@@ -54,7 +55,7 @@ void draw_row(const ConventionView& row, ImVec2 low, ImVec2 high, const Frame& f
               Actions& out) {
     ImGui::SetCursorScreenPos(low);
     ImGui::PushID(row.key.c_str());
-    const bool clicked = ImGui::InvisibleButton("row", {high.x - low.x, high.y - low.y});
+    const bool clicked = invisible_button("row", {high.x - low.x, high.y - low.y});
     const bool hovered = ImGui::IsItemHovered();
     const bool pressed = pressed_by_key(frame);
     tooltip(frame, row.name, row.tip + "\nClick: compare it. Shift+click: compare with it.");
@@ -279,7 +280,7 @@ void draw_controls(const MasksView& view, const Box& box, const Frame& frame, Ac
     view.tab == MasksTab::compose ? draw_switches(view, low, high, frame, out)
                                   : draw_lists(view, low, high, frame, out);
     ImGui::SetCursorScreenPos({low.x, high.y - 1.0F});
-    ImGui::Dummy({1.0F, 1.0F});
+    leave_space({1.0F, 1.0F});
 }
 
 }  // namespace

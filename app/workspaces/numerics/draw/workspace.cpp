@@ -4,6 +4,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
@@ -162,7 +163,7 @@ void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, Actio
     const NumericsCellView& cell = slots.cell;
     ImGui::SetCursorScreenPos(low);
     ImGui::PushID(static_cast<int>(cell.algorithm) * 16 + static_cast<int>(cell.format));
-    const bool clicked = ImGui::InvisibleButton("cell", {high.x - low.x, high.y - low.y});
+    const bool clicked = invisible_button("cell", {high.x - low.x, high.y - low.y});
     const auto select = [&](Index key) {
         out.push_back(SelectNumericsCell{cell.algorithm, cell.format, key});
     };
@@ -260,7 +261,7 @@ void draw_heading(const NumericsColumn& column, const Box& at, const Frame& fram
 
 void draw_format(const NumericsFormatRow& row, const Box& at, const Frame& frame) {
     ImGui::SetCursorScreenPos(at.low);
-    ImGui::InvisibleButton(row.title.c_str(), at.size());
+    invisible_button(row.title.c_str(), at.size());
     tooltip(frame, row.title, row.tooltip);
     const float y = at.low.y + frame.px(4);
     const float line = y + frame.px(22);
@@ -322,7 +323,7 @@ void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame, 
     draw_matrix(view, columns, {{low.x, top}, {right, top + matrix}}, frame, out);
     say_stands(frame.painter, Measuring::Kind::chart, {low.x, top}, {right, top + matrix});
     ImGui::SetCursorScreenPos({low.x, top + matrix - 1.0F});
-    ImGui::Dummy({1.0F, 1.0F});
+    leave_space({1.0F, 1.0F});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid.h"
+#include "app/common/draw/items.h"
 #include "app/workspaces/saturation/draw/parts.h"
 
 namespace attn::ui {
@@ -48,7 +49,7 @@ void draw_number(const Row& row, const ComparedNumber& number) {
     const Frame& frame = row.frame;
     ImGui::SetCursorScreenPos(row.low);
     ImGui::PushID(number.label.c_str());
-    ImGui::InvisibleButton("number", {row.high.x - row.low.x, row.high.y - row.low.y});
+    invisible_button("number", {row.high.x - row.low.x, row.high.y - row.low.y});
     tooltip(frame, number.label + ": " + number.formula, number.tooltip);
     ImGui::PopID();
     draw_text_in(frame, frame.fonts.body, row.low, row.high, Align::left, frame.theme.text,
@@ -157,7 +158,7 @@ void draw_labels(const Bars& bars, const Slots& slots, const Frame& frame) {
 /// The tooltip of the bar under the pointer; the area is an item of its own.
 void explain(const Bars& bars, const Slots& slots, const Frame& frame) {
     ImGui::SetCursorScreenPos(slots.low);
-    ImGui::InvisibleButton("bars", {slots.high.x - slots.low.x, slots.high.y - slots.low.y});
+    invisible_button("bars", {slots.high.x - slots.low.x, slots.high.y - slots.low.y});
     focus_stop(frame);
     if (!ImGui::IsItemHovered()) return;
     const float at = (ImGui::GetMousePos().x - slots.low.x) / slots.width;

@@ -8,6 +8,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/plot_parts.h"
 #include "app/common/draw/typing.h"
@@ -92,8 +93,8 @@ bool read_width_handle(const PlotCanvas& canvas, float top, float foot,
     const Frame& frame = canvas.frame;
     const auto here = static_cast<Index>(canvas.plot.marker_x);
     ImGui::SetCursorScreenPos({canvas.low.x - frame.px(8), top});
-    ImGui::InvisibleButton(
-        "handle", {canvas.high.x - canvas.low.x + frame.px(16), std::max(foot - top, 1.0F)});
+    invisible_button("handle",
+                     {canvas.high.x - canvas.low.x + frame.px(16), std::max(foot - top, 1.0F)});
     say_gesture(false, out);
     const bool held = ImGui::IsItemActive();
     if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -181,7 +182,7 @@ void draw_tab(const GradientsOverWidth& view, std::size_t n, const Box& box, con
     const view::GradientTab& tab = view.tabs[n];
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(n));
-    const bool pressed = ImGui::InvisibleButton("gradient", box.size());
+    const bool pressed = invisible_button("gradient", box.size());
     const bool on = focus_stop(frame) &&
                     (take_key(frame, view::Key::enter) || take_key(frame, view::Key::space));
     if (pressed || on) out.push_back(view::ShowGradient{tab.of});
@@ -248,7 +249,7 @@ struct Writer {
     void row(const view::GradientNumber& number) {
         ImGui::SetCursorScreenPos({x, y});
         ImGui::PushID(static_cast<int>(y));
-        ImGui::InvisibleButton("number", {right - x, frame.px(kLineHeight)});
+        invisible_button("number", {right - x, frame.px(kLineHeight)});
         tooltip(frame, number.plain, number.tooltip);
         ImGui::PopID();
         const float room = column(true) - frame.px(kNumberColumn) - x;
@@ -287,7 +288,7 @@ void draw_strip(const GradientsOverWidth& view, const view::GradientStrip& strip
 void draw_strips(const GradientsOverWidth& view, Writer& at) {
     const Frame& frame = at.frame;
     ImGui::SetCursorScreenPos({at.x, at.y});
-    ImGui::InvisibleButton("strips", {at.right - at.x, frame.px(2 * kStripLane + kLineHeight)});
+    invisible_button("strips", {at.right - at.x, frame.px(2 * kStripLane + kLineHeight)});
     tooltip(frame, view.strip_words,
             "A tick for every percent. Line: median. Ring: mean. What is below the axis stands at "
             "its left end.");

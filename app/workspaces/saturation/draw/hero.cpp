@@ -6,6 +6,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/plot_parts.h"
 #include "app/common/draw/typing.h"
 #include "app/workspaces/saturation/actions.h"
@@ -107,7 +108,7 @@ bool read_handle(const PlotCanvas& canvas, const HeroView& hero, view::Actions& 
     const auto here = static_cast<Index>(canvas.plot.marker_x);
     const ImVec2 low{canvas.low.x - frame.px(8), canvas.low.y - frame.px(kLane)};
     ImGui::SetCursorScreenPos(low);
-    ImGui::InvisibleButton("handle", {canvas.high.x + frame.px(8) - low.x, canvas.high.y - low.y});
+    invisible_button("handle", {canvas.high.x + frame.px(8) - low.x, canvas.high.y - low.y});
     say_gesture(false, out);
     const bool held = ImGui::IsItemActive();
     if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -158,7 +159,7 @@ void read_pin(const PlotCanvas& canvas, const HeroView& hero, float top, view::A
     const Frame& frame = canvas.frame;
     const float half = (canvas.x(2.0) - canvas.x(1.0)) / 2;
     ImGui::SetCursorScreenPos({canvas.low.x - half, top});
-    ImGui::InvisibleButton("pin", {canvas.high.x - canvas.low.x + 2 * half, frame.px(kChanges)});
+    invisible_button("pin", {canvas.high.x - canvas.low.x + 2 * half, frame.px(kChanges)});
     say_gesture(false, out);
     const Index d_k = stop_under_mouse(canvas);
     if (ImGui::IsItemActive() && d_k != hero.pin) out.push_back(view::PinSaturation{d_k});

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/plot.h"
 #include "app/workspaces/saturation/draw/controls.h"
 #include "app/workspaces/saturation/draw/parts.h"
@@ -43,8 +44,8 @@ void draw_small_plots(const SaturationView& view, const Box& at, const Frame& fr
 void draw_details(const SaturationView& view, const Box& at, const Frame& frame,
                   view::Actions& out) {
     ImGui::SetCursorScreenPos(at.low);
-    ImGui::BeginChild("details words", {width_of(at), frame.px(40)}, false,
-                      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
+    begin_child("details words", {width_of(at), frame.px(40)},
+                ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
     wrapped_words(frame, frame.fonts.body, frame.theme.text, view.details.sentence);
     ImGui::EndChild();
     const float top = at.low.y + frame.px(44);

@@ -2,6 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_parts.h"
+#include "app/common/draw/items.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/draw/doors.h"
 #include "app/workspaces/step/draw/heading.h"
@@ -388,7 +389,7 @@ void draw_reason(const std::string& reason, const Frame& frame) {
     const float middle = at.y + room.y * kHeight;
     draw_text_in(frame, font, {at.x, middle - font.px}, {at.x + room.x, middle + font.px},
                  Align::center, frame.theme.muted, reason);
-    ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
+    leave_space({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
 }
 
 /// A canvas as narrow as a column of a page has the result, and nothing beside it.

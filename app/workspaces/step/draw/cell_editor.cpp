@@ -1,5 +1,6 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/still.h"
 #include "app/workspaces/step/draw/canvas.h"
 
@@ -70,7 +71,7 @@ void draw_cell_editor(const CellEdit& editing, ImVec2 low, ImVec2 size, const Fr
     const EditorPlace place = editor_place(draft, low, size, font, frame);
     ImGui::SetCursorScreenPos(place.low);
     // a window of its own: a click into it is none on the cells beneath
-    ImGui::BeginChild("cell editor", place.size, false, ImGuiWindowFlags_NoScrollbar);
+    begin_child("cell editor", place.size, ImGuiWindowFlags_NoScrollbar);
     const bool edited = edit_text(draft, place.size, font, frame);
     const bool left = ImGui::IsItemDeactivated();
     const bool held = left || ImGui::IsItemActive();

@@ -4,6 +4,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 #include "app/workspaces/step/actions.h"
 
@@ -81,7 +82,7 @@ void draw_door(const Door& door, const Measure& size, ImVec2 low, const Frame& f
 bool is_pressed(const Door& door, const Measure& size, ImVec2 low, const Frame& frame) {
     const ImVec2 extent{size.whole, frame.px(kDoor)};
     ImGui::SetCursorScreenPos(low);
-    const bool clicked = ImGui::InvisibleButton(door.id, extent);
+    const bool clicked = invisible_button(door.id, extent);
     const bool keyed = pressed_by_key(frame);
     draw_door(door, size, low, frame);
     return clicked || keyed;
@@ -116,7 +117,7 @@ float draw_doors(const StepView& view, const Frame& frame, Actions& out) {
         low.x += size.whole + frame.px(n == 2 ? 24.0F : kBetweenDoors);
     }
     ImGui::SetCursorScreenPos(origin);
-    ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
+    leave_space({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(origin);
     return height;
 }

@@ -5,6 +5,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/workspaces/step/draw/canvas.h"
@@ -45,7 +46,7 @@ struct TitleLine {
 /// An item for what was drawn at `low` … `high`, which says `whole` where it was cut.
 void say_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& whole) {
     ImGui::SetCursorScreenPos(low);
-    ImGui::Dummy({std::max(high.x - low.x, 1.0F), high.y - low.y});
+    leave_space({std::max(high.x - low.x, 1.0F), high.y - low.y});
     tooltip(frame, "", whole);
 }
 
@@ -244,7 +245,7 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     draw_badge(view, frame, line);
     if (!is_low) draw_muted_line(view, frame, line);
     ImGui::SetCursorScreenPos(foot);
-    ImGui::Dummy({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
+    leave_space({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(foot);
     return pointed;
 }
@@ -263,7 +264,7 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actio
         const ImVec2 size{std::max(setting.widths[n], 1.0F), room.y};
         ImGui::SetCursorScreenPos(low);
         ImGui::PushID(info(item.stage).key.data());
-        ImGui::InvisibleButton("stage", size);
+        invisible_button("stage", size);
         const bool clicked = ImGui::IsItemClicked();
         if (pressed_by_key(frame) || clicked) out.push_back(GoToStage{item.stage});
         tooltip(frame, item.label + "  " + item.shape, item.tooltip);

@@ -4,6 +4,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/workspace.h"
 
 namespace attn::ui {
@@ -96,7 +97,7 @@ void draw_head(const HeadsView& view, const HeadPicture& head, const Setting& se
                const Frame& frame, ImVec2 low, float width, Actions& out) {
     ImGui::SetCursorScreenPos(low);
     ImGui::PushID(static_cast<int>(head.head));
-    const bool clicked = ImGui::InvisibleButton("head", {width, setting.pitch - frame.px(kSpace4)});
+    const bool clicked = invisible_button("head", {width, setting.pitch - frame.px(kSpace4)});
     if (pressed_by_key(frame) || clicked) out.push_back(ShowHead{head.head, view.batch});
     tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
                    words_of(head), head.tooltip);

@@ -1,4 +1,5 @@
 #include "app/common/draw/draw.h"
+#include "app/common/draw/items.h"
 #include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {
@@ -102,8 +103,8 @@ void draw_entry(const PredictView& view, const Chart& chart, std::size_t n, cons
 /// What the hand and the keys do to the bars.
 void take_guess(const PredictView& view, const Chart& chart, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(chart.low);
-    ImGui::InvisibleButton("bars", {std::max(chart.high.x - chart.low.x, 1.0F),
-                                    std::max(chart.high.y - chart.low.y, 1.0F)});
+    invisible_button("bars", {std::max(chart.high.x - chart.low.x, 1.0F),
+                              std::max(chart.high.y - chart.low.y, 1.0F)});
     const auto last = static_cast<Index>(view.guess.size()) - 1;
     const ImVec2 at = ImGui::GetMousePos();
     const float slots =

@@ -4,6 +4,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
+#include "app/common/draw/items.h"
 
 namespace attn::ui {
 namespace {
@@ -107,8 +108,8 @@ std::optional<CellRef> chip_at(const Scene& scene, const WordChip& chip, std::si
     const Point low = scene.low(n);
     const Point high = scene.high(n);
     ImGui::SetCursorScreenPos({low.x, low.y});
-    const bool clicked = ImGui::InvisibleButton(
-        "chip", {std::max(high.x - low.x, 1.0F), std::max(high.y - low.y, 1.0F)});
+    const bool clicked =
+        invisible_button("chip", {std::max(high.x - low.x, 1.0F), std::max(high.y - low.y, 1.0F)});
     if (clicked && chip.cell) out.push_back(SelectCell{*chip.cell});
     tooltip_beside(scene.frame, {low.x, low.y}, {high.x, high.y}, Beside::below, chip.tooltip);
     draw_chip(scene, chip, n);

@@ -7,6 +7,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/still.h"
 #include "app/workspaces/tensors/view.h"
@@ -121,7 +122,7 @@ void draw_heads_row(const TensorsView& view, const Columns& columns, const Box& 
         const auto [left, right] = columns[n];
         if (right <= left) continue;
         ImGui::SetCursorScreenPos({left, box.low.y});
-        const bool clicked = ImGui::InvisibleButton(
+        const bool clicked = invisible_button(
             head.title.c_str(), {std::max(1.0F, right - left), box.high.y - box.low.y});
         const bool sorted = head.column == view.sort;
         if (clicked || pressed_by_key(frame))
@@ -142,7 +143,7 @@ void draw_line(const TensorsView& view, const TensorLine& line, const Columns& c
                const Frame& frame, view::Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size{ImGui::GetContentRegionAvail().x, frame.px(kRow)};
-    const bool clicked = ImGui::InvisibleButton("row", {std::max(1.0F, size.x), size.y});
+    const bool clicked = invisible_button("row", {std::max(1.0F, size.x), size.y});
     const ImVec2 high{low.x + size.x, low.y + size.y};
     if (clicked) out.push_back(view::SelectTensor{line.name});
     if (line.selected || ImGui::IsItemHovered())
@@ -178,9 +179,9 @@ void draw_lines(const TensorsView& view, const Columns& columns, const view::App
     const auto place =
         std::ranges::find(view.lines, true, &TensorLine::selected) - view.lines.begin();
     const float at = row * static_cast<float>(place);
-    const bool moved = view::tensors_look(state).selected != "" && place < count &&
-                       (is_pressed(view::Key::down, true) || is_pressed(view::Key::up, true) ||
-                        is_pressed(view::Key::home) || is_pressed(view::Key::end));
+    const bool moved =
+        place < count && (is_pressed(view::Key::down, true) || is_pressed(view::Key::up, true) ||
+                          is_pressed(view::Key::home) || is_pressed(view::Key::end));
     if (moved && (at < ImGui::GetScrollY() || at + row > ImGui::GetScrollY() + room))
         ImGui::SetScrollY(std::max(0.0F, at - room / 2));
     const float scroll = ImGui::GetScrollY();
@@ -195,7 +196,7 @@ void draw_lines(const TensorsView& view, const Columns& columns, const view::App
         ImGui::PopID();
     }
     ImGui::SetCursorScreenPos({top.x, top.y + row * static_cast<float>(count)});
-    ImGui::Dummy({1.0F, 1.0F});
+    leave_space({1.0F, 1.0F});
     ImGui::PopStyleVar();
     if (view::tensors_look(state).seen != std::pair{first, past})
         out.push_back(view::SeeTensors{first, past});

@@ -1,6 +1,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/grid_set.h"
+#include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/verify/actions.h"
@@ -36,7 +37,7 @@ void draw_verify_cells(std::span<const std::string> cells, const Box& box, const
 /// A row that can be pressed; true when it was.
 bool draw_verify_row(const Frame& frame, const char* id, const Box& box, bool shown) {
     ImGui::SetCursorScreenPos(box.low);
-    const bool clicked = ImGui::InvisibleButton(id, box.size());
+    const bool clicked = invisible_button(id, box.size());
     const bool pressed = pressed_by_key(frame);
     if (shown || ImGui::IsItemHovered()) frame.painter.rect(box.low, box.high, frame.theme.raised);
     if (shown)
@@ -54,7 +55,7 @@ void draw_arrays(const VerifyView& view, const Frame& frame, Actions& out) {
                                           std::end(view::kCheckedColumns));
     const Box head = next_row(frame);
     draw_verify_cells(titles, head, frame, frame.theme.muted, frame.fonts.small);
-    ImGui::Dummy(head.size());
+    leave_space(head.size());
     for (const CheckedLine& line : view.lines) {
         const Box box = next_row(frame);
         if (draw_verify_row(frame, line.key.c_str(), box, line.shown))
@@ -133,9 +134,9 @@ void draw_verify_bar(const VerifyView& view, ControlBar& bar) {
 void draw_table(const VerifyView& view, const Frame& frame, Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
     draw_arrays(view, frame, out);
-    ImGui::Dummy({1.0F, frame.px(4)});
+    leave_space({1.0F, frame.px(4)});
     draw_findings(view, frame);
-    ImGui::Dummy({1.0F, frame.px(4)});
+    leave_space({1.0F, frame.px(4)});
     ImGui::PushID("rows");
     draw_worst(view.rows, "worst rows", frame, out);
     ImGui::PopID();

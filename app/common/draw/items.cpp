@@ -1,0 +1,21 @@
+#include "app/common/draw/items.h"
+
+#include <cmath>
+
+namespace attn::ui {
+
+ImVec2 positive_size(ImVec2 size) {
+    return {std::fmax(size.x, 1.0F), std::fmax(size.y, 1.0F)};  // fmax: not NaN
+}
+
+bool invisible_button(const char* id, ImVec2 size) {
+    return ImGui::InvisibleButton(id, positive_size(size));
+}
+
+bool begin_child(const char* id, ImVec2 size, ImGuiWindowFlags flags) {
+    return ImGui::BeginChild(id, positive_size(size), false, flags);
+}
+
+void leave_space(ImVec2 size) { ImGui::Dummy({std::fmax(size.x, 0.0F), std::fmax(size.y, 0.0F)}); }
+
+}  // namespace attn::ui
