@@ -41,7 +41,7 @@ struct TensorsLook {
     std::string filter;  // names that have these letters
     TensorColumn sort = TensorColumn::order;
     bool descending = false;
-    std::string selected;  // name of an array; "": none
+    std::string selected;  // name of an array; "": none was selected
     /// How arrays are to be read, chosen and not yet carried out: name -> role, "-" for none.
     std::map<std::string, std::string> roles;
     std::string axes;  // of Q, K and V: "", heads-first, tokens-first, joined, per-head
@@ -50,6 +50,9 @@ struct TensorsLook {
     // of the moment: in no session and no journal
     std::pair<Index, Index> seen{0, 24};           // rows of the table on screen, from and past
     std::shared_ptr<const TensorListing> listing;  // null: not listed yet
+    /// What is shown where the listing has no selected array. A listing arrives at any time, so it must not change
+    /// `selected`, which sessions keep: a replay would depend on it.
+    std::string default_array;
     std::map<std::string, std::shared_ptr<const ArrayStats>> stats;
 };
 void describe(Visitor& visit, TensorsLook& look);

@@ -62,8 +62,7 @@ std::string stat_text(const AppState& state, const TensorRow& row, TensorColumn 
     const ArrayStats* const stats = stats_of(state, row.name);
     if (stats == nullptr) {
         const bool asks = row.bytes > tensors_look(state).listing->most_unasked();
-        return std::string(asks && row.name != tensors_look(state).selected ? "select it"
-                                                                            : kPending);
+        return std::string(asks && row.name != shown_tensor(state) ? "select it" : kPending);
     }
     if (!stats->fault.empty()) return "–";
     const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
@@ -110,7 +109,7 @@ std::vector<TensorHead> heads_of_table() {
 TensorLine line_of(const AppState& state, const TensorRow& row) {
     TensorLine line;
     line.name = row.name;
-    line.selected = row.name == tensors_look(state).selected;
+    line.selected = row.name == shown_tensor(state);
     const ArrayStats* const stats = stats_of(state, row.name);
     line.faulty = stats != nullptr && (stats->nans > 0 || stats->infs > 0);
     const std::string role = role_text(state, row);
@@ -242,7 +241,7 @@ void add_picture(const AppState& state, const TensorRow& row,
 
 std::optional<TensorDetail> detail_of(const AppState& state) {
     const TensorsLook& look = tensors_look(state);
-    const TensorRow* const row = look.listing->find(look.selected);
+    const TensorRow* const row = look.listing->find(shown_tensor(state));
     if (row == nullptr) return std::nullopt;
     TensorDetail detail;
     detail.title = row->name;

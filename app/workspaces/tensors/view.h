@@ -77,6 +77,8 @@ struct TensorsView {
 
 /// The keys of the first answers; there are never more of them.
 inline constexpr Key kAnswerKeys[] = {Key::a, Key::b, Key::c, Key::d};
+/// Name of the array that is shown: the selected one where the listing has it, else the default; "" without either.
+const std::string& shown_tensor(const AppState& state);
 TensorsView build_tensors_view(const AppState& state);
 /// The rows of the table in their order on screen.
 std::vector<const TensorRow*> tensor_rows(const AppState& state);

@@ -23,8 +23,8 @@ namespace {
 
 Action neighbour(const AppState& state, Index step) {
     const auto rows = tensor_rows(state);
-    if (rows.empty()) return SelectTensor{tensors_look(state).selected};
-    const auto found = std::ranges::find(rows, tensors_look(state).selected, &TensorRow::name);
+    if (rows.empty()) return SelectTensor{shown_tensor(state)};
+    const auto found = std::ranges::find(rows, shown_tensor(state), &TensorRow::name);
     const Index at = found == rows.end() ? -1 : found - rows.begin();
     const Index to = std::clamp<Index>(at + step, 0, std::ssize(rows) - 1);
     return SelectTensor{rows[to]->name};
@@ -78,7 +78,7 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
             add(fmt::format("Answer: {}", question->answers[n].title), plain(kAnswerKeys[n]),
                 AnswerTensors{question->answers[n].option, question->answers[n].value});
     const bool file = std::holds_alternative<FileOrigin>(state.document().origin);
-    const std::string& name = tensors_look(state).selected;
+    const std::string& name = shown_tensor(state);
     for (const TensorRole& role : tensor_roles())
         add(role.key == "-"
                 ? std::string("Do not use the selected array")
@@ -336,16 +336,21 @@ void carry_out(AppState& state, const TensorsListed& action) {
     TensorsLook& look = tensors_look(state);
     look.listing = action.listing;
     look.stats.clear();
-    if (look.listing->find(look.selected) != nullptr) return;
     const auto& rows = look.listing->rows;
     const double most = look.listing->most_unasked();
     const auto first = std::ranges::find_if(rows, [&](auto& row) { return row.bytes <= most; });
-    look.selected = first == rows.end() ? "" : first->name;
+    look.default_array = first == rows.end() ? "" : first->name;
 }
 
 void carry_out(AppState& state, const TensorMeasured& action) {
     if (!action.stats || action.of != tensors_look(state).listing) return;
     tensors_look(state).stats[action.name] = action.stats;
+}
+
+const std::string& shown_tensor(const AppState& state) {
+    const TensorsLook& look = tensors_look(state);
+    const bool known = look.listing && look.listing->find(look.selected) != nullptr;
+    return known ? look.selected : look.default_array;
 }
 
 const TensorRow* TensorListing::find(const std::string& name) const {
@@ -359,8 +364,9 @@ std::optional<TensorsRequest> requested_tensors(const AppState& state) {
     const auto& document = state.shared_document();
     if (!look.listing || look.listing->document != document)
         return TensorsRequest{document, nullptr, {}};
-    if (look.listing->find(look.selected) != nullptr && !look.stats.contains(look.selected))
-        return TensorsRequest{document, look.listing, look.selected};
+    const std::string& shown = shown_tensor(state);
+    if (look.listing->find(shown) != nullptr && !look.stats.contains(shown))
+        return TensorsRequest{document, look.listing, shown};
     const auto rows = tensor_rows(state);
     const double most = look.listing->most_unasked();
     for (Index n = look.seen.first; n < std::min<Index>(look.seen.second, std::ssize(rows)); ++n)
@@ -395,7 +401,11 @@ extern const WorkspaceInfo kTensorsWorkspace{
     .enter = enter_tensors,
     .add_commands = add_tensors_commands,
     .escape = escape_tensors,
-    .clear = [](AppState& state) { tensors_look(state).selected.clear(); },
+    .clear =
+        [](AppState& state) {
+            tensors_look(state).selected.clear();
+            tensors_look(state).default_array.clear();
+        },
     .settle = settle_tensors,
     .forget = forget_tensors,
     .read = read_tensors_look,
