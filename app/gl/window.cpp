@@ -8,9 +8,20 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <mutex>
 
 namespace attn::gl {
 namespace {
+
+// wake() is called by other threads, also by those of signals and jobs that outlive the window. glfwPostEmptyEvent() uses
+// the display that glfwTerminate() frees, so the two must not run at the same time.
+std::mutex waking;
+bool can_wake = false;  // from the end of open() to the destructor
+
+void allow_waking(bool allowed) {
+    const std::scoped_lock lock(waking);
+    can_wake = allowed;
+}
 
 std::string glfw_words() {
     const char* words = nullptr;
@@ -87,10 +98,12 @@ Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
     self->imgui_ = std::make_unique<ImguiRenderer>();
     ImGui_ImplGlfw_InitForOpenGL(self->window_, true);
     self->events_ = std::make_unique<WindowEvents>(self->window_);
+    allow_waking(true);
     return self;
 }
 
 Window::~Window() {
+    allow_waking(false);
     events_.reset();
     if (imgui_) ImGui_ImplGlfw_Shutdown();
     imgui_.reset();
@@ -123,7 +136,10 @@ void Window::wait_events(double timeout_s) {
         glfwPollEvents();
 }
 
-void Window::wake() { glfwPostEmptyEvent(); }
+void Window::wake() {
+    const std::scoped_lock lock(waking);
+    if (can_wake) glfwPostEmptyEvent();
+}
 
 void Window::begin_frame() {
     events_->hand_on_keys();

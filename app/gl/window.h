@@ -33,7 +33,7 @@ class Window {
 
     /// Handles what came in; sleeps until something comes, at most `timeout_s`.
     void wait_events(double timeout_s);
-    /// Ends the sleep of wait_events(). From any thread.
+    /// Ends the sleep of wait_events(). From any thread, also where there is no window any more.
     static void wake();
 
     void begin_frame();
