@@ -7,6 +7,7 @@
 
 #include <ctime>
 #include <iostream>
+#include <mutex>
 
 #include "app/common/figure_size.h"
 #include "app/common/or_throw.h"
@@ -42,6 +43,14 @@ constexpr double kIdleSeconds = 30.0;
 constexpr double kFollowSeconds = 0.2;  // from a look at a followed file to the next
 // What just happened is said so long, and no shorter than it takes to read.
 constexpr double kMessageSeconds = 4.0, kBytesReadPerSecond = 15.0;
+
+/// From the end of the window to the end of the program, for jobs that do not stop.
+constexpr double kEndSeconds = 1.5;
+
+int exit_code(const EndingSignals& ending) {
+    constexpr int kEndedBySignal = 128;  // as a shell says it
+    return ending.caught() == 0 ? cli::kSuccess : kEndedBySignal + ending.caught();
+}
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
@@ -121,12 +130,13 @@ class Desktop {
         if (!settings) warn(settings.error().text());
         dispatch_all(keeper_.begin(state_));
         dispatch(view::Tick{0.0});  // from now on what changes may move
-        display_lost_.emplace([this] { report_loss(save_at_exit()); });
+        display_lost_.emplace([this](Exiting by) { save_lost(by); });
     }
 
     /// What came since the last turn, and a frame where one is due. Seconds until the next turn; nullopt: the person quit, or a
     /// signal asked for the end.
     std::optional<double> turn() {
+        const std::scoped_lock lock(turning_);
         bool ends = false;
         if (take_news()) {
             session_.know(state_.session_file);
@@ -142,6 +152,14 @@ class Desktop {
     }
     gl::Window& window() { return *window_; }
 
+    ~Desktop() {
+        const bool saved = failure_.empty();
+        end_within({kEndSeconds, saved ? exit_code(*ending_) : cli::kFailure,
+                    saved ? std::string() : "attnscope: " + failure_});
+    }
+    Desktop(const Desktop&) = delete;
+    Desktop& operator=(const Desktop&) = delete;
+
   private:
     /// --save-session at the end.
     Result<void> save_at_exit() const {
@@ -150,10 +168,20 @@ class Desktop {
             options_.save_session, view::session_to_json(state_, folder_of(options_.save_session)));
     }
 
+    /// Another thread may read the state only between two turns.
+    void save_lost(Exiting by) {
+        std::unique_lock lock(turning_, std::defer_lock);
+        if (by == Exiting::other_thread && !lock.try_lock_for(std::chrono::seconds(1)))
+            return report_loss(failed("the window did not answer"));
+        report_loss(save_at_exit());
+    }
+
     /// Where the program ends by itself nothing is left to be resumed.
     void end() {
         display_lost_.reset();
-        or_throw(save_at_exit());
+        const auto saved = save_at_exit();
+        if (!saved) failure_ = saved.error().sentence;
+        or_throw(saved);
         const bool kept_elsewhere = !options_.save_session.empty();
         if (ending_->caught() == 0 || kept_elsewhere) keeper_.end(state_, quit_answer_);
     }
@@ -456,7 +484,9 @@ class Desktop {
     std::optional<std::pair<view::PromptKind, std::string>> listed_;
     FileDialog dialog_;
     int frames_wanted_ = kFramesAfterEvent;
+    std::timed_mutex turning_;  // held during a turn
     std::optional<AtExit> display_lost_;
+    std::string failure_;  // why the session was not saved at the end
 };
 
 /// Opened when a name was given.
@@ -466,7 +496,7 @@ std::optional<LineFile> open_lines(const std::string& path, const LineKind& kind
 }
 
 void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started,
-                const std::shared_ptr<const EndingSignals>& ending) {
+                std::shared_ptr<const EndingSignals>& ending) {
     const gl::Size size = or_throw(cli::parse_size(options.start.size));
     std::optional<FollowedFile> followed;  // from before it is read
     if (options.follow) followed.emplace(options.start.file);
@@ -474,6 +504,8 @@ void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time
     auto journal = open_lines(options.journal, kJournalLines);
     auto frame_log = open_lines(options.frame_log, kFrameLogLines);
     auto window = or_throw(gl::Window::open({.title = "attnscope", .size = size}));
+    // Only once there is something to save: a signal ends at once a start that still reads a file.
+    ending = std::make_shared<const EndingSignals>(gl::Window::wake);
     // Only once the window is there: a run that fails before leaves every file as it was.
     for (std::optional<LineFile>* lines : {&journal, &frame_log})
         if (*lines) or_throw((*lines)->begin());
@@ -486,12 +518,11 @@ void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time
 }  // namespace
 
 int run_desktop(const cli::DesktopOptions& options, cli::Streams io, Clock::time_point started) {
-    constexpr int kEndedBySignal = 128;  // as a shell says it
-    const auto ending = std::make_shared<const EndingSignals>(gl::Window::wake);
+    std::shared_ptr<const EndingSignals> ending;
     const auto preloaded = begin_beside(fonts::preload);
     const auto done = caught([&] { run_window(options, io, started, ending); });
     if (!done) return cli::report(done.error(), "attnscope", io);
-    return ending->caught() == 0 ? cli::kSuccess : kEndedBySignal + ending->caught();
+    return exit_code(*ending);
 }
 
 }  // namespace attn

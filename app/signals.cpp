@@ -18,7 +18,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 sem_t news;  // posted by the handler, and once at the end
 
 struct LastAct {
-    std::function<void()> save;
+    std::function<void(Exiting)> save;
     std::thread::id thread;
 };
 LastAct last_act;
@@ -51,8 +51,9 @@ void wait_for_news() {
 }
 
 void act_last() {
-    if (!last_act.save || last_act.thread != std::this_thread::get_id()) return;
-    std::exchange(last_act.save, nullptr)();
+    if (!last_act.save) return;
+    const bool own = last_act.thread == std::this_thread::get_id();
+    std::exchange(last_act.save, nullptr)(own ? Exiting::own_thread : Exiting::other_thread);
     ::_exit(EXIT_FAILURE);  // what else exit() ends is still in use by other threads
 }
 
@@ -77,7 +78,7 @@ EndingSignals::~EndingSignals() {
 
 int EndingSignals::caught() const { return caught_signal; }
 
-AtExit::AtExit(std::function<void()> save) {
+AtExit::AtExit(std::function<void(Exiting)> save) {
     static const int registered = std::atexit(act_last);
     static_cast<void>(registered);
     last_act = {std::move(save), std::this_thread::get_id()};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <thread>
 
@@ -21,11 +22,13 @@ class EndingSignals {
     std::jthread watcher_;
 };
 
-/// While it lives, `save` is called when this thread calls exit(), and the program ends with code 1 after it: Xlib calls
-/// exit() from whatever touches a display that is lost. One at a time.
+/// Which thread called exit().
+enum class Exiting : std::uint8_t { own_thread, other_thread };
+/// While it lives, `save` is called when a thread calls exit(), on that thread, and the program ends with code 1 after it:
+/// Xlib calls exit() from whatever touches a display that is lost, also from a thread that only wakes the window. One at a time.
 class AtExit {
   public:
-    explicit AtExit(std::function<void()> save);
+    explicit AtExit(std::function<void(Exiting)> save);
     ~AtExit();
     AtExit(const AtExit&) = delete;
     AtExit& operator=(const AtExit&) = delete;

@@ -8,7 +8,7 @@ EndingSignals::EndingSignals(std::function<void()>) {}
 EndingSignals::~EndingSignals() = default;
 int EndingSignals::caught() const { return 0; }
 
-AtExit::AtExit(std::function<void()>) {}
+AtExit::AtExit(std::function<void(Exiting)>) {}
 AtExit::~AtExit() = default;
 
 }  // namespace attn
