@@ -180,7 +180,7 @@ class Desktop {
     void end() {
         display_lost_.reset();
         const auto saved = save_at_exit();
-        if (!saved) failure_ = saved.error().sentence;
+        if (!saved) failure_ = saved.error().text();
         or_throw(saved);
         const bool kept_elsewhere = !options_.save_session.empty();
         if (ending_->caught() == 0 || kept_elsewhere) keeper_.end(state_, quit_answer_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/call.h"
+#include "core/stop.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -10,8 +11,10 @@ template <class Each>
 void for_each_entry(const Shape& shape, const Each& each) {
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h)
-            for (Index t = 0; t < shape.t; ++t)
+            for (Index t = 0; t < shape.t; ++t) {
+                end_if_stopped();
                 for (Index d = 0; d < shape.d; ++d) each(b, h, t, d);
+            }
 }
 
 /// each(b, h, t) of every row.

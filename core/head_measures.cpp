@@ -5,6 +5,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "core/stop.h"
+
 namespace attn {
 namespace {
 
@@ -62,6 +64,7 @@ std::optional<bool> counts(const HeadRows& head, Index i) {
 std::optional<std::vector<Index>> rows_that_count(const HeadRows& head) {
     std::vector<Index> rows;
     for (Index i = 0; i < head.weights.rows; ++i) {
+        end_if_stopped();
         const auto one = counts(head, i);
         if (!one) return std::nullopt;
         if (*one) rows.push_back(i);
@@ -285,6 +288,7 @@ double head_output_norm(MatrixView<const float> context, MatrixView<const float>
     double squares = 0.0;
     std::vector<double> row;
     for (Index i = 0; i < context.rows; ++i) {
+        end_if_stopped();
         if (w_o.rows == 0) {
             for (const float value : context.row(i)) squares += double{value} * value;
             continue;

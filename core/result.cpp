@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/sizes.h"
+#include "core/stop.h"
 #include "core/text.h"
 
 namespace attn {
@@ -125,6 +126,8 @@ Error error_of(const std::exception_ptr& thrown) {
         return failure.value();
     } catch (const std::bad_alloc&) {
         return {"there is not enough memory", ErrorKind::failure};
+    } catch (const Stopped&) {
+        return {"it was stopped", ErrorKind::failure};
     } catch (const SizeError& error) {
         return {error.what(), ErrorKind::input};
     } catch (const std::exception& error) {

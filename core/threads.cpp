@@ -11,6 +11,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include "core/stop.h"
 #include "core/tsan.h"
 
 namespace attn {
@@ -45,12 +46,15 @@ bool parallel_for(Index count, const RunControl& control,
                   const std::function<void(Index n, int slot)>& body) {
     std::atomic<Index> next{0};
     std::atomic<Index> done{0};
+    const std::stop_token outer = StopScope::token();
     // Each thread draws the next n itself, so that they start in order whatever TBB splits.
     const auto work = [&](int) {
         tsan_acquire(&handover);
+        const StopScope scope(outer);
         // Negative before this thread's first work with TBB, when it is alone.
         const int slot = std::max(tbb::this_task_arena::current_thread_index(), 0);
-        for (Index n = next++; n < count && !control.stop.stop_requested(); n = next++) {
+        for (Index n = next++;
+             n < count && !control.stop.stop_requested() && !outer.stop_requested(); n = next++) {
             body(n, slot);
             const Index finished = ++done;
             if (control.progress)
@@ -65,6 +69,7 @@ bool parallel_for(Index count, const RunControl& control,
     else
         tbb::parallel_for(0, threads, work, tbb::simple_partitioner());
     tsan_acquire(&handover);
+    end_if_stopped();
     return done == count;
 }
 

@@ -7,6 +7,7 @@
 #include "app/common/actions.h"
 #include "app/common/state.h"
 #include "app/common/words.h"
+#include "core/stop.h"
 
 namespace attn::view {
 
@@ -28,6 +29,7 @@ FailedRequest failed_request(std::string_view job, Request request,
 Action answered(std::string_view job, const Request& request, const Opener& open,
                 const RunControl& control) {
     try {
+        const StopScope scope(control.stop);
         return request.answer(open, control);
     } catch (...) {
         return RequestFailed{failed_request(job, request, std::current_exception())};

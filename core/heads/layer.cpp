@@ -10,6 +10,7 @@
 #include "core/engine.h"
 #include "core/heads/sources.h"
 #include "core/masks.h"
+#include "core/stop.h"
 
 namespace attn {
 namespace {
@@ -43,9 +44,11 @@ void find_allowed(HeadsLayer& layer, const MaskSpec& mask, const Dimensions& siz
         auto& pairs = layer.allowed.emplace_back();
         if (!mask.any()) continue;
         pairs.resize(size.tq * size.tk);
-        for (Index i = 0; i < size.tq; ++i)
+        for (Index i = 0; i < size.tq; ++i) {
+            end_if_stopped();
             fill_allowed(mask, size, batch, head, i,
                          {pairs.data() + i * size.tk, static_cast<std::size_t>(size.tk)});
+        }
     }
 }
 
@@ -102,6 +105,7 @@ OddRows odd_rows(const HeadsLayer& layer, Index batch) {
     found.high = -found.low;
     for (Index head = 0; head < layer.heads; ++head)
         for (Index i = 0; i < layer.tq; ++i, ++found.rows) {
+            end_if_stopped();
             double sum = 0.0;
             for (const float weight : layer.weights.matrix(batch, head).row(i)) sum += weight;
             if (std::isfinite(sum) && std::abs(sum - 1.0) <= kUnitRow) continue;

@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "core/stop.h"
+
 namespace attn {
 namespace {
 
@@ -116,7 +118,8 @@ double largest_of(std::span<const double> keys, const ClippedKeys& clipped) {
 
 HeadBlock block_of(const HeadMatrix& matrix, const ClippedKeys& clipped, const BlockRange& range) {
     HeadBlock block;
-    for (Index i = range.first_row; i < range.end_row; ++i)
+    for (Index i = range.first_row; i < range.end_row; ++i) {
+        end_if_stopped();
         for (Index j = range.first_key; j < range.end_key; ++j) {
             const float value = matrix.values(i, j);
             block.nan = block.nan || std::isnan(value);
@@ -125,6 +128,7 @@ HeadBlock block_of(const HeadMatrix& matrix, const ClippedKeys& clipped, const B
             block.clipped = false;
             if (std::abs(value) > std::abs(block.largest)) block.largest = value;
         }
+    }
     return block;
 }
 

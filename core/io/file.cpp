@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "core/rng.h"
+#include "core/stop.h"
 
 namespace attn {
 namespace {
@@ -256,6 +257,7 @@ Result<std::string> read_text_file(const fs::path& path) {
     std::string text;
     std::array<char, 1 << 16> chunk;
     for (;;) {
+        end_if_stopped();
         const ssize_t got = file.read(chunk.data(), chunk.size());
         if (got < 0) return cannot_read(errno);
         if (got == 0) return text;

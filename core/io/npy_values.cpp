@@ -9,6 +9,7 @@
 #include "core/halves.h"
 #include "core/io/array_memory.h"
 #include "core/io/npy.h"
+#include "core/stop.h"
 #include "core/text.h"
 
 namespace attn {
@@ -25,8 +26,12 @@ Raw load(const char* from, bool swapped) {
 /// Every item of `data`, each one through `convert`, to `to` and on.
 template <class Raw, class To, class Convert>
 void decode(std::string_view data, bool swapped, To* to, Convert convert) {
-    for (std::size_t at = 0; at < data.size(); at += sizeof(Raw))
-        *to++ = convert(load<Raw>(data.data() + at, swapped));
+    constexpr std::size_t kPiece = std::size_t{1} << 20;  // bytes between two checks
+    for (std::size_t first = 0; first < data.size(); first += kPiece) {
+        end_if_stopped();
+        for (std::size_t at = first; at < std::min(first + kPiece, data.size()); at += sizeof(Raw))
+            *to++ = convert(load<Raw>(data.data() + at, swapped));
+    }
 }
 
 template <class Raw, class To>

@@ -11,6 +11,7 @@
 
 #include "core/io/array_memory.h"
 #include "core/io/npz.h"
+#include "core/stop.h"
 #include "core/text.h"
 
 namespace attn {
@@ -48,8 +49,11 @@ struct Reading {
     Result<std::string> next(std::uint64_t size) {
         std::string bytes(size, '\0');
         std::size_t done = 0;
+        constexpr std::uint64_t kMost = std::uint64_t{1} << 22;  // between two checks
         while (done < size) {
-            const zip_int64_t got = zip_fread(entry, bytes.data() + done, size - done);
+            end_if_stopped();
+            const zip_int64_t got =
+                zip_fread(entry, bytes.data() + done, std::min(size - done, kMost));
             if (got < 0)
                 return bad_input(fmt::format("{} is damaged: {}", what, zip_file_strerror(entry)));
             if (got == 0) break;

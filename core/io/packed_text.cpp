@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/stop.h"
 #include "core/text.h"
 
 namespace attn {
@@ -109,6 +110,7 @@ Result<std::string> inflated(std::string_view bytes, std::size_t most, std::stri
     for (int step = Z_OK; step != Z_STREAM_END;) {
         state.next_out = reinterpret_cast<Bytef*>(part.data());
         state.avail_out = static_cast<uInt>(part.size());
+        end_if_stopped();
         step = inflate(&state, Z_NO_FLUSH);
         const std::size_t made = part.size() - state.avail_out;
         const bool stuck = step == Z_OK && made == 0 && state.avail_in == 0;

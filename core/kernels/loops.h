@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/stop.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -12,23 +13,29 @@ using ConstViewD = MatrixView<const double>;
 
 /// C += A B
 inline void add_product(ConstViewD a, ConstViewD b, ViewD c) {
-    for (Index i = 0; i < c.rows; ++i)
+    for (Index i = 0; i < c.rows; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < c.columns; ++j)
             for (Index n = 0; n < a.columns; ++n) c(i, j) += a(i, n) * b(n, j);
+    }
 }
 
 /// C += Aᵀ B
 inline void add_transposed_product(ConstViewD a, ConstViewD b, ViewD c) {
-    for (Index i = 0; i < c.rows; ++i)
+    for (Index i = 0; i < c.rows; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < c.columns; ++j)
             for (Index n = 0; n < a.rows; ++n) c(i, j) += a(n, i) * b(n, j);
+    }
 }
 
 /// C += A Bᵀ
 inline void add_product_transposed(ConstViewD a, ConstViewD b, ViewD c) {
-    for (Index i = 0; i < c.rows; ++i)
+    for (Index i = 0; i < c.rows; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < c.columns; ++j)
             for (Index n = 0; n < a.columns; ++n) c(i, j) += a(i, n) * b(j, n);
+    }
 }
 
 /// Every row of C += the one row of `bias`.

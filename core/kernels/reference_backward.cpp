@@ -120,7 +120,8 @@ void masked_backward(const CallD& call, const TraceD& forward, TraceD& d, Index 
     const Dimensions& size = call.size();
     const double factor = score_factor(call.spec(), size.d_k);
     const PairRule rule = pair_rule(call.spec(), size, h);
-    for (Index i = 0; i < size.tq; ++i)
+    for (Index i = 0; i < size.tq; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < size.tk; ++j) {
             const double d_m = d[Stage::masked](b, h, i, j);
             if (call.spec().biases()) d[Stage::biased](b, h, i, j) = d_m;
@@ -129,6 +130,7 @@ void masked_backward(const CallD& call, const TraceD& forward, TraceD& d, Index 
             d[Stage::scaled](b, h, i, j) = d_s;
             d[Stage::scores](b, h, i, j) = d_s * factor;
         }
+    }
 }
 
 /// From d_scores back to d_Q and d_K, through the product, the operands and the rotation.
@@ -168,6 +170,7 @@ class ScoresBackward {
                                           d_.params);
         std::vector<std::uint8_t> contributes(k.rows);
         for (Index i = 0; i < q.rows; ++i) {
+            end_if_stopped();
             fill_contributing(call_.spec(), call_.size(), b, h, i, contributes);
             for (Index j = 0; j < k.rows; ++j)
                 if (contributes[j] != 0)
@@ -254,6 +257,7 @@ Result<TraceD> reference_backward(const CallD& call, const TraceD& forward,
         for (Index h = 0; h < size.heads; ++h)
             for (Index i = 0; i < size.tq; ++i) {
                 if (control.stop.stop_requested()) return failed("the attention call was stopped");
+                end_if_stopped();
                 row.run(b, h, i);
             }
     logits_backward(call, forward, d);

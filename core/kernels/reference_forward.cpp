@@ -261,6 +261,7 @@ Result<TraceD> reference_from(const CallD& call, Stage from, TensorD pairs, Stag
         for (Index h = 0; h < size.heads; ++h)
             for (Index i = 0; i < size.tq; ++i) {
                 if (control.stop.stop_requested()) return failed("the attention call was stopped");
+                end_if_stopped();
                 if (from < Stage::weights) {
                     continue_row(call, from, trace, b, h, i);
                     head.weigh(b, h, i);
@@ -284,6 +285,7 @@ Result<TraceD> reference_forward(const CallD& call, StageSet keep, const RunCont
         for (Index h = 0; h < size.heads; ++h)
             for (Index i = 0; i < size.tq; ++i) {
                 if (control.stop.stop_requested()) return failed("the attention call was stopped");
+                end_if_stopped();
                 head.run(b, h, i);
             }
     trace[Stage::output] = join_heads(call.inputs(), size, trace[Stage::context]);

@@ -9,6 +9,7 @@
 
 #include "core/kernels/projections.h"
 #include "core/scores/score.h"
+#include "core/stop.h"
 #include "core/text.h"
 
 namespace attn::large {
@@ -71,9 +72,11 @@ void add_distances(const Tensor& b, WeightSource& source) {
     Tensor q = widened(*source.q, size.tk), k = widened(*source.k, size.tk);
     for (Index n = 0; n < size.batch; ++n) {
         for (Index h = 0; h < size.heads; ++h)
-            for (Index i = 0; i < size.tq; ++i)
+            for (Index i = 0; i < size.tq; ++i) {
+                end_if_stopped();
                 for (Index j = 0; j < size.tk; ++j)
                     q(n, h, i, size.d_k + j) = b(0, 0, h, j - i + size.tq - 1);
+            }
         for (Index g = 0; g < size.kv_heads; ++g)
             for (Index j = 0; j < size.tk; ++j) k(n, g, j, size.d_k + j) = 1.0F;
     }

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/models/weights.h"
+#include "core/stop.h"
 
 namespace attn {
 
@@ -33,11 +34,13 @@ auto turned_numbers(const auto& from, Index rows) {
     constexpr Index kTile = 32;
     const Index columns = std::ssize(from) / rows;
     std::vector to(from.begin(), from.end());
-    for (Index top = 0; top < rows; top += kTile)
+    for (Index top = 0; top < rows; top += kTile) {
+        end_if_stopped();
         for (Index left = 0; left < columns; left += kTile)
             for (Index j = left; j < std::min(columns, left + kTile); ++j)
                 for (Index i = top; i < std::min(rows, top + kTile); ++i)
                     to[j * rows + i] = from[i * columns + j];
+    }
     return to;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/kernels/eigen_view.h"
 #include "core/scores/functions.h"
+#include "core/stop.h"
 
 namespace attn::score {
 namespace {
@@ -11,9 +12,11 @@ template <class Scalar>
 void tanh_sums(MatrixView<const Scalar> q, MatrixView<const Scalar> k, const TensorOf<Scalar>& w,
                MatrixView<Scalar> scores) {
     const auto weights = eigen(w.values());
-    for (Index i = 0; i < q.rows; ++i)
+    for (Index i = 0; i < q.rows; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < k.rows; ++j)
             scores(i, j) = ((eigen(q.row(i)) + eigen(k.row(j))).tanh() * weights).sum();
+    }
 }
 
 /// With t = tanh(q_ic + k_jc): d_q_ic += Σ_j d_s w_c (1 − t²), d_k_jc the same over i, d_w_c += Σ_ij d_s t.
@@ -24,7 +27,8 @@ void tanh_sums_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
     if (d_w.empty()) d_w = TensorOf<Scalar>(w.shape());
     const auto weights = eigen(w.values());
     RowArray<Scalar> t(w.count());
-    for (Index i = 0; i < q.rows; ++i)
+    for (Index i = 0; i < q.rows; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < k.rows; ++j) {
             const Scalar d = d_scores(i, j);
             if (d == Scalar{0}) continue;
@@ -34,6 +38,7 @@ void tanh_sums_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
             eigen(d_q.row(i)) += t;
             eigen(d_k.row(j)) += t;
         }
+    }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "core/kernels/eigen_view.h"
 #include "core/scores/functions.h"
+#include "core/stop.h"
 
 namespace attn::score {
 namespace {
@@ -25,7 +26,8 @@ template <class Scalar>
 void add_biases_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k, QueryRows rows,
                          MatrixView<const Scalar> d_scores, MatrixView<Scalar> d_q,
                          MatrixView<Scalar> d_k, MatrixView<Scalar> d_b) {
-    for (Index i = 0; i < q.rows; ++i)
+    for (Index i = 0; i < q.rows; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < k.rows; ++j) {
             const Scalar d = d_scores(i, j);
             if (d == Scalar{0}) continue;
@@ -33,6 +35,7 @@ void add_biases_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
             eigen(d_k.row(j)) += d * eigen(q.row(i));
             d_b(rows.head, rows.first_distance() + j - i) += d;
         }
+    }
 }
 
 }  // namespace

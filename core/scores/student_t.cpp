@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/scores/functions.h"
+#include "core/stop.h"
 
 namespace attn::score {
 namespace {
@@ -20,9 +21,11 @@ double squared_distance(std::span<const Scalar> q, std::span<const Scalar> k) {
 template <class Scalar>
 void log_kernels(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
                  MatrixView<Scalar> scores) {
-    for (Index i = 0; i < q.rows; ++i)
+    for (Index i = 0; i < q.rows; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < k.rows; ++j)
             scores(i, j) = static_cast<Scalar>(-std::log1p(squared_distance(q.row(i), k.row(j))));
+    }
 }
 
 /// d_q = −2 (q − k) / (1 + r²) · d_score, d_k = −d_q.
@@ -30,7 +33,8 @@ template <class Scalar>
 void log_kernels_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
                           MatrixView<const Scalar> d_scores, MatrixView<Scalar> d_q,
                           MatrixView<Scalar> d_k) {
-    for (Index i = 0; i < q.rows; ++i)
+    for (Index i = 0; i < q.rows; ++i) {
+        end_if_stopped();
         for (Index j = 0; j < k.rows; ++j) {
             const auto d = static_cast<double>(d_scores(i, j));
             if (d == 0.0) continue;
@@ -42,6 +46,7 @@ void log_kernels_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k
                 d_k(j, c) -= static_cast<Scalar>(step);
             }
         }
+    }
 }
 
 }  // namespace

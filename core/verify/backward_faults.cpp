@@ -171,9 +171,11 @@ TensorD at_other_heads(const TensorD& tensor, From from) {
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h) {
             const auto [other_b, other_h] = from(b, h, shape);
-            for (Index t = 0; t < shape.t; ++t)
+            for (Index t = 0; t < shape.t; ++t) {
+                end_if_stopped();
                 std::ranges::copy(tensor.matrix(other_b, other_h).row(t),
                                   made.matrix(b, h).row(t).begin());
+            }
         }
     return made;
 }

@@ -16,6 +16,7 @@ namespace {
 double finite(double value) { return std::isfinite(value) ? value : 0.0; }
 
 double top(const TensorD& tensor) {
+    end_if_stopped();
     double largest = 0.0;
     for (const double value : tensor.values()) largest = std::max(largest, std::abs(finite(value)));
     return largest;

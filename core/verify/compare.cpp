@@ -65,6 +65,7 @@ class Sum {
 };
 
 double largest_finite(const TensorD& tensor) {
+    end_if_stopped();
     double largest = 0.0;
     for (const double value : tensor.values())
         if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
@@ -121,6 +122,7 @@ Result<Comparison> compare(const Tensor& actual, const TensorD& expected, Tolera
         for (Index h = 0; h < made.shape.h; ++h) {
             Sum head(tolerance, made.largest);
             for (Index t = 0; t < made.shape.t; ++t) {
+                end_if_stopped();
                 Sum row(tolerance, made.largest);
                 for_each_cell(actual, expected, b, h, t, [&](const Cell& cell) {
                     for (Sum* const sum : {&all, &head, &row}) sum->add(cell);

@@ -2,6 +2,7 @@
 
 #include "core/verify/extent.h"
 #include "core/entries.h"
+#include "core/stop.h"
 
 #include <algorithm>
 #include <cmath>
@@ -174,6 +175,7 @@ class Extent {
     /// visit(actual, expected) of each wrong number; false stops, and is what comes back.
     template <class Visit>
     bool each_wrong(const WrongRow& row, Visit visit) const {
+        end_if_stopped();
         const auto a = actual_.matrix(row.b, row.h).row(row.t);
         const auto e = expected_.matrix(row.b, row.h).row(row.t);
         for (std::size_t d = 0; d < a.size(); ++d)
@@ -237,6 +239,7 @@ class Extent {
     }
 
     bool is_row(const WrongRow& shown, const WrongRow& expected) const {
+        end_if_stopped();
         const auto a = actual_.matrix(shown.b, shown.h).row(shown.t);
         const auto e = expected_.matrix(expected.b, expected.h).row(expected.t);
         for (std::size_t d = 0; d < a.size(); ++d)

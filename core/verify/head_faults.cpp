@@ -24,9 +24,11 @@ TensorD moved(const TensorD& tensor, const std::function<Place(Index b, Index h)
     for (Index b = 0; b < made.shape().b; ++b)
         for (Index h = 0; h < made.shape().h; ++h) {
             const auto [from_b, from_h] = source(b, h);
-            for (Index t = 0; t < made.shape().t; ++t)
+            for (Index t = 0; t < made.shape().t; ++t) {
+                end_if_stopped();
                 std::ranges::copy(tensor.matrix(from_b, from_h).row(t),
                                   made.matrix(b, h).row(t).begin());
+            }
         }
     return made;
 }
@@ -121,8 +123,10 @@ TensorD expanded(const TensorD& k, const Dimensions& size,
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h) {
             const auto [from_b, g] = source(b, h);
-            for (Index t = 0; t < k.shape().t; ++t)
+            for (Index t = 0; t < k.shape().t; ++t) {
+                end_if_stopped();
                 std::ranges::copy(k.matrix(from_b, g).row(t), made.matrix(b, h).row(t).begin());
+            }
         }
     return made;
 }

@@ -17,9 +17,11 @@ TensorD picked(const TensorD& tensor, const std::vector<Index>& which) {
     TensorD made(Shape{shape.b, static_cast<Index>(which.size()), shape.t, shape.d});
     for (Index b = 0; b < shape.b; ++b)
         for (std::size_t n = 0; n < which.size(); ++n)
-            for (Index t = 0; t < shape.t; ++t)
+            for (Index t = 0; t < shape.t; ++t) {
+                end_if_stopped();
                 for (Index c = 0; c < shape.d; ++c)
                     made(b, static_cast<Index>(n), t, c) = tensor(b, which[n], t, c);
+            }
     return made;
 }
 
@@ -67,6 +69,7 @@ std::array<TensorD, 3> split_otherwise(const Subject& subject, Packing packed, P
     std::vector<double> row((size.heads + 2 * size.kv_heads) * size.d_k);
     for (Index b = 0; b < size.batch; ++b)
         for (Index t = 0; t < size.tq; ++t) {
+            end_if_stopped();
             for_each_column(size, [&](int part, Index n, Index c) {
                 row[place(size, packed, part, n, c)] = subject.reference[stages[part]](b, n, t, c);
             });

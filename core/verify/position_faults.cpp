@@ -78,8 +78,10 @@ std::vector<Index> leading_padding(const Subject& subject) {
     for (Index b = 0; b < subject.size.batch; ++b) {
         const auto is_hidden = [&](Index j) {
             for (Index h = 0; h < subject.size.heads; ++h)
-                for (Index i = 0; i < subject.size.tq; ++i)
+                for (Index i = 0; i < subject.size.tq; ++i) {
+                    end_if_stopped();
                     if (subject.allowed(b, h, i, j) != 0) return false;
+                }
             return true;
         };
         Index hidden = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/cast.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "core/verify/extent.h"
 #include "core/verify/sides.h"
@@ -88,10 +89,25 @@ class Comparer {
         report_.inputs_from = (*source)->path;
         report_.options = (*source)->options;
         if (!(*source)->has_values) leave_out_values();
+        if (auto fits = check_memory(); !fits) return fits;
         read_formats();
         begin_gradients(**source);
         return {};
     }
+
+    /// What the comparison holds beside the sides and the reference: both numbers of each array that is kept, and, of two
+    /// sides, the results of the first in double.
+    Result<void> check_memory() const {
+        double bytes = 0.0;
+        for (const Named& stage : shared_stages(actual().results, subject_->reference))
+            if (keeping_.keep) bytes += (sizeof(float) + sizeof(double)) * entries(*stage.actual);
+        if (two())
+            for (const Tensor& stage : read_.front().results.stages)
+                bytes += sizeof(double) * entries(stage);
+        return check_fits_in_memory(bytes, "the arrays to compare", "save fewer heads or queries",
+                                    subject_->size);
+    }
+    static double entries(const Tensor& tensor) { return static_cast<double>(tensor.count()); }
 
     /// The upstream gradient of the inputs' side comes first, then what a trace has of it at output or at context.
     void begin_gradients(const Side& source) {

@@ -66,8 +66,12 @@ Seen see(const Tensor& weights) {
     const Shape shape = weights.shape();
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h) {
-            for (Index i = 0; i < shape.t; ++i) see_row(weights, b, h, i, seen);
+            for (Index i = 0; i < shape.t; ++i) {
+                end_if_stopped();
+                see_row(weights, b, h, i, seen);
+            }
             for (Index j = 0; j < shape.d; ++j) {
+                end_if_stopped();
                 double sum = 0.0;
                 bool all_zero = true;
                 for (Index i = 0; i < shape.t; ++i) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/masks.h"
+#include "core/memory.h"
 
 namespace attn::verify {
 
@@ -11,6 +12,13 @@ Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec) {
     const Result<CallD> call = validate(subject.inputs, spec);
     if (!call) return tl::unexpected(call.error());
     subject.size = call->size();
+    // The mask is in memory beside the stages of the reference: one byte for each pair.
+    const double pairs =
+        static_cast<double>(subject.size.batch) * static_cast<double>(subject.size.heads) *
+        static_cast<double>(subject.size.tq) * static_cast<double>(subject.size.tk);
+    if (auto fits = check_fits_in_memory(subject.size, spec, all_stages(), sizeof(double), pairs);
+        !fits)
+        return tl::unexpected(fits.error());
     Result<TraceD> reference = attend_exact(subject.inputs, spec);
     if (!reference) return tl::unexpected(std::move(reference.error()));
     subject.reference = *std::move(reference);

@@ -158,15 +158,19 @@ bool attempt_unwritten(const Trial& trial, RowTrials& rows) {
         for (Index b = 0; b < size.batch; ++b)
             for (Index h = 0; h < size.heads; ++h) {
                 std::vector<bool> of_head;
-                for (Index i = 0; i < size.tq; ++i)
+                for (Index i = 0; i < size.tq; ++i) {
+                    end_if_stopped();
                     of_head.push_back(is_unwritten(trial, b, h, i, nan));
+                }
                 const Index rows_of_head = std::ranges::count(of_head, true);
                 if (rows_of_head == 0) continue;
                 const bool all = rows_of_head == size.tq;
                 tile = std::min(tile, all ? size.tq : unwritten_tile(of_head));
                 count += rows_of_head;
-                for (Index i = 0; i < size.tq; ++i)
+                for (Index i = 0; i < size.tq; ++i) {
+                    end_if_stopped();
                     unwritten(b, h, i, 0) = of_head[place_at(i)] ? 1 : 0;
+                }
             }
         if (count == 0 || tile == 0) continue;
         const double value = nan ? std::nan("") : 0.0;

@@ -16,7 +16,7 @@ namespace {
 std::string fault_of(std::string_view name, const std::string& text) {
     const Value value{fmt::format("--{}", name), text};
     const auto checked = contained([&] { check_values({{std::string(name), value}}); });
-    return checked ? "" : checked.error().sentence;
+    return checked ? "" : checked.error().text();
 }
 
 /// The text is a value of the option: it takes that number.

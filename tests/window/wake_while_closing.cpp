@@ -20,7 +20,7 @@ int main() {
     for (int n = 0; n < kWindows; ++n) {
         auto window = attn::gl::Window::open({.title = "wake", .size = {320, 200}});
         if (!window) {
-            std::cerr << window.error().sentence << '\n';
+            std::cerr << window.error().text() << '\n';
             break;
         }
         (*window)->wait_events(0.0);

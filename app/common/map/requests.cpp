@@ -9,6 +9,7 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/words.h"
 #include "core/kernels/peak.h"
+#include "core/memory.h"
 
 namespace attn::view {
 namespace {
@@ -172,6 +173,15 @@ Action run(const MapInputRequest& request, const RunControl&) try {
         input.source.spec = spec;
         return ready(std::move(input));
     }
+    const Dimensions& size = document.size;
+    // Q and K in float32, once as they are and once rotated or scaled.
+    const double bytes = 2.0 * sizeof(float) * static_cast<double>(size.batch) *
+                         static_cast<double>(size.d_k) *
+                         static_cast<double>(size.heads * size.tq + size.kv_heads * size.tk);
+    if (auto fits = check_fits_in_memory(bytes, "the queries and keys of the map",
+                                         "attend over fewer tokens", size);
+        !fits)
+        return MapInputReady{request.document, nullptr, fits.error().text(), request.form};
     AttentionSpec whole = document.spec;  // a form leaves out the mask, not the positions it gives
     whole.dropout = spec.dropout;
     auto source = large::weight_source(document.inputs, whole, document.size);

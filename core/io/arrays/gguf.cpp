@@ -6,6 +6,7 @@
 #include "core/io/arrays/foreign.h"
 #include "core/io/arrays/formats.h"
 #include "core/io/arrays/mapped.h"
+#include "core/stop.h"
 #include "core/text.h"
 
 namespace attn {
@@ -68,8 +69,11 @@ class GgufFile final : public ArrayFile {
         const std::string_view bytes = bytes_of(tensor);
         const auto* const from = reinterpret_cast<const unsigned char*>(bytes.data());
         std::vector<float> numbers(tensor.items);
-        for (std::uint64_t block = 0; block < tensor.items / type.items; ++block)
+        constexpr std::uint64_t kBlocks = 4096;  // between two checks
+        for (std::uint64_t block = 0; block < tensor.items / type.items; ++block) {
+            if (block % kBlocks == 0) end_if_stopped();
             type.widen(from + block * type.bytes, numbers.data() + block * type.items);
+        }
         if (mapped_) mapped_->let_go(bytes);
         return {"float32", tensor.extents, std::move(numbers)};
     }

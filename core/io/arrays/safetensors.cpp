@@ -12,6 +12,7 @@
 #include "core/io/arrays/formats.h"
 #include "core/io/arrays/mapped.h"
 #include "core/io/json.h"
+#include "core/stop.h"
 #include "core/text.h"
 
 // Format: a u64 N, little-endian; N bytes of JSON; the numbers. Offsets count from the end of the JSON.
@@ -296,6 +297,7 @@ class SafetensorsFile final : public ArrayFile {
         auto* const to = reinterpret_cast<char*>(array.values.data());
         const std::string_view bytes = data_.substr(entry.begin, entry.end - entry.begin);
         for (std::size_t first = 0; first < bytes.size(); first += kPieceBytes) {
+            end_if_stopped();
             const std::string_view piece = bytes.substr(first, kPieceBytes);
             std::memcpy(to + first, piece.data(), piece.size());
             if (mapped_) mapped_->let_go(piece);
