@@ -10,7 +10,7 @@ namespace attn {
 
 /// How a caller watches a long computation and ends it early.
 struct RunControl {
-    /// Asked between pieces of work; once stopped, the result is thrown away.
+    /// Checked between pieces of work; once stopped, the result is thrown away. See also StopScope in core/stop.h.
     std::stop_token stop;
     /// Told the fraction done, in (0, 1], from whichever thread got there. May be empty.
     std::function<void(double)> progress;
@@ -34,7 +34,8 @@ class ThreadLimit {
 
 /// Calls body(n, slot) for n = 0 … count − 1, in that order of starting, on several threads.
 /// `slot` < thread_slots() differs between calls that run at the same time: it picks scratch memory.
-/// Returns false when it was stopped: then some n never ran.
+/// Returns false when `control` was stopped: then some n never ran. Throws Stopped when the caller's StopScope
+/// (core/stop.h) was.
 bool parallel_for(Index count, const RunControl& control,
                   const std::function<void(Index n, int slot)>& body);
 
