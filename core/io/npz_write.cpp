@@ -45,7 +45,8 @@ class Widening {
                 widening->next_ = 0;
                 return 0;
             case ZIP_SOURCE_READ:
-                return widening->read({static_cast<std::byte*>(data), length});
+                return widening->read(
+                    {static_cast<std::byte*>(data), static_cast<std::size_t>(length)});
             case ZIP_SOURCE_CLOSE:
                 return 0;
             case ZIP_SOURCE_STAT:

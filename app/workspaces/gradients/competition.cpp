@@ -128,7 +128,8 @@ Index raised_key(const AppState& state) {
     if (p.empty()) return gradients_look(state).raised.value_or(0);
     const auto largest = std::ranges::max_element(
         p, [](double a, double b) { return !std::isnan(b) && (std::isnan(a) || a < b); });
-    return std::min(gradients_look(state).raised.value_or(largest - p.begin()), std::ssize(p) - 1);
+    const Index last = std::ssize(p) - 1;
+    return std::min(gradients_look(state).raised.value_or(largest - p.begin()), last);
 }
 
 CompetitionView build_competition(const AppState& state) {

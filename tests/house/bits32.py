@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""The sources of the page with 32-bit sizes: what only compiles where std::size_t has 64 bits, as a braced uint64 in place of a size
+or a minimum of an Index and a difference of pointers, stops the page's build. Here GCC checks the syntax alone, with -m32.
+
+    bits32.py TREE BUILD [FILE.cpp ...]
+
+Without a file every source of the page is checked. BUILD has the compile_commands.json. Sources of a folder are read as one, which takes a sixth of the time; where that fails the group is
+halved until the sources that fail alone are found, so two sources of a folder may give one name to two things.
+Exit 77 (skipped), with the reason, where GCC has no 32-bit headers.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+
+TREE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+WANTED = sys.argv[3:]
+# Debian has one folder of headers for both sizes; only its gcc-multilib, which excludes cross compilers, links it where -m32 looks.
+TARGET = ["-m32", "-isystem", "/usr/include/x86_64-linux-gnu", "-Werror=narrowing", "-fmax-errors=3", "-std=c++20",
+          "-DEIGEN_DEFAULT_DENSE_INDEX_TYPE=__INT64_TYPE__"]
+# Read by most sources: parsed once.
+COMMON = ["<algorithm>", "<filesystem>", "<functional>", "<map>", "<ranges>", "<fmt/format.h>", "<fmt/ranges.h>", "<nlohmann/json.hpp>",
+          '"app/common/actions.h"', '"app/common/inspector.h"', '"app/common/workspace.h"', '"core/kinds.h"', '"core/large/weight_map.h"']
+INCLUDE = re.compile(r'^#include "(/[^"]+\.cpp)"', re.MULTILINE)
+
+
+def entries():
+    """(source, arguments) of every command for core and app; a group of CMake's gives each of its sources."""
+    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
+        file = pathlib.Path(entry["file"])
+        sources = [file]
+        if BUILD in file.parents:
+            sources = [pathlib.Path(name) for name in INCLUDE.findall(file.read_text())] if file.exists() else []
+        for source in sources:
+            path = str(source.relative_to(TREE)) if TREE in source.parents else ""
+            if path.startswith(("core/", "app/")):
+                yield path, shlex.split(entry["command"])
+
+
+def of_page(path):
+    """web/PATH stands in for PATH, and some sources are left out (web/overlay.cmake)."""
+    left_out = re.findall(r"^\s*(app/\S+\.cpp)", (TREE / "web/left_out.cmake").read_text(), re.MULTILINE)
+    return path not in left_out and not (TREE / "web" / path).exists()
+
+
+def settings(commands):
+    """Every include folder and definition of these commands, in their order."""
+    found = {}
+    for words in commands:
+        for n, word in enumerate(words):
+            if word.startswith(("-I", "-D")):
+                found[(word,)] = None
+            elif word == "-isystem":
+                found[(word, words[n + 1])] = None
+    return [word for each in found for word in each]
+
+
+def main():
+    commands = dict(entries())
+    sources = WANTED or sorted(path for path in commands if of_page(path))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        compiler = ["g++", *TARGET, f"-I{TREE}/web", *settings(commands.values())]
+
+        def compile_alone(name, text, *more):
+            (folder / name).write_text(text)
+            return subprocess.run([*compiler, *more, str(folder / name)], capture_output=True, text=True, check=False)
+
+        probe = compile_alone("probe.cpp", "#include <string>\n", "-fsyntax-only")
+        if probe.returncode != 0:
+            print("skipped: g++ -m32 has no headers here (Debian: libc6-dev-i386 lib32stdc++-12-dev)")
+            print(probe.stderr)
+            return 77
+        common = []
+        if not WANTED:
+            made = compile_alone("common.h", "".join(f"#include {name}\n" for name in COMMON), "-x", "c++-header", "-o",
+                                 str(folder / "common.h.gch"))
+            if made.returncode != 0:
+                print(made.stderr)
+                return 1
+            common = ["-include", str(folder / "common.h")]
+
+        def check(group, number):
+            """The errors of these sources."""
+            done = compile_alone(f"{number}.cpp", "".join(f'#include "{TREE / path}"\n' for path in group), *common, "-fsyntax-only")
+            if done.returncode == 0:
+                return []
+            if len(group) == 1:
+                return [done.stderr]
+            print(f"{group[0]} … {group[-1]}: not as one", flush=True)
+            half = len(group) // 2
+            return check(group[:half], f"{number}a") + check(group[half:], f"{number}b")
+
+        groups = {}
+        for path in sources:
+            # A kernel that is compiled for many processors includes itself.
+            alone = "foreach_target" in (TREE / path).read_text()
+            groups.setdefault(path if alone else os.path.dirname(path), []).append(path)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            failed = [text for errors in pool.map(check, groups.values(), range(len(groups))) for text in errors]
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for text in failed:
+        print(text)
+    print(f"{len(sources)} sources in {len(groups)} groups, {len(failed)} fail with -m32; {used.ru_utime + used.ru_stime:.0f} s of CPU")
+    return 1 if failed else 0
+
+
+sys.exit(main())
