@@ -171,7 +171,15 @@
         Module.attnPasted = copied;
         if (navigator.clipboard) navigator.clipboard.writeText(words).catch(() => {});
     };
-    const state_of = hash => hash.length > 1 ? kState + decodeURIComponent(hash.slice(1)) : "";
+    /// The percent escapes of an address, decoded; a malformed one ("#%") is returned as it is, and the program reports it.
+    const decoded = escaped => {
+        try {
+            return decodeURIComponent(escaped);
+        } catch {
+            return escaped;
+        }
+    };
+    const state_of = hash => hash.length > 1 ? kState + decoded(hash.slice(1)) : "";
     listen(window, "paste", event => {
         const pasted = event.clipboardData.getData("text");
         const link = pasted.match(/^\S+\.html?#(\S+)$|^https?:\S+#(\S+)$/);
