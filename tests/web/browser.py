@@ -34,7 +34,7 @@ class Browser:
             if inner == [width, height]:
                 return
             self.window(outer["width"] + width - inner[0], outer["height"] + height - inner[1])
-            time.sleep(0.3)
+            self.wait(lambda: self.script("return [innerWidth, innerHeight]") != inner, 2)
 
     @staticmethod
     def wait(ask, seconds):
@@ -47,6 +47,11 @@ class Browser:
     def words(self):
         """What the screen says."""
         return self.script("return document.getElementById('words')?.textContent ?? ''")
+
+    def settle(self):
+        """Until the screen says the same three times in a row."""
+        seen = []
+        self.wait(lambda: (seen.append(self.words()), len(seen) > 2 and len(set(seen[-3:])) == 1)[1], 5)
 
     def says(self, part, seconds=60):
         return bool(self.wait(lambda: part in " ".join(self.words().split()), seconds))

@@ -37,7 +37,7 @@ fi
 
 # SVG, under the name that is proposed: 2 actions.
 press ctrl+e
-sleep 0.3
+settle
 does '"action":"export_figure"' press Return
 wait_for "heads-compared.svg" test -s heads-compared.svg
 grep -q 'A − B' heads-compared.svg || fail "the SVG does not show the difference of the two heads"

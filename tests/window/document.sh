@@ -9,13 +9,12 @@ cp "$file" heads.npz
 # Ctrl+O, the path, Enter.
 opens() {
     press ctrl+o
-    sleep 0.3
     typed "$1"
     press Return
 }
 exports() {
     press ctrl+e
-    sleep 0.3
+    settle
     press ctrl+a
     typed "$1"
     press Return
@@ -34,7 +33,7 @@ does '"action":"undo"' press ctrl+z
 does '"action":"go_to_end","last":false' press Home
 does '"action":"move_selection"' press shift+Down
 does '"action":"begin_cell_edit"' press Return
-sleep 0.3
+settle
 press ctrl+a
 typed 2.5
 does '"action":"commit_cell_edit"' press Return
@@ -49,26 +48,29 @@ does '"action":"export_figure"' exports output.pdf
 head -c 5 output.pdf | grep -q '%PDF-' || fail "output.pdf is no PDF"
 echo kept >kept.svg
 press ctrl+e
-sleep 0.3
+settle
 press ctrl+a
 typed kept.svg
 press Return
-sleep 0.5
+settle
 grep -q kept kept.svg || fail "kept.svg was written over without asking"
 
 # Large: the same document, the same head.
 # Escape may come before the question whether to write over.
 goes_to_large() {
     press Escape
-    press 3
-    sleep 0.3
-    press m
-    sleep 0.3
+    press_both 3 m
+    settle
     more_than '"action":"set_workspace","workspace":"large"' 0
 }
 wait_for "the workspace Large" goes_to_large
+types_cell() {
+    press g
+    typed "$1"
+    press Return
+}
 does '"action":"set_map_camera"' press plus
-does '"action":"go_to_cell"' bash -c 'xdotool key --delay 60 g sleep 0.6 type --delay 40 "39, 12"; xdotool key Return'
+does '"action":"go_to_cell"' types_cell '39, 12'
 does '"action":"set_causal","on":false' press m
 
 quits_and_replays

@@ -6,7 +6,6 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 # types NUMBER: into the selected cell.
 types() {
     does '"action":"begin_cell_edit"' press Return
-    sleep 0.3
     typed "$1"
     does '"action":"commit_cell_edit"' press Return
 }
@@ -27,22 +26,16 @@ mapfile -t grid < <(for y in 200 230 260 290; do for x in 500 600 700 800; do ec
 selected=
 for point in "${grid[@]}"; do
     click "${point%,*}" "${point#*,}"
-    sleep 0.2
     if more_than '"action":"select_cell","cell":{"tensor":"w_v"' 0; then selected=1 && break; fi
 done
 [[ -n $selected ]] || fail "no click selects a number of W_V"
 xdotool mousemove --sync 1599 999
-sleep 1
+settle
 types 3
-frames_then=$(wc -l <"$frames")
-sleep 0.9
-frames_flash=$(($(wc -l <"$frames") - frames_then))
-((frames_flash > 5)) || fail "old → new is not shown for a moment: $frames_flash frames in 0.9 s"
-sleep 9 # the bottom line is empty again
-frames_then=$(wc -l <"$frames")
-sleep 2
-frames_idle=$(($(wc -l <"$frames") - frames_then))
-((frames_idle == 0)) || fail "$frames_idle frames are drawn after the flash is gone"
+frames_then=$(drawn)
+flashes() { (($(drawn) > frames_then + 5)); }
+wait_for "old → new, which is shown for a moment" flashes
+rests 10 # also after the bottom line is empty again
 echo "the flash: $frames_flash frames in 0.9 s, then none"
 shows 'V, context and output change' 'Q, K, scores and weights cannot'
 [[ $(marks) == "3 7 " ]] || fail "the marks are not 3 ● and 7 ○ but: $(marks)"

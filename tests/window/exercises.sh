@@ -22,7 +22,6 @@ tabs() { for ((n = 0; n < $1; ++n)); do press "$2"; done; }
 
 types_at() {
     click "$1" "$2"
-    sleep 0.3
     typed 7
     press Tab
 }
@@ -48,7 +47,6 @@ answer() {
     else
         for value in "${@:3}"; do
             press Return
-            sleep 0.3
             typed -- "$value"
             does '"action":"enter_answer"' press Tab
         done

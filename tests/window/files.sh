@@ -4,15 +4,14 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 cp "$here/../../assets/presets/river-bank.json" chosen.json
 mkdir bin
-# The desktop's dialog: it answers after so many seconds, which browse waits for.
-printf '#!/bin/sh\nsleep $(cat delay)\ncat answer\ntouch answered\n' >bin/zenity
+# The desktop's dialog: it answers as soon as the file `held` is gone, which browse waits for.
+printf '#!/bin/sh\nwhile [ -e held ]; do sleep 0.05; done\ncat answer\ntouch answered\n' >bin/zenity
 browse() {
     rm -f answered
     press ctrl+b
     wait_for "the dialog's answer" test -e answered
-    sleep 1
+    settle
 }
-echo 0 >delay
 echo "$work/chosen.json" >answer
 chmod +x bin/zenity
 export PATH=$work/bin:$PATH LC_ALL=C.UTF-8
@@ -21,12 +20,12 @@ start --preset the-cat-sat-down
 press ctrl+o
 typed "$work/none.npz"
 does '"action":"open_file".*none.npz' press Return
-sleep 0.5
+settle
 does '"action":"open_file".*none.npz' press Return # it is there still
-sleep 0.5
+settle
 browse
 does '"action":"open_file".*chosen.json' press Return
-sleep 0.5
+settle
 never '"action":"open_file"' press Return # the prompt is gone
 
 # Without that dialog: the rows beneath the path, of a folder and then of a file.
@@ -36,15 +35,15 @@ press ctrl+o
 typed "$work/of/ru"
 press Down
 press Return
-sleep 0.5
+settle
 press Down
 press Down # over ../
 does '"action":"open_file".*of/runs/chosen.json' press Return
-sleep 0.5
+settle
 never '"action":"open_file"' press Return # the prompt is gone
 
 press ctrl+e
-sleep 0.5
+settle
 does '"action":"set_figure_size","size":"85mm"' press Down
 press ctrl+a
 typed "$work/figure.svg"
@@ -55,26 +54,29 @@ grep -q '<svg [^>]*width="321' figure.svg || fail "the figure is not 85 mm wide"
 # A caption that somebody wrote is asked about as a figure is.
 echo mine >other.caption.txt
 press ctrl+e
-sleep 0.5
+settle
 press ctrl+a
 typed "$work/other.svg"
 does '"action":"export_figure"' press Return
-sleep 0.5
+settle
 [[ $(<other.caption.txt) == mine && ! -e other.svg ]] || fail "the caption was overwritten unasked"
 does '"action":"export_figure".*"overwrite":true' press Return
 wait_for "the other caption" bash -c '[[ $(<other.caption.txt) != mine ]]'
 
 # What is chosen for a prompt that was closed goes into no other.
-echo 2 >delay
+touch held
+rm -f answered
 press ctrl+o
-sleep 0.5
+settle
 press ctrl+b
-sleep 0.5
+settle
 press Escape
 press ctrl+e
-sleep 2.5
+settle
+rm held
+wait_for "the dialog's answer" test -e answered
+settle
 does '"action":"export_figure","path":"[a-z-]*.svg"' press Return
-echo 0 >delay
 
 probe() { click "$1" "$2" && xdotool key z; }
 first_that '"action":"draft_sentence"' probe $(points 700 900 50 24 24 10)
@@ -86,11 +88,10 @@ wait_for "the emoji" grep -q '"action":"draft_sentence","text":"a 😀"' "$journ
 press Return
 echo "$work/kept.json" >answer
 press ctrl+q
-sleep 0.5
+settle
 press Return # save and quit
-sleep 0.5
 typed none
-sleep 0.5
+settle
 browse
 does '"action":"save_session","path":".*/kept.json"' press Return
 ends 0

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Work that outlives the window: it is killed again and again (KILLS times, 12 unless said), and each time the saved session is
 # whole, what was not saved is offered at the next start and resumed as it was; a full disk; settings and recent files.
-#   kept.sh ATTNSCOPE
+#   kept.sh ATTNSCOPE             KEPT_SEED=N repeats a run: the seed of its random moments
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 keeps_places=1
 kept_folder=$XDG_STATE_HOME/attnscope
 mkdir -p "$kept_folder"
+chance=${KEPT_SEED:-$SRANDOM}
+echo "KEPT_SEED=$chance"
+RANDOM=$chance
 
 unsaved() { compgen -G "$kept_folder/unsaved-*.json" >/dev/null; }
 none_unsaved() { ! unsaved; }
@@ -21,8 +24,7 @@ has_seed() { [[ $(unsaved_seed) == "$1" ]]; }
 
 # Nothing was done: nothing is kept, and a quit leaves nothing.
 start
-sleep 1
-unsaved && fail "nothing was done, and something is kept"
+stays 1 "nothing was done, so nothing is kept" none_unsaved
 quits
 [[ -z $(ls "$kept_folder") ]] || fail "a quit left $(ls "$kept_folder")"
 
@@ -31,14 +33,14 @@ seed=135 # of the preset that the window opens on
 for ((n = 1; n <= ${KILLS:-12}; ++n)); do
     start
     if ((n > 1)); then does '"action":"open_file"' press Return; fi
-    sleep 0.3
+    settle
     edits=$((RANDOM % 3 + 1))
     for ((edit = 0; edit < edits; ++edit)); do does '"action":"set_seed"' press r; done
     ((seed += edits))
     if ((n % 2)); then
         wait_for "seed $seed on the disk" has_seed "$seed"
     else # as it may be: a change of the last moment may be missing, never more
-        sleep "0.$((RANDOM % 10))"
+        random_pause
     fi
     kill_app
     unsaved || fail "kill $n: nothing is left"
@@ -55,7 +57,8 @@ echo "$((n - 1)) kills, each offered back"
 # Resumed and saved: nothing is unsaved any more. Saved work is never lost, on a full disk neither.
 start
 does '"action":"open_file"' press Return
-sleep 0.5
+wait_for "the resumed work" grep -q document_ready "$journal"
+settle
 press ctrl+s
 typed "$work/mine.json"
 does '"action":"save_session"' press Return
@@ -63,7 +66,7 @@ wait_for "the session" test -s "$work/mine.json"
 [[ $(seed_in "$work/mine.json") == "$seed" ]] || fail "seed $(seed_in "$work/mine.json") was saved, not $seed"
 wait_for "no unsaved work" none_unsaved
 does '"action":"set_theme","theme":"light"' press t
-sleep 1
+settle
 quits
 grep -q '"theme": "light"' "$XDG_CONFIG_HOME/attnscope/settings.json" || fail "the theme was not kept"
 grep -q mine.json "$kept_folder/recent.json" || fail "mine.json is not among the recent files"
@@ -76,23 +79,20 @@ quits
 start
 does '"action":"set_seed"' press r
 press ctrl+q
-sleep 1
-kill -0 "$pid" || fail "Ctrl+Q ended the app over a change that is not saved"
+stays 1 "Ctrl+Q does not end the app over a change that is not saved" kill -0 "$pid"
 press Escape
 does '"action":"set_seed"' press r
 press ctrl+q
-sleep 0.5
+settle
 quits
 unsaved || fail "Ctrl+Q twice kept nothing"
 start
 does '"action":"open_file"' press Return
 wait_for "the resumed work" grep -q document_ready "$journal"
-sleep 0.5
+settle
 press ctrl+q
-sleep 0.5
-kill -0 "$pid" || fail "Ctrl+Q ended the app over resumed work"
+stays 1 "Ctrl+Q does not end the app over resumed work" kill -0 "$pid"
 press Return
-sleep 0.5
 typed "$work/asked.json"
 does '"action":"save_session"' press Return
 ends 0
@@ -101,7 +101,7 @@ none_unsaved || fail "saved work is left as unsaved"
 start
 does '"action":"set_seed"' press r
 press ctrl+q
-sleep 0.5
+settle
 does '"action":"quit"' press d
 ends 0
 none_unsaved || fail "changes that were left are kept"
@@ -110,7 +110,7 @@ mkdir "$work/small"
 if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
     trap 'umount "$work/small"; [[ -z $pid ]] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
     start
-    sleep 0.3
+    settle
     press ctrl+s
     typed "$work/small/mine.json"
     does '"action":"save_session"' press Return
@@ -119,11 +119,10 @@ if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
     does '"action":"set_seed"' press r
     head -c 100k /dev/zero >"$work/small/full" 2>/dev/null || true
     does '"action":"save_session"' press ctrl+s
-    sleep 0.5
-    cmp before.json "$work/small/mine.json" || fail "the saved session is another one after a full disk"
+    stays 1 "the saved session is the same after a full disk" cmp before.json "$work/small/mine.json"
     rm "$work/small/full"
     press Escape  # the path that failed stands in the prompt
-    sleep 0.3
+    settle
     does '"action":"save_session"' press ctrl+s
     changed() { ! cmp -s before.json "$work/small/mine.json"; }
     wait_for "the session where there is room again" changed

@@ -25,7 +25,6 @@ goes_to step
 press Escape
 does '"action":"move_selection"' press Home shift+Down
 does '"action":"begin_cell_edit"' press Return
-sleep 0.3
 typed 2.5
 does '"action":"leave_cell_edit"' click 900 80
 does '"action":"undo"' press ctrl+z
@@ -33,10 +32,8 @@ does '"action":"undo"' press ctrl+z
 # What is no number stays open to be mended; Tab takes the number and goes on to the next cell.
 does '"action":"move_selection"' press Home shift+Up
 does '"action":"begin_cell_edit"' press Return
-sleep 0.3
 typed 1.2.3
 does '"action":"commit_cell_edit"' press Return
-sleep 0.3
 typed 7
 does '"action":"commit_and_move","cells":1' press Tab
 never '"action":"set_scaling"\|"action":"step_by"' xdotool type --delay 40 4

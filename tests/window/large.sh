@@ -7,14 +7,17 @@ source "$here/png.sh"
 
 picture() { find "$work" -name 'attnscope-*.png' | sort | tail -n 1; }
 pictures_are() { (($(find "$work" -name 'attnscope-*.png' | wc -l) == $1)); }
-drawn() { wc -l <"$frames"; }
 draws_more_than() { (($(drawn) > $1)); }
 # A frame is drawn after everything that came before: what the app wrote is what it shows.
 wait_for_frame() { wait_for "a frame" draws_more_than "$(drawn)"; }
 
-at() { xdotool mousemove --sync "$1" "$2" sleep 0.1; }
-wheel_in() { at "$1" "$2"; xdotool click --repeat 3 --delay 80 4 sleep 0.1; }
-wheel_out() { at "$1" "$2"; xdotool click --repeat 2 --delay 80 5 sleep 0.1; }
+roll() {
+    point_at "$1" "$2"
+    input click --repeat "$3" --delay 80 "$4"
+    settle
+}
+wheel_in() { roll "$1" "$2" 3 4; }
+wheel_out() { roll "$1" "$2" 2 5; }
 
 start --planted 16384 --save-session recorded.json
 
@@ -48,7 +51,6 @@ wait_for "a picture" pictures_are 1
 
 # Typed: another cell, by its numbers.
 does '"action":"show_go_to","on":true' press g
-sleep 0.3
 typed '12000, 7'
 does '"action":"go_to_cell","cell":{"row":12000,"column":7}' press Return
 

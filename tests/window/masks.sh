@@ -23,7 +23,6 @@ for ((y = 207; y <= 420; y += 65)); do
     for ((x = 243; x <= 470; x += 71)); do
         before=$(count '"action":"paint_mask"')
         click "$x" "$y"
-        sleep 0.15
         more_than '"action":"paint_mask"' "$before" || continue
         pair=$(painted | sed -E 's/.*"row":([0-9]+),"column":([0-9]+).*/\1,\2/')
         [[ -n ${at[$pair]:-} ]] || at[$pair]="$x $y"
@@ -36,21 +35,18 @@ has "after every click was undone" ""
 
 # One pair; the same again; a line with one undo step; a rectangle with Shift.
 click ${at[1,2]}
-sleep 0.3
 has "a click" "1111 1101 1111 1111 "
 shows 'The mask leaves 15 of 16 pairs'
 click ${at[1,2]}
-sleep 0.3
 has "a second click" ""
 drag ${at[0,0]} ${at[3,3]}
-sleep 0.3
 has "a drag" "0111 1011 1101 1110 "
 does '"action":"undo"' press ctrl+z
 has "one undo" ""
 xdotool keydown shift
 drag ${at[1,0]} ${at[2,2]}
-xdotool keyup shift
-sleep 0.3
+input keyup shift
+settle
 has "a drag with Shift" "1111 0001 0001 1111 "
 
 # Keys: a rectangle from the selected pair on, toggled by Space.
@@ -65,7 +61,6 @@ does '"action":"undo"' press ctrl+z
 does '"action":"set_causal","on":true' press m
 does '"action":"set_block","length":2' palette 'block mask'
 click ${at[0,3]}
-sleep 0.3
 shows 'forbidden by the causal rule'
 does '"action":"undo"' press ctrl+z
 

@@ -7,7 +7,9 @@ cp "$here/../goldens/npz/mapped_tokens.npz" tokens.npz
 
 # Only a map that is there can be zoomed.
 zoomed() {
-    xdotool mousemove --sync 620 560 sleep 0.1 click --repeat 6 --delay 80 4 sleep 0.1
+    point_at 620 560
+    input click --repeat 6 --delay 80 4
+    settle
     more_than '"action":"set_map_camera"' 0
 }
 # score_of ROW COLUMN: M[ROW, COLUMN] as the reference backend computes it, a float32 after the header of a .npy.

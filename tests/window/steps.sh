@@ -3,7 +3,11 @@
 # state.   steps.sh ATTNSCOPE
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
-double_click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click --repeat 2 --delay 150 1 sleep 0.1; }
+double_click() {
+    point_at "$1" "$2"
+    input click --repeat 2 --delay 150 1
+    settle
+}
 start --preset the-cat-sat-down --save-session recorded.json
 
 # A cell of X: select it with the mouse, edit it by double click, undo, redo, undo.

@@ -38,7 +38,7 @@ does '"action":"replace_row","layer":0,"head":2' press e
 answered
 says 'of L0 H2 replaced the text'
 press v
-sleep 0.5
+settle
 does '"action":"patch_head","layer":0,"head":2,"part":"v"' press Return
 answered
 says 'with v of layer 0 key head 2 from'

@@ -5,7 +5,7 @@
 probe_field() {
     click "$1" "$2"
     typed 'z'
-    sleep 0.3
+    settle
 }
 x= y=
 focus_text() {

@@ -26,9 +26,58 @@ wait_for() {
     shift
     for ((tries = 0; tries < 400; ++tries)); do
         if "$@" >/dev/null 2>&1; then return; fi
-        sleep 0.05
+        look_again
     done
     fail "waited for $words"
+}
+
+# The only pauses of these scripts: between two looks at what is waited for, and of a length drawn by chance.
+look_again() { sleep 0.05; }
+random_pause() { sleep "0.$((RANDOM % 10))"; }
+
+# drawn: the frames so far.   input ARGS...: xdotool, whose frames `settle` waits for.
+drawn() { wc -l <"$frames"; }
+awaits=
+input() {
+    awaits=$(drawn)
+    xdotool "$@"
+}
+# settle: the window has drawn what the last input changed, and rests. An input that changes nothing draws no frame, and an animation
+# goes on, so each of the two is waited for up to a second.
+settle() {
+    local tries last now same=0
+    for ((tries = 0; tries < 20; ++tries)); do
+        if [[ -z $awaits ]] || (($(drawn) > awaits)); then break; fi
+        look_again
+    done
+    awaits=
+    last=$(drawn)
+    for ((tries = 0; tries < 20 && same < 2; ++tries)); do
+        look_again
+        now=$(drawn)
+        ((same = now == last ? same + 1 : 0, last = now, 1))
+    done
+}
+# rests SECONDS: until no frame was drawn for so long; fails after 30 s.
+rests() {
+    local tries same=0 last now
+    last=$(drawn)
+    for ((tries = 0; tries < 600; ++tries)); do
+        look_again
+        now=$(drawn)
+        ((same = now == last ? same + 1 : 0, last = now, 1))
+        if ((same >= $1 * 20)); then return; fi
+    done
+    fail "frames are drawn all the time"
+}
+# stays SECONDS WORDS COMMAND...: the command succeeds again and again for so long.
+stays() {
+    local seconds=$1 words=$2 tries
+    shift 2
+    for ((tries = 0; tries < seconds * 20; ++tries)); do
+        "$@" >/dev/null 2>&1 || fail "not for $seconds s: $words"
+        look_again
+    done
 }
 
 # start ARGS...: the app, up to its first frame, with the keyboard on it. Sets pid and window.
@@ -59,19 +108,33 @@ ends() {
 
 # What opened by the key before has its text field a frame later.
 typed() {
-    sleep 0.3
+    settle
     xdotool type --delay 40 "$@"
 }
 
-press() { xdotool key --delay 60 "$@"; }
-click() { xdotool mousemove --sync "$1" "$2" sleep 0.1 click 1 sleep 0.1; }
+press() { input key --delay 60 "$@"; }
+# press_both KEY KEY: the second once the first was drawn.
+press_both() {
+    press "$1"
+    settle
+    press "$2"
+}
+point_at() {
+    input mousemove --sync "$1" "$2"
+    settle
+}
+click() {
+    point_at "$1" "$2"
+    input click 1
+    settle
+}
 count() { grep -c -- "$1" "$journal" || true; }
 more_than() { (($(count "$1") > $2)); }
 
 # quit: Ctrl+Q; changes that are not saved are left.
 quit() {
     press ctrl+q
-    sleep 0.5
+    settle
     if [[ -n $pid ]] && kill -0 "$pid" 2>/dev/null; then press d 2>/dev/null || true; fi
 }
 
@@ -91,7 +154,7 @@ declare -A keys_of=([step]="1 s" [masks]="1 m" [lookup]="1 l" [saturation]="2 s"
 goes_to() {
     local digit letter
     read -r digit letter <<<"${keys_of[$1]}"
-    does "\"action\":\"set_workspace\",\"workspace\":\"$1\"" xdotool key "$digit" sleep 0.3 key "$letter"
+    does "\"action\":\"set_workspace\",\"workspace\":\"$1\"" press_both "$digit" "$letter"
 }
 
 # quits: Ctrl+Q ends the app, which has nothing to ask; leaves: whatever it asks.
@@ -113,7 +176,7 @@ first_that() {
     for point in "$@"; do
         x=${point%,*} y=${point#*,}
         "$command" "$x" "$y"
-        sleep 0.2
+        settle
         if more_than "$pattern" "$before"; then return; fi
     done
     fail "'$pattern' at none of $*"
@@ -125,14 +188,13 @@ never() {
     shift
     before=$(count "$pattern")
     "$@"
-    sleep 0.3
+    settle
     if more_than "$pattern" "$before"; then fail "'$pattern' in the journal after: $*"; fi
 }
 
 # palette WORDS: the command that they find.
 palette() {
     press ctrl+k
-    sleep 0.3
     typed "$1"
     press Return
 }
@@ -149,12 +211,15 @@ shows() {
 
 # drag X0 Y0 X1 Y1: in a few steps.
 drag() {
-    xdotool mousemove --sync "$1" "$2" sleep 0.1 mousedown 1 sleep 0.1
+    point_at "$1" "$2"
+    input mousedown 1
+    settle
     local step
     for step in 1 2 3 4 5; do
-        xdotool mousemove --sync $(($1 + ($3 - $1) * step / 5)) $(($2 + ($4 - $2) * step / 5)) sleep 0.08
+        point_at $(($1 + ($3 - $1) * step / 5)) $(($2 + ($4 - $2) * step / 5))
     done
-    xdotool mouseup 1 sleep 0.1
+    input mouseup 1
+    settle
 }
 drag_right() { drag "$1" "$2" $(($1 + 80)) "$2"; }
 drag_down() { drag "$1" "$2" $(($1 + 80)) $(($2 + 50)); }
