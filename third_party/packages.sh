@@ -10,9 +10,17 @@ build_packages=(
     fonts-dejavu-core fonts-stix fonts-inter fonts-jetbrains-mono
 )
 test_packages=(doctest-dev valgrind clang-format glslang-tools xvfb xauth xdotool poppler-utils python3-numpy
-    libopenmpi-dev openmpi-bin fonts-noto-cjk fonts-noto-core)
+    libopenmpi-dev openmpi-bin fonts-noto-cjk fonts-noto-core nodejs)
 # What tests use where it is there, and else are skipped with the reason: python3-venv python3-pip (python_install), python3-torch
 # (python_hooks), jupyter-nbconvert python3-ipykernel (python_notebook), chromium (the page of the notebook).
+
+# The headers of `g++ -m32` (bits32), where apt has them; the name of one has the compiler's version.
+headers_of_32_bits() {
+    local name
+    for name in libc6-dev-i386 "lib32stdc++-$(g++ -dumpversion 2>/dev/null | cut -d. -f1)-dev"; do
+        if apt-cache show "$name" >/dev/null 2>&1; then echo "$name"; fi
+    done
+}
 
 # Prints those of the named packages that are not installed, each after a space.
 missing_packages() {
