@@ -22,11 +22,13 @@ struct AppState;
 //
 //   struct SetScaling {
 //       bool on;
+//       static constexpr auto kJournalNames = journal_names("set_scaling", "on");
 //   };
 //
 // without bases and constructors, in the list of its folder under its kind (ActionList), and `void carry_out(AppState& state,
-// const SetScaling& action)` in a .cpp. A journal has the struct's name and those of its members:
-// {"action":"set_scaling","on":true}. To rename one is to change the journal's format. An enum's names are found as kNamesOf<Enum>.
+// const SetScaling& action)` in a .cpp. A journal has the names of kJournalNames, of the action and of its members in order:
+// {"action":"set_scaling","on":true}. An enum's names are found as kNamesOf<Enum>. Old journals hold all these names: a name
+// that changes stays readable by a row of former_names.h.
 
 enum class Kind : std::uint8_t {
     plain,  // moves about, opens and closes; ends a gesture
@@ -38,6 +40,18 @@ enum class Kind : std::uint8_t {
 
 /// What a journal has of an action.
 enum class Written : std::uint8_t { no, whole, first_member };
+
+/// Names in a journal: of an action, then of its members in their order.
+template <std::size_t count>
+struct JournalNames {
+    std::string_view action;
+    std::array<std::string_view, count> members;
+};
+template <class... Member>
+constexpr JournalNames<sizeof...(Member)> journal_names(std::string_view action,
+                                                        Member... members) {
+    return {action, {members...}};
+}
 
 struct Meta {
     bool listed = false;
@@ -99,21 +113,23 @@ template <class A>
 constexpr std::string_view journal_name() {
     if constexpr (kMetaOf<A>.written == Written::no)
         return "";
-    else if constexpr (requires { A::kJournalName; })
-        return A::kJournalName;
     else
-        return kNameOf<A>;
+        return A::kJournalNames.action;
 }
+/// Visits what a journal has of the action: described fields, or members by kJournalNames.
 template <class A>
 void describe_action(Visitor& visit, A& action) {
-    constexpr std::size_t most = kMetaOf<A>.written == Written::whole          ? 100
-                                 : kMetaOf<A>.written == Written::first_member ? 1
-                                                                               : 0;
-    if constexpr (Described<A>)
+    if constexpr (Described<A>) {
         describe(visit, action);
-    else if constexpr (most > 0)
-        each_member<most>(action,
-                          [&](std::string_view name, auto& member) { visit(name, member); });
+    } else if constexpr (kMetaOf<A>.written != Written::no) {
+        constexpr const auto& names = A::kJournalNames.members;
+        static_assert(
+            names.size() ==
+                (kMetaOf<A>.written == Written::first_member ? 1 : reflect::count_members<A>()),
+            "kJournalNames has a name for each member that is written");
+        each_member<names.size()>(action,
+                                  [&](std::size_t n, auto& member) { visit(names[n], member); });
+    }
 }
 /// As shared_ptr<A> has it, but one class for all.
 template <class A>

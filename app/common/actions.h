@@ -18,25 +18,39 @@ inline constexpr std::string_view kNamesOf<CopyAs>[] = {"text", "latex", "python
 /// By its key.
 struct SetWorkspace {
     std::string workspace;
+    static constexpr auto kJournalNames = journal_names("set_workspace", "workspace");
 };
 /// The mouse took hold of a slider.
-struct BeginGesture {};
+struct BeginGesture {
+    static constexpr auto kJournalNames = journal_names("begin_gesture");
+};
 /// And let go of it.
-struct EndGesture {};
-struct Undo {};
-struct Redo {};
-struct ClearSelection {};
+struct EndGesture {
+    static constexpr auto kJournalNames = journal_names("end_gesture");
+};
+struct Undo {
+    static constexpr auto kJournalNames = journal_names("undo");
+};
+struct Redo {
+    static constexpr auto kJournalNames = journal_names("redo");
+};
+struct ClearSelection {
+    static constexpr auto kJournalNames = journal_names("clear_selection");
+};
 /// Of the inspected cell.
 struct CopyArithmetic {
     CopyAs format;
+    static constexpr auto kJournalNames = journal_names("copy_arithmetic", "format");
 };
 using SetTheme = Put<in_state, &AppState::theme, "set_theme", "theme">;
 struct SetUiScale {
     double scale;
+    static constexpr auto kJournalNames = journal_names("set_ui_scale", "scale");
 };
 /// The same before anything is seen: the first message stays.
 struct StartAtScale {
     double scale;
+    static constexpr auto kJournalNames = journal_names("start_at_scale", "scale");
 };
 /// nullopt: where the window has room.
 using ShowInspector = Put<in_state, &AppState::inspector, "show_inspector", "on">;
@@ -48,33 +62,42 @@ using HoldKey = Put<in_state, &AppState::held>;
 struct FadeMessage {};
 struct SetReducedMotion {
     bool on;
+    static constexpr auto kJournalNames = journal_names("set_reduced_motion", "on");
 };
 /// Rail, controls, inspector and bottom line away; the canvas fills the screen.
 struct SetPresenter {
     bool on;
+    static constexpr auto kJournalNames = journal_names("set_presenter", "on");
 };
 struct ShowHelp {
     bool on;
+    static constexpr auto kJournalNames = journal_names("show_help", "on");
 };
 struct ShowGlossary {
     bool on;
+    static constexpr auto kJournalNames = journal_names("show_glossary", "on");
 };
 struct SetGlossaryQuery {
     std::string query;
+    static constexpr auto kJournalNames = journal_names("set_glossary_query", "query");
 };
 /// Of what is found.
 struct ChooseTerm {
     Index row;
+    static constexpr auto kJournalNames = journal_names("choose_term", "row");
 };
 /// Version, licences, libraries and fonts.
 struct ShowAbout {
     bool on;
+    static constexpr auto kJournalNames = journal_names("show_about", "on");
 };
 struct ShowPalette {
     bool on;
+    static constexpr auto kJournalNames = journal_names("show_palette", "on");
 };
 struct SetPaletteQuery {
     std::string query;
+    static constexpr auto kJournalNames = journal_names("set_palette_query", "query");
 };
 struct MovePalette {
     int rows;
@@ -101,6 +124,7 @@ struct DraftPrompt {
 struct SaveSession {
     std::string path;
     bool overwrite = false;  // a file that is there
+    static constexpr auto kJournalNames = journal_names("save_session", "path", "overwrite");
 };
 /// It was written.
 struct SessionSaved {
@@ -110,11 +134,14 @@ struct SessionSaved {
 struct SaveRuns {
     std::string path;
     bool overwrite = false;  // runs that are there
+    static constexpr auto kJournalNames = journal_names("save_runs", "path", "overwrite");
 };
 struct ExportFigure {
     std::string path;
     bool chrome = false;     // the whole window, not the canvas alone
     bool overwrite = false;  // a file that is there
+    static constexpr auto kJournalNames =
+        journal_names("export_figure", "path", "chrome", "overwrite");
 };
 /// Of a job that takes long.
 struct JobProgress {
@@ -129,24 +156,33 @@ struct RequestFailed {
 struct Notify {
     Message message;
 };
-struct TakeScreenshot {};
+struct TakeScreenshot {
+    static constexpr auto kJournalNames = journal_names("take_screenshot");
+};
 /// By its key; the one that was put away resumes.
 /// "": the first one.
 struct StartTour {
     std::string name;
+    static constexpr auto kJournalNames = journal_names("start_tour", "name");
 };
 /// From 0; the window is brought to where the page begins.
 struct GoToTourPage {
     Index page;
+    static constexpr auto kJournalNames = journal_names("go_to_tour_page", "page");
 };
 /// A choice of the page's question, from 0.
 struct Predict {
     Index choice;
+    static constexpr auto kJournalNames = journal_names("predict", "choice");
 };
 /// Does what the page asks for.
-struct ShowTourAction {};
+struct ShowTourAction {
+    static constexpr auto kJournalNames = journal_names("show_tour_action");
+};
 /// Puts the tour away; starting it again resumes it.
-struct EndTour {};
+struct EndTour {
+    static constexpr auto kJournalNames = journal_names("end_tour");
+};
 /// Ctrl+Q and the window's close button: ends at once where nothing is unsaved.
 struct AskQuit {};
 /// Something is not saved: the person is asked.
@@ -156,7 +192,9 @@ struct OfferQuit {
 struct AnswerQuit {
     QuitAnswer answer;
 };
-struct Quit {};
+struct Quit {
+    static constexpr auto kJournalNames = journal_names("quit");
+};
 /// The keyboard is on that control; 0: on none.
 struct FocusControl {
     std::uint32_t control;

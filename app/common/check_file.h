@@ -10,6 +10,7 @@ namespace attn::view {
 /// "": the results of what is open.
 struct CheckFile {
     std::string path;
+    static constexpr auto kJournalNames = journal_names("check_file", "path");
 };
 using CheckActions = ActionList<Plain<CheckFile>>;
 template <ListedIn<CheckActions> A>

@@ -104,7 +104,7 @@ struct SetField {
     T value;
 
     using Kept = decltype(kept_type(kWhere));
-    static constexpr std::string_view kJournalName = kAction.view();
+    static constexpr auto kJournalNames = journal_names(kAction.view());
     static constexpr KeptField kField{&kSlotType<Kept>,
                                       kIsUndone<std::remove_const_t<decltype(kWhere)>>,
                                       kName.view(), kKey.view(), prepare_kept<Kept>};
@@ -135,7 +135,7 @@ template <auto kWhere, auto kMember, Text kAction = "", Text kKey = "">
 struct Put {
     decltype(member_type(kMember)) value;
 
-    static constexpr std::string_view kJournalName = kAction.view();
+    static constexpr auto kJournalNames = journal_names(kAction.view());
     friend void describe(Visitor& visit, Put& action) {
         if constexpr (!kAction.view().empty()) visit(kKey.view(), action.value);
     }

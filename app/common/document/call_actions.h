@@ -35,11 +35,14 @@ using SetDropoutSeed = SetField<std::uint64_t, document_call, "dropout_seed", "s
 using SetTraining = SetField<bool, document_call, "training", "set_training", "on">;
 
 /// W_K := W_Q, a copy: every key of a toy is made as the query of the same vector.
-struct CopyQueryWeights {};
+struct CopyQueryWeights {
+    static constexpr auto kJournalNames = journal_names("copy_query_weights");
+};
 
 /// Python that computes the whole call again, to the clipboard: see call_code().
 struct CopyCall {
     MaskCode code;
+    static constexpr auto kJournalNames = journal_names("copy_call", "code");
 };
 
 using CallActions = ActionList<Plain<CopyCall>,

@@ -13,17 +13,23 @@ namespace attn::view {
 struct SwitchHead {
     Index layer, head;
     bool on;
+    static constexpr auto kJournalNames = journal_names("switch_head", "layer", "head", "on");
 };
-struct SwitchAllHeadsOn {};
+struct SwitchAllHeadsOn {
+    static constexpr auto kJournalNames = journal_names("switch_all_heads_on");
+};
 /// A weight for each key in place of softmax's, for one query of a head.
 struct ReplaceRow {
     Index layer, head;
     Index query;
     std::vector<double> weights;
+    static constexpr auto kJournalNames =
+        journal_names("replace_row", "layer", "head", "query", "weights");
 };
 struct RestoreRow {
     Index layer, head;
     Index query;
+    static constexpr auto kJournalNames = journal_names("restore_row", "layer", "head", "query");
 };
 /// Asks for the text; of k and v `head` is a key head.
 struct AskPatch {
@@ -35,13 +41,18 @@ struct PatchHead {
     Index layer, head;
     Stage part;
     std::string text;
+    static constexpr auto kJournalNames =
+        journal_names("patch_head", "layer", "head", "part", "text");
 };
 struct RemovePatch {
     Index layer, head;
     Stage part;
+    static constexpr auto kJournalNames = journal_names("remove_patch", "layer", "head", "part");
 };
 /// Every intervention.
-struct RemoveInterventions {};
+struct RemoveInterventions {
+    static constexpr auto kJournalNames = journal_names("remove_interventions");
+};
 
 using InterventionActions = ActionList<Plain<SwitchHead, SwitchAllHeadsOn, ReplaceRow, RestoreRow,
                                              PatchHead, RemovePatch, RemoveInterventions>,

@@ -35,46 +35,60 @@ using SetMapCanvas = Put<map_look, &MapLook::canvas>;
 /// Zoom, pan, minimap.
 struct SetMapCamera {
     MapCamera camera;
+    static constexpr auto kJournalNames = journal_names("set_map_camera", "camera");
 };
 /// The whole matrix.
-struct FitMap {};
+struct FitMap {
+    static constexpr auto kJournalNames = journal_names("fit_map");
+};
 /// The field "go to" takes the keyboard, or gives it back.
 struct ShowGoTo {
     bool on;
+    static constexpr auto kJournalNames = journal_names("show_go_to", "on");
 };
 /// "70001, 5", or "70001" for (70001, 70001); typing.
 struct DraftGoTo {
     std::string text;
+    static constexpr auto kJournalNames = journal_names("draft_go_to", "text");
 };
 /// To the cell, close enough to read it, and selects it.
 struct GoToCell {
     large::Cell cell;
+    static constexpr auto kJournalNames = journal_names("go_to_cell", "cell");
 };
-struct GoToNeedle {};
+struct GoToNeedle {
+    static constexpr auto kJournalNames = journal_names("go_to_needle");
+};
 struct SelectMapCell {
     large::Cell cell;
+    static constexpr auto kJournalNames = journal_names("select_map_cell", "cell");
 };
 struct HoverMapCell {
     std::optional<large::Cell> cell;
 };
 struct SetMapColors {
     MapColors colors;
+    static constexpr auto kJournalNames = journal_names("set_map_colors", "colors");
 };
 /// Weights, or the scaled scores that they come from.
 struct SetMapPicture {
     MapPictureOf picture;
+    static constexpr auto kJournalNames = journal_names("set_map_picture", "picture");
 };
 /// Which of the strongest cells are listed.
 struct SetTopCells {
     large::TopChoice top;
+    static constexpr auto kJournalNames = journal_names("set_top_cells", "top");
 };
 /// Start or resume; false: pause.
 struct SetFullPass {
     bool on;
+    static constexpr auto kJournalNames = journal_names("set_full_pass", "on");
 };
 /// Nullopt: closes the search.
 struct SearchMap {
     std::optional<large::Search> search;
+    static constexpr auto kJournalNames = journal_names("search_map", "search");
 };
 
 using MapActions =

@@ -13,20 +13,25 @@ namespace attn::view {
 struct SetCostSize {
     CostSize size;
     Index value;
+    static constexpr auto kJournalNames = journal_names("set_cost_size", "size", "value");
 };
 /// T: of a square call Tq and Tk, else Tk alone.
 struct SetCostTokens {
     Index tokens;
+    static constexpr auto kJournalNames = journal_names("set_cost_tokens", "tokens");
 };
 /// Sizes by their key: see cost_presets(); "document" are those of the present one.
 struct SetCostPreset {
     std::string key;
+    static constexpr auto kJournalNames = journal_names("set_cost_preset", "key");
 };
 using SetCostPass = SetField<CostPass, cost_controls, "pass", "set_cost_pass">;
 /// What the inspector explains. Not undone.
 using SelectCost = SetField<CostItem, cost_look, "item", "select_cost">;
 /// Runs the engine at these sizes, as far as they can be run here. Not undone.
-struct MeasureCost {};
+struct MeasureCost {
+    static constexpr auto kJournalNames = journal_names("measure_cost");
+};
 struct CostMeasured {
     std::shared_ptr<const CostMeasurement> measured{};
 };

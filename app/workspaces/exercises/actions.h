@@ -12,23 +12,29 @@ namespace attn::view {
 struct SetExercise {
     std::string sheet;
     std::uint64_t seed = 1;
+    static constexpr auto kJournalNames = journal_names("set_exercise", "sheet", "seed");
 };
 /// Into a blank of a question, all from 0; of choices column is 0 and the text the index of the choice. "" empties it.
 struct EnterAnswer {
     Index question, row, column;
     std::string text;
+    static constexpr auto kJournalNames =
+        journal_names("enter_answer", "question", "row", "column", "text");
 };
 /// Until one of its entries changes.
 struct CheckAnswer {
     Index question;
+    static constexpr auto kJournalNames = journal_names("check_answer", "question");
 };
 struct ShowExerciseHint {
     Index question;
     bool on;
+    static constexpr auto kJournalNames = journal_names("show_exercise_hint", "question", "on");
 };
 struct ShowSolution {
     Index question;
     bool on;
+    static constexpr auto kJournalNames = journal_names("show_solution", "question", "on");
 };
 
 /// All sheets, to choose from.

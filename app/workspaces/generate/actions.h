@@ -21,14 +21,17 @@ using SetSamplingSeed = SetField<std::uint64_t, generate_controls, "seed", "set_
 /// At that step; what was taken from there on is dropped.
 struct TakeToken {
     Index step, token;
+    static constexpr auto kJournalNames = journal_names("take_token", "step", "token");
 };
 /// From that step on.
 struct DropTokens {
     Index step;
+    static constexpr auto kJournalNames = journal_names("drop_tokens", "step");
 };
 /// nullopt: the newest.
 struct ShowGenerated {
     std::optional<Index> step;
+    static constexpr auto kJournalNames = journal_names("show_generated", "step");
 };
 /// The one that is explained.
 using ExplainToken = Put<generate_look, &GenerateLook::token, "explain_token", "token">;
@@ -36,6 +39,7 @@ using ShowLens = SetField<bool, generate_look, "lens", "show_lens", "on">;
 /// Takes one token after the other.
 struct PlayGeneration {
     bool on;
+    static constexpr auto kJournalNames = journal_names("play_generation", "on");
 };
 struct GenerationReady {
     std::shared_ptr<const GenerateText> of{};

@@ -13,10 +13,12 @@ namespace attn::view {
 /// A stage or parameter by its key, whose gradient is drawn.
 struct ShowGradientOf {
     std::string gradient_of;
+    static constexpr auto kJournalNames = journal_names("show_gradient_of", "gradient_of");
 };
 /// The row of the weights whose Jacobian is drawn, and the key whose score is raised.
 struct SelectJacobianRow {
     Index row, column;  // of the weights; the key whose score is raised
+    static constexpr auto kJournalNames = journal_names("select_jacobian_row", "row", "column");
 };
 using LossGradientsReady = Put<gradients_look, &GradientsLook::result>;
 

@@ -13,6 +13,7 @@ inline constexpr Look<LargeLook> large_look;
 /// The generator's settings; not made yet.
 struct DraftPlanted {
     large::PlantedSpec spec;
+    static constexpr auto kJournalNames = journal_names("draft_planted", "spec");
 };
 
 using LargeActions = ActionList<Plain<DraftPlanted>>;

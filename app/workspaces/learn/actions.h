@@ -15,14 +15,17 @@ namespace attn::view {
 /// it; or of B where B differs in it.
 struct SetLearnField {
     std::string run, field, value;
+    static constexpr auto kJournalNames = journal_names("set_learn_field", "run", "field", "value");
 };
 /// The field in which B differs; "": A alone.
 struct SetLearnDifference {
     std::string field;
+    static constexpr auto kJournalNames = journal_names("set_learn_difference", "field");
 };
 /// By its key: see learn_experiments().
 struct LoadExperiment {
     std::string experiment;
+    static constexpr auto kJournalNames = journal_names("load_experiment", "experiment");
 };
 
 // Training.
@@ -30,48 +33,61 @@ struct LoadExperiment {
 /// So many steps in all: on, or back to an earlier one, from which other switches then lead elsewhere. Begins where nothing was trained.
 struct TrainTo {
     Index until;
+    static constexpr auto kJournalNames = journal_names("train_to", "until");
 };
 /// Leaves what was trained, and begins with the settings.
-struct NewTraining {};
+struct NewTraining {
+    static constexpr auto kJournalNames = journal_names("new_training");
+};
 /// From that step on; what was trained after it is trained anew.
 struct SwitchScaling {
     std::string run;
     Index from;
     bool on;
+    static constexpr auto kJournalNames = journal_names("switch_scaling", "run", "from", "on");
 };
 /// A head whose output counts, or is 0, from that step on.
 struct SwitchLearnHead {
     std::string run;
     Index from, layer, head;
     bool on;
+    static constexpr auto kJournalNames =
+        journal_names("switch_learn_head", "run", "from", "layer", "head", "on");
 };
 /// Runs of so many seeds, for the spread.
 struct TrainSeeds {
     Index seeds;
+    static constexpr auto kJournalNames = journal_names("train_seeds", "seeds");
 };
 /// The model after so many steps as a document, in that workspace. In Compare, another moment that is open until then is
 /// pinned as the baseline.
 struct OpenLearnMoment {
     std::string run, workspace;
     Index from;  // so many steps
+    static constexpr auto kJournalNames =
+        journal_names("open_learn_moment", "run", "workspace", "from");
 };
 // What is looked at.
 
 struct ShowLearnStep {
     std::optional<Index> step;
+    static constexpr auto kJournalNames = journal_names("show_learn_step", "step");
 };
 struct ShowLearnHead {
     Index layer, head;
+    static constexpr auto kJournalNames = journal_names("show_learn_head", "layer", "head");
 };
 using ShowLearnMeasure =
     Put<learn_look, &LearnLook::measure, "show_learn_measure", "learn_measure">;
 using ShowLearnPage = Put<learn_look, &LearnLook::page, "show_learn_page", "learn_page">;
 struct SelectLearnCell {
     Index row, column;
+    static constexpr auto kJournalNames = journal_names("select_learn_cell", "row", "column");
 };
 /// What the maps are of; "": the sequence that is the same at every step.
 struct SetLearnSentence {
     std::string text;
+    static constexpr auto kJournalNames = journal_names("set_learn_sentence", "text");
 };
 using DraftLearnSentence = Put<learn_look, &LearnLook::draft>;
 using DraftLearnText = Put<learn_look, &LearnLook::text_draft>;

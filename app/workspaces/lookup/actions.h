@@ -11,41 +11,50 @@ namespace attn::view {
 
 struct ShowLookupPage {
     LookupPage page;
+    static constexpr auto kJournalNames = journal_names("show_lookup_page", "page");
 };
 
 // The memory; undone. Points are kept within ± kPlaneEnd.
 
 struct MoveLookupQuery {
     double x, y;
+    static constexpr auto kJournalNames = journal_names("move_lookup_query", "x", "y");
 };
 struct MoveLookupKey {
     Index pair;
     double x, y;
+    static constexpr auto kJournalNames = journal_names("move_lookup_key", "pair", "x", "y");
 };
 struct MoveLookupValue {
     Index pair;
     double x, y;
+    static constexpr auto kJournalNames = journal_names("move_lookup_value", "pair", "x", "y");
 };
 /// A pair of a name that is free, its key and its value there; the one that is looked at then.
 struct AddLookupPair {
     double x, y;
+    static constexpr auto kJournalNames = journal_names("add_lookup_pair", "x", "y");
 };
 struct RemoveLookupPair {
     Index pair;
+    static constexpr auto kJournalNames = journal_names("remove_lookup_pair", "pair");
 };
 /// "" keeps the name.
 struct NameLookupPair {
     Index pair;
     std::string key, value;
+    static constexpr auto kJournalNames = journal_names("name_lookup_pair", "pair", "key", "value");
 };
 using SetLookupTemperature =
     SetField<double, lookup_controls, "temperature", "set_lookup_temperature">;
 /// By its key: see memory_presets().
 struct LoadMemory {
     std::string memory;
+    static constexpr auto kJournalNames = journal_names("load_memory", "memory");
 };
 struct SelectLookupPair {
     Index pair;
+    static constexpr auto kJournalNames = journal_names("select_lookup_pair", "pair");
 };
 struct HoverLookupPair {
     std::optional<Index> pair;
@@ -76,9 +85,11 @@ using SetSimilarityTemperature = SetField<double, lookup_controls, "similarity_t
 /// A token of the document goes to that place of the order.
 struct MoveToken {
     Index token, place;
+    static constexpr auto kJournalNames = journal_names("move_token", "token", "place");
 };
 struct ShuffleTokens {
     std::uint64_t seed;
+    static constexpr auto kJournalNames = journal_names("shuffle_tokens", "seed");
 };
 /// As in the document, from its end, or by their words.
 enum class TokenOrder : std::uint8_t { document, reversed, sorted };
@@ -86,12 +97,14 @@ template <>
 inline constexpr std::string_view kNamesOf<TokenOrder>[] = {"document", "reversed", "sorted"};
 struct OrderTokens {
     TokenOrder order;
+    static constexpr auto kJournalNames = journal_names("order_tokens", "order");
 };
 using SetPermutationPosition =
     SetField<PermutationPosition, lookup_controls, "position", "set_permutation_position">;
 /// Query and key of the document. Not undone.
 struct SelectLookupCell {
     Index row, column;
+    static constexpr auto kJournalNames = journal_names("select_lookup_cell", "row", "column");
 };
 
 using LookupActions =

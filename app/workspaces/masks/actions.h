@@ -12,11 +12,13 @@ namespace attn::view {
 
 struct ShowMasksTab {
     MasksTab tab;
+    static constexpr auto kJournalNames = journal_names("show_masks_tab", "tab");
 };
 /// A pair; `extend`: the other corner of the selected rectangle stays where it is.
 struct SelectPair {
     Index row, column;
     bool extend;
+    static constexpr auto kJournalNames = journal_names("select_pair", "row", "column", "extend");
 };
 struct HoverPair {
     std::optional<Pair> pair;
@@ -25,14 +27,17 @@ struct HoverPair {
 struct SetConvention {
     Index side;
     std::string convention;
+    static constexpr auto kJournalNames = journal_names("set_convention", "side", "convention");
 };
 /// The conventions are computed of the scores · 10^decades.
 struct SetConventionGain {
     Index decades;
+    static constexpr auto kJournalNames = journal_names("set_convention_gain", "decades");
 };
 /// Code that makes the mask, to the clipboard.
 struct CopyMask {
     MaskCode code;
+    static constexpr auto kJournalNames = journal_names("copy_mask", "code");
 };
 
 /// From a job; of another document they change nothing.

@@ -19,6 +19,8 @@ struct SelectNumericsCell {
     SoftmaxAlgorithm algorithm;
     FloatFormat format;
     Index key;
+    static constexpr auto kJournalNames =
+        journal_names("select_numerics_cell", "algorithm", "format", "key");
 };
 /// The errors over the gain of these logits.
 struct NumericsReady {

@@ -9,6 +9,7 @@ namespace attn::view {
 struct SetPositions {
     PositionsControls to;
     friend void describe(Visitor& visit, SetPositions& action) { describe(visit, action.to); }
+    static constexpr auto kJournalNames = journal_names("set_positions");
 };
 
 using PositionsActions = ActionList<Drags<SetPositions>>;

@@ -28,9 +28,13 @@ using ShowSaturationDetails =
 using ShowRawDerivative = SetField<bool, saturation_look, "raw", "show_raw_derivative", "on">;
 using ShowGradient =
     SetField<GradientOf, saturation_look, "gradient", "show_saturation_gradient", "of">;
-struct Redraw {};
+struct Redraw {
+    static constexpr auto kJournalNames = journal_names("redraw");
+};
 /// Five fixed logits at d_k = 64: 16.1, 24.0, 9.8, 32.4 and 17.8 %.
-struct ShowFiveBars {};
+struct ShowFiveBars {
+    static constexpr auto kJournalNames = journal_names("show_five_bars");
+};
 /// The curves for `settings`.
 struct SweepReady {
     SaturationSettings settings;

@@ -16,27 +16,35 @@ using FilterTensors = SetField<std::string, tensors_look, "filter", "filter_tens
 struct SortTensors {
     TensorColumn column;
     bool descending;
+    static constexpr auto kJournalNames = journal_names("sort_tensors", "column", "descending");
 };
 struct SelectTensor {
     std::string name;
+    static constexpr auto kJournalNames = journal_names("select_tensor", "name");
 };
 /// To be read as a role of tensor_roles(); "-": not at all; "": as its name says. ReadTensors carries it out.
 struct SetTensorRole {
     std::string name, role;
+    static constexpr auto kJournalNames = journal_names("set_tensor_role", "name", "role");
 };
 /// Of Q, K and V: heads-first, tokens-first, joined, per-head; "": as the file says. ReadTensors carries it out.
 struct SetTensorAxes {
     std::string axes;
+    static constexpr auto kJournalNames = journal_names("set_tensor_axes", "axes");
 };
 /// One of reading_options() that have a title; "": as the file says. ReadTensors carries it out.
 struct SetTensorOption {
     std::string option, value;
+    static constexpr auto kJournalNames = journal_names("set_tensor_option", "option", "value");
 };
 /// Opens the file again with the roles, axes and options that were chosen.
-struct ReadTensors {};
+struct ReadTensors {
+    static constexpr auto kJournalNames = journal_names("read_tensors");
+};
 /// One of the answers to the document's question, by the option that it sets: opens the file again with it.
 struct AnswerTensors {
     std::string option, value;
+    static constexpr auto kJournalNames = journal_names("answer_tensors", "option", "value");
 };
 /// The rows of the table that are on screen, from and past: only they are measured.
 struct SeeTensors {

@@ -17,20 +17,27 @@ namespace attn::view {
 /// The results are the reference's with this fault of the table in them; "": they are not.
 struct PlantFault {
     std::string fault;
+    static constexpr auto kJournalNames = journal_names("plant_fault", "fault");
 };
 /// By its key; its worst number is looked at.
 using ShowChecked = SetField<std::string, verify_look, "array", "show_checked">;
 struct SelectChecked {
     Index batch, head, row, column;
+    static constexpr auto kJournalNames =
+        journal_names("select_checked", "batch", "head", "row", "column");
 };
 /// Of the array that is shown.
-struct SelectWorst {};
+struct SelectWorst {
+    static constexpr auto kJournalNames = journal_names("select_worst");
+};
 using SetErrorScale = SetField<ErrorScale, verify_look, "scale", "set_error_scale">;
 using SetAllowed = SetField<Allowed, verify_look, "allowed", "set_allowed_error">;
 /// A cell of a stage that is checked, in Step with its whole arithmetic. A head is one of the queries'.
 struct OpenCheckedInStep {
     Stage stage;
     Index batch, head, row, column;
+    static constexpr auto kJournalNames =
+        journal_names("open_checked_in_step", "stage", "batch", "head", "row", "column");
 };
 using ResultsChecked = Put<verify_look, &VerifyLook::result>;
 
