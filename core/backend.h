@@ -12,7 +12,7 @@
 namespace attn {
 
 /// One way to compute attention. Stateless; `forward` and `backward` may run on any thread.
-/// Both trust the call, which validate() made; engine.h asks supports() before it calls them.
+/// Both trust the call, which validate() made; engine.h calls supports() before them.
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -45,19 +45,19 @@ class Backend {
 using BackendList = std::span<const Backend* const>;
 
 /// The backends of the core, the reference first. A program with others beside them (a graphics card's) hands its own list
-/// to whoever chooses.
+/// to the caller that chooses.
 BackendList backends();
-/// nullptr when there is none of that name.
+/// nullptr when no backend has that name.
 const Backend* find_backend(std::string_view name, BackendList among = backends());
 
-/// Up to so many pairs [B,H,Tq,Tk] "auto" computes every stage for whoever did not name any. One head of 4096 tokens:
+/// Up to this number of pairs [B,H,Tq,Tk] "auto" computes every stage when the caller names none. One head of 4096 tokens:
 /// 16 bytes a pair are 256 MiB, and as much again for its gradients, which any desktop machine has; beyond it
-/// nobody reads single numbers without asking for them.
+/// single numbers are read on request only.
 inline constexpr Index kMostStagedPairs = Index{1} << 24;
 
-/// The backend that computes a call of `size` when `name` is asked for. "auto" is fused unless a stage in `keep` has a
+/// The backend that computes a call of `size` when `name` is requested. "auto" is fused unless a stage in `keep` has a
 /// number for each pair, which fused never stores; then it is staged, but where `keep` is every stage ("whatever can
-/// be kept") only up to kMostStagedPairs. An error lists the names, or says why that one cannot run here.
+/// be kept") only up to kMostStagedPairs. An error lists the names, or states why the named one cannot run here.
 Result<const Backend*> choose_backend(std::string_view name, const Dimensions& size, StageSet keep,
                                       BackendList among = backends());
 /// The same for one call: "auto" takes staged where fused does not support it.

@@ -9,7 +9,7 @@ namespace attn {
 // Kept blocks are bounded (kMostKeptBytes) and offered to the kernel (MADV_FREE), which takes their pages as soon as
 // another program needs memory.
 
-/// From so many bytes on a tensor lives in a block of its own.
+/// A tensor of at least this many bytes lives in a block of its own.
 inline constexpr std::size_t kLeastBlockBytes = std::size_t{4} << 20;
 /// A trace of 8 heads of 2048 tokens, and as much again.
 inline constexpr std::size_t kMostKeptBytes = std::size_t{1} << 30;
@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostKeptBytes = std::size_t{1} << 30;
 /// At least `bytes` bytes of any content, on a boundary of 2 MiB where pages may be that large. Throws std::bad_alloc.
 /// Thread-safe.
 void* take_block(std::size_t bytes);
-/// Gives back what take_block(bytes) returned. The oldest kept blocks make room for it.
+/// Returns a block of take_block(bytes) to the cache, which drops its oldest blocks when it is full.
 void give_block(void* block, std::size_t bytes) noexcept;
 
 /// Bytes that no tensor holds now.

@@ -23,7 +23,7 @@ struct Dimensions {
     Index query_offset = 0;  // position of query 0
 };
 
-/// Position of query 0 in a call of that many queries and keys.
+/// Position of query 0 in a call with these numbers of queries and keys.
 inline Index query_offset(const AttentionSpec& spec, const Dimensions& size) {
     const bool bottom_right = spec.mask.causal == CausalAlign::bottom_right;
     return spec.query_offset.value_or(bottom_right ? size.tk - size.tq : 0);
@@ -70,7 +70,7 @@ bool exists(Exists when, const AttentionSpec& spec);
 
 /// The shape of a stage in this call; count 0 when the call does not have it (StageInfo::exists).
 Shape stage_shape(Stage stage, const Dimensions& size, const AttentionSpec& spec);
-/// `stage` if this call has it, else what stands in for it: the stage that it would be made from
+/// `stage` if this call has it, else its substitute: the stage that it would be made from
 /// (scaled for biased, weights for dropped, q for q_rot).
 Stage stage_or_source(Stage stage, const AttentionSpec& spec);
 

@@ -7,6 +7,6 @@ namespace attn {
 
 }  // namespace attn
 
-/// What only a bug can break. `why` is a sentence for the developer who reads the crash.
+/// An invariant that only a bug can break. `why` is a sentence for the developer who reads the crash.
 #define ATTN_CHECK(condition, why) \
     ((condition) ? (void)0 : ::attn::check_failed(#condition, why, __FILE__, __LINE__))

@@ -4,8 +4,8 @@
 
 namespace attn {
 
-/// Whether the rules of a mask can be and fit a call of that size, as validate() asks: an error names the rule, its
-/// value and what was expected.
+/// Checks that the rules of a mask are valid and fit a call of this size, for validate(): an error names the rule, its
+/// value and the expected values.
 Result<void> check_mask(const MaskSpec& mask, const Dimensions& size);
 
 }  // namespace attn

@@ -14,7 +14,7 @@ struct ColumnChange {
 };
 
 /// The shortest δ with x_row·δ = by and x_j·δ = 0 for every other row j of X; where x_row lies in the span of the others,
-/// so that there is none, the shortest with x_row·δ = by alone. nullopt: x_row is 0, or a number is not finite.
+/// so that no such change exists, the shortest with x_row·δ = by alone. nullopt: x_row is 0, or a number is not finite.
 std::optional<ColumnChange> column_change(MatrixView<const float> x, Index row, double by);
 
 }  // namespace attn

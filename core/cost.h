@@ -12,7 +12,7 @@
 
 namespace attn {
 
-// What one attention call costs, counted. A multiplication and an addition are 2 FLOP; exp, a comparison and a division
+// The cost of one attention call, counted. A multiplication and an addition are 2 FLOP; exp, a comparison and a division
 // are 1 each. Nothing is skipped under a mask.
 // B batch, H heads, G key/value heads (H of multi-head, 1 of multi-query attention, between them grouped), Tq queries, Tk
 // keys, E d_model, O width of the output, c rows of a chunk, s bytes of a number, L layers.
@@ -72,17 +72,17 @@ struct StageCost {
     CostFormula flop;
     CostFormula read, written;  // bytes
     CostFormula
-        kept;  // bytes: forward what the backward pass needs, backward the gradients of parameters
+        kept;  // bytes: forward the operands of the backward pass, backward the gradients of parameters
 };
 /// Q, K, V, scores, scaled, masked, weights, context, output, in this order. With d_model = 0 Q, K and V are
-/// given and not computed; with d_out = 0 there is no W_O.
+/// given and not computed; d_out = 0: the call has no W_O.
 std::vector<StageCost> stage_costs(CostPass pass, const CostSizes& sizes);
 
 /// How the weights are held. materialised: all B·H·Tq·Tk of them. chunked: those of c queries at a time. fused: none, but
 /// one logsumexp for each row. kv_cache: the keys and values of all tokens and layers, which decoding keeps.
 enum class Holding : std::uint8_t { materialised, chunked, fused, kv_cache };
 inline constexpr std::size_t kHoldingCount = 4;
-/// Bytes beside Q, K, V and the context.
+/// Bytes in addition to Q, K, V and the context.
 CostFormula stored_bytes(Holding storage);
 
 /// The matrix products alone: forward 2 B H Tq Tk (d_k + d_v); backward twice that, and where the weights are not

@@ -29,7 +29,7 @@ using NamedMatrices = std::map<std::string, SmallMatrix, std::less<>>;
 /// matrices, ' the transpose, A[i] a row and A[i, j] an entry, from 0; [1, 2; 3, 4] a matrix. Lowest to highest: comparison, + −, * / @, sign, ^, ' [ ].
 /// Names inf and nan, and what formula_functions() lists: softmax by softmax_row() with NaN for an empty row, entropy by
 /// row_metrics(), jacobian by softmax_jacobian(), alibi(head, heads) by alibi_slope().
-/// An error quotes the formula and says where it cannot be read, or which shapes do not fit.
+/// An error quotes the formula and names the place that cannot be read, or which shapes do not fit.
 Result<SmallMatrix> evaluate_formula(std::string_view text, const NamedMatrices& names);
 
 /// "abs, alibi, argmax, …".

@@ -10,18 +10,18 @@ struct GivenPairs {
     Tensor values;
 };
 
-/// What of a spec still counts after a stage that is given, one of scores to weights: what comes before it is as if it were
+/// The options of a spec that still count after a given stage, one of scores to weights: options before it are reset as if they were
 /// not there.
 AttentionSpec following(Stage from, AttentionSpec spec);
 
-/// What follows from scores or weights that are given without the queries and keys that make them.
+/// Results that follow from given scores or weights, without the queries and keys that make them.
 struct GivenTrace {
     Trace trace;         // the given stage, V, and what follows; see attend_from()
-    AttentionSpec spec;  // as it was computed: what the numbers forbid is in its mask
+    AttentionSpec spec;  // as computed: its mask has the pairs that the numbers forbid
     Dimensions size;     // d_k 0; without V d_v and d_out 0
 };
 
-/// The sizes of such a call, or what of V, W_O and the options does not fit; nothing is computed.
+/// Returns the sizes of a call with given scores or weights, or an error that names the part of V, W_O or the options that does not fit. Computes nothing.
 Result<Dimensions> sizes_from(Stage from, const Shape& pairs, const Inputs& beside,
                               const AttentionSpec& spec);
 

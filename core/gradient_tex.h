@@ -12,7 +12,7 @@ namespace attn {
 
 std::string_view gradient_tex(Stage stage);
 std::string_view gradient_tex(Param param);
-/// Of what a score function takes the product of: the rows of Q, or of K.
+/// The rows that a score function multiplies: of Q, or of K.
 std::string_view gradient_tex(Score score, bool of_keys);
 
 }  // namespace attn

@@ -12,10 +12,10 @@
 
 namespace attn {
 
-// What one attention head does, in numbers, and a proposal what to call it.
+// Measures of one attention head, and a proposed name for its behaviour.
 // a [Tq,Tk] are its weights, i query, j key, n_i the keys that row i may attend to. A row counts where it may attend
 // to a key and its weights are not all 0. "Not defined" (nullopt) is not 0: a weight of a row that counts is NaN or
-// infinite, no row counts, or the measure asks for what is not there (positions, tokens, a second token).
+// infinite, no row counts, or an input of the measure is missing (positions, tokens, a second token).
 
 enum class HeadMeasure : std::uint8_t {
     entropy,
@@ -38,7 +38,7 @@ struct HeadMeasureInfo {
     std::string_view title;    // "previous token"
     std::string_view formula;  // as plain text
     double upper_bound;        // from 0; infinity where it depends on the sizes
-    std::string_view asks;     // for what is not always there; "": for nothing
+    std::string_view asks;     // inputs that are not always present; "": none
     std::string_view source;
 };
 /// THE table of measures, in the order of the enum.
@@ -49,16 +49,16 @@ std::optional<HeadMeasure> find_head_measure(std::string_view key);
 /// Whether a head may be named by it; see propose_label().
 bool is_head_label(HeadMeasure measure);
 
-/// The weights of one head and what is known of their rows and columns.
+/// The weights of one head with the positions and tokens of their rows and columns.
 struct HeadRows {
     MatrixView<const float> weights;             // [Tq,Tk]
     std::span<const std::uint8_t> allowed = {};  // [Tq,Tk], 1: may attend; empty: every pair
     std::span<const Index> tokens =
         {};            // of queries and keys, which are the same; equal words have equal numbers
-    Index offset = 0;  // position of query 0; key j stands at j
+    Index offset = 0;  // position of query 0; key j is at position j
 
     Index position(Index query) const { return query + offset; }
-    /// Whether positions of queries mean keys: of as many queries as keys, or where query 0 is said to come later.
+    /// Whether positions of queries mean keys: of as many queries as keys, or where query 0 has a later position.
     bool has_positions() const { return weights.rows == weights.columns || offset != 0; }
 };
 /// Equal words have equal numbers, from 0 in the order of their first places.
@@ -77,7 +77,7 @@ struct HeadMeasures {
 
 /// All but norm_share, which needs the other heads, and change, which needs another run. Means are over the rows that count;
 /// i is the position of a query, its row where there is no offset. Rows that a learned sink takes from sum to less than 1:
-/// what it takes is counted nowhere, and evenness of two keys may then be 2 / (e ln 2) = 1.06.
+/// the sink's part is counted nowhere, and evenness of two keys may then be 2 / (e ln 2) = 1.06.
 /// entropy      −Σ_j a_ij ln a_ij in nats, 0 ln 0 = 0                        0 … ln Tk
 /// evenness     entropy of the row / ln n_i, of rows with n_i ≥ 2            0 … 1
 /// previous     a[i,i−1], i ≥ 1                                              0 … 1, positions
@@ -101,8 +101,8 @@ std::vector<std::optional<double>> norm_shares(std::span<const double> norms);
 /// Σ_j a ln(a / b), in nats: 0 where a is 0, ∞ where b is 0 and a is not, NaN where a number is.
 double row_divergence(std::span<const float> a, std::span<const float> b);
 
-/// Why a head may be called by a measure. Keys are counted without key 0, which takes what a head does not use: of the
-/// weight that a row gives to the other keys, `share` goes where the name says, and rows that spread it evenly over the
+/// Why a head may be named after a measure. Keys are counted without key 0, which takes the unused weight of a head: of the
+/// weight that a row gives to the other keys, `share` goes to the keys of the name, and rows that spread it evenly over the
 /// keys they may attend to would give `even`. Both are means over `rows` rows, weighted by that rest. Of the sink itself
 /// nothing is left out.
 struct HeadLabel {
@@ -121,7 +121,7 @@ inline constexpr double kLeastRest = 0.05;  // with less than this off key 0 onl
 inline constexpr Index kLeastNamedRows = 2;
 
 /// The pattern (previous, diagonal, next, duplicate, induction) of the largest lift, from kNamedLift on; where there is
-/// none, the sink; else nullopt: nothing stands out, as in a head of even rows. Ties: the first in the table.
+/// none, the sink; else nullopt: no measure is remarkable, as in a head of even rows. Ties: the first in the table.
 std::optional<HeadLabel> propose_label(const HeadRows& head);
 
 }  // namespace attn

@@ -11,7 +11,7 @@
 
 namespace attn {
 
-// What may be looked at in place of one head's weights: a weight says where a head looks, not what it carries from there
+// Views of one head in place of its weights: a weight states where a head looks, not the content that it moves
 // nor what that does. α [Tq,Tk] are weights, i query, j key, v_j the value of key j, L the loss. All sums are in double.
 
 enum class HeadShow : std::uint8_t { weights, value_norm, output_norm, gradient, rollout };
@@ -22,13 +22,13 @@ struct HeadShowInfo {
     std::string_view key;    // by which it is chosen
     std::string_view title;  // "α‖v‖"
     std::string_view formula;
-    std::string_view caution;  // one line: what it does not say
+    std::string_view caution;  // one line: the limits of its meaning
     std::string_view source;
-    std::string_view asks;  // for what is not always there; "": for nothing
+    std::string_view asks;  // inputs that are not always present; "": none
     bool has_sign = false;
     bool of_layer = false;  // the same for all heads of a layer
 };
-/// THE table of what may be looked at, in the order of the enum.
+/// THE table of views, in the order of the enum.
 std::span<const HeadShowInfo, kHeadShowCount> head_show_table();
 const HeadShowInfo& info(HeadShow show);
 /// The keys of the table.
@@ -53,7 +53,7 @@ std::vector<float> times_gradient(MatrixView<const float> weights, MatrixView<co
 
 /// The mean over heads of one sequence's weights [B,H,T,T], row-major [T,T].
 std::vector<double> mean_weights(const Tensor& weights, Index batch);
-/// R_n = Â_n R_{n−1} with Â = ½ A + ½ I, each row over its sum: how much of token j's input stands in row i after layer
+/// R_n = Â_n R_{n−1} with Â = ½ A + ½ I, each row over its sum: how much of token j's input is in row i after layer
 /// n. `mean` [T,T] is A of layer n, `before` R_{n−1}; empty: the identity, before the first layer.
 /// Edge: a row of A that is all 0 passes its own token on. NaN in a row of A stays in that row; a weight of exactly 0
 /// takes nothing, not even NaN, from another row.
@@ -71,7 +71,7 @@ struct TurnedDimension {
     double frequency = 0.0;  // radians a position; 0: it does not turn
     Index pair = -1;         // of the dimension that turns with it; −1: none
 };
-/// The dimensions with those that turn fastest first, the two of a pair beside each other, those that do not turn
+/// The dimensions with those that turn fastest first, the two of a pair next to each other, those that do not turn
 /// last. Pairs c and c + turned/2, or 2c and 2c + 1; the frequency of pair c is rope_frequency().
 /// Source: Su et al. 2021, arXiv:2104.09864.
 std::vector<TurnedDimension> turned_dimensions(Index width, Index turned, const Rope& rope);

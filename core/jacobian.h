@@ -7,7 +7,7 @@
 
 namespace attn {
 
-// Softmax of one row, a = softmax(s), and what its Jacobian J = diag(a) − a aᵀ lets through.
+// Softmax of one row, a = softmax(s), and its Jacobian J = diag(a) − a aᵀ, which scales the gradient.
 
 /// Singular values of J diag(slopes), ascending; the last is its norm ‖·‖₂, at most max |slopes| / 2. slopes[k]: how fast
 /// the logit of key k grows with the number that it is made of, 1 for the logit itself.

@@ -16,7 +16,7 @@ namespace attn {
 // i query, j key, p_i position of query i.
 
 enum class KindPosition : std::uint8_t { none, rope_half, rope_interleaved, alibi };
-/// softmax: the row of scores through softmax, as attend() does. The others stand in its place: core/operations/.
+/// softmax: the row of scores through softmax, as attend() does. The others replace it: core/operations/.
 enum class KindOperation : std::uint8_t {
     softmax,
     chunked,
@@ -43,7 +43,7 @@ struct AttentionKind {
     Index chunk = 2;    // chunked: keys at a time
     Index latents = 4;  // latents: learned queries
     Index state = 4;    // state_space: numbers of the state
-    Index rank = 2;     // linformer: rows that stand for all keys
+    Index rank = 2;     // linformer: rows that replace all keys
     bool operator==(const AttentionKind&) const = default;
 };
 
@@ -103,7 +103,7 @@ struct KindsDifference {
 /// O_B against O_A, O = A V of the head.
 struct OutputError {
     Index row = 0, column = 0;  // of the largest
-    double largest = 0.0;       // max |O_B − O_A|; NaN where a number is none
+    double largest = 0.0;       // max |O_B − O_A|; NaN where an entry is NaN
     double relative = 0.0;      // ‖O_B − O_A‖_F / ‖O_A‖_F; NaN where O_A is 0
 };
 struct KindsComparison {
@@ -116,7 +116,7 @@ struct KindsComparison {
 TensorD kind_input(const Tensor& tensor, Index batch, Index head);
 /// The mask of one sequence and head alone.
 MaskSpec mask_of_head(MaskSpec mask, Index batch, Index head);
-/// That kind of attention. What cannot be computed has a `fault`.
+/// Computes this kind of attention. A kind that cannot be computed has a `fault`.
 KindComputed compute_kind(const KindsCall& call, const AttentionKind& kind);
 /// Its softmax or its operation once more, for the time that takes. It has no fault.
 void repeat_kind(const KindComputed& side);

@@ -31,13 +31,13 @@ struct Memory {
     }
 };
 
-/// What one query reads.
+/// The result of one query.
 struct MemoryRead {
     std::vector<double> scores;         // s_j = q·k_j
     std::vector<double> cosines;        // s_j / (‖q‖ ‖k_j‖); NaN where a norm is 0
     std::vector<double> weights;        // a = softmax(s / τ)
     std::vector<double> output;         // o = Σ_j a_j v_j
-    std::vector<double> contributions;  // ‖a_j v_j‖, what a pair brings to the output
+    std::vector<double> contributions;  // ‖a_j v_j‖, the pair's part of the output
     std::vector<Index> best;            // every j of the largest score: several on a tie
     std::vector<Index> most_similar;  // every j of the largest cosine; none where no cosine exists
     std::vector<double> hard;         // the mean of the best pairs' values: lim τ → 0 of o

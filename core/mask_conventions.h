@@ -10,7 +10,7 @@
 
 namespace attn {
 
-// What other programs make of the same scores and the same mask, computed as they do: float32 throughout.
+// The weights that other programs compute from the same scores and mask, in their arithmetic: float32 throughout.
 // S scores of one head [Tq,Tk] before the mask, M masked scores, A weights; i query row, j key column.
 
 /// How an array of 1 and 0 is read.
@@ -19,7 +19,7 @@ enum class MaskReading : std::uint8_t {
     hide,  // 1: forbidden (nn.MultiheadAttention, key_padding_mask)
     added,  // the numbers 1 and 0 are added to the scores: a float mask where a boolean one was meant
 };
-/// What stands for −∞ at a forbidden pair.
+/// The number that replaces −∞ at a forbidden pair.
 enum class MaskFill : std::uint8_t { minus_infinity, minus_1e9, minus_1e5, lowest, zero };
 /// written: M = fill (masked_fill). added: M = S + fill, rounded to float32 (an additive mask).
 enum class FillWay : std::uint8_t { written, added };
@@ -54,7 +54,7 @@ struct ConventionResult {
 };
 
 /// Each row: m = max M, e = exp(M − m), A = e / Σ e; every operation is rounded to float32.
-/// Edge: where all of M is −∞, −∞ − −∞ is NaN, and so is the row, unless `empty` says otherwise; it never does where
+/// Edge: where all of M is −∞, −∞ − −∞ is NaN, and so is the row, unless `empty` sets another policy; it never does where
 /// there is a sink. Renormalising a row whose sum is 0 is 0/0 = NaN. NaN and ∞ of the scores travel as they do in
 /// these formulas: written over by a fill, not by an added one.
 ConventionResult apply_convention(const MaskConvention& convention, const ConventionInput& input);
@@ -75,7 +75,7 @@ struct RowComparison {
 std::vector<RowComparison> compare_rows(std::span<const std::uint8_t> mask, const Tensor& a,
                                         const Tensor& b);
 
-/// What float32 softmaxes of one row may differ by: (Tk + 100) · 2⁻²³. A sum of Tk terms is off by up to Tk · 2⁻²⁴ of
+/// The most that float32 softmaxes of one row may differ by: (Tk + 100) · 2⁻²³. A sum of Tk terms is off by up to Tk · 2⁻²⁴ of
 /// itself; exp(x) by |x| · 2⁻²⁴ of itself, and at x < −100 it is smaller than that anyway.
 double rounding_of(Index keys);
 

@@ -28,7 +28,7 @@ struct KeyRuns {
     KeyRange hull() const { return {first.begin, split() ? second.end : first.end}; }
 };
 
-/// What causal, window, global tokens, block and padding leave of row i: the keys below global_tokens and those of the
+/// The keys that causal, window, global tokens, block and padding allow in row i: the keys below global_tokens and those of the
 /// window, cut by the rest.
 KeyRuns key_runs(const MaskSpec& mask, const Dimensions& size, Index b, Index i);
 
@@ -55,7 +55,7 @@ Mask materialise(const MaskSpec& mask, const Dimensions& size);
 Result<void> check_broadcast(const Shape& mask, const Dimensions& size);
 
 /// Brings a boolean mask to the 4-D form that broadcasts: [Tq,Tk] and 4-D pass; 3-D is an error that
-/// says which of the two meanings to write ([B,1,Tq,Tk] or [1,H,Tq,Tk]): it is silently wrong
+/// names the two meanings to write ([B,1,Tq,Tk] or [1,H,Tq,Tk]): it is silently wrong
 /// elsewhere when B = H. `extents` are the axes as the file gave them, slowest first.
 Result<Mask> mask_from_file(std::span<const Index> extents, std::vector<std::uint8_t> values,
                             const Dimensions& size);

@@ -6,9 +6,9 @@
 
 namespace attn {
 
-/// An error when the kept stages need more than is free, or than memory_bytes() has beside what this process holds already,
-/// such as its inputs; said before anything is allocated: a kernel that overcommits memory would end the program instead.
-/// `bytes_per_entry`: what a backend holds at its peak for each entry of a stage; `working`: what it holds beside them.
+/// An error when the kept stages need more than the free memory, or than memory_bytes() minus the bytes that this process holds already,
+/// such as its inputs; returned before anything is allocated: a kernel that overcommits memory would end the program instead.
+/// `bytes_per_entry`: the bytes that a backend holds at its peak for each entry of a stage; `working`: its other bytes.
 Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,
                                   Index bytes_per_entry, double working = 0.0);
 
@@ -16,12 +16,12 @@ Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& s
 Result<void> check_fits_in_memory(double bytes, std::string_view what, std::string_view remedy,
                                   const Dimensions& size);
 
-/// What this process may use in bytes: the machine's memory, or the least limit of the control groups that it is in.
+/// The bytes that this process may use: the machine's memory, or the least limit of the control groups that it is in.
 Index memory_bytes();
-/// That limit below `root`, where /proc and /sys/fs/cgroup are (version 1 or 2); nullopt: there is none.
+/// That limit below `root`, where /proc and /sys/fs/cgroup are (version 1 or 2); nullopt: no limit.
 std::optional<Index> control_group_limit(const std::filesystem::path& root);
 
-/// What of it this process holds now, in bytes; 0 where the system does not say.
+/// The bytes that this process holds now; 0 where the system does not report them.
 Index resident_memory_bytes();
 
 }  // namespace attn

@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// How peaked one row a of attention weights is, and what is left of its gradient.
+/// How peaked one row a of attention weights is, and how much of its gradient remains.
 /// J = diag(a) − a aᵀ is the Jacobian ∂a/∂s of softmax with respect to its input s (the masked,
 /// scaled score). With respect to the raw score it is J · scale / temperature.
 struct RowMetrics {

@@ -9,7 +9,7 @@
 
 namespace attn {
 
-/// Floats of 16 bits that nobody changes, which many share; and the same in float32, made when they are first asked for and
+/// Immutable 16-bit floats, shared by many; and the same in float32, made at the first request and
 /// kept as long as this object.
 class Narrow {
   public:

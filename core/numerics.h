@@ -36,7 +36,7 @@ const FloatFormatInfo& info(FloatFormat format);
 /// The number of the format next to `value`, ties to even. ±0, ±∞ and NaN stay.
 double rounded(FloatFormat format, long double value);
 /// The distance between the numbers of the format about |value|: 2^(max(exponent, least) − fraction bits). Of 0 and of
-/// subnormals it is the smallest number; NaN of what is not finite.
+/// subnormals it is the smallest number; NaN of a number that is not finite.
 long double ulp_at(FloatFormat format, long double value);
 
 /// naive: a = e / l, e = exp(s).  stable: the same with e = exp(s − m) (Milakov & Gimelshein 2018, arXiv:1805.02867,
@@ -44,7 +44,7 @@ long double ulp_at(FloatFormat format, long double value);
 enum class SoftmaxAlgorithm : std::uint8_t { naive, stable, log_sum_exp };
 inline constexpr std::size_t kSoftmaxAlgorithmCount = 3;
 
-/// What is computed, in this order; m, ln l and lse are one number, all others one for each key. `sum` is the running
+/// The steps of the computation, in this order; m, ln l and lse are one number, all others one for each key. `sum` is the running
 /// sum: its entry j has added e_0 … e_j, one after the other.
 enum class SoftmaxStep : std::uint8_t {
     logits,     // s = g x
@@ -93,12 +93,12 @@ struct SoftmaxRun {
     std::vector<FaultPlace> faults;  // the first of each kind, as they came
     Index absorbed = 0;              // terms e_j > 0 whose addition left l > 0 as it was
 
-    /// nullptr where the algorithm has no such step.
+    /// nullptr where the algorithm does not have the step.
     const std::vector<double>* find(SoftmaxStep step) const;
     const std::vector<double>& weights() const { return steps.back().values; }
     const FaultPlace* first(NumericFault fault) const;
     Outcome outcome() const;
-    /// What made it zeros or NaN: the first fault that is no underflow; where all are, the first. nullptr where the
+    /// The cause of zeros or NaN: the first fault that is not an underflow; where all are, the first. nullptr where the
     /// weights are finite.
     const FaultPlace* breaking() const;
 };
@@ -148,7 +148,7 @@ inline constexpr Index kMostGain = 65536;
 /// 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20 … kMostGain: 4, 5, 6 and 7 times each power of two, so that few digits are
 /// added to the logits.
 std::vector<Index> numerics_gains();
-/// Over these gains; empty curves where `stop` was asked for.
+/// Over these gains; empty curves where `stop` was requested.
 NumericsSweep numerics_sweep(std::span<const double> logits, std::span<const Index> gains,
                              const std::stop_token& stop = {});
 

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-// One row of softmax(M) V while chunks of keys pass by, with everything that each chunk changes: what a fused kernel
+// One row of softmax(M) V while chunks of keys pass by, with everything that each chunk changes: as a fused kernel
 // does in a loop, written down. m running maximum, ℓ running sum, O running output; ′ after the chunk.
 //   m′ = max(m, max_j M_j)     α = exp(m − m′)
 //   ℓ′ = α ℓ + Σ_j exp(M_j − m′)     O′ = α O + Σ_j exp(M_j − m′) v_j
@@ -26,7 +26,7 @@ struct OnlineRow {
     EmptyRows empty_rows = EmptyRows::zero;
 };
 
-/// What is kept between chunks: d_v + 2 numbers, whatever the number of keys.
+/// The state between chunks: d_v + 2 numbers, whatever the number of keys.
 struct OnlineState {
     double largest = -std::numeric_limits<double>::infinity();  // m; −inf: nothing was seen
     double sum = 0.0;                                           // ℓ

@@ -9,7 +9,7 @@
 
 namespace attn {
 
-// What another order of the tokens does to attention. order[place] = token.
+// The effect of another order of the tokens on attention. order[place] = token.
 
 using TokenPlaces = std::vector<Index>;
 
@@ -20,12 +20,12 @@ Tensor reordered(const Tensor& from, Index batch, const TokenPlaces& order);
 /// Without anything that depends on places: no positions, no mask, no dropout.
 AttentionSpec placeless(AttentionSpec spec);
 
-/// The same tokens twice: as they stand, and at the places of `order`.
+/// The same tokens twice: in their own order, and in that of `order`.
 struct PermutedCall {
     Inputs before, after;  // of one sequence
     AttentionSpec spec;
     TokenPlaces order;
-    bool keys_only = false;  // keys and values are in another order, queries stand
+    bool keys_only = false;  // keys and values are reordered, queries are not
     Index head = 0;
 };
 
@@ -42,7 +42,7 @@ struct Permutation {
     double largest_float64 = 0.0, output_float64 = 0.0;
 };
 
-/// So many pairs of all heads are computed in double too.
+/// Up to this number of pairs of all heads is computed in double too.
 inline constexpr Index kMostExactPairs = Index{1} << 17;
 
 /// Both calls by the backend that "auto" chooses. Errors: what attend() refuses.

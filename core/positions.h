@@ -8,9 +8,9 @@
 
 namespace attn {
 
-// What positions do to the score of one pair. x content, p vector of a position, i query, j key, Δ = |j − i|; q = k = x.
+// The effect of positions on the score of one pair. x content, p vector of a position, i query, j key, Δ = |j − i|; q = k = x.
 
-/// How a query and a key learn where they stand. sinusoidal and learned: p_i and p_j are added to x. rotary: x is turned by
+/// How a query and a key get their positions. sinusoidal and learned: p_i and p_j are added to x. rotary: x is turned by
 /// its position (Rope, spec.h). alibi: slope · Δ is taken from the score.
 enum class PositionKind : std::uint8_t { sinusoidal, learned, rotary, alibi };
 inline constexpr std::size_t kPositionKindCount = 4;

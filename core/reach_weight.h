@@ -9,7 +9,7 @@
 
 namespace attn {
 
-// What would it take for one attention weight to be another number. n keys, d columns of the query; j the key.
+// The smallest change that gives one attention weight another value. n keys, d columns of the query; j the key.
 
 /// One row of softmax as a function of a change δ of its query: s(δ) = logits + slopes δ.
 /// A key of weight 0 (masked, or underflowed) has the logit −inf; a sink is a key whose slopes are 0.
@@ -26,7 +26,7 @@ struct ReachRow {
 
 /// ln(p / (1 − p)).
 double logit_of(double p);
-/// What the score s_j alone must be moved by, the others held: logit(target) − logit(now), where
+/// The change of the score s_j alone, the others held: logit(target) − logit(now), where
 /// logit(now) = s_j − ln Σ_{m≠j} exp s_m. nullopt: j is masked, no other key has a weight, or the target is not
 /// inside (0, 1).
 std::optional<double> score_change(std::span<const double> logits, std::size_t j, double target);

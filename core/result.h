@@ -76,7 +76,7 @@ struct Note {
 /// "it is rounded; it has 2 heads"
 std::string text_of(std::span<const Note> notes);
 
-/// What a user can cause is a Result; what only a bug can cause is an ATTN_CHECK (check.h).
+/// An error that a user can cause is a Result; one that only a bug can cause is an ATTN_CHECK (check.h).
 template <class T>
 using Result = tl::expected<T, Error>;
 

@@ -31,7 +31,7 @@ struct SaturationSettings {
     bool operator==(const SaturationSettings&) const = default;
 };
 
-/// One softmax row and everything that is shown of it.
+/// One softmax row with all measures that are shown.
 struct SaturationRow {
     std::vector<double> scores;  // what softmax was given
     std::vector<double> weights;
@@ -81,14 +81,14 @@ struct SaturationPoint {
 };
 
 /// An error names a d_k, number of keys or trials outside its limits, a logit that is not finite, or an
-/// empty list. Limits of what the model does not use are not checked.
+/// empty list. Limits of unused settings are not checked.
 Result<void> check_saturation(const SaturationSettings& settings, std::span<const Index> widths);
 
 /// The curves: one point for each d_k, in the order given. Sampled: the draws of a smaller d_k are
 /// the first d_k entries of the larger one's, so neighbouring points share their noise, and trial n
 /// is what saturation_at() shows as trial n.
 /// The fixed logits have one trial: their bands have no width.
-/// Fails as check_saturation() does, and soon after `stop` is asked for.
+/// Fails as check_saturation() does, and soon after `stop` is requested.
 /// Speed: d_k 1, 2, 4, … 4096, 200 trials and 16 keys (14 million normals) in about 60 ms on one core
 /// (tests/bench/saturation_bench.cpp).
 Result<std::vector<SaturationPoint>> saturation_sweep(const SaturationSettings& settings,

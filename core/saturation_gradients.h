@@ -9,7 +9,7 @@
 
 namespace attn {
 
-// What ÷√d_k does to gradients. One row: q and n keys k_j from N(0, 1), s_j = q·k_j, z = s/√d_k scaled or z = s unscaled,
+// The effect of ÷√d_k on gradients. One row: q and n keys k_j from N(0, 1), s_j = q·k_j, z = s/√d_k scaled or z = s unscaled,
 // a = softmax(z), and an upstream gradient ∂L/∂a from N(0, 1). Backward, with f = ∂z/∂s:
 //   ∂L/∂z_j = a_j (∂L/∂a_j − Σ_i a_i ∂L/∂a_i),   ∂L/∂s = f ∂L/∂z,   ∂L/∂q = f Σ_j ∂L/∂z_j k_j.
 // W_Q gets Σ_i x_i (∂L/∂q_i)ᵀ of a batch of rows; where their inputs x_i are orthonormal (one-hot tokens), its norm is
@@ -45,7 +45,7 @@ struct GradientPoint {
     GradientSide scaled, unscaled;
 };
 
-/// An error names a d_k, number of keys or rows outside its limits, or rows that are no whole batches.
+/// An error names a d_k, number of keys or rows outside its limits, or rows that do not fill whole batches.
 Result<void> check_gradients(const GradientSampling& sampling, std::span<const Index> widths);
 
 /// One point for each d_k, in the order given. Deterministic: the same rows whatever the threads; rows of different d_k share

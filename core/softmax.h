@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// What softmax leaves behind besides the weights: the two side vectors, as numbers of one row.
+/// The results of softmax in addition to the weights: the two side vectors, as numbers of one row.
 struct SoftmaxRow {
     double max = 0.0;        // m = max_j M[j]; −inf for an empty row
     double sum = 0.0;        // Σ_j exp(M[j] − m); 0 for an empty row

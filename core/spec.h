@@ -33,7 +33,7 @@ struct RopeScaling {
 struct Rope {
     RopePairs pairs = RopePairs::half;
     double base = 10000.0;      // > 0
-    std::optional<Index> dims;  // so many leading columns turn, even; all d_k when not set
+    std::optional<Index> dims;  // number of leading columns that turn, even; all d_k when not set
     RopeScaling scaling = {};
 };
 /// Radians a position of column pair c of `dims` columns that turn.
@@ -43,14 +43,14 @@ double rope_frequency(const Rope& rope, Index c, Index dims);
 /// before their dot product, whose scores are so divided by √d_k (Radford et al. 2022, arXiv:2212.04356, Whisper's code).
 enum class ScaleKind : std::uint8_t { sqrt_dk, none, value, q_and_k };
 
-/// Where the diagonal starts when Tq ≠ Tk. top_left: query i stands at position i (PyTorch's is_causal).
+/// Where the diagonal starts when Tq ≠ Tk. top_left: query i is at position i (PyTorch's is_causal).
 /// bottom_right: at i + Tk − Tq, so that the last query sees every key (decoding).
 enum class CausalAlign : std::uint8_t { top_left, bottom_right };
 
-/// What softmax gives a row whose keys are all masked: 0 everywhere, or NaN everywhere.
+/// The weights of a row whose keys are all masked: 0 everywhere, or NaN everywhere.
 enum class EmptyRows : std::uint8_t { zero, nan };
 
-/// Which keys a query may attend to: the AND of everything that is set. Query i stands at position p = i + offset
+/// Which keys a query may attend to: the AND of everything that is set. Query i is at position p = i + offset
 /// (AttentionSpec::query_offset), key j at j.
 struct MaskSpec {
     std::optional<CausalAlign> causal;  // j ≤ p
@@ -58,7 +58,7 @@ struct MaskSpec {
     std::optional<Index> window_left;   // p − j ≤ window_left
     std::optional<Index> window_right;  // j − p ≤ window_right
     Index global_tokens =
-        0;  // positions below it see every key and are seen, whatever the windows say
+        0;  // positions below it see every key and are seen, whatever the windows are
     std::optional<Index> block;  // ⌊p / block⌋ == ⌊j / block⌋
     std::vector<Index> padding;  // valid keys of each batch entry: j < padding[b]; empty: all
     std::shared_ptr<const Mask> custom;  // broadcastable to [B,H,Tq,Tk]; true = may attend
@@ -91,7 +91,7 @@ struct AttentionSpec {
     bool biases() const { return softcap || alibi; }
     /// Whether weights are dropped: then `dropped` exists.
     bool drops() const { return training && dropout > 0.0; }
-    /// What p is here: 0 outside training.
+    /// The effective p: 0 outside training.
     double active_dropout() const { return training ? dropout : 0.0; }
 };
 

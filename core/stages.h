@@ -13,7 +13,7 @@
 namespace attn {
 
 // THE table of stages. One row is all that a stage is: the engine, names of arrays, tests,
-// and the titles, words and colours of whoever shows a stage are made from it.
+// and the titles, texts and colours of every view of a stage are made from it.
 // T tokens, H heads; i query row, j key row, c column; d_ = gradient of.
 
 enum class Stage : std::uint8_t {
@@ -54,10 +54,10 @@ enum class Param : std::uint8_t {
 };
 inline constexpr std::size_t kParamCount = 14;
 
-/// What a parameter belongs to: X's projections, the output's mixing, the score function, or softmax.
+/// The part that a parameter belongs to: X's projections, the output's mixing, the score function, or softmax.
 enum class ParamUse : std::uint8_t { projection, output, score, sink };
 
-/// What a row or column of a stage counts.
+/// The unit of a row or column of a stage.
 enum class Axis : std::uint8_t {
     query,
     key,
@@ -83,7 +83,7 @@ std::string_view extent(Axis axis);
 enum class HeadAxis : std::uint8_t { none, query, key_value };
 /// How values become colours: signed about 0, or a probability in [0, 1].
 enum class ColorScale : std::uint8_t { diverging, unit };
-/// The role colour used for a stage in formulas, headers, strips and curves. The last four are of what is no part of
+/// The role colour used for a stage in formulas, headers, strips and curves. The last four are of things that are not part of
 /// attention: formats, methods.
 enum class Role : std::uint8_t {
     input,
@@ -156,7 +156,7 @@ struct ParamInfo {
     bool bias;
 };
 
-/// A set of stages: what a backend can keep, or is asked to keep.
+/// A set of stages: those that a backend can keep, or has to keep.
 using StageSet = std::bitset<kStageCount>;
 
 std::span<const StageInfo, kStageCount> stage_table();

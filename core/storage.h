@@ -15,8 +15,8 @@ namespace attn {
 
 /// The numbers of a tensor: an owning array of fixed length on a cache-line boundary, which, unlike std::vector, need not
 /// be cleared before it is filled. Large ones reuse the memory of freed ones (blocks.h). Or numbers that something else owns
-/// and nobody changes (`shared`): copies share them, and who asks to write gets a copy of its own first. Those may be floats of
-/// 16 bits (`narrow`): who asks for floats gets them widened, for as long as this object is there.
+/// and are immutable (`shared`): copies share them, and a writer gets a copy of its own first. They may be floats of
+/// 16 bits (`narrow`): a reader of floats gets them widened, for as long as this object lives.
 template <class Scalar>
 class Storage {
     static_assert(std::is_trivially_copyable_v<Scalar>);
@@ -78,7 +78,7 @@ class Storage {
             if (narrow_) return narrow_->floats();
         return data_;
     }
-    /// nullptr: they are held as they are read.
+    /// nullptr: they are held in the type in which they are read.
     const Narrow* narrow() const { return narrow_.get(); }
     std::size_t size() const { return count_; }
     bool empty() const { return count_ == 0; }

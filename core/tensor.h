@@ -66,7 +66,7 @@ class TensorOf {
         ATTN_CHECK(static_cast<Index>(values_.size()) == shape.count(),
                    "values must fill the shape");
     }
-    /// The same numbers for every copy of it, without copying: what is large and read by many. Asking one of them for numbers
+    /// The same numbers for every copy of it, without copying: for large tensors with many readers. Asking one of them for numbers
     /// to write gives that one its own.
     static TensorOf shared(Shape shape, std::vector<Scalar> values) {
         ATTN_CHECK(static_cast<Index>(values.size()) == shape.count(),
@@ -77,7 +77,7 @@ class TensorOf {
         tensor.values_ = Storage<Scalar>::shared(owner->data(), owner->size(), owner);
         return tensor;
     }
-    /// The same in 16 bits, which is what stays in memory: whoever asks a copy of it for floats has them in that copy alone.
+    /// The same in 16 bits, which stay in memory: floats that a copy is asked for are in that copy alone.
     static TensorOf narrow(Shape shape, std::vector<std::uint16_t> values, HalfFormat format) {
         ATTN_CHECK(static_cast<Index>(values.size()) == shape.count(),
                    "values must fill the shape");
@@ -89,7 +89,7 @@ class TensorOf {
     }
     /// Its numbers in 16 bits; nullptr: it is held as Scalar.
     const Narrow* narrow() const { return values_.narrow(); }
-    /// Of any content, for whoever writes every entry: a large one costs no time.
+    /// Uninitialised, for callers that write every entry: a large one costs no time.
     static TensorOf uninitialised(Shape shape) {
         TensorOf tensor;
         tensor.values_ = Storage<Scalar>(size_of(shape));
@@ -136,7 +136,7 @@ using TensorD = TensorOf<double>;
 /// true (non-zero) = may attend. The only mask type of the core.
 using Mask = TensorOf<std::uint8_t>;
 
-/// A tensor to be read as floats for a while: of one in 16 bits they go with this object.
+/// A tensor to be read as floats for a while: widened 16-bit values live as long as this object.
 class InFloats {
   public:
     explicit InFloats(const Tensor& tensor)

@@ -8,7 +8,7 @@
 
 namespace attn::tex {
 
-// The commands of the subset, and what they stand for.
+// The commands of the subset, and their symbols.
 
 struct Command {
     std::string_view name;

@@ -14,13 +14,13 @@ struct CodePoint {
     char32_t value = 0;
     std::size_t bytes = 0;
 };
-inline constexpr char32_t kReplacement = 0xFFFD;  // stands for a byte that is no UTF-8
+inline constexpr char32_t kReplacement = 0xFFFD;  // replaces a byte that is not UTF-8
 
 /// The first code point of `text`; U+FFFD and one byte where that is ill-formed (cut short, overlong, a
 /// surrogate, above U+10FFFF). Of an empty text: no bytes.
 CodePoint first_code_point(std::string_view text);
 void append_code_point(std::string& text, char32_t value);
-/// U+FFFD for every byte that is no UTF-8, all else as it is.
+/// U+FFFD for every byte that is not UTF-8, all else unchanged.
 std::string valid_utf8(std::string_view text);
 
 /// Most code points of a value that an error quotes.

@@ -17,7 +17,7 @@ struct ParamsOf {
     const TensorOf<Scalar>& operator[](Param param) const { return tensors[index_of(param)]; }
 };
 
-/// What one attention call is given: either X (and X_kv for cross-attention) with W_Q, W_K, W_V, or
+/// The inputs of one attention call: either X (and X_kv for cross-attention) with W_Q, W_K, W_V, or
 /// Q, K and V themselves. W_O and biases are optional either way (b_Q, b_K, b_V need X).
 template <class Scalar>
 struct InputsOf {

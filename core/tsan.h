@@ -1,6 +1,6 @@
 #pragma once
 
-// What a library orders between threads inside code that the thread sanitizer cannot see, told to it by hand: all that
+// Synchronisation inside library code that the thread sanitizer cannot see, reported to it by hand: all that
 // was done before tsan_release(at) happened before all that is done after tsan_acquire(at). Nothing in any other build.
 
 // GCC's own word first: Eigen defines __has_feature(x) as 0 where a compiler lacks it.
