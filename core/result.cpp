@@ -24,8 +24,7 @@ constexpr WindowRemedy kWindowRemedies[] = {
 std::string option_text(const Remedy& remedy, OptionStyle style) {
     if (style == OptionStyle::controls)
         return fmt::format("{}{}{}", remedy.option, remedy.value.empty() ? "" : " ", remedy.value);
-    const std::string_view sign =
-        remedy.value.empty() ? "" : remedy.option == "causal" ? "=" : " ";
+    const std::string_view sign = remedy.value.empty() ? "" : remedy.option == "causal" ? "=" : " ";
     return fmt::format("--{}{}{}", remedy.option, sign, remedy.value);
 }
 
@@ -33,20 +32,6 @@ std::string with_reason(std::string text, const Remedy& remedy) {
     if (!remedy.meaning.empty()) text += fmt::format(" ({})", remedy.meaning);
     if (!remedy.when.empty()) text += fmt::format(" if {}", remedy.when);
     return text;
-}
-
-/// A longer text without its middle: the beginning says what is wrong, the end what is expected.
-std::string bounded(std::string text) {
-    if (text.size() <= kMostErrorBytes) return text;
-    constexpr std::string_view kGap = " … ";
-    constexpr std::size_t kEnd = kMostErrorBytes / 3;
-    std::size_t begin = kMostErrorBytes - kEnd - kGap.size(), end = text.size() - kEnd;
-    const auto splits_code_point = [&](std::size_t at) {
-        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-    };
-    for (int n = 0; n < 3 && splits_code_point(begin); ++n) --begin;
-    for (int n = 0; n < 3 && splits_code_point(end); ++n) ++end;
-    return text.replace(begin, end - begin, kGap);
 }
 
 /// "Pass --scale none (…), --scale X (…) or --d-k N (…). Save Q, K and V"
@@ -66,10 +51,10 @@ std::string remedies_text(const std::vector<Remedy>& remedies, OptionStyle style
             options.push_back(with_reason(option_text(remedy, style), remedy));
     }
     if (!options.empty())
-        sentences.insert(sentences.begin(),
-                         fmt::format("{} {}",
-                                     style == OptionStyle::controls ? "In Tensors choose" : "Pass",
-                                     choices(options)));
+        sentences.insert(
+            sentences.begin(),
+            fmt::format("{} {}", style == OptionStyle::controls ? "In Tensors choose" : "Pass",
+                        choices(options)));
     std::string text;
     for (const std::string& sentence : sentences) text += ". " + sentence;
     return text;
@@ -80,22 +65,32 @@ std::string remedies_text(const std::vector<Remedy>& remedies, OptionStyle style
 std::string_view key_of(const Error& error) {
     if (error.kind == ErrorKind::failure) return "failure";
     switch (error.code) {
-        case ErrorCode::invalid_input: return "invalid_input";
-        case ErrorCode::unexpected_value: return "unexpected_value";
-        case ErrorCode::ambiguous: return "ambiguous";
-        case ErrorCode::missing: return "missing";
+        case ErrorCode::invalid_input:
+            return "invalid_input";
+        case ErrorCode::unexpected_value:
+            return "unexpected_value";
+        case ErrorCode::ambiguous:
+            return "ambiguous";
+        case ErrorCode::missing:
+            return "missing";
     }
     return "invalid_input";
 }
 
 std::string_view key_of(NoteCode code) {
     switch (code) {
-        case NoteCode::general: return "general";
-        case NoteCode::file_options: return "file_options";
-        case NoteCode::given_pairs: return "given_pairs";
-        case NoteCode::packed: return "packed";
-        case NoteCode::rounded: return "rounded";
-        case NoteCode::rounded_float64: return "rounded_float64";
+        case NoteCode::general:
+            return "general";
+        case NoteCode::file_options:
+            return "file_options";
+        case NoteCode::given_pairs:
+            return "given_pairs";
+        case NoteCode::packed:
+            return "packed";
+        case NoteCode::rounded:
+            return "rounded";
+        case NoteCode::rounded_float64:
+            return "rounded_float64";
     }
     return "general";
 }
@@ -106,11 +101,24 @@ std::string text_of(std::span<const Note> notes) {
     return text;
 }
 
+std::string bounded_text(std::string text) {
+    if (text.size() <= kMostErrorBytes) return text;
+    constexpr std::string_view kGap = " … ";
+    constexpr std::size_t kEnd = kMostErrorBytes / 3;
+    std::size_t begin = kMostErrorBytes - kEnd - kGap.size(), end = text.size() - kEnd;
+    const auto splits_code_point = [&](std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    };
+    for (int n = 0; n < 3 && splits_code_point(begin); ++n) --begin;
+    for (int n = 0; n < 3 && splits_code_point(end); ++n) ++end;
+    return text.replace(begin, end - begin, kGap);
+}
+
 std::string Error::text() const {
     std::string text = where.empty() ? "" : where + ": ";
     text += problem.empty() ? fmt::format("{} is {}", subject, value) : problem;
     if (!expected.empty()) text += "; expected " + expected;
-    return bounded(text + remedies_text(remedies, style));
+    return bounded_text(text + remedies_text(remedies, style));
 }
 
 Error within(std::string_view where, Error error) {

@@ -93,6 +93,8 @@ struct Failure : std::exception, tl::unexpected<Error> {
 
 /// The longest text of an error in bytes: a value that it quotes may be a whole file.
 inline constexpr std::size_t kMostErrorBytes = 2048;
+/// A longer text without its middle: the beginning says what is wrong, the end what is expected.
+std::string bounded_text(std::string text);
 
 /// `return bad_input(fmt::format(...))`: the caller's file, shape or option is wrong.
 [[nodiscard]] inline Failure bad_input(std::string problem, std::vector<Remedy> remedies = {},

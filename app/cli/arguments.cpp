@@ -70,7 +70,7 @@ std::string complaint_about_empty(const CLI::App& app) {
 std::string one_line(std::string text) {
     const auto is_break = [](char c) { return c == '\n' || c == '\t' || c == '\r'; };
     std::replace_if(text.begin(), text.end(), is_break, ' ');
-    return bounded_sentence(printable(text));
+    return bounded_text(printable(text));
 }
 
 /// "--tokens is '0'; expected a whole number from 1 to 2^20": CLI11 puts "NAME: " before what a check says.
