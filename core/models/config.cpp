@@ -228,7 +228,8 @@ std::optional<bool> has_biases(ConfigReader& reader, BiasRule rule, std::string_
 void read_numbers(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
     config.embedding_factor = family.embedding_root ? std::sqrt(static_cast<double>(config.width))
-                                                    : family.embedding_factor;
+                              : family.embedding_twice ? 2.0
+                                                       : 1.0;
     config.embedding_factor = reader.positive({"embedding_multiplier"}, config.embedding_factor);
     config.residual_factor = reader.positive({"residual_multiplier"}, 1.0);
     config.logit_factor = 1.0 / reader.positive({"logits_scaling"}, 1.0);

@@ -444,7 +444,7 @@ constexpr std::array kFamilies = {
                 .words = "Universal Sentence Encoder Lite",
                 .epsilon = 1e-5,
                 // Its graph adds the embedding once more to what already holds it and the waves.
-                .embedding_factor = 2.0,
+                .embedding_twice = true,
                 .positions = Positions::waves,
                 .activation = Activation::relu,
                 .rows_are_inputs = true,

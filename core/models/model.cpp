@@ -170,7 +170,9 @@ std::vector<std::string> Model::notes() const {
                 ? "it predicts no tokens: there is no 'lm_head.weight', and 'tie_word_embeddings' "
                   "is false"
                 : fmt::format("it predicts no tokens: config.json says {}", config_.other_task));
-    if (weights_.untied)
+    // A copy of the embedding is not kept.
+    if (config_.family->read_out == ReadOut::next_token && config_.tied &&
+        weights_.read_out.there())
         notes.push_back(
             "the file's read-out differs from the embedding and is used, although the "
             "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "

@@ -281,8 +281,7 @@ bool is_equal(const WeightMatrix& a, const WeightMatrix& b) {
 /// Of a read-out that the configuration ties to the embedding: a copy of it is let go, another one counts. As
 /// PreTrainedModel.tie_weights() of transformers 5 has it; version 4 used the embedding whatever the file has.
 void untie(ModelWeights& weights) {
-    weights.untied = !is_equal(weights.read_out.weight, weights.embedding);
-    if (!weights.untied) weights.read_out.weight = {};
+    if (is_equal(weights.read_out.weight, weights.embedding)) weights.read_out.weight = {};
 }
 
 void read_ends(WeightReader& reader, const ModelConfig& config, Index width, ModelWeights& weights,

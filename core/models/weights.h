@@ -57,7 +57,6 @@ struct ModelWeights {
     NormWeights embedding_norm, final_norm;
     std::vector<BlockWeights> blocks;
     LinearWeights read_out;           // not there: the embedding, or nothing
-    bool untied = false;              // the configuration ties it to the embedding, and it is not
     std::vector<std::string> unused;  // arrays of the file that mean nothing here
 };
 
