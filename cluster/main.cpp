@@ -9,6 +9,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/terminal.h"
 #include "app/files/held_signals.h"
+#include "attn_version.h"
 #include "cluster/parts.h"
 #include "cluster/world.h"
 

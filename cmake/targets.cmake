@@ -21,11 +21,11 @@ if(EMSCRIPTEN)
   set(attn_assets /assets) # inside the page
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tree.h.in ${PROJECT_BINARY_DIR}/generated/attn_tree.h @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/version.h.in ${PROJECT_BINARY_DIR}/generated/attn_version.h @ONLY)
 add_library(attn_paths INTERFACE)
 target_include_directories(attn_paths INTERFACE ${PROJECT_BINARY_DIR}/generated)
 target_compile_definitions(attn_paths INTERFACE
-  ATTN_INSTALL_ASSETS="${attn_install_assets}"
-  ATTN_VERSION="${PROJECT_VERSION}")
+  ATTN_INSTALL_ASSETS="${attn_install_assets}")
 
 # attn_precompile(TARGET HEADERS...): headers that most files of a target read, compiled once where ATTN_PCH says so.
 function(attn_precompile target)

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "attn_version.h"
 #include "core/kernels/peak.h"
 
 namespace attn::cli {

@@ -9,6 +9,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
 #include "app/files/words.h"
+#include "attn_version.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 

@@ -5,6 +5,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/common/assets.h"
+#include "attn_version.h"
 #include "core/io/arrays/array_file.h"
 
 namespace attn::cli {

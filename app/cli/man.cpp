@@ -3,6 +3,7 @@
 #include "app/cli/desktop_options.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/words.h"
+#include "attn_version.h"
 
 namespace attn::cli {
 namespace {

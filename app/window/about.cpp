@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "attn_libraries.h"
+#include "attn_version.h"
 
 namespace attn::view {
 namespace {

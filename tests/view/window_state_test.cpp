@@ -3,6 +3,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/figure_size.h"
 #include "app/window/about.h"
+#include "attn_version.h"
 #include "core/io/file.h"
 #include "tests/io/scratch.h"
 #include "tests/view/view_test.h"
