@@ -11,6 +11,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
+#include "app/files/words.h"
 #include "core/io/file.h"
 #include "core/models/generate.h"
 #include "core/stopwatch.h"
