@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/scores/score.h"
+
 namespace attn {
 namespace {
 
@@ -48,41 +50,6 @@ constexpr std::array<Row<Param>, kParamCount> kParams{{
 }};
 // clang-format on
 
-struct ScoreRow {
-    Score id;
-    std::string_view of_q, of_k;
-};
-
-// clang-format off
-constexpr std::array<ScoreRow, 6> kScores{{
-    {Score::dot,
-     R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
-     R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)"},
-    {Score::cosine,
-     R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot (\frac{k_j}{|q_i| \, |k_j|} - \mathrm{scores}_{i,j} \cdot \frac{q_i}{|q_i|^2}))",
-     R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot (\frac{q_i}{|q_i| \, |k_j|} - \mathrm{scores}_{i,j} \cdot \frac{k_j}{|k_j|^2}))"},
-    {Score::general,
-     R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score}} \, k_j)",
-     R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, q_i \, W_{\mathrm{score}})"},
-    {Score::additive,
-     R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score},q} \, (w_{\mathrm{score}} \circ (1 - h_{i,j}^2)), \; h_{i,j} = \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
-     R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score},k} \, (w_{\mathrm{score}} \circ (1 - h_{i,j}^2)), \; h_{i,j} = \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))"},
-    {Score::student_t,
-     R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (k_j - q_i)}{1 + |q_i - k_j|^2})",
-     R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (q_i - k_j)}{1 + |q_i - k_j|^2})"},
-    {Score::relative,
-     R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
-     R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)"},
-}};
-// clang-format on
-
-constexpr bool scores_are_in_enum_order() {
-    for (std::size_t n = 0; n < kScores.size(); ++n)
-        if (static_cast<std::size_t>(kScores[n].id) != n) return false;
-    return true;
-}
-static_assert(scores_are_in_enum_order());
-
 template <class Rows>
 constexpr bool is_in_enum_order(const Rows& rows) {
     for (std::size_t n = 0; n < rows.size(); ++n)
@@ -96,8 +63,7 @@ static_assert(is_in_enum_order(kStages) && is_in_enum_order(kParams));
 std::string_view gradient_tex(Stage stage) { return kStages[index_of(stage)].tex; }
 std::string_view gradient_tex(Param param) { return kParams[index_of(param)].tex; }
 std::string_view gradient_tex(Score score, bool of_keys) {
-    const ScoreRow& row = kScores[static_cast<std::size_t>(score)];
-    return of_keys ? row.of_k : row.of_q;
+    return of_keys ? info(score).gradient_k_tex : info(score).gradient_q_tex;
 }
 
 }  // namespace attn

@@ -11,6 +11,7 @@ namespace attn {
 
 /// How a query and a key become one number; core/scores/score.h has the table.
 enum class Score : std::uint8_t { dot, cosine, general, additive, student_t, relative };
+inline constexpr std::size_t kScoreCount = 6;  // rows of score_table()
 
 /// Which columns of a head RoPE turns together: c and c + dims/2 (Llama), or 2c and 2c + 1 (RoFormer).
 enum class RopePairs : std::uint8_t { half, interleaved };

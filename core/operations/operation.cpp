@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/operations/parts.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
 
 namespace attn {
 namespace {
@@ -257,36 +258,13 @@ Result<OperationTrace> run_operation_backward(const OperationSpec& operation, co
         });
 }
 
-namespace {
-
-/// Of the scores alone; `rows` of Q and K of all heads. Additive: a tanh and an addition for each hidden number.
-OperationCost score_cost(Score score, double pairs, double queries, double keys, double d_k) {
-    const double dots = 2.0 * pairs * d_k;
-    switch (score) {
-        case Score::dot:
-            break;
-        case Score::cosine:  // a row's squares, root and division
-            return {dots + 2.0 * (queries + keys) * d_k, (queries + keys) * (d_k + 1.0), {}};
-        case Score::general:  // q W
-            return {dots + 2.0 * queries * d_k * d_k, 0.0, {}};
-        case Score::additive:  // q W and k W, then w · tanh(… + …)
-            return {dots + 2.0 * (queries + keys) * d_k * d_k, 2.0 * pairs * d_k, {}};
-        case Score::student_t:  // q − k, squared and summed; 1 + r², ln, the sign
-            return {dots, pairs * (d_k + 3.0), {}};
-        case Score::relative:  // the number of a distance is added
-            return {dots, pairs, {}};
-    }
-    return {dots, 0.0, {}};
-}
-
-}  // namespace
-
 OperationCost attention_cost(const Dimensions& size, const AttentionSpec& spec) {
     const double pairs = static_cast<double>(size.heads) * open_pairs(size, spec);
     const auto queries = static_cast<double>(size.batch * size.heads * size.tq);
     const auto keys = static_cast<double>(size.batch * size.kv_heads * size.tk);
     const auto d_k = static_cast<double>(size.d_k);
-    OperationCost cost = score_cost(spec.score, pairs, queries, keys, d_k);
+    const ScoreCost scores = info(spec.score).cost({pairs, queries, keys, d_k});
+    OperationCost cost{scores.products, scores.elementwise, {}};
     cost.products += 2.0 * pairs * static_cast<double>(size.d_v);
     cost.elementwise += 5.0 * pairs;
     if (spec.rope)  // (x cos − y sin, x sin + y cos) of two columns

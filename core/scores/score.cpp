@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "core/norms.h"
 #include "core/scores/functions.h"
 
 namespace attn {
@@ -29,32 +31,99 @@ constexpr std::array kGeneralParams{Param::w_score};
 constexpr std::array kRelativeParams{Param::b_score};
 constexpr std::array kAdditiveParams{Param::w_score_q, Param::w_score_k, Param::w_score_row};
 
+// ---- FLOPs
+
+ScoreCost dot_cost(const ScoreSizes& n) { return {n.dot_products(), 0.0}; }
+/// A row's squares, root and division.
+ScoreCost cosine_cost(const ScoreSizes& n) {
+    const double rows = n.queries + n.keys;
+    return {n.dot_products() + 2.0 * rows * n.d_k, rows * (n.d_k + 1.0)};
+}
+/// q W
+ScoreCost general_cost(const ScoreSizes& n) {
+    return {n.dot_products() + 2.0 * n.queries * n.d_k * n.d_k, 0.0};
+}
+/// q W and k W, then w · tanh(… + …): a tanh and an addition for each hidden number.
+ScoreCost additive_cost(const ScoreSizes& n) {
+    return {n.dot_products() + 2.0 * (n.queries + n.keys) * n.d_k * n.d_k, 2.0 * n.pairs * n.d_k};
+}
+/// q − k, squared and summed; 1 + r², ln, the sign.
+ScoreCost student_t_cost(const ScoreSizes& n) {
+    return {n.dot_products(), n.pairs * (n.d_k + 3.0)};
+}
+/// The bias of a distance is added.
+ScoreCost relative_cost(const ScoreSizes& n) { return {n.dot_products(), n.pairs}; }
+
+// ---- growth of the error of q·k
+
+constexpr double kSmallProduct = 1e-3;  // in place of ‖q‖‖k‖ near 0
+
+double dot_growth(const ScoreNorms&) { return 1.0; }
+/// Of vectors of length 1.
+double cosine_growth(const ScoreNorms& n) {
+    return 4.0 / std::max(n.q * n.k, std::numeric_limits<double>::min());
+}
+double general_growth(const ScoreNorms& n) {
+    return 4.0 * (1.0 + largest_row_sum(n.params[Param::w_score]));
+}
+double additive_growth(const ScoreNorms& n) {
+    const auto sum = [&](Param param) { return largest_row_sum(n.params[param]); };
+    return (1.0 + 1.0 / std::max(n.q * n.k, kSmallProduct)) * (1.0 + n.q + n.k) * 4.0 *
+           (1.0 + sum(Param::w_score_q) + sum(Param::w_score_k)) * (1.0 + sum(Param::w_score_row));
+}
+/// ‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖²
+double student_t_growth(const ScoreNorms& n) {
+    return 4.0 * (n.q + n.k) * (n.q + n.k) / std::max(n.q * n.k, kSmallProduct);
+}
+double relative_growth(const ScoreNorms& n) {
+    return 4.0 *
+           (1.0 + largest_entry(n.params[Param::b_score]) / std::max(n.q * n.k, kSmallProduct));
+}
+
 // clang-format off
-constexpr std::array kScores{
+constexpr std::array<ScoreInfo, kScoreCount> kScores{
     ScoreInfo{Score::dot, "dot", "Dot product",
               R"(\mathrm{scores}_{i,j} = q_i \cdot k_j)",
               "How well a key matches a query, times how long both are.",
-              "Vaswani et al. 2017, arXiv:1706.03762, §3.2", {}},
+              "Vaswani et al. 2017, arXiv:1706.03762, §3.2", {},
+              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
+              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)",
+              dot_cost, dot_growth},
     ScoreInfo{Score::cosine, "cosine", "Cosine",
               R"(\mathrm{scores}_{i,j} = \frac{q_i \cdot k_j}{|q_i| \, |k_j|})",
               "The angle between query and key alone: their lengths do not count.",
-              "Henry et al. 2020, arXiv:2010.04245", {}},
+              "Henry et al. 2020, arXiv:2010.04245", {},
+              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot (\frac{k_j}{|q_i| \, |k_j|} - \mathrm{scores}_{i,j} \cdot \frac{q_i}{|q_i|^2}))",
+              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot (\frac{q_i}{|q_i| \, |k_j|} - \mathrm{scores}_{i,j} \cdot \frac{k_j}{|k_j|^2}))",
+              cosine_cost, cosine_growth},
     ScoreInfo{Score::general, "general", "General (bilinear)",
               R"(\mathrm{scores}_{i,j} = q_i \, W_{\mathrm{score}} \, k_j)",
               "A learned matrix says which direction of a query looks for which direction of a key.",
-              "Luong et al. 2015, arXiv:1508.04025, §3.1", kGeneralParams},
+              "Luong et al. 2015, arXiv:1508.04025, §3.1", kGeneralParams,
+              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score}} \, k_j)",
+              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, q_i \, W_{\mathrm{score}})",
+              general_cost, general_growth},
     ScoreInfo{Score::additive, "additive", "Additive",
               R"(\mathrm{scores}_{i,j} = w_{\mathrm{score}} \cdot \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
               "A small network with one hidden layer rates each pair.",
-              "Bahdanau et al. 2015, arXiv:1409.0473, A.1.2", kAdditiveParams},
+              "Bahdanau et al. 2015, arXiv:1409.0473, A.1.2", kAdditiveParams,
+              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score},q} \, (w_{\mathrm{score}} \circ (1 - h_{i,j}^2)), \; h_{i,j} = \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
+              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score},k} \, (w_{\mathrm{score}} \circ (1 - h_{i,j}^2)), \; h_{i,j} = \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
+              additive_cost, additive_growth},
     ScoreInfo{Score::student_t, "student_t", "Student t",
               R"(\mathrm{scores}_{i,j} = -\ln(1 + |q_i - k_j|^2))",
               "The nearer a key lies to a query, the better it matches; far keys keep more weight than under a Gaussian.",
-              "van der Maaten & Hinton 2008, Visualizing Data using t-SNE, JMLR 9, §3.3", {}},
+              "van der Maaten & Hinton 2008, Visualizing Data using t-SNE, JMLR 9, §3.3", {},
+              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (k_j - q_i)}{1 + |q_i - k_j|^2})",
+              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (q_i - k_j)}{1 + |q_i - k_j|^2})",
+              student_t_cost, student_t_growth},
     ScoreInfo{Score::relative, "relative", "Dot product + distance",
               R"(\mathrm{scores}_{i,j} = q_i \cdot k_j + b_{\mathrm{score},h,j-i})",
               "How well a key matches a query, plus a learned number for how far it stands before or after it.",
-              "Raffel et al. 2020, arXiv:1910.10683, §2.1", kRelativeParams},
+              "Raffel et al. 2020, arXiv:1910.10683, §2.1", kRelativeParams,
+              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
+              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)",
+              relative_cost, relative_growth},
 };
 // clang-format on
 

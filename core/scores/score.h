@@ -10,18 +10,40 @@
 namespace attn {
 
 // THE table of score functions. A score is an operand transform (rotate, normalise, multiply by a matrix), then a
-// product of what came of it, the dot product unless the function has one of its own. One row here, one file beside
-// this one and its tests are all that a score function is.
+// product of what came of it, the dot product unless the function has one of its own. A row here and a file beside this one
+// are all that core asks of a score function.
 // q̂ [B,H,Tq,w], k̂ [B,Hkv,Tk,w] operands; b batch entry, h query head, g its key/value head; d_ = gradient of.
+
+/// FLOPs of scores alone: multiply-adds, 2 each, and the rest, one each exp, division or sum.
+struct ScoreCost {
+    double products = 0.0;
+    double elementwise = 0.0;
+};
+/// Rows of Q and of K of all heads, the pairs that the mask allows, and the width of a row.
+struct ScoreSizes {
+    double pairs = 0.0, queries = 0.0, keys = 0.0, d_k = 0.0;
+
+    /// 2 d_k a pair.
+    double dot_products() const { return 2.0 * pairs * d_k; }
+};
+/// The largest norms of a row of q and of k, and the parameters of the score.
+struct ScoreNorms {
+    double q = 0.0, k = 0.0;
+    const ParamsD& params;
+};
 
 struct ScoreInfo {
     Score score;
-    std::string_view key;           // by which it is chosen
-    std::string_view title;         // a heading
-    std::string_view tex;           // scores[i,j], in the subset that tex.h reads
-    std::string_view words;         // one plain sentence
-    std::string_view source;        // where the mathematics comes from
-    std::span<const Param> params;  // what it needs; their shapes follow from their axes
+    std::string_view key;             // by which it is chosen
+    std::string_view title;           // a heading
+    std::string_view tex;             // scores[i,j], in the subset that tex.h reads
+    std::string_view words;           // one plain sentence
+    std::string_view source;          // where the mathematics comes from
+    std::span<const Param> params;    // their shapes follow from their axes
+    std::string_view gradient_q_tex;  // ∂L/∂q_i
+    std::string_view gradient_k_tex;  // ∂L/∂k_j
+    ScoreCost (*cost)(const ScoreSizes&);
+    double (*growth)(const ScoreNorms&);  // error of a score ÷ error of the dot product q·k
 };
 
 std::span<const ScoreInfo> score_table();

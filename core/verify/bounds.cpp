@@ -1,4 +1,4 @@
-// e_x: the absolute error allowed in x; u the unit roundoff. Norms are largest row norms, `top` the largest finite entry.
+// e_x: the absolute error allowed in x; u the unit roundoff. Norms are largest row norms, entries largest in magnitude are of the finite ones.
 
 #include "core/verify/bounds.h"
 #include "core/entries.h"
@@ -7,27 +7,20 @@
 #include <cmath>
 #include <limits>
 
+#include "core/norms.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {
 namespace {
 
-double finite(double value) { return std::isfinite(value) ? value : 0.0; }
-
-double top(const TensorD& tensor) {
-    end_if_stopped();
-    double largest = 0.0;
-    for (const double value : tensor.values()) largest = std::max(largest, std::abs(finite(value)));
-    return largest;
-}
-
 /// The largest Euclidean norm of a row.
 double row_norm(const TensorD& tensor) {
     double largest = 0.0;
     for_each_row(tensor.shape(), [&](Index b, Index h, Index t) {
         double sum = 0.0;
-        for (const double value : tensor.matrix(b, h).row(t)) sum += finite(value) * finite(value);
+        for (const double value : tensor.matrix(b, h).row(t))
+            sum += finite_or_zero(value) * finite_or_zero(value);
         largest = std::max(largest, std::sqrt(sum));
     });
     return largest;
@@ -39,24 +32,13 @@ double column_norm(const TensorD& weight) {
     for (Index c = 0; c < weight.shape().d; ++c) {
         double sum = 0.0;
         for (Index t = 0; t < weight.shape().t; ++t)
-            sum += finite(weight(0, 0, t, c)) * finite(weight(0, 0, t, c));
+            sum += finite_or_zero(weight(0, 0, t, c)) * finite_or_zero(weight(0, 0, t, c));
         largest = std::max(largest, std::sqrt(sum));
     }
     return largest;
 }
 
 double real(Index n) { return static_cast<double>(n); }
-
-/// The largest row sum of |W|.
-double largest_row_sum(const TensorD& weight) {
-    double largest = 0.0;
-    for (Index t = 0; t < weight.shape().t; ++t) {
-        double sum = 0.0;
-        for (const double value : weight.matrix(0, 0).row(t)) sum += std::abs(finite(value));
-        largest = std::max(largest, sum);
-    }
-    return largest;
-}
 
 class Analysis {
   public:
@@ -72,7 +54,7 @@ class Analysis {
 
     // Q = X W_Q + b_Q
     double projection(const TensorD& x, const TensorD& weight, const TensorD& bias) const {
-        return sum(x.shape().d + 1) * (row_norm(x) * column_norm(weight) + top(bias));
+        return sum(x.shape().d + 1) * (row_norm(x) * column_norm(weight) + largest_entry(bias));
     }
 
     void project(const InputsD& in) {
@@ -99,17 +81,17 @@ class Analysis {
         const double root = std::sqrt(real(d_k));
         const double dot = sum(d_k) * q * k + root * (e_q * k + e_k * q);
         const double rounded = scaled == 1.0 ? 0.0 : 2.0 * u_ * q * k;
-        e(Stage::scores) = scaled * (dot + rounded) * growth(in, spec.score, q, k);
+        e(Stage::scores) = scaled * (dot + rounded) * info(spec.score).growth({q, k, in.params});
     }
 
     // S = scores · factor, B = cap tanh(S / cap) − slope |p − j|; a softmax of them.
     void softmax(double factor, double cap, double sinks, Index keys) {
-        const double largest = top(t_[Stage::scaled]);
-        const double biased = std::max(top(t_[Stage::biased]), cap);
+        const double largest = largest_entry(t_[Stage::scaled]);
+        const double biased = std::max(largest_entry(t_[Stage::biased]), cap);
         e(Stage::scaled) = factor * e(Stage::scores) + 2.0 * u_ * largest;
         e(Stage::biased) = e(Stage::scaled) + 4.0 * u_ * (largest + biased);
         e(Stage::masked) = e(t_[Stage::biased].empty() ? Stage::scaled : Stage::biased);
-        weigh(std::max({top(t_[Stage::masked]), largest, sinks}), keys);
+        weigh(std::max({largest_entry(t_[Stage::masked]), largest, sinks}), keys);
     }
 
     /// Of weights whose logits are at most `largest`.
@@ -128,34 +110,13 @@ class Analysis {
         e(Stage::output) = e(Stage::context);
         if (w_o.empty()) return;
         const Index joined = w_o.shape().t;
-        const double mixed = sum(joined + 1) * std::sqrt(real(joined)) * top(t_[Stage::context]);
-        e(Stage::output) =
-            column_norm(w_o) * (3.0 * e(Stage::context) + mixed) + sum(joined + 1) * top(b_o);
+        const double mixed =
+            sum(joined + 1) * std::sqrt(real(joined)) * largest_entry(t_[Stage::context]);
+        e(Stage::output) = column_norm(w_o) * (3.0 * e(Stage::context) + mixed) +
+                           sum(joined + 1) * largest_entry(b_o);
     }
 
   private:
-    /// What the error of a dot product grows by on the way to the score.
-    static double growth(const InputsD& in, Score score, double q, double k) {
-        const auto sum_of = [&](Param param) { return largest_row_sum(in.params[param]); };
-        switch (score) {
-            case Score::dot:
-                return 1.0;
-            case Score::relative:
-                return 4.0 * (1.0 + top(in.params[Param::b_score]) / std::max(q * k, 1e-3));
-            case Score::cosine:  // of vectors of length 1
-                return 4.0 / std::max(q * k, std::numeric_limits<double>::min());
-            case Score::general:
-                return 4.0 * (1.0 + sum_of(Param::w_score));
-            case Score::additive:
-                return (1.0 + 1.0 / std::max(q * k, 1e-3)) * (1.0 + q + k) * 4.0 *
-                       (1.0 + sum_of(Param::w_score_q) + sum_of(Param::w_score_k)) *
-                       (1.0 + sum_of(Param::w_score_row));
-            case Score::student_t:  // ‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖²
-                return 4.0 * (q + k) * (q + k) / std::max(q * k, 1e-3);
-        }
-        return 1.0;
-    }
-
     const TraceD& t_;
     double u_;
     double e_weight_ = 0.0;  // relative
@@ -186,8 +147,8 @@ Bounds format_bounds(const Subject& subject, FloatFormat format) {
     const auto tolerance = [&](const TensorD& made, const TensorD& exact) {
         double most = 0.0;
         for (std::size_t n = 0; n < exact.values().size(); ++n)
-            most = std::max(most, std::abs(finite(made.values()[n] - exact.values()[n])));
-        return Tolerance{kAllowed * most + u * top(exact), u};
+            most = std::max(most, std::abs(finite_or_zero(made.values()[n] - exact.values()[n])));
+        return Tolerance{kAllowed * most + u * largest_entry(exact), u};
     };
     Bounds bounds;
     for (std::size_t s = 0; s < kStageCount; ++s)
@@ -198,7 +159,7 @@ Bounds format_bounds(const Subject& subject, FloatFormat format) {
 
 Tolerance format_tolerance(const TensorD& expected, FloatFormat format) {
     const double u = std::exp2(-1.0 - info(format).fraction_bits);
-    return {4.0 * u * top(expected), u};
+    return {4.0 * u * largest_entry(expected), u};
 }
 
 Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff) {
@@ -210,11 +171,11 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     if (spec.rope) analysis.rotate(real(std::max(size.tk, size.tq + size.query_offset)));
     analysis.score(in, spec, size.d_k);
     // A fault in the factor makes the scaled scores larger, and their errors.
-    const double scores = top(stages[Stage::scores]);
-    const double grown = scores > 0.0 ? top(stages[Stage::scaled]) / scores : 0.0;
+    const double scores = largest_entry(stages[Stage::scores]);
+    const double grown = scores > 0.0 ? largest_entry(stages[Stage::scaled]) / scores : 0.0;
     analysis.softmax(std::max(factor, grown), spec.softcap.value_or(0.0),
-                     top(in.params[Param::sinks]), size.tk);
-    analysis.mix(top(stages[Stage::v]), kept, size.tk, in.params[Param::w_o],
+                     largest_entry(in.params[Param::sinks]), size.tk);
+    analysis.mix(largest_entry(stages[Stage::v]), kept, size.tk, in.params[Param::w_o],
                  in.params[Param::b_o]);
     return analysis.bounds;
 }
@@ -224,16 +185,17 @@ Bounds bounds_of_stages(const TraceD& stages, double roundoff) {
     const TensorD& weights = stages[Stage::weights];
     const Index keys = columns(weights, columns(stages[Stage::masked], kWidth));
     Analysis analysis(stages, roundoff);
-    const double logits = std::max({top(stages[Stage::masked]), top(stages[Stage::scaled]),
-                                    top(stages[Stage::scores]), top(stages.logsumexp), 1.0});
+    const double logits =
+        std::max({largest_entry(stages[Stage::masked]), largest_entry(stages[Stage::scaled]),
+                  largest_entry(stages[Stage::scores]), largest_entry(stages.logsumexp), 1.0});
     for (const Stage stage : {Stage::q_rot, Stage::k_rot, Stage::q, Stage::k, Stage::v})
-        analysis.e(stage) = analysis.sum(kWidth) * top(stages[stage]);
+        analysis.e(stage) = analysis.sum(kWidth) * largest_entry(stages[stage]);
     for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked})
         analysis.e(stage) = analysis.sum(kWidth) * logits;
     analysis.weigh(logits, keys);
     const double relative = analysis.bounds.stages[index_of(Stage::weights)].relative;
-    analysis.e(Stage::context) = relative * top(stages[Stage::context]);
-    analysis.e(Stage::output) = 4.0 * relative * top(stages[Stage::output]);
+    analysis.e(Stage::context) = relative * largest_entry(stages[Stage::context]);
+    analysis.e(Stage::output) = 4.0 * relative * largest_entry(stages[Stage::output]);
     return analysis.bounds;
 }
 

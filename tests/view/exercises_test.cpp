@@ -227,7 +227,8 @@ TEST_CASE("Exercises open on the cards of all sheets; what was solved stays mark
     ExercisesView view = build_exercises_view(opened);
     CHECK(view.choosing);
     CHECK(view.cards.size() == exercise_sheets()->size());
-    CHECK(view.status == "0 of 15 sheets solved");
+    const std::string of_all = fmt::format(" of {} sheets solved", exercise_sheets()->size());
+    CHECK(view.status == "0" + of_all);
     for (const ExercisesView::Card& card : view.cards) {
         CAPTURE(card.key);
         CHECK(tex::parse(card.formula));
@@ -243,7 +244,7 @@ TEST_CASE("Exercises open on the cards of all sheets; what was solved stays mark
         state = after(state, {CheckAnswer{n}});
     }
     state = after(state, {SetExercise{"softmax-row", 4}, ShowSheets{true}});
-    CHECK(build_exercises_view(state).status == "1 of 15 sheets solved");
-    CHECK(build_exercises_view(reopened_alike(state)).status == "1 of 15 sheets solved");
+    CHECK(build_exercises_view(state).status == "1" + of_all);
+    CHECK(build_exercises_view(reopened_alike(state)).status == "1" + of_all);
     CHECK_FALSE(build_exercises_view(after(state, {SetExercise{"softmax-row", 4}})).choosing);
 }
