@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "app/common/exercise/exercise.h"
 
 #include "app/common/exercise/text.h"
