@@ -121,8 +121,11 @@ bool check_block(const Told& told) {
         return static_cast<Index>(number_of(split(told.part[n], ",")[0]));
     };
     const Index of = number(2);
-    return number(0) == query_of(told.state) / of && number(1) == key_of_pair(told.state) / of &&
-           allows == (number(0) == number(1)) && (allows || is_forbidden(told.state));
+    const auto p =
+        static_cast<double>(query_of(told.state) + told.state.document().size.query_offset);
+    return number(0) == static_cast<Index>(std::floor(p / static_cast<double>(of))) &&
+           number(1) == key_of_pair(told.state) / of && allows == (number(0) == number(1)) &&
+           (allows || is_forbidden(told.state));
 }
 bool check_window(const Told& told) {  // "|i − j| = 3 > 2, p = i + 1"
     const Index offset = told.state.document().size.query_offset;
@@ -334,6 +337,8 @@ constexpr Claim kClaims[] = {
     {"causal forbids: j = {} > i = {}", check_causal},
     {"block allows: i is in block {} = j in block {}, of {} each", check_block},
     {"block forbids: i is in block {} ≠ j in block {}, of {} each", check_block},
+    {"block allows: p is in block {} = j in block {}, of {} each, p = {}", check_block},
+    {"block forbids: p is in block {} ≠ j in block {}, of {} each, p = {}", check_block},
     {"window forbids: {} = {} > {}", check_window},
     {"window allows: the {} is a global token: {}", check_global},
     {"padding forbids: j = {} ≥ {} valid keys", check_padded},
