@@ -265,7 +265,7 @@ constexpr PositionRule kPositionRules[] = {
          spec.mask.causal = CausalAlign::top_left;
          spec.mask.window_left = 6;
          spec.mask.global_tokens = 1;
-         spec.mask.block = 8;
+         spec.mask.block = 6;
          spec.mask.padding = {tokens - 1};
      }},
 };
