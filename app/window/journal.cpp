@@ -14,6 +14,7 @@
 #include "app/common/map/actions.h"
 #include "app/common/map/requests.h"
 #include "app/common/parts.h"
+#include "app/window/former_names.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/requests.h"
 #include "core/io/json.h"
@@ -24,15 +25,8 @@ namespace {
 
 using nlohmann::json, nlohmann::ordered_json;
 
-/// What journals of earlier versions call an action that has another name now.
-constexpr std::pair<std::string_view, std::string_view> kFormerNames[] = {
-    {"choose_head", "show_head"},
-};
-
 /// nullptr when there is none of that name.
 const ActionType* find_action(std::string_view name) {
-    for (const auto& [former, now] : kFormerNames)
-        if (name == former) name = now;
     const auto all = all_actions();
     const auto found = std::ranges::find(all, name, &ActionType::name);
     return name.empty() || found == all.end() ? nullptr : *found;
@@ -74,7 +68,8 @@ std::optional<std::string> to_journal(const Action& action) {
 
 Result<Action> from_journal(std::string_view line) {
     return parse_json(line, "the journal line").and_then([](const json& value) -> Result<Action> {
-        Fields fields(value, "the journal line");
+        const json present = with_present_names(value);
+        Fields fields(present, "the journal line");
         std::string name;
         fields.need("action", name);
         if (!fields.fine()) return tl::unexpected(fields.finish().error());

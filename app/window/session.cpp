@@ -1,4 +1,5 @@
 #include "app/window/session.h"
+#include "app/window/former_names.h"
 #include "app/window/lecture.h"
 #include "app/window/tour.h"
 
@@ -220,7 +221,7 @@ std::string session_to_json(const AppState& state, const std::filesystem::path& 
 Result<AppState> session_from_json(std::string_view text, std::string_view file_name,
                                    const SessionContext& context) {
     return parse_json(text, file_name).and_then([&](const json& value) {
-        return read_session(value, file_name, context);
+        return read_session(session_with_present_names(value), file_name, context);
     });
 }
 
