@@ -440,11 +440,12 @@ class Desktop {
     void save_runs(const view::RunsRequest& request) {
         const auto& [file, runs] = request;
         if (!confirm(view::PromptKind::runs, file)) return;
-        for (std::size_t n = 0; n < runs.size(); ++n) {
+        for (std::size_t n = 0; n < runs->size(); ++n) {
             const auto folder = std::filesystem::path(file.path) / (n == 0 ? "run-a" : "run-b");
-            if (const auto done = train::save_run(folder, runs[n]); !done) return notify(done, {});
+            if (const auto done = train::save_run(folder, (*runs)[n]); !done)
+                return notify(done, {});
         }
-        notify({}, fmt::format("saved {} in {}", counted(runs.size(), "run"), file.path));
+        notify({}, fmt::format("saved {} in {}", counted(runs->size(), "run"), file.path));
     }
 
     void take_screenshot(const gl::Pixels& pixels) {

@@ -11,6 +11,7 @@
 #include "app/files/words.h"
 #include "core/io/file.h"
 #include "core/kernels/reference.h"
+#include "core/rows.h"
 #include "core/stopwatch.h"
 
 namespace attn::cli {

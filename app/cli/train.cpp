@@ -9,6 +9,7 @@
 #include "app/files/standard.h"
 #include "core/stopwatch.h"
 #include "core/train/run_files.h"
+#include "core/train/trainer.h"
 
 namespace attn::cli {
 namespace {

@@ -5,6 +5,7 @@
 #include "app/common/fields.h"
 #include "app/common/place.h"
 #include "app/common/sheet.h"
+#include "core/large/planted.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -4,9 +4,13 @@
 #include <utility>
 
 #include "app/common/describe.h"
-#include "core/large/planted.h"
+#include "core/large/cell.h"
 #include "core/stages.h"
 #include "core/tensor.h"
+
+namespace attn::large {
+struct PlantedSpec;
+}
 
 namespace attn::view {
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
+#include "core/call.h"
 
 namespace attn::view {
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/common/cell.h"
+#include "core/call.h"
 #include "core/tensor.h"
 
 namespace attn::view {

@@ -7,6 +7,7 @@
 #include "app/common/sheet.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
+#include "core/engine.h"
 #include "core/stopwatch.h"
 
 namespace attn::view {

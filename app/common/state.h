@@ -172,7 +172,7 @@ struct FileRequest {
 /// Runs into folders run-a, run-b, … of that one.
 struct RunsRequest {
     FileRequest file;
-    std::vector<train::Run> runs;
+    std::shared_ptr<const std::vector<train::Run>> runs;  // at least one
 };
 /// What apply() asks of the world outside; main does it and clears it.
 struct Effects {

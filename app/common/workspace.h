@@ -12,6 +12,7 @@
 #include "app/common/inspector.h"
 #include "app/common/request.h"
 #include "app/common/state.h"
+#include "core/train/run.h"
 
 namespace attn::view {
 

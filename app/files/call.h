@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/files/tensors.h"
+#include "core/given.h"
 
 namespace attn::files {
 

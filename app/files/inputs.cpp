@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "core/masks.h"
 #include "core/memory.h"
 
 namespace attn::files {

@@ -18,7 +18,9 @@
 #include "core/io/arrays/mapped.h"
 #include "core/io/json.h"
 #include "core/kernels/projections.h"
+#include "core/large/planted.h"
 #include "core/text.h"
+#include "core/train/course.h"
 
 namespace attn::files {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "app/files/pairs.h"
 #include "core/heads/layer.h"
+#include "core/masks.h"
 
 namespace attn::files {
 namespace {

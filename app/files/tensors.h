@@ -9,6 +9,7 @@
 #include "app/common/document/document.h"
 #include "app/files/layers.h"
 #include "app/files/options.h"
+#include "core/given.h"
 
 namespace attn::files {
 

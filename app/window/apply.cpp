@@ -246,11 +246,11 @@ void carry_out(AppState& state, const SessionSaved& action) {
 
 void carry_out(AppState& state, const SaveRuns& action) {
     state.prompt.reset();
-    RunsRequest request{{action.path, action.overwrite}, {}};
+    auto runs = std::make_shared<std::vector<train::Run>>();
     for (const WorkspaceInfo* workspace : state.workspaces)
-        for (train::Run& run : workspace->runs(state)) request.runs.push_back(std::move(run));
-    if (request.runs.empty()) return warn(state, "Nothing is trained yet: Space begins.");
-    state.effects.runs = std::move(request);
+        for (train::Run& run : workspace->runs(state)) runs->push_back(std::move(run));
+    if (runs->empty()) return warn(state, "Nothing is trained yet: Space begins.");
+    state.effects.runs = RunsRequest{{action.path, action.overwrite}, std::move(runs)};
 }
 
 void carry_out(AppState& state, const ExportFigure& action) {

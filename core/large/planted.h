@@ -4,34 +4,12 @@
 #include <optional>
 #include <vector>
 
+#include "core/large/cell.h"
+#include "core/large/planted_spec.h"
 #include "core/large/weight_source.h"
 #include "core/threads.h"
 
 namespace attn::large {
-
-/// A cell of the matrix of weights.
-struct Cell {
-    Index row = 0;     // query
-    Index column = 0;  // key
-    bool operator==(const Cell&) const = default;
-};
-
-/// Which structures the generated queries and keys show, each of which people look for in real heads.
-struct PlantedSpec {
-    Index tokens = 16384;  // kLeastPlanted … kMostPlanted
-    Index d_k = 64;        // kLeastPlantedWidth … 256
-    std::uint64_t seed = 1;
-    bool band = true;       // a token attends to its neighbours
-    bool sink = true;       // everything attends to token 0
-    bool induction = true;  // a repeated stretch attends to what followed its first occurrence
-    bool documents = true;  // tokens attend within their own document: blocks on the diagonal
-    bool needle = true;     // one query far from its key finds it, with a weight above one half
-    bool causal = false;
-    bool operator==(const PlantedSpec&) const = default;
-};
-inline constexpr Index kLeastPlanted = 256;
-inline constexpr Index kMostPlanted = 1'048'576;
-inline constexpr Index kLeastPlantedWidth = 32;
 
 /// One matrix of weights to look at, and what is known about its tokens.
 struct MapInput {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/engine.h"
+#include "core/large/cell.h"
 #include "core/masks.h"
 #include "core/rows.h"
 #include "core/scores/score.h"
@@ -20,13 +21,6 @@ struct WeightSource {
     AttentionSpec spec;               // mask, scale, temperature, soft cap, ALiBi, empty rows
     Dimensions size;
     std::vector<double> sinks = {};  // one more logit a query head; empty: none
-};
-
-/// One head of a source; its keys are those of head h / (H / Hkv).
-struct Head {
-    Index b = 0;
-    Index h = 0;
-    bool operator==(const Head&) const = default;
 };
 
 /// What becomes of a dot product in one head: B = cap · tanh(S / cap) − slope · |i + offset − j|, S = q·k · factor.

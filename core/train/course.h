@@ -9,16 +9,10 @@
 #include <vector>
 
 #include "core/train/run.h"
+#include "core/train/trainer.h"
 
 namespace attn::train {
 
-/// What is changed while a model is trained: from the step of that number on.
-struct Switch {
-    Index step = 0;   // 0 … : before this step is made
-    Index head = -1;  // layer·H + head; -1: the switch is ÷√d_k
-    bool on = true;   // of a head: it counts; off: its output is 0
-    bool operator==(const Switch&) const = default;
-};
 /// What holds once the model has made `step` steps: of two switches of one step the later in the list counts.
 Switches switches_at(const Spec& spec, std::span<const Switch> list, Index step);
 /// Those that a run was trained with, from its records.
@@ -80,13 +74,5 @@ Result<Example> example_of(const Sequences& sequences, const std::string& senten
 /// Moments that a run keeps at most, and the bytes that they may take.
 inline constexpr std::size_t kMostMoments = 64;
 inline constexpr double kMostMomentBytes = 256.0 * 1024.0 * 1024.0;
-
-/// The last `count` records before `step` as one: means of loss, accuracy and the shares.
-struct Ending {
-    Index first = 0, steps = 0;  // which were averaged; 0: there is none
-    double loss = 0.0, accuracy = 0.0, saturated = 0.0;
-};
-Ending ending_of(std::span<const std::shared_ptr<const Record>> records, Index step,
-                 Index count = 50);
 
 }  // namespace attn::train

@@ -15,6 +15,8 @@
 #include "core/io/json.h"
 #include "core/rng.h"
 #include "core/text.h"
+#include "core/train/matrices.h"
+#include "core/train/tasks.h"
 
 namespace attn::train {
 namespace {

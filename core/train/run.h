@@ -1,8 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <vector>
 
-#include "core/train/trainer.h"
+#include "core/result.h"
+#include "core/train/moment.h"
+#include "core/train/record.h"
+#include "core/train/spec.h"
 
 namespace attn::train {
 

@@ -7,6 +7,9 @@
 
 #include "core/spec.h"
 #include "core/trace.h"
+#include "core/train/matrices.h"
+#include "core/train/moment.h"
+#include "core/train/record.h"
 #include "core/train/tasks.h"
 
 namespace attn::train {
@@ -17,60 +20,6 @@ namespace attn::train {
 //   logits = norm(x) W_out;   loss = mean over the answers of −ln softmax(logits)[answer]
 // Weights start as N(0, 1/rows), W_Q and W_K times Spec::initial_spread g; embedding and learned positions as N(0, 1), norms as 1
 // and 0, biases as 0: with norms and g = 1 entries of q and k then have variance 1, and q·k has variance d_k.
-
-/// What can be changed while a model is trained.
-struct Switches {
-    bool scaling = true;  // ÷√d_k
-    std::vector<bool>
-        silenced{};  // [L·H], layer·H + head: its output counts as 0, and its weights get no gradient
-    bool operator==(const Switches&) const = default;
-};
-
-/// One named matrix of a model.
-struct Matrix {
-    std::string name;  // "embedding", "layers.0.w_q", … , "w_out"
-    Index rows = 0;
-    Index columns = 0;
-    bool decays = false;     // weight decay takes from it
-    std::size_t offset = 0;  // in State's arrays, row-major
-};
-/// The matrices of a model in the order in which State has them, for a vocabulary of so many.
-std::vector<Matrix> matrices(const Spec& spec, Index vocabulary);
-
-/// All of a run at one moment: training on from it is the same, bit for bit. Batches come from seed and step, so there is no
-/// other random state. Immutable once handed out: share it between threads.
-struct State {
-    Index step = 0;  // steps that were made
-    Switches switches;
-    std::vector<float> weights;  // by matrices()
-    std::vector<float> first;    // adamw: mean of gradients; sgd: momentum
-    std::vector<float> second;   // adamw: mean of squares; sgd: empty
-    bool operator==(const State&) const = default;
-};
-using Moment = std::shared_ptr<const State>;
-
-/// One head over all rows of a batch that may attend to at least two keys. All are 0 where there is none.
-struct HeadRecord {
-    float entropy = 0.0F;          // mean of H = −Σ a ln a, nats
-    float max_probability = 0.0F;  // mean of p_max
-    float saturated = 0.0F;        // share of rows whose p_max > kSaturated
-    bool operator==(const HeadRecord&) const = default;
-};
-inline constexpr float kSaturated = 0.99F;
-
-/// What one optimisation step measured, before it changed the weights.
-struct Record {
-    Index step = 0;                     // of this batch, from 0
-    double loss = 0.0;                  // nats, mean over the answers of the batch
-    double accuracy = 0.0;              // share of answers that are the largest logit
-    double gradient_norm = 0.0;         // of all matrices, before clipping
-    double learning_rate = 0.0;         // of this step
-    std::vector<HeadRecord> heads;      // [L·H]
-    double saturated = 0.0;             // their mean
-    std::vector<float> gradient_norms;  // ‖d_W‖_F by matrices(), before clipping
-    Switches switches;
-    bool operator==(const Record&) const = default;
-};
 
 /// What a model does with one sequence.
 struct Probe {

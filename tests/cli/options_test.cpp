@@ -1,4 +1,5 @@
 // Options of `trace`, from the command line and from the file.
+#include "core/scores/score.h"
 #include "tests/cli/command.h"
 
 using namespace attn;

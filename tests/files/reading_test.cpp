@@ -8,6 +8,7 @@
 #include "app/common/document/heads.h"
 #include "app/common/document/reading.h"
 #include "app/files/call.h"
+#include "core/masks.h"
 #include "tests/files/opened.h"
 #include "tests/io/bytes.h"
 

@@ -1,4 +1,5 @@
 #include "app/common/draw/grid_parts.h"
+#include "core/io/png_image.h"
 #include "tests/measure/tracer.h"
 #include "tests/ui/app.h"
 #include "tests/ui/sample.h"

@@ -11,6 +11,7 @@
 #include "core/io/file.h"
 #include "core/numerics.h"
 #include "core/saturation_gradients.h"
+#include "core/train/trainer.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -10,6 +10,7 @@
 #include "app/common/state_text.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
+#include "core/large/planted.h"
 #include "core/text.h"
 
 namespace attn::view {

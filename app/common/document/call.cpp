@@ -3,6 +3,7 @@
 #include "app/common/document/call_actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/toy.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 

@@ -9,6 +9,7 @@
 #include "app/common/format.h"
 #include "core/dropout.h"
 #include "core/entries.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

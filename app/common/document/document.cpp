@@ -12,7 +12,9 @@
 #include "app/common/sheet.h"
 #include "app/common/state_text.h"
 #include "core/check_mask.h"
+#include "core/given.h"
 #include "core/io/file.h"
+#include "core/large/weight_source.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -11,12 +11,17 @@
 #include <vector>
 
 #include "app/common/cell.h"
-#include "core/given.h"
-#include "core/io/png_image.h"
-#include "core/large/planted.h"
+#include "core/call.h"
+#include "core/large/planted_spec.h"
 #include "core/models/interventions.h"
 #include "core/result.h"
-#include "core/train/course.h"
+#include "core/train/moment.h"
+#include "core/train/spec.h"
+
+namespace attn {
+struct GivenPairs;
+struct RgbImage;
+}  // namespace attn
 
 namespace attn::view {
 

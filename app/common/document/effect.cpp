@@ -8,6 +8,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
+#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {

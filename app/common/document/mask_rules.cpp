@@ -7,6 +7,8 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/paint.h"
+#include "core/given.h"
+#include "core/masks.h"
 #include "core/text.h"
 
 namespace attn::view {

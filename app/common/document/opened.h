@@ -9,6 +9,9 @@
 #include "app/common/document/document.h"
 #include "core/models/ablation.h"
 
+namespace attn::train {
+struct Run;
+}
 namespace attn::verify {
 struct Side;
 }

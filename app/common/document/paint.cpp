@@ -1,5 +1,7 @@
 #include "app/common/document/paint.h"
 
+#include "core/masks.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,6 @@
 #include "app/common/document/requests.h"
 #include "app/common/document/actions.h"
+#include "core/engine.h"
 #include "core/stopwatch.h"
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/compare/view.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

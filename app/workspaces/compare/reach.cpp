@@ -7,6 +7,8 @@
 #include "app/common/format.h"
 #include "app/common/words.h"
 #include "app/workspaces/compare/view.h"
+#include "core/masks.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

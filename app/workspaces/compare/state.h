@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/common/state.h"
-#include "core/large/planted.h"
+#include "core/large/cell.h"
 #include "core/stages.h"
 #include "core/trace.h"
 

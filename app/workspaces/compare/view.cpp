@@ -8,6 +8,7 @@
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
 #include "core/head_measures.h"
+#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {

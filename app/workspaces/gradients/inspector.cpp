@@ -6,6 +6,7 @@
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/jacobian.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

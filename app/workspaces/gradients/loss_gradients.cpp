@@ -8,6 +8,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
 #include "core/cast.h"
+#include "core/engine.h"
 
 namespace attn::view {
 namespace {

@@ -11,7 +11,9 @@
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
 #include "core/jacobian.h"
+#include "core/masks.h"
 #include "core/metrics.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

@@ -7,6 +7,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
+#include "core/masks.h"
 #include "core/metrics.h"
 
 namespace attn::view {

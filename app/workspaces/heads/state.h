@@ -11,7 +11,7 @@
 #include "app/common/state.h"
 #include "core/head_views.h"
 #include "core/heads/place.h"
-#include "core/large/planted.h"
+#include "core/large/cell.h"
 #include "core/models/ablation.h"
 #include "core/models/sweep_part.h"
 

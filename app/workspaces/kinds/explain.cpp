@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {

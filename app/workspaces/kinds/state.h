@@ -6,7 +6,7 @@
 #include "app/common/map/cells.h"
 #include "app/common/state.h"
 #include "app/workspaces/kinds/controls.h"
-#include "core/large/planted.h"
+#include "core/large/cell.h"
 
 namespace attn::view {
 

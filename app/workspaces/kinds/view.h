@@ -9,7 +9,7 @@
 #include "app/common/map/view.h"
 #include "app/workspaces/kinds/controls.h"
 #include "app/workspaces/kinds/state.h"
-#include "core/large/planted.h"
+#include "core/large/cell.h"
 
 namespace attn::view {
 

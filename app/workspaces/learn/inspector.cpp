@@ -7,6 +7,7 @@
 #include "app/common/words.h"
 #include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"
+#include "core/train/trainer.h"
 
 namespace attn::view {
 namespace {

@@ -11,9 +11,15 @@
 #include "app/common/describe.h"
 #include "app/common/names.h"
 #include "app/common/state.h"
-#include "core/large/planted.h"
-#include "core/train/course.h"
+#include "core/large/cell.h"
+#include "core/train/matrices.h"
+#include "core/train/record.h"
 #include "core/train/spec.h"
+
+namespace attn::train {
+struct Probe;
+struct Run;
+}  // namespace attn::train
 
 namespace attn::view {
 

@@ -5,6 +5,7 @@
 
 #include "app/workspaces/learn/state.h"
 #include "core/stopwatch.h"
+#include "core/train/course.h"
 
 namespace attn::view {
 

@@ -10,6 +10,7 @@
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
 #include "core/metrics.h"
+#include "core/train/course.h"
 
 namespace attn::view {
 namespace {

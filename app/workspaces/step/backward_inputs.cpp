@@ -6,6 +6,7 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
+#include "core/masks.h"
 
 namespace attn::view {
 namespace {

@@ -8,6 +8,7 @@
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
 #include "core/dropout.h"
+#include "core/masks.h"
 #include "core/rng.h"
 #include "core/softmax.h"
 #include "core/tex.h"

@@ -7,6 +7,7 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
+#include "core/scores/score.h"
 #include "core/tex.h"
 
 namespace attn::view {

@@ -8,6 +8,7 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {

@@ -14,6 +14,7 @@
 #include "app/workspaces/step/map.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view_parts.h"
+#include "core/given.h"
 #include "core/metrics.h"
 #include "core/tex.h"
 #include "core/text.h"

@@ -4,6 +4,7 @@
 
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/state.h"
+#include "core/masks.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

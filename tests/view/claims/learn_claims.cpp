@@ -6,6 +6,7 @@
 #include "app/workspaces/learn/state.h"
 #include "app/workspaces/learn/view.h"
 #include "app/workspaces/learn/words.h"
+#include "core/train/trainer.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

@@ -12,6 +12,7 @@
 #include "app/workspaces/numerics/state.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/state.h"
+#include "core/masks.h"
 #include "core/numerics.h"
 #include "tests/view/claims/claims.h"
 
