@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
+
 #include "core/stop.h"
 #include "core/tensor.h"
 
 namespace attn {
 
-// Matrix products of the reference as plain loops, each added to what is there.
+// Matrix products of the reference as plain loops, each added to what is there. Every entry of C is summed in the order of
+// n, with two roundings a term; only the order of the loops around that is chosen for speed.
 // A, B, C matrices; i, j row and column of C, n the index that is summed over.
 
 using ViewD = MatrixView<double>;
@@ -15,8 +18,8 @@ using ConstViewD = MatrixView<const double>;
 inline void add_product(ConstViewD a, ConstViewD b, ViewD c) {
     for (Index i = 0; i < c.rows; ++i) {
         end_if_stopped();
-        for (Index j = 0; j < c.columns; ++j)
-            for (Index n = 0; n < a.columns; ++n) c(i, j) += a(i, n) * b(n, j);
+        for (Index n = 0; n < a.columns; ++n)
+            for (Index j = 0; j < c.columns; ++j) c(i, j) += a(i, n) * b(n, j);
     }
 }
 
@@ -24,16 +27,25 @@ inline void add_product(ConstViewD a, ConstViewD b, ViewD c) {
 inline void add_transposed_product(ConstViewD a, ConstViewD b, ViewD c) {
     for (Index i = 0; i < c.rows; ++i) {
         end_if_stopped();
-        for (Index j = 0; j < c.columns; ++j)
-            for (Index n = 0; n < a.rows; ++n) c(i, j) += a(n, i) * b(n, j);
+        for (Index n = 0; n < a.rows; ++n)
+            for (Index j = 0; j < c.columns; ++j) c(i, j) += a(n, i) * b(n, j);
     }
 }
 
-/// C += A Bᵀ
+/// C += A Bᵀ. Eight sums go on beside each other: each addition waits for the one before it of its own sum.
 inline void add_product_transposed(ConstViewD a, ConstViewD b, ViewD c) {
+    constexpr Index kSums = 8;
     for (Index i = 0; i < c.rows; ++i) {
         end_if_stopped();
-        for (Index j = 0; j < c.columns; ++j)
+        Index j = 0;
+        for (; j + kSums <= c.columns; j += kSums) {
+            std::array<double, kSums> sums;
+            for (Index u = 0; u < kSums; ++u) sums[u] = c(i, j + u);
+            for (Index n = 0; n < a.columns; ++n)
+                for (Index u = 0; u < kSums; ++u) sums[u] += a(i, n) * b(j + u, n);
+            for (Index u = 0; u < kSums; ++u) c(i, j + u) = sums[u];
+        }
+        for (; j < c.columns; ++j)
             for (Index n = 0; n < a.columns; ++n) c(i, j) += a(i, n) * b(j, n);
     }
 }

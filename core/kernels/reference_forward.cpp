@@ -10,6 +10,7 @@
 #include "core/kernels/loops.h"
 #include "core/kernels/reference.h"
 #include "core/kernels/reference_parts.h"
+#include "core/kernels/weighted_rows.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
@@ -123,13 +124,18 @@ double softmax_allowed(std::span<const double> masked, std::span<const std::uint
     return sides.logsumexp;
 }
 
-void fill_context_row(std::span<const double> weights, std::span<const std::uint8_t> contributes,
-                      ConstViewD v, std::span<double> context) {
-    for (std::size_t j = 0; j < weights.size(); ++j)
-        if (contributes[j] != 0)
-            for (std::size_t c = 0; c < context.size(); ++c)
-                context[c] += weights[j] * v(static_cast<Index>(j), static_cast<Index>(c));
-}
+/// The keys that contribute, and their weights, one after the other.
+struct Contributing {
+    std::vector<double> weights;
+    std::vector<Index> keys;
+
+    void take(std::span<const double> row, std::span<const std::uint8_t> contributes) {
+        weights.clear(), keys.clear();
+        for (std::size_t j = 0; j < row.size(); ++j)
+            if (contributes[j] != 0)
+                weights.push_back(row[j]), keys.push_back(static_cast<Index>(j));
+    }
+};
 
 /// Scores, weights and context of one head, and its row of logsumexp.
 class HeadForward {
@@ -165,9 +171,10 @@ class HeadForward {
                 dropped(i, j) = weights(i, j) * dropout_factor(spec_, size_, b, h, i, j);
         fill_contributing(spec_, size_, b, h, i, contributes_);
         const TraceD& trace = trace_;
-        fill_context_row(dropped.row(i), contributes_,
-                         trace[Stage::v].matrix(b, h / (size_.heads / size_.kv_heads)),
-                         trace_[Stage::context].matrix(b, h).row(i));
+        contributing_.take(dropped.row(i), contributes_);
+        add_weighted_rows(contributing_.weights, contributing_.keys,
+                          trace[Stage::v].matrix(b, h / (size_.heads / size_.kv_heads)),
+                          trace_[Stage::context].matrix(b, h).row(i));
     }
 
   private:
@@ -181,6 +188,7 @@ class HeadForward {
     TraceD& trace_;
     std::vector<std::uint8_t> allowed_;
     std::vector<std::uint8_t> contributes_;
+    Contributing contributing_;
 };
 
 }  // namespace
