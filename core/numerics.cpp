@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,24 @@ int exponent_in(const FloatFormatInfo& format, long double value) {
     int exponent = 0;
     std::frexp(value, &exponent);
     return std::max(exponent - 1, format.least_exponent());
+}
+
+double power_of_two(int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+/// Of a finite double to fp16 or bf16: value + 1.5 · 2^52 ulp has whole ulps alone, so that the addition itself rounds to the
+/// nearest, ties to even, and the subtraction is exact.
+double rounded_double(const FloatFormatInfo& of, double value) {
+    const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7FF) - 1023;
+    double result = std::numeric_limits<double>::infinity();
+    if (exponent <= of.most_exponent()) {
+        const int ulp = std::max(exponent, of.least_exponent()) - of.fraction_bits;
+        const double shift = 1.5 * power_of_two(ulp + 52);
+        const double nearest = std::abs((value + shift) - shift);
+        if (nearest < power_of_two(of.most_exponent() + 1)) result = nearest;
+    }
+    return std::copysign(result, value);
 }
 
 /// The operations of one format. A double has room for the exact product, and more than twice the bits of sum and quotient
@@ -157,7 +176,9 @@ double rounded(FloatFormat format, long double value) {
     if (format == FloatFormat::fp64) return static_cast<double>(value);
     if (format == FloatFormat::fp32) return static_cast<float>(value);
     if (value == 0.0L || !std::isfinite(value)) return static_cast<double>(value);
+    const auto near = static_cast<double>(value);
     const FloatFormatInfo& of = info(format);
+    if (near == value) return rounded_double(of, near);
     const int scale = exponent_in(of, value) - of.fraction_bits;
     const long double result = std::ldexp(std::nearbyint(std::ldexp(value, -scale)), scale);
     if (std::abs(result) <= of.largest()) return static_cast<double>(result);
