@@ -1,7 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "core/stop.h"
 #include "core/tensor.h"
@@ -13,12 +16,17 @@ namespace attn {
 inline double finite_or_zero(double value) { return std::isfinite(value) ? value : 0.0; }
 
 /// max |x|; 0 of an empty tensor.
-inline double largest_entry(const TensorD& tensor) {
+inline double largest_finite(const TensorD& tensor) {
     end_if_stopped();
-    double largest = 0.0;
-    for (const double value : tensor.values())
-        largest = std::max(largest, std::abs(finite_or_zero(value)));
-    return largest;
+    // Four at a time: each comparison waits for the one before it.
+    std::array<double, 4> most{};
+    const std::span<const double> values = tensor.values();
+    for (std::size_t n = 0; n < values.size(); n += most.size())
+        for (std::size_t u = 0; u < std::min(most.size(), values.size() - n); ++u) {
+            const double size = std::abs(values[n + u]);
+            if (size > most[u] && size <= std::numeric_limits<double>::max()) most[u] = size;
+        }
+    return std::ranges::max(most);
 }
 
 /// max_t Σ_c |W[t,c]| of batch entry 0, head 0; 0 of an empty tensor.

@@ -77,7 +77,7 @@ double student_t_growth(const ScoreNorms& n) {
 }
 double relative_growth(const ScoreNorms& n) {
     return 4.0 *
-           (1.0 + largest_entry(n.params[Param::b_score]) / std::max(n.q * n.k, kSmallProduct));
+           (1.0 + largest_finite(n.params[Param::b_score]) / std::max(n.q * n.k, kSmallProduct));
 }
 
 // clang-format off

@@ -54,7 +54,7 @@ class Analysis {
 
     // Q = X W_Q + b_Q
     double projection(const TensorD& x, const TensorD& weight, const TensorD& bias) const {
-        return sum(x.shape().d + 1) * (row_norm(x) * column_norm(weight) + largest_entry(bias));
+        return sum(x.shape().d + 1) * (row_norm(x) * column_norm(weight) + largest_finite(bias));
     }
 
     void project(const InputsD& in) {
@@ -84,14 +84,13 @@ class Analysis {
         e(Stage::scores) = scaled * (dot + rounded) * info(spec.score).growth({q, k, in.params});
     }
 
-    // S = scores · factor, B = cap tanh(S / cap) − slope |p − j|; a softmax of them.
-    void softmax(double factor, double cap, double sinks, Index keys) {
-        const double largest = largest_entry(t_[Stage::scaled]);
-        const double biased = std::max(largest_entry(t_[Stage::biased]), cap);
+    // S = scores · factor, at most `largest`; B = cap tanh(S / cap) − slope |p − j|; a softmax of them.
+    void softmax(double factor, double largest, double cap, double sinks, Index keys) {
+        const double biased = std::max(largest_finite(t_[Stage::biased]), cap);
         e(Stage::scaled) = factor * e(Stage::scores) + 2.0 * u_ * largest;
         e(Stage::biased) = e(Stage::scaled) + 4.0 * u_ * (largest + biased);
         e(Stage::masked) = e(t_[Stage::biased].empty() ? Stage::scaled : Stage::biased);
-        weigh(std::max({largest_entry(t_[Stage::masked]), largest, sinks}), keys);
+        weigh(std::max({largest_finite(t_[Stage::masked]), largest, sinks}), keys);
     }
 
     /// Of weights whose logits are at most `largest`.
@@ -111,9 +110,9 @@ class Analysis {
         if (w_o.empty()) return;
         const Index joined = w_o.shape().t;
         const double mixed =
-            sum(joined + 1) * std::sqrt(real(joined)) * largest_entry(t_[Stage::context]);
+            sum(joined + 1) * std::sqrt(real(joined)) * largest_finite(t_[Stage::context]);
         e(Stage::output) = column_norm(w_o) * (3.0 * e(Stage::context) + mixed) +
-                           sum(joined + 1) * largest_entry(b_o);
+                           sum(joined + 1) * largest_finite(b_o);
     }
 
   private:
@@ -148,7 +147,7 @@ Bounds format_bounds(const Subject& subject, FloatFormat format) {
         double most = 0.0;
         for (std::size_t n = 0; n < exact.values().size(); ++n)
             most = std::max(most, std::abs(finite_or_zero(made.values()[n] - exact.values()[n])));
-        return Tolerance{kAllowed * most + u * largest_entry(exact), u};
+        return Tolerance{kAllowed * most + u * largest_finite(exact), u};
     };
     Bounds bounds;
     for (std::size_t s = 0; s < kStageCount; ++s)
@@ -159,7 +158,7 @@ Bounds format_bounds(const Subject& subject, FloatFormat format) {
 
 Tolerance format_tolerance(const TensorD& expected, FloatFormat format) {
     const double u = std::exp2(-1.0 - info(format).fraction_bits);
-    return {4.0 * u * largest_entry(expected), u};
+    return {4.0 * u * largest_finite(expected), u};
 }
 
 Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff) {
@@ -171,11 +170,12 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     if (spec.rope) analysis.rotate(real(std::max(size.tk, size.tq + size.query_offset)));
     analysis.score(in, spec, size.d_k);
     // A fault in the factor makes the scaled scores larger, and their errors.
-    const double scores = largest_entry(stages[Stage::scores]);
-    const double grown = scores > 0.0 ? largest_entry(stages[Stage::scaled]) / scores : 0.0;
-    analysis.softmax(std::max(factor, grown), spec.softcap.value_or(0.0),
-                     largest_entry(in.params[Param::sinks]), size.tk);
-    analysis.mix(largest_entry(stages[Stage::v]), kept, size.tk, in.params[Param::w_o],
+    const double scores = largest_finite(stages[Stage::scores]);
+    const double scaled = largest_finite(stages[Stage::scaled]);
+    const double grown = scores > 0.0 ? scaled / scores : 0.0;
+    analysis.softmax(std::max(factor, grown), scaled, spec.softcap.value_or(0.0),
+                     largest_finite(in.params[Param::sinks]), size.tk);
+    analysis.mix(largest_finite(stages[Stage::v]), kept, size.tk, in.params[Param::w_o],
                  in.params[Param::b_o]);
     return analysis.bounds;
 }
@@ -186,16 +186,16 @@ Bounds bounds_of_stages(const TraceD& stages, double roundoff) {
     const Index keys = columns(weights, columns(stages[Stage::masked], kWidth));
     Analysis analysis(stages, roundoff);
     const double logits =
-        std::max({largest_entry(stages[Stage::masked]), largest_entry(stages[Stage::scaled]),
-                  largest_entry(stages[Stage::scores]), largest_entry(stages.logsumexp), 1.0});
+        std::max({largest_finite(stages[Stage::masked]), largest_finite(stages[Stage::scaled]),
+                  largest_finite(stages[Stage::scores]), largest_finite(stages.logsumexp), 1.0});
     for (const Stage stage : {Stage::q_rot, Stage::k_rot, Stage::q, Stage::k, Stage::v})
-        analysis.e(stage) = analysis.sum(kWidth) * largest_entry(stages[stage]);
+        analysis.e(stage) = analysis.sum(kWidth) * largest_finite(stages[stage]);
     for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked})
         analysis.e(stage) = analysis.sum(kWidth) * logits;
     analysis.weigh(logits, keys);
     const double relative = analysis.bounds.stages[index_of(Stage::weights)].relative;
-    analysis.e(Stage::context) = relative * largest_entry(stages[Stage::context]);
-    analysis.e(Stage::output) = 4.0 * relative * largest_entry(stages[Stage::output]);
+    analysis.e(Stage::context) = relative * largest_finite(stages[Stage::context]);
+    analysis.e(Stage::output) = 4.0 * relative * largest_finite(stages[Stage::output]);
     return analysis.bounds;
 }
 

@@ -2,6 +2,7 @@
 #include "core/entries.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <span>
@@ -64,14 +65,6 @@ class Sum {
     double squares_ = 0.0;
 };
 
-double largest_finite(const TensorD& tensor) {
-    end_if_stopped();
-    double largest = 0.0;
-    for (const double value : tensor.values())
-        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-    return largest;
-}
-
 /// visit(cell) of one row.
 template <class Visit>
 void for_each_cell(const Tensor& actual, const TensorD& expected, Index b, Index h, Index t,
@@ -110,6 +103,17 @@ Errors total_errors(const Tensor& actual, const TensorD& expected, Tolerance tol
         for_each_cell(actual, expected, b, h, t, [&](const Cell& cell) { sum.add(cell); });
     });
     return sum.finish();
+}
+
+bool any_beyond(const TensorD& actual, const TensorD& expected, Tolerance tolerance) {
+    for (std::size_t n = 0; n < expected.values().size(); ++n) {
+        const auto a = static_cast<double>(static_cast<float>(actual.data()[n]));
+        const double e = expected.data()[n];
+        if (a == e || (std::isnan(a) && std::isnan(e))) continue;
+        const bool finite = std::isfinite(a) && std::isfinite(e);
+        if (!finite || !(std::abs(a - e) <= tolerance.at(e))) return true;
+    }
+    return false;
 }
 
 Result<Comparison> compare(const Tensor& actual, const TensorD& expected, Tolerance tolerance) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/norms.h"
 #include "core/result.h"
 #include "core/tensor.h"
 
@@ -80,6 +81,9 @@ Result<Comparison> compare(const Tensor& actual, const TensorD& expected, Tolera
 
 /// The whole without its parts. The shapes must be the same.
 Errors total_errors(const Tensor& actual, const TensorD& expected, Tolerance tolerance);
+
+/// Whether total_errors() of `actual`, rounded to float32, has a cell beyond the tolerance.
+bool any_beyond(const TensorD& actual, const TensorD& expected, Tolerance tolerance);
 
 /// How many float32 numbers lie between two finite ones: 0 and −0 are one.
 std::uint64_t ulp_distance(float a, float b);

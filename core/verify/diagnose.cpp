@@ -18,9 +18,7 @@ struct Measured {
 };
 
 double largest(const TensorD& tensor) {
-    double most = 0.0;
-    for (const double value : tensor.values())
-        if (std::isfinite(value)) most = std::max(most, std::abs(value));
+    const double most = largest_finite(tensor);
     return most > 0.0 ? most : 1.0;
 }
 
@@ -33,23 +31,6 @@ struct Compared {
     const Results& shown;                      // what faults may take numbers from
     const Backward* backward = nullptr;        // of gradients
 };
-
-/// Against `expected`; errors in units of the reference's largest value of each array.
-Measured measure(const Compared& compared, const TraceD& expected, const Bounds& bounds) {
-    Measured made;
-    const std::vector<Named> shared = compared.shared(compared.results, expected);
-    const std::vector<Named> right = compared.shared(compared.results, compared.reference);
-    double squares = 0.0;
-    for (std::size_t n = 0; n < shared.size(); ++n) {
-        const Named& stage = shared[n];
-        made.stages.push_back(total_errors(*stage.actual, *stage.expected, bounds.of(stage.key)));
-        const double error = made.stages.back().rms / largest(*right[n].expected);
-        squares += error * error;
-        made.beyond += made.stages.back().beyond;
-    }
-    made.error = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(shared.size(), 1)));
-    return made;
-}
 
 /// A stage that the fault's trace has in another shape, or not at all, is as the reference has it.
 void complete(TraceD& planted, const TraceD& reference) {
@@ -69,7 +50,11 @@ class Trials {
         : subject_(subject),
           compared_(std::move(compared)),
           bounds_(bounds),
-          before_(measure(compared_, compared_.reference, bounds(compared_.reference))) {}
+          right_bounds_(bounds(compared_.reference)),
+          right_(compared_.shared(compared_.results, compared_.reference)) {
+        for (const Named& stage : right_) largest_.push_back(largest(*stage.expected));
+        before_ = measure(compared_.reference, right_bounds_);
+    }
 
     /// `forward`: the fault is in the forward pass, else what it plants is compared as it is.
     Outcome attempt(const Fault& fault, bool forward = true) const {
@@ -92,12 +77,29 @@ class Trials {
     }
 
   private:
+    /// Against `expected`; errors in units of the reference's largest value of each array.
+    Measured measure(const TraceD& expected, const Bounds& bounds) const {
+        Measured made;
+        const std::vector<Named> shared = compared_.shared(compared_.results, expected);
+        double squares = 0.0;
+        for (std::size_t n = 0; n < shared.size(); ++n) {
+            const Named& stage = shared[n];
+            made.stages.push_back(
+                total_errors(*stage.actual, *stage.expected, bounds.of(stage.key)));
+            const double error = made.stages.back().rms / largest_[n];
+            squares += error * error;
+            made.beyond += made.stages.back().beyond;
+        }
+        made.error =
+            std::sqrt(squares / static_cast<double>(std::max<std::size_t>(shared.size(), 1)));
+        return made;
+    }
+
     /// False: this way explains everything, no other needs to be tried.
     bool consider(std::string variant, TraceD planted, Outcome& outcome) const {
         complete(planted, compared_.reference);
         if (!differs(planted)) return true;
-        const Bounds bounds = bounds_(planted);
-        const Measured after = measure(compared_, planted, bounds);
+        const Measured after = measure(planted, bounds_(planted));
         const bool better = !outcome.tried || after.error < outcome.after || after.beyond == 0;
         outcome.tried = true;
         if (!better) return true;
@@ -110,13 +112,10 @@ class Trials {
 
     /// Whether results could show it.
     bool differs(const TraceD& planted) const {
-        const Bounds bounds = bounds_(compared_.reference);
         const std::vector<Named> shared = compared_.shared(compared_.results, planted);
-        const std::vector<Named> right = compared_.shared(compared_.results, compared_.reference);
         for (std::size_t n = 0; n < shared.size(); ++n)
-            if (total_errors(cast<float>(*shared[n].expected), *right[n].expected,
-                             bounds.of(shared[n].key))
-                    .beyond > 0)
+            if (any_beyond(*shared[n].expected, *right_[n].expected,
+                           right_bounds_.of(shared[n].key)))
                 return true;
         return false;
     }
@@ -133,6 +132,9 @@ class Trials {
     const Subject& subject_;
     Compared compared_;
     const BoundsOf& bounds_;
+    Bounds right_bounds_;          // of the reference
+    std::vector<Named> right_;     // what is compared, of the reference
+    std::vector<double> largest_;  // of each of them
     Measured before_;
 };
 

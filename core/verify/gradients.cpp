@@ -14,12 +14,7 @@ namespace {
 constexpr double kTimesSingle = 16.0;
 constexpr double kRoundings = 64.0;
 
-double largest_entry(const TensorD& tensor) {
-    double largest = 0.0;
-    for (const double value : tensor.values())
-        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-    return largest;
-}
+double largest_entry(const TensorD& tensor) { return largest_finite(tensor); }
 
 double most_off(const TensorD& actual, const TensorD& exact) {
     double most = 0.0;

@@ -145,6 +145,7 @@ TraceD with_groups(const Subject& subject, const std::function<Place(Index b, In
         replay.v = expanded(subject.reference[Stage::v], subject.size, source);
         for (Index h = 0; h < subject.size.heads; ++h) replay.value_head[h] = h;
     }
+    replay.right_weights = taken == Taken::values;
     return run(subject, replay);
 }
 

@@ -115,6 +115,7 @@ Reason wrong_value_group(const Trial& trial, const Take& take) {
     const Dimensions& size = subject.size;
     if (size.kv_heads == 1) return "all query heads share one value head";
     Replay replay = replay_of(subject);
+    replay.right_weights = true;
     const auto with = [&](std::string words, auto head) {
         for (Index h = 0; h < size.heads; ++h) replay.value_head[h] = head(h);
         return take(std::move(words), run(subject, replay));
@@ -142,6 +143,7 @@ Reason heads_not_transposed(const Trial& trial, const Take& take) {
     if (trial.results[Stage::output].empty()) return "output is not among the results";
     Replay replay = replay_of(trial.subject);
     replay.merge = Merge::flat;
+    replay.right_weights = true;
     take("row 0 of output holds head 0 of the first tokens", run(trial.subject, replay));
     return {};
 }

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/engine.h"
 #include "core/entries.h"
+#include "core/kernels/reference_parts.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {
@@ -161,7 +161,10 @@ TensorD scores_of(const Subject& subject, const TensorD& q, const TensorD& k) {
     spec.heads = q.shape().h;
     spec.kv_heads = k.shape().h;
     // The subject was such a call itself.
-    return std::move(attend_exact(in, spec).value()[Stage::scores]);
+    const Result<CallD> call = validate(in, spec);
+    TraceD trace;
+    fill_logits(call.value(), trace);
+    return std::move(trace[Stage::scores]);
 }
 
 Reason wrong_rope_pairs(const Trial& trial, const Take& take) {

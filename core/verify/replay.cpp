@@ -5,32 +5,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/dropout.h"
 #include "core/kernels/reference_parts.h"
+#include "core/kernels/weighted_rows.h"
 #include "core/scores/score.h"
 
 namespace attn::verify {
 namespace {
 
-/// One set of logits that a softmax makes weights of: cells of `masked` and `weights`, and what one of them is.
+/// One set of logits that a softmax makes weights of: cells of [B,H,Tq,Tk], `step` entries from one to the next.
 struct Line {
-    std::vector<std::array<Index, 4>> cells;
+    std::size_t first = 0, step = 1, count = 0;
     double sink = kMinusInfinity;
 };
 
+/// Each number is made by the same operations in the same order as in a plain loop over [B,H,Tq,Tk].
 class Runner {
   public:
     Runner(const Subject& subject, const Replay& r)
         : subject_(subject), r_(r), t_(subject.reference) {}
 
     TraceD run() {
-        t_[Stage::scores] = r_.scores;
-        for (const Stage stage : {Stage::scaled, Stage::masked, Stage::weights})
-            t_[stage] = TensorD(r_.scores.shape());
-        t_[Stage::biased] = subject_.spec.biases() ? TensorD(r_.scores.shape()) : TensorD();
-        fill_logits();
-        fill_weights();
+        if (!r_.right_weights) {
+            t_[Stage::scores] = r_.scores;
+            fill_logits();
+            fill_weights();
+        }
         drop();
         mix();
         return std::move(t_);
@@ -48,105 +50,137 @@ class Runner {
     }
 
     void fill_logits() {
-        for_each_pair(size(), [&](Index b, Index h, Index i, Index j) {
-            const double scaled = r_.scores(b, h, i, j) * r_.factor;
-            const double value = biased(scaled, b, h, i, j);
-            t_[Stage::scaled](b, h, i, j) = scaled;
-            if (!t_[Stage::biased].empty()) t_[Stage::biased](b, h, i, j) = value;
-            const double hidden = r_.fill_is_added ? value + r_.fill : r_.fill;
-            t_[Stage::masked](b, h, i, j) = r_.allowed(b, h, i, j) != 0 ? value : hidden;
+        const Shape shape = r_.scores.shape();
+        auto scaled = TensorD::uninitialised(shape), masked = TensorD::uninitialised(shape);
+        auto bent = subject_.spec.biases() ? TensorD::uninitialised(shape) : TensorD();
+        const bool bends = r_.cap || !r_.slopes.empty();
+        const double* const scores = r_.scores.data();
+        const std::uint8_t* const allowed = r_.allowed.data();
+        double *const to_scaled = scaled.data(), *const to_masked = masked.data();
+        double* const to_bent = bent.empty() ? nullptr : bent.data();
+        std::size_t n = 0;
+        for_each_query(size(), [&](Index b, Index h, Index i) {
+            for (Index j = 0; j < size().tk; ++j, ++n) {
+                const double product = scores[n] * r_.factor;
+                const double value = bends ? biased(product, b, h, i, j) : product;
+                to_scaled[n] = product;
+                if (to_bent != nullptr) to_bent[n] = value;
+                const double hidden = r_.fill_is_added ? value + r_.fill : r_.fill;
+                to_masked[n] = allowed[n] != 0 ? value : hidden;
+            }
         });
+        t_[Stage::scaled] = std::move(scaled);
+        t_[Stage::biased] = std::move(bent);
+        t_[Stage::masked] = std::move(masked);
     }
 
     void fill_weights() {
+        t_[Stage::weights] = TensorD::uninitialised(r_.scores.shape());
+        masked_ = std::as_const(t_)[Stage::masked].data();
+        weights_ = t_[Stage::weights].data();
+        const auto heads = static_cast<std::size_t>(size().heads);
+        const auto tq = static_cast<std::size_t>(size().tq);
+        const auto tk = static_cast<std::size_t>(size().tk);
         switch (r_.over) {
             case SoftmaxOver::keys:
                 return over_keys();
             case SoftmaxOver::queries:
-                return over({size().batch, size().heads, 1, size().tk}, 2, size().tq);
+                return over({size().batch, size().heads, 1, size().tk}, tk, tq);
             case SoftmaxOver::heads:
-                return over({size().batch, 1, size().tq, size().tk}, 1, size().heads);
+                return over({size().batch, 1, size().tq, size().tk}, tq * tk, heads);
             case SoftmaxOver::batch:
-                return over({1, size().heads, size().tq, size().tk}, 0, size().batch);
+                return over({1, size().heads, size().tq, size().tk}, heads * tq * tk,
+                            static_cast<std::size_t>(size().batch));
         }
     }
 
+    std::size_t place(Index b, Index h, Index i, Index j) const {
+        return static_cast<std::size_t>(((b * size().heads + h) * size().tq + i) * size().tk + j);
+    }
+
     void over_keys() {
+        TensorD logsumexp(t_.logsumexp.shape());
         for_each_query(size(), [&](Index b, Index h, Index i) {
-            Line line;
+            Line line{place(b, h, i, 0), 1, static_cast<std::size_t>(size().tk)};
             if (!r_.sinks.empty()) line.sink = r_.sinks(0, 0, 0, h);
-            for (Index j = 0; j < size().tk; ++j) line.cells.push_back({b, h, i, j});
-            t_.logsumexp(b, h, i, 0) = softmax(line);
+            logsumexp(b, h, i, 0) = softmax(line);
         });
+        t_.logsumexp = std::move(logsumexp);
     }
 
-    /// Lines along `axis`, `length` cells long, from every cell of `starts`. logsumexp stays the reference's.
-    void over(const Shape& starts, std::size_t axis, Index length) {
+    /// Lines of `length` cells from every cell of `starts` on. logsumexp stays the reference's.
+    void over(const Shape& starts, std::size_t step, std::size_t length) {
         for_each_entry(starts, [&](Index b, Index h, Index i, Index j) {
-            Line line;
-            for (Index n = 0; n < length; ++n) {
-                std::array<Index, 4> cell{b, h, i, j};
-                cell[axis] = n;
-                line.cells.push_back(cell);
-            }
-            softmax(line);
+            softmax({place(b, h, i, j), step, length});
         });
-    }
-
-    double& at(Stage stage, const std::array<Index, 4>& cell) {
-        return t_[stage](cell[0], cell[1], cell[2], cell[3]);
     }
 
     /// Weights of the line; its logsumexp.
     double softmax(const Line& line) {
         double most = line.sink;
         bool any = line.sink != kMinusInfinity;
-        for (const auto& cell : line.cells) {
-            const double m = at(Stage::masked, cell);
+        for_cells(line, [&](std::size_t cell) {
+            const double m = masked_[cell];
             any = any || counts(cell);
             if (std::isnan(m) || m > most) most = m;
-        }
+        });
         if (!any) return empty(line);
         double sum = std::exp(line.sink - most);
-        for (const auto& cell : line.cells)
-            if (counts(cell)) sum += std::exp(at(Stage::masked, cell) - most);
-        for (const auto& cell : line.cells)
-            at(Stage::weights, cell) =
-                counts(cell) ? std::exp(at(Stage::masked, cell) - most) / sum : 0.0;
+        for_cells(line, [&](std::size_t cell) {
+            weights_[cell] = 0.0;
+            if (counts(cell)) sum += weights_[cell] = std::exp(masked_[cell] - most);
+        });
+        for_cells(line, [&](std::size_t cell) {
+            if (counts(cell)) weights_[cell] /= sum;
+        });
         return most + std::log(sum);
     }
 
+    template <class Visit>
+    static void for_cells(const Line& line, Visit visit) {
+        for (std::size_t n = 0; n < line.count; ++n) visit(line.first + n * line.step);
+    }
+
     /// Whether a pair takes part: it is allowed, or a finite number stands in its place.
-    bool counts(const std::array<Index, 4>& cell) const {
-        return r_.fill != kMinusInfinity || r_.allowed(cell[0], cell[1], cell[2], cell[3]) != 0;
+    bool counts(std::size_t cell) const {
+        return r_.fill != kMinusInfinity || r_.allowed.data()[cell] != 0;
     }
 
     double empty(const Line& line) {
         const double weight = r_.empty == EmptyWeights::zero ? 0.0
                               : r_.empty == EmptyWeights::nan
                                   ? std::nan("")
-                                  : 1.0 / static_cast<double>(line.cells.size());
-        for (const auto& cell : line.cells) at(Stage::weights, cell) = weight;
+                                  : 1.0 / static_cast<double>(line.count);
+        for_cells(line, [&](std::size_t cell) { weights_[cell] = weight; });
         return kMinusInfinity;
     }
 
     void drop() {
         t_[Stage::dropped] = r_.dropout.empty() ? TensorD() : t_[Stage::weights];
-        for (std::size_t n = 0; n < t_[Stage::dropped].values().size(); ++n)
-            t_[Stage::dropped].values()[n] *= r_.dropout.values()[n];
+        const std::span<double> dropped = t_[Stage::dropped].values();
+        for (std::size_t n = 0; n < dropped.size(); ++n) dropped[n] *= r_.dropout.values()[n];
     }
 
     void mix() {
-        const TensorD& whole = r_.dropout.empty() ? t_[Stage::weights] : t_[Stage::dropped];
-        const TensorD weights = r_.round_weights ? rounded_to(*r_.round_weights, whole) : whole;
-        TensorD context(t_[Stage::context].shape());
-        for_each_pair(size(), [&](Index b, Index h, Index i, Index j) {
-            const double weight = weights(b, h, i, j);
-            if (weight == 0.0 && r_.allowed(b, h, i, j) == 0) return;
-            const Index g = r_.value_head[h];
-            for (Index c = 0; c < context.shape().d; ++c)
-                context(b, h, i, c) += weight * r_.v(b, g, j, c);
-        });
+        const TraceD& t = t_;
+        const TensorD& whole = r_.dropout.empty() ? t[Stage::weights] : t[Stage::dropped];
+        const TensorD short_ones =
+            r_.round_weights ? rounded_to(*r_.round_weights, whole) : TensorD();
+        const TensorD& weights = r_.round_weights ? short_ones : whole;
+        TensorD context(t[Stage::context].shape());
+        std::vector<double> row;
+        std::vector<Index> keys;
+        if (!context.empty())
+            for_each_query(size(), [&](Index b, Index h, Index i) {
+                row.clear(), keys.clear();
+                const auto all = weights.matrix(b, h).row(i);
+                const auto allowed = r_.allowed.matrix(b, h).row(i);
+                for (std::size_t j = 0; j < all.size(); ++j)
+                    if (all[j] != 0.0 || allowed[j] != 0)
+                        row.push_back(all[j]), keys.push_back(static_cast<Index>(j));
+                add_weighted_rows(row, keys, r_.v.matrix(b, r_.value_head[h]),
+                                  context.matrix(b, h).row(i));
+            });
         t_[Stage::output] = join_heads(subject_.inputs, size(), joined_from(context));
         t_[Stage::context] = std::move(context);
     }
@@ -168,6 +202,8 @@ class Runner {
     const Subject& subject_;
     const Replay& r_;
     TraceD t_;
+    const double* masked_ = nullptr;
+    double* weights_ = nullptr;
 };
 
 TensorD dropout_factors(const Subject& subject) {

@@ -21,6 +21,8 @@ enum class Merge : std::uint8_t { transposed, flat };
 /// Softmax attention from its raw scores on, step by step, where each step can be done wrongly. As replay_of() sets it up
 /// it makes the reference's numbers.
 struct Replay {
+    bool right_weights =
+        false;  // weights are the reference's: what follows says of scores and softmax is not done
     TensorD scores;                 // [B,H,Tq,Tk]
     TensorD v;                      // [B,G,Tk,d_v]
     std::vector<Index> value_head;  // of each query head: which of v's

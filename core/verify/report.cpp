@@ -138,10 +138,12 @@ class Comparer {
         if (given_) return *given_;
         Bounds made = subject_ ? forward_bounds(*subject_, expected) : bounds_of_stages(expected);
         if (side.formats.empty()) return made;
-        for (const StageInfo& stage : stage_table())
-            made.widen(stage.key, short_tolerance(stage.key, format_of(side, stage.key), expected));
-        made.widen("logsumexp",
-                   short_tolerance("logsumexp", format_of(side, "logsumexp"), expected));
+        const double grown = growth(expected);
+        const auto widen = [&](std::string_view key) {
+            made.widen(key, short_tolerance(key, format_of(side, key), expected, grown));
+        };
+        for (const StageInfo& stage : stage_table()) widen(stage.key);
+        widen("logsumexp");
         return made;
     }
 
@@ -155,11 +157,15 @@ class Comparer {
     }
 
     /// Larger logits, as a fault may make them, are off by more.
-    Tolerance short_tolerance(std::string_view key, FloatFormat format,
-                              const TraceD& expected) const {
+    double growth(const TraceD& expected) const {
+        if (!subject_) return 1.0;
+        const double right = largest_finite(subject_->reference[Stage::masked]);
+        return largest_finite(expected[Stage::masked]) / right;
+    }
+
+    Tolerance short_tolerance(std::string_view key, FloatFormat format, const TraceD& expected,
+                              double grown) const {
         if (!subject_) return format_tolerance(tensor_of(expected, key), format);
-        const double right = largest_of(subject_->reference[Stage::masked]);
-        const double grown = largest_of(expected[Stage::masked]) / right;
         const Tolerance made = short_.at(format).of(key);
         return {made.absolute * (grown > 1.0 ? grown : 1.0), made.relative};
     }
@@ -167,13 +173,6 @@ class Comparer {
     static const TensorD& tensor_of(const TraceD& trace, std::string_view key) {
         const auto stage = find_stage(key);
         return stage ? trace[*stage] : trace.logsumexp;
-    }
-
-    static double largest_of(const TensorD& tensor) {
-        double largest = 0.0;
-        for (const double value : tensor.values())
-            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-        return largest;
     }
 
     /// Of gradients; those that are not short were computed from what is.

@@ -6,6 +6,16 @@
 #include "core/memory.h"
 
 namespace attn::verify {
+namespace {
+
+/// Copies of it share its numbers until one of them is written.
+template <class Scalar>
+TensorOf<Scalar> shared(const TensorOf<Scalar>& tensor) {
+    return TensorOf<Scalar>::shared(tensor.shape(),
+                                    {tensor.values().begin(), tensor.values().end()});
+}
+
+}  // namespace
 
 Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec) {
     Subject subject{std::move(inputs), spec, {}, {}, {}};
@@ -22,7 +32,10 @@ Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec) {
     Result<TraceD> reference = attend_exact(subject.inputs, spec);
     if (!reference) return tl::unexpected(std::move(reference.error()));
     subject.reference = *std::move(reference);
-    subject.allowed = materialise(spec.mask, subject.size);
+    // Every fault begins with a copy of it, and writes a few of its stages anew.
+    for (TensorD& stage : subject.reference.stages)
+        if (!stage.empty()) stage = shared(stage);
+    subject.allowed = shared(materialise(spec.mask, subject.size));
     return subject;
 }
 

@@ -89,18 +89,19 @@ TraceD in_format(const Subject& subject, FloatFormat format, const Short& way) {
     }
     if (way.scores) replay.scores = rounded_to(format, replay.scores);
     if (way.weights) replay.round_weights = format;
+    replay.right_weights = !way.operands && !way.scores;
     return run(subject, replay);
 }
 
-/// Σ a b, every product and every sum rounded.
+/// Σ a b, every product and every sum rounded; a and b are of the format themselves. In double a product of two of them is
+/// exact, and a sum has more than twice their bits, so that rounding it again is rounding once (Figueroa 1995).
 double short_dot(FloatFormat format, const TensorD& a, const TensorD& b,
                  const std::array<Index, 6>& at) {
     const auto [n, h, i, g, j, width] = at;
     double sum = 0.0;
     for (Index c = 0; c < width; ++c) {
-        const long double product = static_cast<long double>(a(n, h, i, c)) * b(n, g, j, c);
-        sum = rounded(format, static_cast<long double>(sum) +
-                                  static_cast<long double>(rounded(format, product)));
+        const double product = rounded(format, a(n, h, i, c) * b(n, g, j, c));
+        sum = rounded(format, sum + product);
     }
     return sum;
 }
