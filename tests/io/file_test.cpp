@@ -60,14 +60,20 @@ TEST_CASE_FIXTURE(OnDisk, "a writer that fails leaves the old file and nothing e
 TEST_CASE_FIXTURE(OnDisk, "saving leaves the signals of the host alone, and tells its guard") {
     static std::string calls;
     calls.clear();
-    const auto handler_of = [](int signal) {
-        struct sigaction now {};
-        ::sigaction(signal, nullptr, &now);
-        return now.sa_handler;
+    const auto handlers = [] {
+        std::vector<void (*)(int)> all;
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+            struct sigaction now {};
+            ::sigaction(signal, nullptr, &now);
+            all.push_back(now.sa_handler);
+        }
+        return all;
     };
+    ::signal(SIGHUP, SIG_DFL);
+    const auto before = handlers();
     set_save_guard({[] { calls += 'b'; }, [] { calls += 'e'; }, [] { return true; }});
     REQUIRE(replace_file(scratch / "f", [&](const std::filesystem::path& path) {
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) CHECK(handler_of(signal) == SIG_DFL);
+        CHECK((handlers() == before));
         CHECK(calls == "b");
         CHECK(interrupted());
         return write_file_atomically(path, "whole");
