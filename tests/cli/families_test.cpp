@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/io/file.h"
 #include "core/models/config.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"

@@ -134,6 +134,8 @@ TEST_CASE_FIXTURE(
     const std::vector<float> wanted{1.0F, -2.0F, 3.0F, 0.25F};
     const auto save = [&](const std::string& type, const std::vector<std::uint16_t>& bits) {
         const bool bytes = type.ends_with('8');
+        std::string raw;
+        for (const std::uint16_t each : bits) raw += little<std::uint16_t>({each});
         const std::string columns = bytes ? "4" : "2";
         write_bytes(
             scratch / "bits.safetensors",
@@ -142,7 +144,7 @@ TEST_CASE_FIXTURE(
                             R"("K":{{"dtype":"{0}","shape":[2,{1}],"data_offsets":[8,16]}},)"
                             R"("V":{{"dtype":"F32","shape":[2,1],"data_offsets":[16,24]}}}})",
                             type, columns),
-                little(bits) + little(bits) + little({5.0F, 6.0F})));
+                raw + raw + little({5.0F, 6.0F})));
         return scratch / "bits.safetensors";
     };
     constexpr std::pair<const char*, const char*> kTypes[] = {

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -128,12 +129,15 @@ TEST_CASE(
                 copy = opened("llama_copied.safetensors", true),
                 none = opened("llama_tied.safetensors", true),
                 untied = opened("llama.safetensors", false);
-    CHECK(other.notes() ==
-          std::vector<std::string>{
-              "the file's read-out differs from the embedding and is used, although the "
-              "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "
-              "uses the embedding"});
-    for (const Model* model : {&copy, &none, &untied}) CHECK(model->notes().empty());
+    const auto tells = [](const Model& model) {
+        return std::ranges::count(
+            model.notes(),
+            "the file's read-out differs from the embedding and is used, although the "
+            "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "
+            "uses the embedding");
+    };
+    CHECK(tells(other) == 1);
+    for (const Model* model : {&copy, &none, &untied}) CHECK(tells(*model) == 0);
     CHECK(copy.weights().read_out.weight.empty());
     CHECK(logits(other) == logits(untied));
     CHECK(logits(copy) == logits(none));
