@@ -34,11 +34,11 @@ enum class Kind : std::uint8_t {
     plain,  // moves about, opens and closes; ends a gesture
     edit,   // changes what undo covers: one step
     drag,   // the same; within a gesture (BeginGesture … EndGesture) all of one type are one step
-    answer,  // the result of a job: what a replay waits for where it is journaled
-    moment,  // pointer, clock, room, what the system says: never journaled, never ends a gesture
+    answer,  // the result of a job: a replay waits for it where it is journaled
+    moment,  // pointer, clock, window size, messages of the system: never journaled, never ends a gesture
 };
 
-/// What a journal has of an action.
+/// How much of an action a journal has.
 enum class Written : std::uint8_t { no, whole, first_member };
 
 /// Names in a journal: of an action, then of its members in their order.
@@ -76,20 +76,20 @@ template <class... A>
 using Drags = ActionsOf<Kind::drag, Written::whole, A...>;
 template <class... A>
 using Answers = ActionsOf<Kind::answer, Written::no, A...>;
-/// Answers that a replay waits for: a journal has what was asked, their first member.
+/// Answers that a replay waits for: a journal has the request, their first member.
 template <class... A>
 using Awaited = ActionsOf<Kind::answer, Written::first_member, A...>;
 template <class... A>
 using Moments = ActionsOf<Kind::moment, Written::no, A...>;
 
-/// What is known of a struct that stands in a list; of another, nothing.
+/// Facts of a struct that is in a list; defaults for any other.
 template <class A>
 inline constexpr Meta kMetaOf{};
 template <class A>
 concept IsAction = kMetaOf<A>
 .listed;
 
-/// What all actions of one struct have in common. There is one for each struct: its address names the struct.
+/// The common part of all actions of one struct. Each struct has one: its address identifies the struct.
 struct ActionType {
     std::string_view name;
     Kind kind;
@@ -116,7 +116,7 @@ constexpr std::string_view journal_name() {
     else
         return A::kJournalNames.action;
 }
-/// Visits what a journal has of the action: described fields, or members by kJournalNames.
+/// Visits the journaled part of the action: described fields, or members by kJournalNames.
 template <class A>
 void describe_action(Visitor& visit, A& action) {
     if constexpr (Described<A>) {

@@ -52,13 +52,13 @@ struct StartAtScale {
     double scale;
     static constexpr auto kJournalNames = journal_names("start_at_scale", "scale");
 };
-/// nullopt: where the window has room.
+/// nullopt: where it fits the window.
 using ShowInspector = Put<in_state, &AppState::inspector, "show_inspector", "on">;
-/// The window has no room for an inspector beside the canvas.
+/// The window is too narrow for an inspector next to the canvas.
 using SetNarrow = Put<in_state, &AppState::narrow>;
 /// A group's digit was pressed: the next key is one of its letters. none: it no longer is.
 using HoldKey = Put<in_state, &AppState::held>;
-/// What just happened was read: an empty bottom line. A warning or an error stays until the next action.
+/// The message was read: empties the bottom line. A warning or an error stays until the next action.
 struct FadeMessage {};
 struct SetReducedMotion {
     bool on;
@@ -81,7 +81,7 @@ struct SetGlossaryQuery {
     std::string query;
     static constexpr auto kJournalNames = journal_names("set_glossary_query", "query");
 };
-/// Of what is found.
+/// A row of the results.
 struct ChooseTerm {
     Index row;
     static constexpr auto kJournalNames = journal_names("choose_term", "row");
@@ -102,7 +102,7 @@ struct SetPaletteQuery {
 struct MovePalette {
     int rows;
 };
-/// What a program that was ended left; nullopt: no more.
+/// Work that an ended program left; nullopt: none.
 struct OfferRecovery {
     std::optional<Recovery> recovery;
 };
@@ -114,13 +114,13 @@ using SetRecent = Put<in_state, &AppState::recent>;
 struct ShowPrompt {
     std::optional<PromptKind> kind;
     std::string path = {};
-    bool confirmed = false;  // the file is there already, and the person was told
+    bool confirmed = false;  // the file exists already, and the person was warned
 };
 /// Typing.
 struct DraftPrompt {
     std::string path;
 };
-/// "": where it came from, else asks for a path.
+/// "": its own file, or a prompt for a path if it has none.
 struct SaveSession {
     std::string path;
     bool overwrite = false;  // a file that is there
@@ -152,14 +152,14 @@ struct JobProgress {
 struct RequestFailed {
     FailedRequest what;
 };
-/// What the system says: "saved …", an error from outside.
+/// A message of the system: "saved …", an error from outside.
 struct Notify {
     Message message;
 };
 struct TakeScreenshot {
     static constexpr auto kJournalNames = journal_names("take_screenshot");
 };
-/// By its key; the one that was put away resumes.
+/// By its key; a tour that was closed resumes.
 /// "": the first one.
 struct StartTour {
     std::string name;
@@ -175,7 +175,7 @@ struct Predict {
     Index choice;
     static constexpr auto kJournalNames = journal_names("predict", "choice");
 };
-/// Does what the page asks for.
+/// Carries out the task of the page.
 struct ShowTourAction {
     static constexpr auto kJournalNames = journal_names("show_tour_action");
 };
@@ -185,7 +185,7 @@ struct EndTour {
 };
 /// Ctrl+Q and the window's close button: ends at once where nothing is unsaved.
 struct AskQuit {};
-/// Something is not saved: the person is asked.
+/// Asks the person about unsaved work.
 struct OfferQuit {
     UnsavedWork work;
 };

@@ -5,7 +5,7 @@
 
 namespace attn::view {
 
-// Two numbers that are said to differ, in words that do.
+// Texts of two different numbers, with enough digits to differ.
 
 /// Both by number(), or with as many digits as tell them apart; of equal ones the same text.
 std::pair<std::string, std::string> told_apart(double a, double b);

@@ -8,7 +8,7 @@
 namespace attn::view {
 
 /// How fast colours grow with a number's size, of the range's largest. usual: √ of the unit scale, so that small weights
-/// differ from 0, else linear. log: from kLogFloor up; what is smaller is as 0.
+/// differ from 0, else linear. log: from kLogFloor up; smaller values are as 0.
 enum class ColorCurve : std::uint8_t { usual, linear, root, log };
 inline constexpr double kLogFloor = 1e-4;
 
@@ -20,10 +20,10 @@ struct ColorRange {
     ColorCurve curve = ColorCurve::usual;
 };
 
-/// Where a value stands between the ends of the colour bar, 0…1: from low to high as the curve has it, of the diverging
+/// The place of a value between the ends of the colour bar, 0…1: from low to high as the curve has it, of the diverging
 /// scale on both sides of the middle. Clamped. NaN and an empty range give the middle.
 double position_of(const ColorRange& range, double value);
-/// The colour at such a place. The unit scale's lightness (L*) grows evenly along the bar.
+/// The colour at that place. The unit scale's lightness (L*) grows evenly along the bar.
 Color color_at(ColorScale scale, double position, ThemeName name);
 
 /// The range of a grid: diverging ±max|finite value| (1 when all are 0), unit 0…1, or to the largest

@@ -8,18 +8,18 @@
 
 namespace attn::view {
 
-/// What can be done by a key, on the F1 page and in the palette (Ctrl+K), which come from one list: a workspace brings its
+/// A command with a key, on the F1 page and in the palette (Ctrl+K), which come from one list: a workspace brings its
 /// own commands (workspace.h), the document its own, the window the rest (window/commands.h).
 struct Command {
     std::string words;  // "Scaling off", as found in the palette
     std::string group;  // "Step", "Saturation", "Large", "Document", "Window"
     Chord chord;        // Key::none: palette only
-    Action action;      // what it does in the state it was listed for
+    Action action;      // its effect in the state that it was listed for
     bool enabled = true;
-    std::string why_not = {};  // why it cannot be done here; such a command is listed all the same
+    std::string why_not = {};  // why it is not possible here; the command is listed all the same
     Chord also = {};           // another chord for it
 };
-/// "Ctrl+Y, Ctrl+Shift+Z"; "" where there is none.
+/// "Ctrl+Y, Ctrl+Shift+Z"; "" without a key.
 std::string keys_of(const Command& command);
 
 inline Chord plain(Key key) { return {key, false, false}; }

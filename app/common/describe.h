@@ -21,19 +21,19 @@ enum class Stage : std::uint8_t;
 
 namespace attn::view {
 
-// Described values. What a session, a journal, undo or a control needs to know of a value stands in one function beside it:
+// Described values. One function next to a value has everything that a session, a journal, undo or a control needs to know of it:
 //
 //   inline void describe(Visitor& visit, SaturationLook& look) {
 //       visit("details", look.details, {.words = "details"});
 //   }
 //
-// Whoever reads, writes, sets or shows such a value is a Visitor.
+// Readers, writers and controls of described values are Visitors.
 
-/// Of one field, beside its name.
+/// Facts of one field, in addition to its name.
 struct About {
     std::string_view words =
-        {};                     // what it is called on screen and in undo's sentence; "": its name
-    std::string_view tip = {};  // what it is for, one sentence
+        {};  // its name on screen and in undo's sentence; "": the name of the field
+    std::string_view tip = {};                              // its purpose, one sentence
     double low = -std::numeric_limits<double>::infinity();  // of a number, both ends included
     double high = std::numeric_limits<double>::infinity();
     bool needed = false;  // a reader complains where it is missing
@@ -45,7 +45,7 @@ concept Described = requires(Visitor& visit, T& value) {
     describe(visit, value);
 };
 
-/// A field that is no struct, enum or list of structs.
+/// A field that is not a struct, an enum or a list of structs.
 using Leaf = std::variant<bool*, int*, Index*, std::uint64_t*, double*, std::string*,
                           std::vector<double>*, std::vector<Index>*,
                           std::vector<std::vector<Index>>*, std::map<std::string, std::string>*>;
@@ -101,7 +101,7 @@ class Visitor {
         value.resize(count);
     }
 
-    /// What is read is wrong: "has 'd_k' = 0: expected …", or ": …" after the name of what is read.
+    /// Reports an invalid value of a reader: "has 'd_k' = 0: expected …", or ": …" after the name of what is read.
     virtual void complain(std::string_view) {}
     /// Whether a value comes from outside, so that it is worth checking.
     virtual bool reads() const { return false; }
@@ -117,7 +117,7 @@ class Visitor {
                       const Each& each) = 0;
 };
 
-/// A Visitor for whom most fields are nothing: override what is asked for.
+/// A Visitor that ignores fields: override the functions for the wanted ones.
 class IdleVisitor : public Visitor {
   protected:
     void leaf(std::string_view, Leaf, const About&) override {}

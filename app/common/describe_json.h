@@ -8,9 +8,9 @@ namespace attn::view {
 
 class Fields;
 
-// Described values as JSON. For whoever includes this: link attn::json too.
+// Described values as JSON. Users of this header link attn::json too.
 
-/// What a reader makes of a name that is missing: the value stays as it is, or that is a fault.
+/// How a reader treats a missing name: the value stays unchanged, or it is an error.
 enum class Missing : std::uint8_t { keeps, complains };
 
 /// Fills the described fields from the object of `fields`.
@@ -44,7 +44,7 @@ class JsonReader : public Visitor {
 /// The objects of the list under `key`, each read by `read`; nothing happens when it is missing.
 void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read);
 
-/// How an optional that is none is written.
+/// How an empty optional is written.
 enum class None : std::uint8_t { left_out, null };
 
 /// Appends the described fields to an object.

@@ -6,12 +6,12 @@
 
 namespace attn::view {
 
-// What the described fields of settings say of them: for an action that sets all of them.
+// Texts from the described fields of settings, for an action that sets all of them.
 
 using DescribeFields = std::function<void(Visitor& visit)>;
 /// The first field that is not the same: "d_k 64"; "" where all are.
 std::string changed_words(const DescribeFields& before, const DescribeFields& after);
-/// What the first field that is out of its range may be, or what the description complains of; "": nothing is wrong.
+/// The valid range of the first field that is out of it, or the error of the description; "": all fields are valid.
 std::string fault_of(const DescribeFields& fields);
 
 template <Described T>

@@ -15,14 +15,14 @@
 
 namespace attn::view {
 
-// For whoever includes this: link attn::json too.
+// Users of this header link attn::json too.
 
 /// More rows, columns or heads than anything that can be opened has.
 inline constexpr Index kMostIndex = Index{1} << 40;
 
 /// Reads one JSON object key by key and keeps the first fault, so that a reader is a plain list of
 /// keys with one check at the end. `read` leaves the value alone when the key is missing (or null),
-/// `need` makes that a fault. A whole number may be written 3.0. finish() also refuses keys that nobody asked for: they are typos.
+/// `need` makes that a fault. A whole number may be written 3.0. finish() also refuses keys that were not read: they are typos.
 class Fields {
   public:
     /// `where` begins every sentence: "cats.json", "journal line 3".
@@ -52,13 +52,13 @@ class Fields {
     }
     /// nullptr when the key is missing or null.
     const nlohmann::json* find(std::string_view key);
-    /// The same of what is no list.
+    /// The same for a value that is not a list.
     const nlohmann::json* find_list(std::string_view key);
     /// Keeps the first complaint: "<where> <sentence>", or "<where>: …" where the sentence begins so.
     void complain(std::string_view sentence);
     void complain(const Error& error);
     bool fine() const { return fault_.empty(); }
-    /// finish() then puts keys that nobody asked for into `kept`, JSON by JSON pointer, instead of refusing them; so do
+    /// finish() then puts keys that were not read into `kept`, JSON by JSON pointer, instead of refusing them; so do
     /// the objects in it that read_object() reads.
     void keep_unknown(std::map<std::string, std::string>& kept) { kept_ = &kept; }
     /// For the object under `key` of `outer`: as that one does.
@@ -92,7 +92,7 @@ class Fields {
 using ReadFields = std::function<void(Fields& fields)>;
 /// The object under `key`, read by `read`; nothing happens when it is missing.
 void read_object(Fields& fields, std::string_view key, const ReadFields& read);
-/// The objects of the list under `key`, each read by `read`; what is wrong with one is said of "<where> <one> <number>".
+/// The objects of the list under `key`, each read by `read`; an error of one begins with "<where> <one> <number>".
 void read_all(Fields& fields, std::string_view key, std::string_view one, const ReadFields& read);
 template <class T>
 void read_list(Fields& fields, std::string_view key, std::string_view one, std::vector<T>& list,

@@ -17,7 +17,7 @@ template <>
 inline constexpr std::string_view kNamesOf<FigureSize>[] = {"screen", "85mm", "120mm", "180mm",
                                                             "slide"};
 
-/// On a page the headline stands beside the figure.
+/// On a page the headline is next to the figure.
 constexpr bool is_paper(FigureSize size) {
     return size != FigureSize::screen && size != FigureSize::slide;
 }
@@ -31,7 +31,7 @@ enum class FigurePaper : std::uint8_t { plain, cream, transparent };
 template <>
 inline constexpr std::string_view kNamesOf<FigurePaper>[] = {"plain", "cream", "transparent"};
 
-/// What an export takes next: of the moment, in no session.
+/// Settings of the next export: of the moment, in no session.
 struct FigureLook {
     FigureSize size = FigureSize::screen;
     FigurePaper paper = FigurePaper::plain;
@@ -39,19 +39,19 @@ struct FigureLook {
     bool operator==(const FigureLook&) const = default;
 };
 inline constexpr Look<FigureLook> figure_look;
-/// Of a prompt for a figure on a page: where its caption goes; "": there is none.
+/// Of a prompt for a figure on a page: the path of its caption; "": none.
 inline std::string caption_of(const AppState& state, PromptKind kind, const std::string& path) {
     return kind == PromptKind::figure && is_paper(figure_look(state).size) ? caption_file(path)
                                                                            : "";
 }
 
-/// What the desktop does with files: of the moment, in no session.
+/// State of file dialogs and written files of the desktop: of the moment, in no session.
 struct DesktopLook {
-    bool has_dialog = false;   // one of its own that asks for a path
+    bool has_dialog = false;   // a file dialog of its own
     bool asks_dialog = false;  // it is to be opened
     int answers = 0;  // paths that it gave: each has a field of its own, which held another text
-    std::string written;  // the file that the bottom line says was written; "": none
-    std::string opens;    // what the desktop is to open with its own program; "": nothing
+    std::string written;  // the written file that the bottom line names; "": none
+    std::string opens;    // path to open with the program of the desktop; "": nothing
     Folder folder;        // of the path that a prompt asks for
     Index path_row = -1;  // of its rows; -1: what is typed
     bool operator==(const DesktopLook&) const = default;

@@ -10,11 +10,11 @@ namespace attn::view {
 struct FolderEntry {
     std::string name;
     bool is_folder = false;
-    bool is_model = false;  // a folder that is opened as it is
+    bool is_model = false;  // a folder that is opened as a whole
     double bytes = 0.0;     // of a file
     bool operator==(const FolderEntry&) const = default;
 };
-/// What lies where a path that is typed points to.
+/// The folder that a typed path points to, with its entries.
 struct Folder {
     std::string path;  // as typed, with the / that ends it; "": where the program was started
     std::string fault;

@@ -20,13 +20,13 @@ struct GlossaryTerm {
     std::string workspace;             // where it is seen, by its key
     std::optional<OperandId> operand;  // of Step
 };
-/// An error names the term and its fault: a key that is missing or not known, a formula that cannot be parsed, an operand that is none.
+/// An error names the term and its fault: a key that is missing or not known, a formula that cannot be parsed, an unknown operand.
 Result<std::vector<GlossaryTerm>> glossary_from_json(std::string_view text, std::string_view where);
 /// Those of the program, read once; an error where no file is there, or it is broken.
 const Result<std::vector<GlossaryTerm>>& glossary();
 /// Its formula as one line of plain text.
 std::string plain_formula_of(const GlossaryTerm& term);
-/// What that symbol of a formula stands for; nullptr: no term is of it.
+/// The term of a symbol of a formula; nullptr: none.
 const GlossaryTerm* term_of(const OperandId& operand);
 
 /// Those with every word of `query`, best first, the name before the definition; nothing typed: those of `operand` first, then those of
@@ -38,7 +38,7 @@ std::vector<const GlossaryTerm*> find_terms(std::string_view query, std::string_
 
 /// The words of what is typed, as matching compares them: "4,096" is "4096", "d_k" is "d k", "Créer" is "creer".
 std::vector<std::string> search_words(std::string_view query);
-/// Higher is better; 0 when `text` lacks one of the words. No words: 1.
+/// Higher is better; 0 when one of the words is not in `text`. No words: 1.
 int match(std::string_view text, const std::vector<std::string>& words);
 
 }  // namespace attn::view

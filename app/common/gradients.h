@@ -11,7 +11,7 @@
 
 namespace attn::view {
 
-/// ∂L/∂ of every stage and parameter, computed when somebody first asks for one and kept from then on: those of W are as large
+/// ∂L/∂ of every stage and parameter, computed at the first request and kept from then on: those of W are as large
 /// as W in float32. Copies are of the same. Any thread.
 class Gradients {
   public:

@@ -20,7 +20,7 @@ struct CellView {
     std::string text;  // at full length; a narrow cell shows fewer decimals
 };
 
-/// A column of numbers beside a grid: row sums, row max m, Σexp.
+/// A column of numbers next to a grid: row sums, row max m, Σexp.
 struct SideVector {
     std::string title;    // "Σ", "max m", "Σ exp"
     std::string tooltip;  // its formula
@@ -30,7 +30,7 @@ struct SideVector {
     std::vector<std::string> cell_tips = {};  // of each number; empty: none
 };
 
-/// Where the canvas of a stage puts a matrix: in the middle, or beside the axis it shares with what stands there.
+/// Where the canvas of a stage puts a matrix: in the middle, or next to the matrix whose axis it shares.
 enum class Slot : std::uint8_t { hero, left, top, right };
 
 /// Columns that belong together: one head's of joined heads.
@@ -60,11 +60,11 @@ struct GridView {
     Index columns = 0;
     /// Tensor column of drawn column 0; not 0 only where heads are joined (see Sheet).
     Index first_column = 0;
-    Index first_row = 0;      // tensor row of drawn row 0; not 0 where one row stands for a matrix
+    Index first_row = 0;      // tensor row of drawn row 0; not 0 where one row represents a matrix
     Slot slot = Slot::hero;   // on the canvas of its stage
     std::string action = {};  // what happens on the way from here to the hero: "÷ √4 = 2"
     bool as_bars = false;     // each cell is a bar from its foot, as high as its share of the range
-    /// The row and column whose numbers are shown where there is no room for all, as drawn.
+    /// The row and column whose numbers are shown where all do not fit, as drawn.
     std::optional<Index> focus_row, focus_column;
     std::vector<std::string> row_labels;  // tokens, or "0", "1", … for widths
     std::vector<std::string> column_labels;
@@ -78,7 +78,7 @@ struct GridView {
     std::string low_label, high_label;  // of the colour bar
     std::vector<BarTick> ticks;  // between its ends, the most important first; 0 is one of them
     std::optional<bool> rows_scaled;  // of weights: whether each row's largest has the full colour
-    std::vector<std::string> legend;  // lines that stand in its place where colours are no scale
+    std::vector<std::string> legend;  // lines that replace it where colours are not a scale
     std::vector<SideVector> sides;    // to the right of the grid
     std::vector<ColumnGroup> groups;  // what joined matrices are made of; empty: one matrix
 

@@ -24,7 +24,7 @@ inline Line text_line(std::string label, std::string text, std::optional<Role> r
     return {std::move(label), {{std::move(text), role, false, {}}}};
 }
 
-/// One number of a table, or a word that stands in its place; "": nothing stands there.
+/// One number of a table, or a word in its place; "": empty.
 struct TableCell {
     std::string text;
     std::optional<Role> role;
@@ -40,12 +40,12 @@ struct TableRow {
 struct TableColumn {
     std::string title;  // "exp"
     std::optional<Role> role;
-    bool spare = false;  // left out where there is no room for all
+    bool spare = false;  // left out where all do not fit
 };
 /// One row for each key or dimension: the numbers that a pencil needs, aligned on their points.
 struct InspectorTable {
     std::string title;  // a line above it; may be empty
-    std::string label;  // what the rows are: "key", "c"
+    std::string label;  // the name of the rows: "key", "c"
     std::vector<TableColumn> columns;
     std::vector<TableRow> rows;
     std::optional<TableRow> total;  // beneath the rows, always seen
@@ -61,7 +61,7 @@ struct SourceLink {
 
 /// The selected (or hovered) cell's whole arithmetic with its real operands.
 struct InspectorView {
-    bool empty = true;  // nothing selected: `hint` says what to do
+    bool empty = true;  // nothing selected: `hint` names an action
     std::string hint;
     std::string title;    // "scores[cat, sat]"
     std::string value;    // "1.2286"

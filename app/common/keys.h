@@ -7,7 +7,7 @@
 
 namespace attn::view {
 
-/// Keys by name, so that this layer knows no toolkit; the ui maps them. The digits and the letters stand in a row.
+/// Keys by name, so that this layer knows no toolkit; the ui maps them. Digits and letters are consecutive.
 enum class Key : std::uint8_t {
     none,
     left,

@@ -19,7 +19,7 @@ struct MathWord {
     Font font;
     Point at;  // top left
     float width = 0.0F;
-    std::optional<OperandId> operand;  // the matrix that the symbol stands for
+    std::optional<OperandId> operand;  // the matrix of the symbol
 };
 /// Bars, and the hooks of roots. Two points are a level bar that hangs from them.
 struct MathStroke {
@@ -40,7 +40,7 @@ struct MathSize {
     float least_px = 11.0F;  // of a line of scripts
 };
 
-/// An error says what the formula has that is not in the subset.
+/// An error names the part of the formula that is not in the subset.
 Result<MathBox> lay_out_math(std::string_view tex, const MathSize& size, Painter& measure);
 
 /// Symbols in the colour of their matrix's role, all else in the colour of text. `lit` is underlined.
@@ -50,7 +50,7 @@ void draw_math(const MathBox& box, Point baseline, const Theme& theme,
 /// Of the symbol that is drawn there.
 std::optional<OperandId> operand_at(const MathBox& box, Point baseline, Point pointer);
 
-/// What a symbol stands for, by its plain text: "Q" and a row "q" of it, "W_Q", "scores".
+/// The operand of a symbol, by its plain text: "Q" and a row "q" of it, "W_Q", "scores".
 std::optional<OperandId> operand_named(std::string_view symbol);
 
 }  // namespace attn::view

@@ -17,7 +17,7 @@ T or_throw(Result<T> result) {
     if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-/// What `work` returns, or the error that it throws.
+/// The result of `work`, or the error that it throws.
 template <class Work>
 Result<std::invoke_result_t<Work>> caught(const Work& work) try {
     if constexpr (!std::is_void_v<std::invoke_result_t<Work>>) return work();

@@ -85,23 +85,23 @@ class Painter {
     virtual void ring(Point middle, float radius, Color color, float thickness) = 0;
     virtual void image(const Picture& picture, Point low, Point high, const Part& part = {}) = 0;
 
-    /// What follows shows only within low … high, and within what was set before.
+    /// Clips further drawing to low … high, and within what was set before.
     virtual void push_clip(Point low, Point high) = 0;
     virtual void pop_clip() = 0;
-    /// What follows is turned about a point. One turn at a time, and no clip is set in it.
+    /// Turns further drawing about a point. One turn at a time, and no clip is set in it.
     virtual void push_rotation(Point about, float degrees) = 0;
     virtual void pop_rotation() = 0;
 
     /// A grid of more cells is drawn as one picture.
     virtual Index most_cells() const = 0;
 
-    /// What follows is said in these words where the pointer rests on it; see Titled. No clip is set in it.
+    /// Titles further drawing: the text is shown where the pointer rests on it; see Titled. No clip is set in it.
     virtual void push_title(std::string_view) {}
     virtual void pop_title() {}
     virtual bool has_titles() const { return false; }  // else they need not be put into words
 };
 
-/// While it lives, what is drawn has the title that `words()` returns.
+/// While it lives, drawing has the title that `words()` returns.
 class Titled {
   public:
     template <class Words>
@@ -118,7 +118,7 @@ class Titled {
     Painter* painter_;
 };
 
-/// `color`, of which only a share is seen.
+/// `color`, partly transparent.
 inline Color translucent(Color color, double share) {
     color.a = static_cast<std::uint8_t>(std::lround(color.a * share));
     return color;

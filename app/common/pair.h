@@ -27,7 +27,7 @@ std::string no_pair_words(const AppState& state, Pair pair, std::string_view mat
 /// "sat → cat"
 std::string pair_name(const AppState& state, Pair pair);
 
-/// Of the selected cell, where it stands for a pair.
+/// The pair of the selected cell, where it has one.
 std::optional<Pair> selected_pair(const AppState& state);
 /// The pair that every workspace looks at; nullopt: none was chosen yet.
 std::optional<Pair> shared_pair(const AppState& state);

@@ -7,7 +7,7 @@
 
 namespace attn::view {
 
-/// A matrix of the document's queries by keys that is no sheet of it: weights, but for its role.
+/// A matrix of the document's queries by keys that is not one of its sheets: drawn like weights, but for its role.
 GridView pair_grid(const AppState& state, MatrixView<const float> values, const GridStyle& style,
                    std::string title);
 /// `cell` is selected; the row and the column of the pointed one, else of `cell`, have their numbers: where the grid has

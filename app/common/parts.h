@@ -7,9 +7,9 @@
 
 namespace attn::view {
 
-/// What the frame around every workspace shows: of the moment, in no session.
+/// State of the frame around every workspace: of the moment, in no session.
 struct PartsLook {
-    /// Which part has the room that several would share, by its id; of none: the first.
+    /// The part that is shown where only one of several fits, by its id; "": the first.
     std::string part;
     bool more = false;  // the popover of the controls that have no place in the bar
     bool operator==(const PartsLook&) const = default;

@@ -16,7 +16,7 @@ struct CurveView {
     std::vector<double> x, y, low, high;  // low/high empty: no band; a y that is NaN is left out
     bool parted = false;                  // a y that is NaN parts the line
 };
-/// What stands at the right end of each curve: its name, and what it is at the handle.
+/// The label at the right end of each curve: its name, and its value at the handle.
 enum class CurveLabels : std::uint8_t { none, names, values };
 /// A sign at a place of the area: where a curve breaks off, or crosses a line.
 struct PlotMark {
@@ -44,7 +44,7 @@ struct PlotView {
     std::vector<PlotLevel> levels;
     std::vector<PlotMark> marks;
     double marker_x;                        // the handle
-    std::vector<double> marker_ys;          // one for each curve; NaN where there is none
+    std::vector<double> marker_ys;          // one for each curve; NaN without a marker
     std::vector<std::string> marker_texts;  // the same as text
     CurveLabels labels = CurveLabels::values;
 };

@@ -20,7 +20,7 @@ struct FailedRequest;
 // now is a pure function of it; run() computes it and answers with an action, which apply() takes; then nothing is
 // requested any more. app/jobs runs them beside the window.
 
-/// What opens a file or makes a matrix: app/files has it, for reading files is not the view's.
+/// Opens a file or makes a matrix. app/files implements it: the view reads no files.
 using Opener = std::function<Result<Opened>(const OpenRequest& request, const RunControl& control)>;
 
 /// A request of any kind: a value R with == and `Action run(const R&, const RunControl&)`, or with an Opener between them.
@@ -65,14 +65,14 @@ class Request {
     const Type* type_;
 };
 
-/// One kind of request, answered beside the window.
+/// One kind of request, answered on another thread.
 class Job {
   public:
     virtual ~Job() = default;
-    /// What `state` requests now. A request that is new begins, one that is not made any more is cancelled: the newest
+    /// Updates the request of `state`. A request that is new begins, one that is not made any more is cancelled: the newest
     /// wins. Never waits.
     virtual void update(const AppState& state) = 0;
-    /// What came since the last time, oldest first.
+    /// Answers since the last call, oldest first.
     virtual Actions take() = 0;
     /// Waits until the last request is answered in full; take() brings the answer.
     virtual void settle() = 0;
@@ -80,14 +80,14 @@ class Job {
 
 /// A row of a workspace's table of requests.
 struct RequestKind {
-    std::string_view name;  // its progress is said of it
+    std::string_view name;  // used in its progress messages
     std::optional<Request> (*requested)(const AppState& state);
     /// A job of its own for one that is answered again and again; `wake` is called from other threads when something can
     /// be taken. Null: one answer, by jobs/worker.h.
     std::unique_ptr<Job> (*make)(std::function<void()> wake) = nullptr;
     bool lasts = false;  // a map: there is no one answer to wait for
 };
-/// Of what a job threw meanwhile: too little memory, or whatever a library has to say.
+/// The answer for an exception of a job: too little memory, or the error of a library.
 FailedRequest failed_request(std::string_view job, Request request,
                              const std::exception_ptr& thrown);
 /// Its answer; RequestFailed where something is thrown.

@@ -4,7 +4,7 @@
 
 namespace attn::view {
 
-/// Theme, scale and the rest of how the room sees it, from `state`.
+/// Copies the theme, scale and other settings of the window from `state`.
 inline void keep_room(AppState& session, const AppState& state) {
     const auto keep = [&](auto... members) { ((session.*members = state.*members), ...); };
     keep(&AppState::theme, &AppState::ui_scale, &AppState::reduced_motion, &AppState::inspector,

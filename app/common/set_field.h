@@ -12,7 +12,7 @@
 
 namespace attn::view {
 
-// An action that sets one described field of what a workspace keeps, a Look or Controls:
+// An action that sets one described field of a Look or of Controls of a workspace:
 //
 //   using SetSaturationWidth =
 //       SetField<Index, saturation_controls, "d_k", "set_saturation_width">;
@@ -54,24 +54,24 @@ T value_in(const FieldValue& value) {
         return std::get<T>(value);
 }
 
-/// Which field of which value.
+/// A field of a value in the state.
 struct KeptField {
     const SlotType* type;
     bool undone;
     std::string_view name, key;  // in the description, in a journal
     Result<void> (*prepare)(const AppState& state, void* next, std::string_view changed);
 };
-/// What is known of it.
+/// The field as it is now.
 struct FieldNow {
     About about;
     FieldValue value;
-    std::string words;               // what a person reads: "d_k"
+    std::string words;               // its name on screen: "d_k"
     std::vector<std::string> names;  // of a choice
 };
 /// `kept`: a value of its type. A field that is not described is a bug.
 FieldNow field_now(const KeptField& field, const void* kept);
 void set_field(AppState& state, const KeptField& field, const FieldValue& value);
-/// Puts the value into `kept`, as it was prepared; what undo says of it, "d_k = 64", or what is wrong with it.
+/// Puts the value into `kept`, as it was prepared; returns the text for undo, "d_k = 64", or the error.
 Result<std::string> put_field(const AppState& state, const KeptField& field, void* kept,
                               const FieldValue& value);
 /// As an action has it.
@@ -85,7 +85,7 @@ Result<void> prepare_kept(const AppState& state, void* next, std::string_view ch
         return {};
 }
 template <template <class> class Where, class T>
-T kept_type(const Where<T>&);  // of which only the type is asked
+T kept_type(const Where<T>&);  // only its type is used
 template <class T>
 inline constexpr bool kIsUndone = false;
 template <class T>
@@ -118,13 +118,13 @@ struct SetField {
     }
 };
 
-/// Where Put puts what the state itself has.
+/// Where Put sets members of the state itself.
 struct InState {
     AppState& operator()(AppState& state) const { return state; }
 };
 inline constexpr InState in_state;
 template <class Of, class T>
-T member_type(T Of::*);  // of which only the type is asked
+T member_type(T Of::*);  // only its type is used
 
 /// An action that puts a value where it is kept, as it is and in silence. A journal that has it needs names, of the action
 /// and of the value:

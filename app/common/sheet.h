@@ -45,7 +45,7 @@ HeadColumns head_columns(const Dimensions& size, Param param, Index head);
 /// Which head of a tensor with that head axis belongs to a query head.
 Index head_in(const Dimensions& size, HeadAxis axis, Index head);
 
-/// Whether the canvas shows what the outputs should be: an output that is edited is then its target.
+/// Whether the canvas shows targets of the outputs: editing an output then sets its target.
 bool has_targets(const AppState& state);
 /// Whether it is an input of the document: X and W, or Q, K and V where they are given; a target too.
 bool is_editable(const AppState& state, const OperandId& id);
@@ -69,7 +69,7 @@ std::string cell_name(const AppState& state, const CellRef& cell);
 
 /// Where keys and values come from: X_kv with a source, else X.
 Stage key_stage(const Document& document);
-/// What multiplies V: the weights after dropout when there is dropout.
+/// The stage that multiplies V: the weights after dropout when there is dropout.
 Stage weight_stage(const Document& document);
 /// The operand of `result` that the stage table calls `id`, in this document.
 OperandId operand_of(const Document& document, Stage result, const OperandId& id);

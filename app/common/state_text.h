@@ -4,12 +4,12 @@
 
 namespace attn::view {
 
-/// A state as a text that can be pasted begins so (app/window/state_text.h); where a file is named such a text may stand.
+/// The beginning of a state as text to paste (app/window/state_text.h); it is accepted in place of a file name.
 inline constexpr std::string_view kStateText = "attnscope:";
 
 inline bool is_state_text(std::string_view path) { return path.starts_with(kStateText); }
 
-/// What a message calls it.
+/// Its name in messages.
 inline constexpr std::string_view kStateTextWords = "the state that was pasted";
 
 }  // namespace attn::view

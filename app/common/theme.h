@@ -23,7 +23,7 @@ inline constexpr std::string_view kNamesOf<ThemeName>[] = {"dark", "light"};
 /// too, >= 4.5:1, of `control` >= 3:1. Role colours are the same thing in formulas, headers, strips and
 /// curves: Q cyan, K yellow, V green, A purple, ΔE00 >= 18 between each two of these, also under
 /// deuteranopia and protanopia. Slate and sand are the signs of numbers and no role's;
-/// the accent stands as far from these four.
+/// the accent differs as much from these four.
 struct Theme {
     ThemeName name;
     Color background;  // near-black blue-grey, or paper

@@ -9,7 +9,7 @@
 
 namespace attn::view {
 
-// Numbers as a person types them; nullopt for what is none. Spaces and "−" are understood, in whole
+// Numbers as a person types them; nullopt for other text. Spaces and "−" are understood, in whole
 // numbers also the commas between thousands.
 
 /// "0.5", "-1e-3", "nan", "inf", and the typeset "−∞".

@@ -12,8 +12,8 @@ inline constexpr std::size_t kMostNamed = 14;
 inline constexpr std::size_t kMostTip = 200;
 inline constexpr std::size_t kMostMessage = 400;
 
-/// A token as every label, formula and copy shows it: at most so many code points, "…" for the middle
-/// of a longer one. What could not be seen has its code: "a\n", "a\u200B".
+/// A token as every label, formula and copy shows it: at most this number of code points, "…" for the middle
+/// of a longer one. Invisible characters have their code: "a\n", "a\u200B".
 std::string shown_token(std::string_view token, std::size_t most = kMostShown);
 
 /// Words as a sentence: with a full stop, and a capital where they begin with a plain word. A name stays

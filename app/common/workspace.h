@@ -20,7 +20,7 @@ class Fields;
 struct SessionReader;
 struct SetWorkspace;
 
-/// What workspaces are for, in the order of learning. A digit each.
+/// Purposes of workspaces, in the order of learning. Each has a digit.
 enum class Group : std::uint8_t { compute, why, models, variants, check };
 inline constexpr std::string_view kGroupNames[] = {"Compute", "Why", "Models", "Variants", "Check"};
 Key digit_of(Group group);
@@ -31,10 +31,10 @@ struct Shot {
     Actions actions;        // from the first launch, within the workspace
 };
 
-/// What `render` times: a slider or the map is pulled; or the stages are gone through.
+/// Movements that `render` times: dragging a slider or the map, or stepping through the stages.
 enum class Movement : std::uint8_t { drag, step };
 
-/// What a workspace keeps in the state: a described value of AppState::looks, or of Edit::controls, which undo covers.
+/// A value that a workspace has in the state: a described value of AppState::looks, or of Edit::controls, which undo covers.
 struct KeptValue {
     const SlotType* type;
     bool undone = false;
@@ -49,13 +49,13 @@ constexpr KeptValue kept(const Controls<T>&) {
 }
 
 /// All that a workspace is to the rest: rail, keys, F1, Ctrl+K, sessions, journals, `--workspace`, `render --all`, jobs and
-/// tests loop over these rows. A row stands in workspace.cpp of its folder, which the list of app/workspaces names; what it
-/// looks like in its twin (draw/workspace.h). A member that is left out does nothing.
+/// tests loop over these rows. A row is in workspace.cpp of its folder, which the list of app/workspaces names; its
+/// drawing is in draw/workspace.h. A member that is left out does nothing.
 struct WorkspaceInfo {
     std::string_view key;        // sessions, journals, command line, file names
-    std::string_view also = {};  // what the command line calls it, where that is another word
+    std::string_view also = {};  // its name on the command line, where that is another word
     std::string_view title;      // on the rail, in help and palette
-    std::string_view tip;        // what it is for, one sentence
+    std::string_view tip;        // its purpose, one sentence
     Group group;
     Key letter;                              // goes there, after the group's digit
     bool shows_document = false;             // a document that was opened may be shown here
@@ -65,16 +65,16 @@ struct WorkspaceInfo {
     std::span<const RequestKind> requests = {};
     /// Why it cannot show the present document; "": it can.
     std::string (*lacks)(const AppState& state) = [](const AppState&) { return std::string(); };
-    /// It was chosen: brings the shared selection along, and says what can be done here.
+    /// Called when it is chosen: takes over the shared selection, and shows a hint of the possible actions.
     void (*enter)(AppState& state) = [](AppState&) {};
-    /// Another one, or this one anew, was chosen: what is of the moment ends. Called of every workspace.
+    /// Called for every workspace when one is chosen: ends transient state.
     void (*leave)(AppState& state) = [](AppState&) {};
     void (*add_commands)(std::vector<Command>& list,
                          const AppState& state) = [](std::vector<Command>&, const AppState&) {};
-    /// Commands that it offers while any workspace is shown, in the view of what stands in the list already.
+    /// Commands that it offers while any workspace is shown; `list` has the earlier ones.
     void (*add_commands_everywhere)(std::vector<Command>& list, const AppState& state) =
         [](std::vector<Command>&, const AppState&) {};
-    /// What Esc closes here; nullopt: nothing is open.
+    /// The action of Esc here; nullopt: nothing is open.
     std::optional<Action> (*escape)(const AppState& state) = [](const AppState&) {
         return std::optional<Action>();
     };
@@ -82,19 +82,19 @@ struct WorkspaceInfo {
     bool (*is_typing)(const AppState& state) = [](const AppState&) { return false; };
     /// Drops the selection.
     void (*clear)(AppState& state) = [](AppState&) {};
-    /// Brings what it shows back inside what the present document has.
+    /// Moves selections and scroll positions back inside the present document.
     void (*settle)(AppState& state) = [](AppState&) {};
-    /// Drops what it showed of the document that was left for another; settle() follows.
+    /// Drops results of the previous document; settle() is called next.
     void (*forget)(AppState& state) = [](AppState&) {};
     /// A stage was gone to, `from` another one or the same: of every workspace.
     void (*arrive)(AppState& state, Stage from) = [](AppState&, Stage) {};
-    /// Before an action is carried out, of every workspace: what another one ends, such as typing.
+    /// Called for every workspace before an action is carried out: ends what the action interrupts, such as typing.
     void (*before)(AppState& state, const Action& action) = [](AppState&, const Action&) {};
-    /// After every action and once a session was read, of every workspace: what it shows follows what changed.
+    /// Called for every workspace after each action and after a session was read: updates derived state.
     void (*follow)(AppState& state) = [](AppState&) {};
-    /// A session took the place of what was open: `was` has what is of this machine, not of a session.
+    /// Called when a session replaced the open state: `was` has the values of this machine, which are not in a session.
     void (*restored)(AppState& state, const AppState& was) = [](AppState&, const AppState&) {};
-    /// A document is to be opened and shown here: why not yet; "": it may be, and what stands here now is kept beside it.
+    /// Returns why a document cannot be opened and shown here yet; "": it can, and the present one is kept next to it.
     std::string (*refuses)(AppState& state, const OpenRequest& request) =
         [](AppState&, const OpenRequest&) { return std::string(); };
     /// Something was opened that is not only a document.
@@ -105,43 +105,43 @@ struct WorkspaceInfo {
     void (*tick)(AppState& state, double seconds) = [](AppState&, double) {};
     /// For a picture: what moves has arrived, and how long something took is left out.
     void (*still)(AppState& state) = [](AppState&) {};
-    /// What is done when so much of a movement, 0 … 1, is over; nullopt: there is nothing here to move so.
+    /// The action at this part of a movement, 0 … 1; nullopt: the workspace does not have the movement.
     std::optional<Action> (*moved)(const AppState& state, Movement movement, double part) =
         [](const AppState&, Movement, double) { return std::optional<Action>(); };
-    /// What the clock has made due: ordinary, journaled actions, so that a replay needs no clock.
+    /// Actions that are due by the clock: ordinary, journaled ones, so that a replay needs no clock.
     Actions (*due)(const AppState& state) = [](const AppState&) { return Actions(); };
     /// How far its request of that name is, 0 … 1.
     void (*progress)(AppState& state, std::string_view request,
                      double done) = [](AppState&, std::string_view, double) {};
-    /// Whether an inspector stands at the right.
+    /// Whether an inspector is shown at the right.
     bool (*has_side)(const AppState& state) = [](const AppState&) { return false; };
-    /// Of the selected cell; empty where there is none.
+    /// The inspector of the selected cell; empty without a selection.
     InspectorView (*inspector)(const AppState& state) = [](const AppState&) {
         return InspectorView();
     };
     /// Its part of a session, where that is more than `values`: an object, read back by `read` when the document is there.
     void (*write)(Visitor& part, const AppState& state) = nullptr;
     void (*read)(Fields& fields, AppState& state) = nullptr;
-    /// Lines of a session's file beside those parts, each ending with ",\n"; `folder`: where it will lie.
+    /// Further lines of a session's file, each ending with ",\n"; `folder`: where it will lie.
     std::string (*write_beside)(const AppState& state, const std::filesystem::path& folder) =
         [](const AppState&, const std::filesystem::path&) { return std::string(); };
     /// Reads them back, before the parts.
     void (*read_beside)(const SessionReader& session) = [](const SessionReader&) {};
-    /// What was trained here, as it is saved: A, and B where there is one. Empty before the first step.
+    /// The training runs as they are saved: A, and B if it exists. Empty before the first step.
     std::vector<train::Run> (*runs)(const AppState& state) = [](const AppState&) {
         return std::vector<train::Run>();
     };
     bool (*is_animating)(const AppState& state) = [](const AppState&) { return false; };
-    /// Nothing of what is shown is still to come, but for the exact pass of a map. Null: where it requests nothing.
+    /// True when every requested result has arrived, except the exact pass of a map. Null: the workspace requests nothing.
     bool (*has_settled)(const AppState& state) = nullptr;
     /// The name that a figure of it is given unless the person types another, without extension. Null: its key.
     std::string (*figure_name)(const AppState& state) = nullptr;
     /// A file of results is to be checked here. Null: none can be.
     void (*check)(AppState& state, const std::string& path) = nullptr;
-    /// What of the checked results is not as expected, one sentence; "": all is, or none are here.
+    /// The difference between the checked and the expected results, one sentence; "": none, or no results were checked.
     std::string (*differs)(const AppState& state) = [](const AppState&) { return std::string(); };
     std::vector<Shot> (*shots)() = [] { return std::vector<Shot>{{"", {}}}; };
-    /// What the mouse does here, a sentence each, for help.
+    /// The effects of the mouse here, a sentence each, for help.
     std::span<const std::string_view> mouse = {};
 };
 
@@ -151,7 +151,7 @@ const WorkspaceInfo& shown_workspace(const AppState& state);
 Chord chord_of(const WorkspaceInfo& workspace);
 /// The first of a group; nullptr where it is empty.
 const WorkspaceInfo* first_of(WorkspaceList among, Group group);
-/// By its key or by what the command line calls it; nullptr when there is none.
+/// Finds a workspace by its key or its name on the command line; nullptr if none matches.
 const WorkspaceInfo* find_workspace(WorkspaceList among, std::string_view key);
 /// "step, saturation or map".
 std::string workspace_keys(WorkspaceList among);
