@@ -78,6 +78,17 @@ std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) 
 /// Neither an option nor a journal says how large text is; a session says so as it is opened.
 bool is_scale_open(const cli::StartOptions& start) { return !start.scale && start.replay.empty(); }
 
+/// What StartAtScale will be when the window stands, as far as it is known before: Desktop asks the same again.
+double likely_scale(const cli::Start& start, const cli::StartOptions& options, int height,
+                    double device_scale) {
+    if (options.scale) return *options.scale;
+    if (!is_scale_open(options)) return start.state.ui_scale;
+    const double wanted = default_scale(height, device_scale);
+    if (wanted != start.state.ui_scale) return wanted;
+    const auto settings = keep::read_settings(keep::config_folder() / "settings.json");
+    return settings && *settings ? (*settings)->ui_scale : wanted;
+}
+
 /// As the journal names it: a file is found again from another folder.
 view::Action named_from(const std::string& journal, const view::Action& action) {
     if (journal == "-") return action;
@@ -96,13 +107,13 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
 class Desktop {
   public:
     Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
-            cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
+            const ui::BuiltFonts& fonts, cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
             std::optional<FollowedFile> followed, Clock::time_point started,
             std::shared_ptr<const EndingSignals> ending)
         : options_(options),
           window_(std::move(window)),
           state_(std::move(start.state)),
-          screen_(window_->imgui()),
+          screen_(window_->imgui(), fonts),
           jobs_(start.open, gl::Window::wake),
           journal_(std::move(journal)),
           frame_log_(std::move(frame_log)),
@@ -504,15 +515,28 @@ void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time
     cli::Start start = or_throw(cli::read_start(options.start, io));
     auto journal = open_lines(options.journal, kJournalLines);
     auto frame_log = open_lines(options.frame_log, kFrameLogLines);
-    auto window = or_throw(gl::Window::open({.title = "attnscope", .size = size}));
+    // The glyphs of all fonts take about as long as OpenGL's driver: they are drawn beside it.
+    ui::BuiltFonts fonts;
+    std::future<void> drawing;
+    const auto draw_fonts = [&](gl::Size likely, double device_scale) {
+        const auto scale = static_cast<float>(
+            device_scale * likely_scale(start, options.start, likely.height, device_scale));
+        drawing = begin_beside([&fonts, scale] { fonts = ui::build_fonts(scale); });
+    };
+    const auto take_fonts = [&] {
+        if (drawing.valid()) drawing.get();
+        return fonts.atlas;
+    };
+    auto window = or_throw(gl::Window::open(
+        {.title = "attnscope", .size = size, .on_size = draw_fonts, .atlas = take_fonts}));
     // Only once there is something to save: a signal ends at once a start that still reads a file.
     ending = std::make_shared<const EndingSignals>(gl::Window::wake);
     // Only once the window is there: a run that fails before leaves every file as it was.
     for (std::optional<LineFile>* lines : {&journal, &frame_log})
         if (*lines) or_throw((*lines)->begin());
     const auto desktop =
-        std::make_shared<Desktop>(options, std::move(window), std::move(start), std::move(journal),
-                                  std::move(frame_log), std::move(followed), started, ending);
+        std::make_shared<Desktop>(options, std::move(window), fonts, std::move(start),
+                                  std::move(journal), std::move(frame_log), std::move(followed), started, ending);
     run_turns(desktop->window(), [desktop] { return desktop->turn(); });
 }
 

@@ -13,15 +13,19 @@ double default_scale(int height, double device_scale) {
     return std::clamp(std::floor(wanted * kSteps + 0.5) / kSteps, 1.0, 2.0);
 }
 
-Screen::Screen(gl::ImguiRenderer& renderer)
+Screen::Screen(gl::ImguiRenderer& renderer, const ui::BuiltFonts& built)
     : renderer_(renderer), texture_([this](const view::Picture& picture, bool smooth) {
           return texture_of(picture, smooth);
       }) {
     ui::configure_imgui();
+    if (!built.atlas) return;
+    fonts_ = built.fonts;
+    scale_ = static_cast<double>(built.scale);
 }
 
 void Screen::prepare(const view::AppState& state, int height, double device_scale) {
-    const double scale = device_scale * shown_scale(state, height / device_scale);
+    const auto scale = static_cast<double>(
+        static_cast<float>(device_scale * shown_scale(state, height / device_scale)));
     const bool rescaled = scale != scale_;
     if (rescaled) {
         fonts_ = ui::load_fonts(static_cast<float>(scale));

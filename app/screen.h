@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "app/common/draw/built_fonts.h"
 #include "app/common/draw/imgui_painter.h"
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/textures.h"
@@ -15,7 +16,8 @@ double default_scale(int height, double device_scale);
 /// Where ui meets gl: the panels over one ImGui renderer.
 class Screen {
   public:
-    explicit Screen(gl::ImguiRenderer& renderer);
+    /// `built`: the fonts that the renderer's context has already; without an atlas: it has none.
+    explicit Screen(gl::ImguiRenderer& renderer, const ui::BuiltFonts& built = {});
 
     /// Fonts, style and colours of the state in a window `height` pixels high; between two frames.
     void prepare(const view::AppState& state, int height, double device_scale);
@@ -34,7 +36,7 @@ class Screen {
     ui::Fonts fonts_;
     ui::Texture texture_;
     ui::ImguiPainter painter_{fonts_, texture_};
-    double scale_ = 0.0;
+    double scale_ = 0.0;  // of the fonts
     std::optional<view::ThemeName> theme_;
 };
 

@@ -20,9 +20,9 @@ void keep_gl_loaded() {
 
 }  // namespace
 
-ImguiRenderer::ImguiRenderer() {
+ImguiRenderer::ImguiRenderer(std::shared_ptr<ImFontAtlas> atlas) : atlas_(std::move(atlas)) {
     keep_gl_loaded();
-    ImGui::CreateContext();
+    ImGui::CreateContext(atlas_.get());
     ImGui::GetIO().IniFilename = nullptr;
     const bool ready = ImGui_ImplOpenGL3_Init("#version 330 core");
     ATTN_CHECK(ready, "Dear ImGui's OpenGL backend runs on every OpenGL 3.3 context");

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <memory>
+
 #include "app/gl/pixels.h"
+
+struct ImFontAtlas;
 
 namespace attn::gl {
 
@@ -8,7 +12,8 @@ namespace attn::gl {
 /// constructor to the destructor. It writes no ini file.
 class ImguiRenderer {
   public:
-    ImguiRenderer();
+    /// `atlas`: fonts that are there already; null: the context has an atlas of its own.
+    explicit ImguiRenderer(std::shared_ptr<ImFontAtlas> atlas = nullptr);
     ~ImguiRenderer();
     ImguiRenderer(const ImguiRenderer&) = delete;
     ImguiRenderer& operator=(const ImguiRenderer&) = delete;
@@ -19,6 +24,9 @@ class ImguiRenderer {
     void begin_frame();
     /// Ends ImGui's frame and draws it over `background`.
     void draw(Size size, Rgb background);
+
+  private:
+    std::shared_ptr<ImFontAtlas> atlas_;
 };
 
 }  // namespace attn::gl

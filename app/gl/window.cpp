@@ -83,6 +83,7 @@ Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
     std::unique_ptr<Window> self(new Window);
     Size size = scaled(options.size, screen_scale());
     if (const auto screen = free_screen()) size = smaller(size, *screen);
+    if (options.on_size) options.on_size(size, screen_scale());
     self->window_ = create(options.title, size, 4, 3);
     if (self->window_ == nullptr) self->window_ = create(options.title, size, 3, 3);
     if (self->window_ == nullptr)
@@ -95,7 +96,7 @@ Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
                             GLFW_DONT_CARE);
     glfwMakeContextCurrent(self->window_);
     glfwSwapInterval(1);
-    self->imgui_ = std::make_unique<ImguiRenderer>();
+    self->imgui_ = std::make_unique<ImguiRenderer>(options.atlas ? options.atlas() : nullptr);
     ImGui_ImplGlfw_InitForOpenGL(self->window_, true);
     self->events_ = std::make_unique<WindowEvents>(self->window_);
     allow_waking(true);

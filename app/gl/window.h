@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,11 @@ struct WindowOptions {
     std::string title;      // also the X11 class
     Size size{1600, 1000};  // at 100 %; smaller where the monitor is smaller
     Size least{1280, 720};  // it cannot be made smaller than this
+    /// Called with the window's likely size and content scale before OpenGL starts, which takes a while: what is begun here
+    /// in a thread goes on beside it.
+    std::function<void(Size size, double content_scale)> on_size = {};
+    /// Called when OpenGL is there: the fonts of Dear ImGui's context; none or null: it has an atlas of its own.
+    std::function<std::shared_ptr<ImFontAtlas>()> atlas = {};
 };
 
 /// The window, its GL context (current from open() to the destructor) and Dear ImGui in it.

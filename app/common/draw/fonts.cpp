@@ -1,5 +1,6 @@
 #include "app/common/draw/fonts.h"
 
+#include "app/common/draw/built_fonts.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/fonts/fonts.h"
 
@@ -57,21 +58,22 @@ std::optional<Faces> find_faces() {
     return faces;
 }
 
-ImFont* add_source(const fonts::File& file, ImFontConfig config, const ImWchar* ranges) {
+ImFont* add_source(ImFontAtlas& atlas, const fonts::File& file, ImFontConfig config,
+                   const ImWchar* ranges) {
     config.FontNo = static_cast<decltype(config.FontNo)>(file.index);
-    return add_font(fonts::contents(file), config, ranges);
+    return add_font(atlas, fonts::contents(file), config, ranges);
 }
 
 /// DejaVu's line with the glyphs of the face's own fonts on it, each at the em of that line. No ImGui
 /// font when a file cannot be read.
-Font load(const Faces& faces, Face face, float px, const ImWchar* ranges) {
+Font load(ImFontAtlas& atlas, const Faces& faces, Face face, float px, const ImWchar* ranges) {
     Font font{{face, px}, nullptr};
     ImFontConfig config;
     config.OversampleH = px < 20.0F ? 2 : 1;
     config.OversampleV = 1;
     config.SizePixels = px;
     only_replacement(config);
-    font.imgui = add_source(faces.lines, config, kReplacement);
+    font.imgui = add_source(atlas, faces.lines, config, kReplacement);
     if (!font.imgui) return font;
     for (const fonts::File& file : faces.sources[static_cast<std::size_t>(face)]) {
         ImFontConfig merged;
@@ -79,7 +81,7 @@ Font load(const Faces& faces, Face face, float px, const ImWchar* ranges) {
         merged.OversampleV = 1;
         merged.MergeMode = true;
         merged.SizePixels = font.em() * file.line_per_em;
-        if (!add_source(file, merged, ranges)) font.imgui = nullptr;
+        if (!add_source(atlas, file, merged, ranges)) font.imgui = nullptr;
         if (!font.imgui) return font;
     }
     return font;
@@ -95,10 +97,10 @@ auto all_of(AnyFonts& fonts) {
 }
 
 /// Letters without mathematics: the best that a machine without fonts can do.
-Fonts built_in(float scale) {
+Fonts built_in(ImFontAtlas& atlas, float scale) {
     ImFontConfig config;
     config.SizePixels = 13.0F * scale;
-    ImFont* const built_in = ImGui::GetIO().Fonts->AddFontDefault(&config);
+    ImFont* const built_in = atlas.AddFontDefault(&config);
     Fonts fonts;
     for (Font* const font : all_of(fonts)) *font = {{Face::sans, config.SizePixels}, built_in};
     fonts.strong.face = fonts.headline.face = Face::bold;
@@ -117,9 +119,9 @@ bool is_complete(const Fonts& fonts) {
     return std::ranges::all_of(all_of(fonts), [](const Font* font) { return font->imgui; });
 }
 
-Fonts load_all(const Faces& faces, float scale) {
+Fonts load_all(ImFontAtlas& atlas, const Faces& faces, float scale) {
     const auto one = [&](Face face, float units, const ImWchar* ranges) {
-        return load(faces, face, units * scale, ranges);
+        return load(atlas, faces, face, units * scale, ranges);
     };
     Fonts fonts;
     fonts.body = one(Face::sans, kBody, kWordsAndMathematics);
@@ -139,16 +141,31 @@ Fonts load_all(const Faces& faces, float scale) {
     return fonts;
 }
 
+Fonts load_into(ImFontAtlas& atlas, float scale) {
+    atlas.Clear();
+    const auto faces = find_faces();
+    if (!faces) return built_in(atlas, scale);
+    Fonts fonts = load_all(atlas, *faces, scale);
+    if (is_complete(fonts)) return fonts;
+    atlas.Clear();
+    return built_in(atlas, scale);
+}
+
 }  // namespace
 
-Fonts load_fonts(float scale) {
-    ImGui::GetIO().Fonts->Clear();
-    const auto faces = find_faces();
-    if (!faces) return built_in(scale);
-    Fonts fonts = load_all(*faces, scale);
-    if (is_complete(fonts)) return fonts;
-    ImGui::GetIO().Fonts->Clear();
-    return built_in(scale);
+Fonts load_fonts(float scale) { return load_into(*ImGui::GetIO().Fonts, scale); }
+
+BuiltFonts build_fonts(float scale) {
+#if IMGUI_VERSION_NUM < 19200
+    BuiltFonts built{std::make_shared<ImFontAtlas>(), {}, scale};
+    built.fonts = load_into(*built.atlas, scale);
+    unsigned char* pixels = nullptr;  // the atlas keeps them for the renderer
+    int width = 0, height = 0;
+    built.atlas->GetTexDataAsRGBA32(&pixels, &width, &height);
+    return built;
+#else
+    return {nullptr, {}, scale};
+#endif
 }
 
 ImFont& loaded(const Fonts& fonts, const view::Font& font) {

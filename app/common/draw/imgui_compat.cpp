@@ -3,6 +3,8 @@
 
 #include <imgui_internal.h>
 
+#include "app/common/draw/built_fonts.h"
+
 namespace attn::ui {
 namespace {
 
@@ -120,9 +122,9 @@ void only_replacement(ImFontConfig& config) { config.GlyphExcludeRanges = kAllEl
 #endif
 
 /// The atlas copies what it does not own: it owns the file while it is told of it.
-ImFont* add_font(std::string_view file, const ImFontConfig& config, const ImWchar* ranges) {
+ImFont* add_font(ImFontAtlas& atlas, std::string_view file, const ImFontConfig& config,
+                 const ImWchar* ranges) {
     if (file.empty()) return nullptr;
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     ImFontConfig owned = config;
     owned.FontDataOwnedByAtlas = true;
     ImFont* const font =
@@ -134,6 +136,10 @@ ImFont* add_font(std::string_view file, const ImFontConfig& config, const ImWcha
     atlas.Sources.back().FontDataOwnedByAtlas = false;
 #endif
     return font;
+}
+
+ImFont* add_font(std::string_view file, const ImFontConfig& config, const ImWchar* ranges) {
+    return add_font(*ImGui::GetIO().Fonts, file, config, ranges);
 }
 
 int native_key(Key key) { return kNatives[place(key)].first; }

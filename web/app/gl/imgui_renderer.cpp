@@ -8,8 +8,8 @@
 
 namespace attn::gl {
 
-ImguiRenderer::ImguiRenderer() {
-    ImGui::CreateContext();
+ImguiRenderer::ImguiRenderer(std::shared_ptr<ImFontAtlas> atlas) : atlas_(std::move(atlas)) {
+    ImGui::CreateContext(atlas_.get());
     ImGui::GetIO().IniFilename = nullptr;
     const bool ready = ImGui_ImplOpenGL3_Init("#version 300 es");
     ATTN_CHECK(ready, "Dear ImGui's OpenGL backend runs on every WebGL 2 context");
