@@ -287,13 +287,14 @@ RgbImage rgb_of(cairo_surface_t* surface) {
     cairo_surface_flush(surface);
     RgbImage image{
         cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), {}};
-    image.rgb.reserve(3 * image.width * image.height);
+    image.rgb.resize(3 * image.width * image.height);
+    std::uint8_t* to = image.rgb.data();
     const unsigned char* row = cairo_image_surface_get_data(surface);
     for (Index y = 0; y < image.height; ++y, row += cairo_image_surface_get_stride(surface))
         for (Index x = 0; x < image.width; ++x) {
             const std::uint32_t pixel = reinterpret_cast<const std::uint32_t*>(row)[x];
             for (const unsigned shift : {16U, 8U, 0U})
-                image.rgb.push_back(static_cast<std::uint8_t>(pixel >> shift));
+                *to++ = static_cast<std::uint8_t>(pixel >> shift);
         }
     return image;
 }
