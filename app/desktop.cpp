@@ -107,9 +107,9 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
 class Desktop {
   public:
     Desktop(const cli::DesktopOptions& options, std::unique_ptr<gl::Window> window,
-            const ui::BuiltFonts& fonts, cli::Start start, std::optional<LineFile> journal, std::optional<LineFile> frame_log,
-            std::optional<FollowedFile> followed, Clock::time_point started,
-            std::shared_ptr<const EndingSignals> ending)
+            const ui::BuiltFonts& fonts, cli::Start start, std::optional<LineFile> journal,
+            std::optional<LineFile> frame_log, std::optional<FollowedFile> followed,
+            Clock::time_point started, std::shared_ptr<const EndingSignals> ending)
         : options_(options),
           window_(std::move(window)),
           state_(std::move(start.state)),
@@ -534,9 +534,9 @@ void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time
     // Only once the window is there: a run that fails before leaves every file as it was.
     for (std::optional<LineFile>* lines : {&journal, &frame_log})
         if (*lines) or_throw((*lines)->begin());
-    const auto desktop =
-        std::make_shared<Desktop>(options, std::move(window), fonts, std::move(start),
-                                  std::move(journal), std::move(frame_log), std::move(followed), started, ending);
+    const auto desktop = std::make_shared<Desktop>(
+        options, std::move(window), fonts, std::move(start), std::move(journal),
+        std::move(frame_log), std::move(followed), started, ending);
     run_turns(desktop->window(), [desktop] { return desktop->turn(); });
 }
 

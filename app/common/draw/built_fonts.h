@@ -11,7 +11,8 @@ namespace attn::ui {
 
 /// Fonts with their glyphs drawn, in an atlas that no ImGui context has yet: a thread makes them while OpenGL starts.
 struct BuiltFonts {
-    std::shared_ptr<ImFontAtlas> atlas;  // null from ImGui 1.92 on, which draws glyphs when they are used
+    /// Null from ImGui 1.92 on, which draws glyphs when they are used.
+    std::shared_ptr<ImFontAtlas> atlas;
     Fonts fonts;
     float scale = 0.0F;
 };
