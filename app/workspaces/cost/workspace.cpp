@@ -10,6 +10,7 @@
 #include "core/bench/measure.h"
 #include "core/kernels/peak.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/toy.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
