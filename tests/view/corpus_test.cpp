@@ -87,7 +87,8 @@ TEST_CASE("every action of a released version is read, and written as it was") {
             CAPTURE(line);
             const auto action = from_journal(line);
             REQUIRE_MESSAGE(action, (action ? std::string() : action.error().text()));
-            CHECK(without_later_fields(to_journal(*action).value_or("")) == line);
+            CHECK(without_later_fields(to_journal(*action).value_or("")) ==
+                  without_later_fields(line));
         }
         CHECK(count > 200);
     }
