@@ -28,14 +28,14 @@ constexpr Index kMostParts = 1 << 20;
 void read_part(const std::string& text, files::CorpusJob& job) {
     if (text.empty()) return;
     const std::size_t slash = text.find('/');
-    const auto part = files::number_in<Index>(text.substr(0, slash));
-    const auto parts =
-        slash == text.npos ? std::nullopt : files::number_in<Index>(text.substr(slash + 1));
-    if (!part || !parts || *parts < 1 || *parts > kMostParts || *part < 0 || *part >= *parts)
+    const Index part = files::number_in<Index>(text.substr(0, slash)).value_or(-1);
+    const Index parts =
+        slash == text.npos ? 0 : files::number_in<Index>(text.substr(slash + 1)).value_or(0);
+    if (parts < 1 || parts > kMostParts || part < 0 || part >= parts)
         throw bad_input(
             fmt::format("--part is '{}'; expected I/N, I from 0 to N − 1, such as 0/8", text));
-    job.part = *part;
-    job.parts = *parts;
+    job.part = part;
+    job.parts = parts;
 }
 
 std::string corpus_table(const CorpusResult& result, const std::string& sort) {

@@ -19,8 +19,8 @@
 namespace attn::cli {
 namespace {
 
-constexpr int kMostFrames = 1000000;  // of a movement that is timed
-constexpr double kRestSeconds = 1.2;  // of each line of a film
+constexpr int kMostTimedFrames = 1000000;  // of a movement that is timed
+constexpr double kRestSeconds = 1.2;       // of each line of a film
 
 struct RenderOptions {
     StartOptions start;
@@ -255,10 +255,10 @@ int run_render(Args args, Streams io) {
     app.add_flag("--full-pass", options.full_pass,
                  "every weight of a large matrix, however long that takes");
     add_number(
-        app, "--time-drag", options.time_drag, "FRAMES", files::whole_numbers(1, kMostFrames),
+        app, "--time-drag", options.time_drag, "FRAMES", files::whole_numbers(1, kMostTimedFrames),
         "no picture: pull a slider, or the map, for so many frames and print how long they take");
     add_number(app, "--time-step", options.time_step, "FRAMES",
-               files::whole_numbers(1, kMostFrames),
+               files::whole_numbers(1, kMostTimedFrames),
                "no picture: go through the stages of Step for so many frames and print how long "
                "they take");
     return run_command(app, args, io, [&] {

@@ -246,7 +246,7 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
         if (!names.empty())
             add(fmt::format("Compared with nothing: {} of {}.", fmt::join(names, ", "), path),
                 false);
-    for (const std::string& note : report.notes) add(note, false);
+    for (const Note& note : report.notes) add(note.text, false);
 }
 
 std::string point_of(const verify::DiffReport& report) {
