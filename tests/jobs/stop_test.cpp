@@ -60,7 +60,7 @@ view::Action run(const LongRequest& request, const RunControl&) {
 TEST_CASE("the reference and a comparison with it end where they were stopped") {
     const StopScope scope(stopped());
     AttentionSpec masked;
-    masked.mask.causal = true;
+    masked.mask.causal = CausalAlign::top_left;
     for (const AttentionSpec& spec : {AttentionSpec{}, masked}) {
         CHECK_THROWS_AS(attend_exact(long_inputs<double>(1500), spec), Stopped);
         verify::Side side;

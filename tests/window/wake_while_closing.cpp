@@ -9,25 +9,32 @@
 #include "app/gl/window.h"
 
 int main() {
-    constexpr int kWindows = 30, kThreads = 3;
-    std::atomic<bool> done = false;
+    constexpr int kWindows = 30, kThreads = 3, kWakes = 100;
+    std::atomic<int> round = 0;  // of waking; negative: the end
     std::vector<std::jthread> threads;
     for (int n = 0; n < kThreads; ++n)
-        threads.emplace_back([&done] {
-            while (!done) attn::gl::Window::wake();
+        threads.emplace_back([&round] {
+            for (int seen = 0;;) {
+                round.wait(seen);
+                seen = round;
+                if (seen < 0) return;
+                for (int wakes = 0; wakes < kWakes; ++wakes) attn::gl::Window::wake();
+            }
         });
-    int opened = 0;
-    for (int n = 0; n < kWindows; ++n) {
+    int closed = 0;
+    while (closed < kWindows) {
         auto window = attn::gl::Window::open({.title = "wake", .size = {320, 200}});
         if (!window) {
             std::cerr << window.error().text() << '\n';
             break;
         }
-        (*window)->wait_events(0.0);
-        ++opened;
+        round = ++closed;
+        round.notify_all();
+        window->reset();  // while the threads wake it
     }
-    done = true;
+    round = -1;
+    round.notify_all();
     threads.clear();
-    std::cout << opened << " windows opened and closed\n";
-    return opened == kWindows ? 0 : 1;
+    std::cout << closed << " windows opened and closed\n";
+    return closed == kWindows ? 0 : 1;
 }
