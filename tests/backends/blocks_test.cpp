@@ -113,6 +113,6 @@ TEST_CASE("a call that is stopped fails with one sentence") {
     for (const char* name : {"staged", "fused"}) {
         CHECK(
             must_fail(attend(one_head(64), {}, *find_backend(name), all_stages(), {stopped(), {}}))
-                .sentence == "the attention call was stopped");
+                .text() == "the attention call was stopped");
     }
 }

@@ -189,7 +189,7 @@ TEST_CASE("a fused call that is stopped fails, and one that is not tells its pro
     const auto forward = must(fused_forward(call, fused_stages(), control));
     CHECK(furthest == 1.0);
     source.request_stop();
-    CHECK(must_fail(fused_forward(call, fused_stages(), control)).sentence ==
+    CHECK(must_fail(fused_forward(call, fused_stages(), control)).text() ==
           "the attention call was stopped");
     CHECK(!fused_backward(call, forward, one.upstream, control));
 }
@@ -199,7 +199,7 @@ TEST_CASE("fused backward refuses a forward trace without logsumexp") {
     Trace forward = attend(one.inputs, one.spec, "fused").value();
     forward.logsumexp = {};
     const auto d = must_fail(attend_backward(one.inputs, one.spec, forward, one.upstream, "fused"));
-    CHECK(d.sentence ==
+    CHECK(d.text() ==
           "the forward trace holds the rows' sums as [0, 0, 0, 0] but backward needs [1, 4, 211, "
           "1]: expected a trace of backend fused");
 }

@@ -111,7 +111,7 @@ TEST_CASE("raw scores under a mask by hand; −inf forbids, and an empty row fol
 TEST_CASE("V that does not fit the weights is named with what was expected") {
     Inputs rest;
     rest.v = Tensor(Shape{1, 1, 3, 1});
-    CHECK(must_fail(attend_from(Stage::weights, Tensor(Shape{1, 2, 2, 2}), rest, {})).sentence ==
+    CHECK(must_fail(attend_from(Stage::weights, Tensor(Shape{1, 2, 2, 2}), rest, {})).text() ==
           "V is [1, 1, 3, 1] beside weights [1, 2, 2, 2]; expected [1, Hkv, 2, d_v] with Hkv a "
           "divisor of 2");
 }

@@ -64,7 +64,7 @@ std::string compare(const Trace& got, const TraceD& expected, StageSet stages,
 bool check_backend(const Backend& backend, const Case& one, const ExactCase& exact) {
     const Call call = validate(one.inputs, one.spec).value();
     if (const auto reason = backend.supports(call)) {
-        CHECK(must_fail(attend(call, backend)).sentence ==
+        CHECK(must_fail(attend(call, backend)).text() ==
               fmt::format("backend {} cannot compute this: {}", backend.name(), *reason));
         return false;
     }
@@ -321,7 +321,7 @@ TEST_CASE("scaling queries and keys by d_k to the -1/4 each is scaling scores by
             for (std::size_t n = 0; n < a[other].values().size(); ++n)
                 CHECK((*b)[one].values()[n] == doctest::Approx(a[other].values()[n]).epsilon(1e-5));
     q_and_k.score = Score::cosine;
-    CHECK(must_fail(attend(inputs, q_and_k)).sentence ==
+    CHECK(must_fail(attend(inputs, q_and_k)).text() ==
           "scale is q_and_k with score cosine: it scales the queries and keys of dot products, so "
           "score dot is expected");
 }

@@ -114,7 +114,7 @@ TEST_CASE("a mask with 3 axes is refused with both meanings written out") {
     const std::array<Index, 3> extents{2, 3, 4};
     const auto mask =
         must_fail(mask_from_file(extents, std::vector<std::uint8_t>(24), sizes(2, 2, 3, 4)));
-    CHECK(mask.sentence ==
+    CHECK(mask.text() ==
           "mask [2, 3, 4] has 3 axes, which is ambiguous: write [2, 1, 3, 4] for one mask per "
           "batch entry or [1, 2, 3, 4] for one per head");
 }

@@ -35,7 +35,7 @@ view::AppState started(const std::vector<std::string>& words) {
 }
 
 std::string start_fault(const std::vector<std::string>& words) {
-    return must_fail(start_of(words)).sentence;
+    return must_fail(start_of(words)).text();
 }
 
 Index tokens_of(const view::AppState& state) {

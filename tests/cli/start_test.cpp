@@ -109,7 +109,7 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(ready.opened->document->tokens == std::vector<std::string>{"ay", "bee"});
     CHECK(says(*start.actions.front().as<view::OpenFile>()->options, "asks=Q"));
     options.reading["role"] = "asks=W_Z";
-    CHECK(says(must_fail(read_start(options)).sentence, "W_Z"));
+    CHECK(says(must_fail(read_start(options)).text(), "W_Z"));
     check_refused({"render", "--role", "asks=Q", "-o", "x.svg"},
                   "--role is for a file of tensors; no file is given");
     check_refused({"render", saved_session(scratch, "f.jsonl"), "--tokens", words, "-o", "x.svg"},
@@ -143,8 +143,8 @@ TEST_CASE_FIXTURE(OnDisk, "--layer and --head say what is shown first, and must 
     CHECK(must(shown(1, 1)) == std::pair<Index, Index>(1, 1));
     CHECK(must(shown(1, {})) == std::pair<Index, Index>(1, 0));
     CHECK(must(shown({}, 1)) == std::pair<Index, Index>(0, 1));
-    CHECK(says(must_fail(shown(2, {})).sentence, "no layer 2"));
-    CHECK(says(must_fail(shown({}, 2)).sentence, "no head 2"));
+    CHECK(says(must_fail(shown(2, {})).text(), "no layer 2"));
+    CHECK(says(must_fail(shown({}, 2)).text(), "no head 2"));
 }
 
 TEST_CASE("standard input is one file") {

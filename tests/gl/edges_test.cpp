@@ -62,7 +62,7 @@ TEST_CASE("a call that is stopped fails with one sentence, and the next one comp
     const Inputs inputs = four_tokens();
     const Call call = validate(inputs, {}).value();
     for (const StageSet keep : {all_stages(), fused_stages()}) {
-        CHECK(must_fail(the_backend().forward(call, keep, {stopped(), {}})).sentence ==
+        CHECK(must_fail(the_backend().forward(call, keep, {stopped(), {}})).text() ==
               "the attention call was stopped");
         CHECK(the_backend().forward(call, keep, {}));
     }
@@ -71,7 +71,7 @@ TEST_CASE("a call that is stopped fails with one sentence, and the next one comp
 TEST_CASE("gradients are refused with the names of the backends that compute them") {
     const Inputs inputs = four_tokens();
     const Trace trace = attend(inputs, {}, the_backend()).value();
-    CHECK(must_fail(attend_backward(inputs, {}, trace, {}, the_backend())).sentence ==
+    CHECK(must_fail(attend_backward(inputs, {}, trace, {}, the_backend())).text() ==
           "backend gl computes no gradients: choose one of reference, staged, fused");
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("queries wider than the fused kernel takes fail alone, and their score
     inputs.q = inputs.k = Tensor({1, 1, 2, 29'857}, 1e-3F);
     inputs.v = Tensor({1, 1, 2, 1}, {1.0F, 3.0F});
     CHECK(must_fail(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))))
-              .sentence.find("d_k of at most 29856, and here are 29857") != std::string::npos);
+              .text().find("d_k of at most 29856, and here are 29857") != std::string::npos);
     const auto stored = must(attend(inputs, {}, the_backend()));
     CHECK(stored[Stage::context](0, 0, 0, 0) == doctest::Approx(2.0));
     inputs.q = inputs.k = Tensor({1, 1, 2, 29'856}, 1e-3F);

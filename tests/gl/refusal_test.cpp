@@ -19,10 +19,10 @@ TEST_CASE("where it cannot run the backend says why, every call fails so, and ot
     if (const char* const wanted = std::getenv("ATTN_GL_REASON"))
         CHECK_MESSAGE(reason->find(wanted) != std::string::npos, *reason);
     const Inputs inputs = four_tokens();
-    CHECK(must_fail(attend(inputs, {}, the_backend())).sentence == *reason);
+    CHECK(must_fail(attend(inputs, {}, the_backend())).text() == *reason);
     const Backend* const all[] = {find_backend("staged"), &the_backend()};
     const Call call = validate(inputs, {}).value();
-    CHECK(must_fail(choose_backend("gl", call, all_stages(), all)).sentence ==
+    CHECK(must_fail(choose_backend("gl", call, all_stages(), all)).text() ==
           "backend gl cannot run here: " + *reason);
     CHECK(attend(inputs, {}, *choose_backend("auto", call, all_stages(), all).value()));
 }

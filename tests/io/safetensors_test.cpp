@@ -82,7 +82,7 @@ TEST_CASE("16-bit floats are read as they are, other numbers are not") {
     CHECK_FALSE(halves("I16", "[3]"));
     CHECK_FALSE(halves("U8", "[6]"));
     const std::string bytes = safetensors(one("F16", "[3]", "[0,6]"), data);
-    CHECK(must_fail(parsed(bytes)->read_halves("b")).sentence == "f: b is not there");
+    CHECK(must_fail(parsed(bytes)->read_halves("b")).text() == "f: b is not there");
 }
 
 TEST_CASE("halves are exact, down to the smallest and up to infinity") {

@@ -118,7 +118,7 @@ TEST_CASE("a file that is no attention opens as a table of its arrays, with the 
         CHECK(state.workspace == "tensors");
     }
     const std::string path = golden("none.npz");
-    CHECK(says(must_fail(opener()({path, 0}, {})).sentence, path));
+    CHECK(says(must_fail(opener()({path, 0}, {})).text(), path));
 }
 
 TEST_CASE("jobs that are let go in the middle of their work end") {
@@ -169,7 +169,7 @@ TEST_CASE("an error of whoever looks on ends a play") {
     const view::Actions actions{view::SetScaling{false}, view::SetCausal{true},
                                 view::GoToStage{Stage::output}};
     const auto answer = [&] { jobs::answer(state, jobs); };
-    CHECK(must_fail(view::play(state, actions, answer, refuse)).sentence == "no mask, please");
+    CHECK(must_fail(view::play(state, actions, answer, refuse)).text() == "no mask, please");
     CHECK(state.stage == Stage::x);
     CHECK(state.document().spec.scale == ScaleKind::none);
 }

@@ -229,11 +229,11 @@ TEST_CASE("a value over tokens is the factor times the sum of products of its ro
 
 TEST_CASE("what has no circuit is refused by its name") {
     const auto model = must(Model::open(test::golden_model("gpt2")));
-    CHECK(must_fail(head_circuit(model, {7, 0})).sentence ==
+    CHECK(must_fail(head_circuit(model, {7, 0})).text() ==
           "there is no layer 7: the model has 2, counted from 0");
-    CHECK(must_fail(token_circuit(model, {0, 0}, tokens({50}))).sentence ==
+    CHECK(must_fail(token_circuit(model, {0, 0}, tokens({50}))).text() ==
           "token 50 is not one of 50");
-    CHECK(must_fail(token_circuit(model, {0, 0}, {})).sentence == "the text has no token");
+    CHECK(must_fail(token_circuit(model, {0, 0}, {})).text() == "the text has no token");
     CHECK(must_fail(head_circuit(model, {0, 0}, {stopped(), {}})).kind == ErrorKind::failure);
     CHECK(must_fail(compositions(model, {1, 0}, {stopped(), {}})).kind == ErrorKind::failure);
     ModelWeights weights = model.weights();
@@ -242,11 +242,11 @@ TEST_CASE("what has no circuit is refused by its name") {
     w_o.values()[0] = HUGE_VALF;  // a row of head 0
     const Model endless(model.config(), std::move(weights), std::nullopt);
     const std::string infinite = "a weight of L0 H0 is infinite; expected finite numbers";
-    CHECK(must_fail(head_circuit(endless, {0, 0})).sentence == infinite);
-    CHECK(must_fail(compositions(endless, {1, 0})).sentence == infinite);
+    CHECK(must_fail(head_circuit(endless, {0, 0})).text() == infinite);
+    CHECK(must_fail(compositions(endless, {1, 0})).text() == infinite);
     must(head_circuit(endless, {0, 1}));
     const auto image = must(Model::open(test::golden_model("vit")));
-    CHECK(must_fail(token_circuit(image, {0, 0}, tokens({1}))).sentence ==
+    CHECK(must_fail(token_circuit(image, {0, 0}, tokens({1}))).text() ==
           "a circuit over tokens is of a model that reads texts, not images");
     CHECK(!must(head_circuit(image, {0, 0})).copying);
     const auto bert = must(Model::open(test::golden_model("bert")));

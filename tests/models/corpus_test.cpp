@@ -83,7 +83,7 @@ void check_read_by_block(const std::filesystem::path& folder) {
     const auto again = passing.run(kThreeTexts[0], *find_backend("staged"));
     check_same_run(must(again), expected);
     const auto second = must_fail(passing.run(kThreeTexts[0], *find_backend("staged")));
-    CHECK(second.sentence == "the weights of layer 0 are gone with an earlier run");
+    CHECK(second.text() == "the weights of layer 0 are gone with an earlier run");
     const auto changed = [&](const Model& model) {
         const Interventions off{{{0, 0}}, {}, {}};
         return model.run(kThreeTexts[0], *find_backend("staged"), all_stages(), {}, off);

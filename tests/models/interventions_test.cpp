@@ -40,7 +40,7 @@ ModelRun run(const Model& model, const Interventions& with = {},
 }
 
 std::string refused(const Model& model, const Interventions& with) {
-    return must_fail(model.run(kText, *find_backend("staged"), all_stages(), {}, with)).sentence;
+    return must_fail(model.run(kText, *find_backend("staged"), all_stages(), {}, with)).text();
 }
 
 double distance(const Tensor& a, const Tensor& b) {

@@ -277,7 +277,7 @@ TEST_CASE("a matrix in 16 bits of a wrong shape is refused as one in float32 is"
                                    folder / "config.json");
         write_bytes(folder / "model.safetensors", file_of(arrays, as));
         const auto model = must_fail(Model::open(folder.path()));
-        const std::string& sentence = model.sentence;
+        const std::string& sentence = model.text();
         return sentence.substr(sentence.find("model.safetensors"));
     };
     CHECK(says(fault(&format), "array 'model.layers.0.mlp.up_proj.weight' is ["));

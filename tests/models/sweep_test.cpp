@@ -199,7 +199,7 @@ TEST_CASE("a head set to zero is the run with that head off, in every family wit
         const ModelRun run = must(read.run({}));
         const auto sweep = sweep_heads(*read.model, run, staged());
         if (!read.model->gives_logits()) {
-            CHECK(must_fail(sweep).sentence ==
+            CHECK(must_fail(sweep).text() ==
                   "what a change does is measured on logits, and this model gives none");
             continue;
         }
@@ -259,7 +259,7 @@ TEST_CASE("a run that kept weights and v in place of context is swept to the sam
     const auto same = must(sweep_heads(model, some, staged()));
     for (std::size_t n = 0; n < whole.swept.size(); ++n) check_equal(same.swept[n], whole.swept[n]);
     const ModelRun none = must(model.run(text, staged(), {}));
-    CHECK(must_fail(sweep_heads(model, none, staged())).sentence ==
+    CHECK(must_fail(sweep_heads(model, none, staged())).text() ==
           "the run did not keep 'context', nor 'weights' and 'v'");
 }
 
@@ -286,7 +286,7 @@ TEST_CASE("what a sweep cannot do is refused, and it ends soon after it was stop
     const ModelRun run = must(model.run(tokens({3, 1, 4}), staged()));
     const ModelRun longer = must(model.run(tokens({3, 1, 4, 1}), staged()));
     const auto refused = [&](const SweepOptions& options) {
-        return must_fail(sweep_heads(model, run, staged(), options)).sentence;
+        return must_fail(sweep_heads(model, run, staged(), options)).text();
     };
     CHECK(refused({Ablation::zero, {{3, 50}}, false, nullptr}) == "token 50 is not one of 50");
     CHECK(refused({Ablation::patch, {}, false, nullptr}) == "a patch needs another text");
@@ -399,7 +399,7 @@ TEST_CASE("tokens are paired by their common ends, or as written") {
     CHECK(pairs_of({0, -1, 3}) == PairedTokens{{0, 0}, {2, 3}});
     for (const char* wrong : {"0", "0=", "=1", "a=1", "0=1=2", "0=1,,", "-"})
         CHECK(must_fail(parse_pairs(wrong)).kind == ErrorKind::input);
-    CHECK(must_fail(aligned({{3, 0}}, 3, 9)).sentence ==
+    CHECK(must_fail(aligned({{3, 0}}, 3, 9)).text() ==
           "token 3 is paired, and the text has 3 tokens, counted from 0");
     CHECK(must_fail(aligned({{-1, 0}}, 3, 9)).kind == ErrorKind::input);
 }

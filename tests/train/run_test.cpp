@@ -232,7 +232,7 @@ TEST_CASE("runs: what cannot be written whole leaves no folder, and a run that i
         const auto fresh = save_run(scratch / "new/of/run", longer);
         const auto again = save_run(scratch / "there", longer);
         REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
-        CHECK(says(must_fail(fresh).sentence, "File too large"));
+        CHECK(says(must_fail(fresh).text(), "File too large"));
         CHECK(!fs::exists(scratch / "new"));
         CHECK(!again);
         CHECK(names_in(scratch / "there") == names);
@@ -246,7 +246,7 @@ TEST_CASE("runs: a folder that is wrong is refused by name") {
     const fs::path folder = scratch / "run";
     const auto fault = [&](const std::string& text) {
         REQUIRE(write_file_atomically(folder / "run.json", text));
-        return must_fail(open_run(folder)).sentence;
+        return must_fail(open_run(folder)).text();
     };
     CHECK(!open_run(folder));
     CHECK(!is_run(folder));
@@ -286,9 +286,9 @@ TEST_CASE("runs: a moment has the numbers of its optimiser and no others") {
         const std::string text = must(read_text_file(json));
         REQUIRE(write_file_atomically(
             json, replaced(text, fmt::format("\"{}\"", key), fmt::format("\"{}\"", other))));
-        CHECK(says(must_fail(open_run(scratch / key)).sentence, message));
+        CHECK(says(must_fail(open_run(scratch / key)).text(), message));
         Spec changed = spec;
         changed.optimiser = optimiser == Optimiser::sgd ? Optimiser::adamw : Optimiser::sgd;
-        CHECK(says(must_fail(Trainer::from(changed, *run.moments[0])).sentence, "mean squares"));
+        CHECK(says(must_fail(Trainer::from(changed, *run.moments[0])).text(), "mean squares"));
     }
 }

@@ -69,7 +69,7 @@ TEST_CASE("ulp counts float32 numbers, across 0 too") {
 }
 
 TEST_CASE("shapes that differ are both named") {
-    CHECK(must_fail(compare(Tensor({1, 2, 3, 4}), TensorD({1, 2, 4, 3}), {})).sentence ==
+    CHECK(must_fail(compare(Tensor({1, 2, 3, 4}), TensorD({1, 2, 4, 3}), {})).text() ==
           "shape [1, 2, 3, 4] and not [1, 2, 4, 3]");
 }
 

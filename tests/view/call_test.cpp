@@ -450,7 +450,7 @@ TEST_CASE("a preset by hand names fields of the call; parameters that it lacks a
         return document_from_json(R"({"title": "t", "note": "n", "sentence": "a b", )" + spec + "}",
                                   "p.json")
             .error()
-            .sentence;
+            .text();
     };
     CHECK(
         fault(R"("heads": 4, "kv_heads": 3)") ==
