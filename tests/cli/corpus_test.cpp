@@ -253,7 +253,7 @@ TEST_CASE("corpus: a result opens in Heads with its model; without it the table 
         CHECK(alone.document->no_attention == "the model " + corpus.model + " is not here");
         std::filesystem::rename(moved, corpus.model);
         std::ofstream(std::filesystem::path(corpus.model) / "merges.txt", std::ios::app) << "\n";
-        CHECK(says(files::opener(backends())(view::OpenRequest{path}, {}).value().notes,
+        CHECK(says(text_of(files::opener(backends())(view::OpenRequest{path}, {}).value().notes),
                    "is another model than the one that was measured, or has changed"));
     }
 }
@@ -274,8 +274,8 @@ TEST_CASE("corpus: a session finds it where both were moved, and it opens with a
     std::filesystem::resize_file(std::filesystem::path(corpus.model) / "model.safetensors", 1000);
     const auto damaged = files::opener(backends())(view::OpenRequest{path}, {}).value();
     CHECK(view::heads_look(*damaged.session).corpus == path);
-    CHECK(damaged.notes.starts_with("no text can be read: "));
-    CHECK(says(damaged.notes, "model.safetensors"));
+    CHECK(text_of(damaged.notes).starts_with("no text can be read: "));
+    CHECK(says(text_of(damaged.notes), "model.safetensors"));
 }
 
 TEST_CASE("corpus: where no text could be measured it fails and says why; a part may have none") {

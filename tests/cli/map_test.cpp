@@ -69,8 +69,8 @@ TEST_CASE("the window starts with a file of tensors, a generated matrix, at a ce
 TEST_CASE("a file is open before the first frame, what the reader notes is a warning") {
     const auto start = must(start_of({golden("qkv.npz")}));
     REQUIRE(start.warnings.size() == 1);
-    CHECK(says(start.warnings.front(), golden("qkv.npz")));
-    CHECK(says(start.warnings.front(), "scale=none"));
+    CHECK(says(start.warnings.front().text, golden("qkv.npz")));
+    CHECK(says(start.warnings.front().text, "scale=none"));
     for (const view::Action& action : start.actions) CHECK_FALSE(view::is_awaited(action));
 }
 

@@ -170,7 +170,7 @@ TEST_CASE("a trace of every family gives the numbers of the model's heads") {
         succeeds(joined({"trace", "--model", folder, "-o", traced}, reads));
         const view::Opened file = opened(traced);
         CHECK(file.document->given.empty());
-        CHECK(says(file.notes, "scores are what Q and K give, bit for bit"));
+        CHECK(says(text_of(file.notes), "scores are what Q and K give, bit for bit"));
         const auto result = heads_of(file);
         const Npz npz = read_npz(traced).value();
         REQUIRE(result.layers.size() == 2);
@@ -222,8 +222,8 @@ TEST_CASE_FIXTURE(test::WithGpt2,
                         floats(npz, fmt::format("l{}.weights", n))));
     CHECK(result.weights({1, 2})(3, 0) == 1.0F);
     CHECK(says(
-        file.notes,
+        text_of(file.notes),
         traced +
             ": weights are shown as they are stored; those that Q and K give differ by at most "));
-    CHECK(says(file.notes, " (layer 1, head 2, query 3, key 0)"));
+    CHECK(says(text_of(file.notes), " (layer 1, head 2, query 3, key 0)"));
 }

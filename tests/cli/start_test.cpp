@@ -190,12 +190,12 @@ TEST_CASE_FIXTURE(
                                   "{\"action\":\"set_scaling\",\"on\":false}\n"
                                   "{\"action\":\"set_sc\n\n"
                                   "{\"action\":\"set_causal\",\"on\":true}\n"));
-    std::vector<std::string> warnings;
+    std::vector<Note> warnings;
     const auto actions = must(cli::read_journal(path, warnings));
     CHECK(actions.size() == 2);
     REQUIRE(warnings.size() == 2);
-    CHECK(says(warnings[0], "line 2"));
-    CHECK(says(warnings[1], "line 3: is blank"));
+    CHECK(says(warnings[0].text, "line 2"));
+    CHECK(says(warnings[1].text, "line 3: is blank"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a journal's images are found beside it, each of several") {
@@ -206,11 +206,11 @@ TEST_CASE_FIXTURE(OnDisk, "a journal's images are found beside it, each of sever
                                   R"({"action":"open_file","path":"model.npz","text":"a || b",)"
                                   R"("image":"a.png || b.png || c.png"})"
                                   "\n"));
-    std::vector<std::string> warnings;
+    std::vector<Note> warnings;
     const auto actions = must(cli::read_journal(path, warnings));
     REQUIRE(actions.size() == 1);
     CHECK(actions[0].as<view::OpenFile>()->image ==
           fmt::format("{} || {} || c.png", scratch.at("a.png"), scratch.at("b.png")));
     REQUIRE(warnings.size() == 1);
-    CHECK(says(warnings[0], "c.png"));
+    CHECK(says(warnings[0].text, "c.png"));
 }

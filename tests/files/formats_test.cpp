@@ -59,7 +59,7 @@ std::string refused(const fs::path& path, const OptionValues& options = {}) {
 
 bool notes_say(const TensorFile& file, const std::string& words) {
     return std::ranges::any_of(file.notes,
-                               [&](const std::string& note) { return says(note, words); });
+                               [&](const Note& note) { return says(note.text, words); });
 }
 
 std::vector<float> values_of(const Tensor& tensor) {

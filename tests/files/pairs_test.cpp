@@ -180,8 +180,8 @@ TEST_CASE_FIXTURE(OnDisk, "a weight as nn.Linear stores it gives the numbers of 
         CHECK(std::ranges::equal(a[row.stage].values(), b[row.stage].values()));
     CHECK(torch.param_extents[0][index_of(Param::w_q)] == std::vector<Index>{3, 2});
     CHECK(torch.roles.at("q.weight") == "W_Q.T");
-    CHECK(std::ranges::any_of(torch.notes, [](const std::string& note) {
-        return says(note, "q.weight is read transposed, [out, in]; gradients are [in, out]");
+    CHECK(std::ranges::any_of(torch.notes, [](const Note& note) {
+        return says(note.text, "q.weight is read transposed, [out, in]; gradients are [in, out]");
     }));
     const auto wrong = read_tensors(scratch.at("b.npz"), {{"role", {"--role", "q.weight=W_Q"}}});
     CHECK_FALSE(wrong);

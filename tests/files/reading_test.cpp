@@ -44,8 +44,8 @@ OptionValues given(std::initializer_list<std::pair<const char*, const char*>> op
     return values;
 }
 
-bool notes_say(const std::vector<std::string>& notes, const std::string& words) {
-    return std::ranges::count(notes, words) == 1;
+bool notes_say(const std::vector<Note>& notes, const std::string& words) {
+    return std::ranges::count(notes, words, &Note::text) == 1;
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ TensorFile shown(const std::string& path, const OptionValues& given = {}) {
 }
 
 bool has_note(const TensorFile& file, const std::string& note) {
-    INFO("file.notes ", file.notes, ", note ", note);
-    return std::ranges::count(file.notes, note) == 1;
+    INFO("file.notes ", text_of(file.notes), ", note ", note);
+    return std::ranges::count(file.notes, note, &Note::text) == 1;
 }
 
 HeadsResult heads_of(const view::AppState& state) {
@@ -52,8 +52,7 @@ TEST_CASE("stored weights that Q and K give are computed, and that is said") {
     const TensorFile file = shown(path);
     CHECK(file.given.empty());
     CHECK_FALSE(file.spec.mask.causal);
-    CHECK(file.notes ==
-          std::vector<std::string>{path + ": weights are what Q and K give, bit for bit"});
+    CHECK(text_of(file.notes) == path + ": weights are what Q and K give, bit for bit");
     CHECK(file.roles.at("weights") == "weights");
 }
 

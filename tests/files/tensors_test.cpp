@@ -104,11 +104,11 @@ TEST_CASE("names and forms of other programs are met with what to write instead"
     REQUIRE(other.notes.size() == 1);
     for (const char* remedy :
          {"b_q: call it b_Q", "bias_K: call it b_K", "causal is an option, not an array"})
-        CHECK(says(other.notes[0], remedy));
+        CHECK(says(other.notes[0].text, remedy));
     CHECK(says(refused("bits.npz"), "Q is uint16, which is how bfloat16 is often saved"));
     const TensorFile decode = opened("decode.npz");
-    CHECK(std::ranges::any_of(decode.notes, [](const std::string& note) {
-        return says(note,
+    CHECK(std::ranges::any_of(decode.notes, [](const Note& note) {
+        return says(note.text,
                     "causal=top-left puts the query at position 0, so that keys from 1 on are "
                     "never attended to; causal=bottom-right");
     }));
@@ -117,16 +117,17 @@ TEST_CASE("names and forms of other programs are met with what to write instead"
 TEST_CASE("an array that means nothing is named in a note") {
     const TensorFile file = opened("unused.npz");
     REQUIRE(file.notes.size() == 1);
-    CHECK(says(file.notes[0],
+    CHECK(says(file.notes[0].text,
                "unused.npz: arrays 'attn_mask', 'W_extra' are not used; attn_mask: call it mask, "
                "true = may attend; known arrays are Q, K, V, X, X_kv, W_Q"));
-    CHECK(says(file.notes[0], "mask, tokens, tokens_kv, options"));
+    CHECK(says(file.notes[0].text, "mask, tokens, tokens_kv, options"));
     const Scratch scratch;
     write_alike(scratch / "odd.npz",
                 {"Q", "K", "V", "l1.mask", "l01.Q", "l.Q", "l-1.Q", "lx.Q", "q"}, {2, 1}, {1, 2});
     const auto odd = must(read_tensors(scratch.at("odd.npz")));
     REQUIRE(odd.notes.size() == 1);
-    CHECK(says(odd.notes[0], "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
+    CHECK(
+        says(odd.notes[0].text, "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a note names eight arrays and counts the others") {
@@ -134,7 +135,7 @@ TEST_CASE_FIXTURE(OnDisk, "a note names eight arrays and counts the others") {
     for (int n = 0; n < 20; ++n) names.push_back(fmt::format("a{}", n));
     write_alike(scratch / "many.npz", names, {2, 1}, {1, 2});
     const auto many = must(read_tensors(scratch.at("many.npz")));
-    CHECK(says(many.notes.at(0), "'a7' and 12 more are not used"));
+    CHECK(says(many.notes.at(0).text, "'a7' and 12 more are not used"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "an error in a layer names it") {
@@ -166,7 +167,7 @@ TEST_CASE_FIXTURE(OnDisk, "a layer may have options of its own, in place of thos
     CHECK(file.spec_of(1).rope);
     CHECK_FALSE(file.spec_of(2).rope);
     CHECK(file.spec_of(2).mask.window_left == 1);
-    for (const std::string& note : file.notes) CHECK_FALSE(says(note, "not used"));
+    for (const Note& note : file.notes) CHECK_FALSE(says(note.text, "not used"));
     CHECK(must(read_call(path, {}, 1)).spec.rope);
     CHECK_FALSE(must(read_call(path, {}, 2)).spec.rope);
     const OptionValues typed{{"window-left", {"--window-left", "0"}}};
