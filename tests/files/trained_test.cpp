@@ -9,6 +9,7 @@
 #include "app/window/session.h"
 #include "app/workspaces/learn/actions.h"
 #include "core/train/run.h"
+#include "core/train/trainer.h"
 #include "tests/io/scratch.h"
 #include "tests/support/learning.h"
 #include "tests/support/results.h"

@@ -4,43 +4,30 @@ or a minimum of an Index and a difference of pointers, stops the page's build. H
 
     bits32.py TREE BUILD [FILE.cpp ...]
 
-Without a file every source of the page is checked. BUILD has the compile_commands.json. Sources of a folder are read as one, which takes a sixth of the time; where that fails the group is
-halved until the sources that fail alone are found, so two sources of a folder may give one name to two things.
+Without a file every source of the page is checked. BUILD has the compile_commands.json. Sources of a folder are read as one, for
+most of the time goes into headers; where that fails the group is halved until the sources that fail alone are found.
 Exit 77 (skipped), with the reason, where GCC has no 32-bit headers.
 """
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
 import resource
-import shlex
 import subprocess
 import sys
 import tempfile
+
+from commands import entries, settings
 
 TREE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 WANTED = sys.argv[3:]
 # Debian has one folder of headers for both sizes; only its gcc-multilib, which excludes cross compilers, links it where -m32 looks.
 TARGET = ["-m32", "-isystem", "/usr/include/x86_64-linux-gnu", "-Werror=narrowing", "-fmax-errors=3", "-std=c++20",
           "-DEIGEN_DEFAULT_DENSE_INDEX_TYPE=__INT64_TYPE__"]
+UNNAMED = re.compile(r"namespace \{(.*?)\n\}  // namespace\n", re.DOTALL)
 # Read by most sources: parsed once.
 COMMON = ["<algorithm>", "<filesystem>", "<functional>", "<map>", "<ranges>", "<fmt/format.h>", "<fmt/ranges.h>", "<nlohmann/json.hpp>",
           '"app/common/actions.h"', '"app/common/inspector.h"', '"app/common/workspace.h"', '"core/kinds.h"', '"core/large/weight_map.h"']
-INCLUDE = re.compile(r'^#include "(/[^"]+\.cpp)"', re.MULTILINE)
-
-
-def entries():
-    """(source, arguments) of every command for core and app; a group of CMake's gives each of its sources."""
-    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        file = pathlib.Path(entry["file"])
-        sources = [file]
-        if BUILD in file.parents:
-            sources = [pathlib.Path(name) for name in INCLUDE.findall(file.read_text())] if file.exists() else []
-        for source in sources:
-            path = str(source.relative_to(TREE)) if TREE in source.parents else ""
-            if path.startswith(("core/", "app/")):
-                yield path, shlex.split(entry["command"])
 
 
 def of_page(path):
@@ -49,24 +36,47 @@ def of_page(path):
     return path not in left_out and not (TREE / "web" / path).exists()
 
 
-def settings(commands):
-    """Every include folder and definition of these commands, in their order."""
-    found = {}
-    for words in commands:
-        for n, word in enumerate(words):
-            if word.startswith(("-I", "-D")):
-                found[(word,)] = None
-            elif word == "-isystem":
-                found[(word, words[n + 1])] = None
-    return [word for each in found for word in each]
+def own_names(text):
+    """What a source names for itself alone: functions with their parameters, types, constants."""
+    found = set()
+    for block in UNNAMED.findall(text):
+        for line in block.splitlines():
+            if line[:1].isalpha() and not line.startswith(("template", "using namespace", "namespace")):
+                kind = re.match(r"(?:struct|class|enum class|using) (\w+)(?!::)\b", line)
+                value = None if line.startswith("using") else re.search(r"\b(?!struct|enum)(\w+)\s*[(=\[{](.*)", line)
+                if kind:
+                    found.add(kind[1])
+                elif value:
+                    found.add((value[1], re.sub(r"\w+(?=[,)])", "", value[2]) if "(" in line else ""))
+    return found
+
+
+def grouped(sources):
+    """The sources of a folder together, but for those that give one name to two things, or that include themselves for each
+    processor."""
+    folders, alone = {}, []
+    for path in sources:
+        text = (TREE / path).read_text()
+        if "foreach_target" in text:
+            alone.append([path])
+            continue
+        names = own_names(text)
+        groups = folders.setdefault(os.path.dirname(path), [])
+        group = next((group for group in groups if not group[0] & names), None)
+        if group is None:
+            groups.append(group := [set(), []])
+        group[0].update(names)
+        group[1].append(path)
+    return [group[1] for groups in folders.values() for group in groups] + alone
 
 
 def main():
-    commands = dict(entries())
+    commands = {path: words for path, words in entries(TREE, BUILD) if path.startswith(("core/", "app/"))}
     sources = WANTED or sorted(path for path in commands if of_page(path))
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        compiler = ["g++", *TARGET, f"-I{TREE}/web", *settings(commands.values())]
+        used = dict.fromkeys(each for words in commands.values() for each in settings(words))
+        compiler = ["g++", *TARGET, f"-I{TREE}/web", *(word for each in used for word in each)]
 
         def compile_alone(name, text, *more):
             (folder / name).write_text(text)
@@ -97,13 +107,9 @@ def main():
             half = len(group) // 2
             return check(group[:half], f"{number}a") + check(group[half:], f"{number}b")
 
-        groups = {}
-        for path in sources:
-            # A kernel that is compiled for many processors includes itself.
-            alone = "foreach_target" in (TREE / path).read_text()
-            groups.setdefault(path if alone else os.path.dirname(path), []).append(path)
+        groups = grouped(sources)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            failed = [text for errors in pool.map(check, groups.values(), range(len(groups))) for text in errors]
+            failed = [text for errors in pool.map(check, groups, range(len(groups))) for text in errors]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     for text in failed:
         print(text)
