@@ -349,7 +349,7 @@ TEST_CASE("a session keeps settings and tokens; of another text or model there a
         .open = [](const OpenRequest& request, const RunControl& control) -> Result<Opened> {
             if (std::holds_alternative<GenerateText>(request.what))
                 return fake_writer(request, control);
-            return Opened{fake_writing().shared_document(), nullptr, ""};
+            return Opened{fake_writing().shared_document(), nullptr, {}};
         }};
     const AppState read = written(reopened(state, context));
     CHECK(generate_controls(read) == generate_controls(state));
@@ -431,7 +431,7 @@ TEST_CASE("a model that is opened in Generate stays there where it can write") {
                 return fake_writer(request, control);
             Document document = fake_writing().document();
             if (!writes) document.read_out.next.clear();
-            return Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""};
+            return Opened{std::make_shared<const Document>(std::move(document)), nullptr, {}};
         };
         AppState state = in_workspace("generate");
         play(state, {OpenFile{"fake", "the cat sat"}, DocumentReady{}}, opener);

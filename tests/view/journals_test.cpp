@@ -28,7 +28,7 @@ Result<Opened> open_planted(const OpenRequest& request, const RunControl& contro
     document.size = made->source.size;
     document.layers = {made->inputs};
     document.inputs = made->inputs;
-    return Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""};
+    return Opened{std::make_shared<const Document>(std::move(document)), nullptr, {}};
 }
 
 bool has_nan(const AppState& state) {

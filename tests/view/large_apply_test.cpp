@@ -122,7 +122,7 @@ TEST_CASE("a session that is opened in a running window looks at what it looked 
     auto session = std::make_shared<const AppState>(
         session_from_json(session_to_json(saved), "session", {.open = open_planted}).value());
     const auto opened =
-        std::make_shared<const Opened>(Opened{session->shared_document(), session, ""});
+        std::make_shared<const Opened>(Opened{session->shared_document(), session, {}});
     const AppState shown = after(
         planted_state({.tokens = 512}),
         {SetMapCanvas{{600.0, 400.0}}, OpenFile{"a.json"}, DocumentReady{"a.json", "", opened}});
@@ -137,7 +137,7 @@ TEST_CASE("a session that is opened in a running window looks at what it looked 
 TEST_CASE("what is made of a corpus keeps theme and scale, and is not saved over it") {
     const AppState saved = after(planted_state(), {SetTheme{ThemeName::dark}, SetUiScale{1.0}});
     const auto opened = std::make_shared<const Opened>(
-        Opened{saved.shared_document(), std::make_shared<const AppState>(saved), ""});
+        Opened{saved.shared_document(), std::make_shared<const AppState>(saved), {}});
     const AppState now = after(initial_state(), {SetTheme{ThemeName::light}, SetUiScale{1.5}});
     for (const char* const path : {"heads.npz", "a.json"}) {
         CAPTURE(path);

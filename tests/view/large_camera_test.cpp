@@ -160,7 +160,7 @@ TEST_CASE("before the map is there one can go to what the document has, and nowh
         }
     const AppState moved = after(opening, {SetMapCamera{{3.0, 2.0, 0.1}}});
     const auto opened =
-        std::make_shared<const Opened>(Opened{planted_document({.tokens = 1024}), nullptr, ""});
+        std::make_shared<const Opened>(Opened{planted_document({.tokens = 1024}), nullptr, {}});
     const AppState there = after(moved, {DocumentReady{"", "", opened}});
     CHECK(map_look(there).fitted);  // where the last one was looked at means nothing for this one
     CHECK(map_look(there).size == MapSize{1024, 1024});

@@ -37,7 +37,7 @@ inline std::shared_ptr<const Document> planted_document(const large::PlantedSpec
 inline Result<Opened> open_planted(const OpenRequest& request, const RunControl&) {
     const auto* spec = std::get_if<large::PlantedSpec>(&request.what);
     if (!spec) return failed(words_of(request) + " cannot be opened here");
-    return Opened{planted_document(*spec), nullptr, ""};
+    return Opened{planted_document(*spec), nullptr, {}};
 }
 
 /// `state` once a generated matrix was opened: nothing of a map is there yet.

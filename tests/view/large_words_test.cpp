@@ -22,7 +22,7 @@ AppState changed_state(const std::function<void(Document&, Inputs&)>& change,
     document.inputs = std::make_shared<const Inputs>(std::move(inputs));
     document.layers = {document.inputs};
     const auto opened = std::make_shared<const Opened>(
-        Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""});
+        Opened{std::make_shared<const Document>(std::move(document)), nullptr, {}});
     AppState state = after(initial_state(), {OpenFile{"x.npz"}, DocumentReady{"x.npz", "", opened},
                                              SetMapCanvas{{1000.0, 800.0}}});
     return with_map_input(std::move(state));

@@ -18,7 +18,7 @@ Result<Opened> read_by_fake(const OpenRequest& request, const RunControl&) {
     document.layers = {document.inputs, document.inputs};
     document.read_out.has_vector = true;
     if (!model.before.empty()) document.read_out.similarity = 0.25;
-    return Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""};
+    return Opened{std::make_shared<const Document>(std::move(document)), nullptr, {}};
 }
 
 AppState played(AppState state, const Actions& actions) {

@@ -71,7 +71,7 @@ inline Result<Opened> open_swept(const OpenRequest& request, const RunControl&) 
         if (!made) return tl::unexpected(made.error());
         made->layers.assign(2, made->inputs);
         made->own_heads = 2;
-        return Opened{std::make_shared<const Document>(*std::move(made)), nullptr, ""};
+        return Opened{std::make_shared<const Document>(*std::move(made)), nullptr, {}};
     }
     const auto* sweep = std::get_if<SweepModel>(&request.what);
     if (sweep == nullptr) return bad_input("no files here");

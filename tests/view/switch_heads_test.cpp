@@ -58,7 +58,7 @@ Result<Opened> run_by_fake(const OpenRequest& request, const RunControl&) {
         }
         document.effects = std::make_shared<const InterventionEffects>(std::move(effects));
     }
-    return Opened{std::make_shared<const Document>(std::move(document)), nullptr, ""};
+    return Opened{std::make_shared<const Document>(std::move(document)), nullptr, {}};
 }
 
 const Action kRunDone = DocumentReady{};

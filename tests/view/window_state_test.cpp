@@ -250,7 +250,7 @@ TEST_CASE("the prompt keeps the path of what cannot be opened, and its fault unt
     CHECK(state.message.severity == Severity::error);
     CHECK(after(state, {DraftPrompt{path + "x"}}).message.words.empty());
     CHECK(after(state, {ShowPrompt{PromptKind::save}}).message.words.empty());
-    const Opened opened{std::make_shared<Document>(initial_state().document()), nullptr, ""};
+    const Opened opened{std::make_shared<Document>(initial_state().document()), nullptr, {}};
     CHECK_FALSE(
         after(state, {OpenFile{path}, DocumentReady{path, "", std::make_shared<Opened>(opened)}})
             .prompt);
