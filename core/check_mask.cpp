@@ -13,14 +13,14 @@ namespace {
 
 std::string fault_of_rules(const MaskSpec& mask) {
     const std::pair<const char*, Index> counts[] = {{"window", mask.window.value_or(0)},
-                                                    {"window-left", mask.window_left.value_or(0)},
-                                                    {"window-right", mask.window_right.value_or(0)},
-                                                    {"global-tokens", mask.global_tokens}};
+                                                    {"window_left", mask.window_left.value_or(0)},
+                                                    {"window_right", mask.window_right.value_or(0)},
+                                                    {"global_tokens", mask.global_tokens}};
     for (const auto& [name, count] : counts)
         if (count < 0) return fmt::format("{} is {}: it must be at least 0", name, count);
     if (mask.global_tokens > 0 && !mask.windowed())
         return fmt::format(
-            "global-tokens is {} without a window: expected window, window-left or window-right, "
+            "global_tokens is {} without a window: expected window, window_left or window_right, "
             "which it widens",
             mask.global_tokens);
     if (mask.block.value_or(1) < 1)

@@ -97,7 +97,7 @@ std::string check_options(const AttentionSpec& spec) {
         unless(spec.dropout >= 0.0 && spec.dropout < 1.0,
                "dropout is {}: it must be at least 0 and below 1", spec.dropout),
         unless(spec.heads >= 1, "heads is {}: it must be at least 1", spec.heads),
-        unless(spec.kv_heads >= 1, "kv-heads is {}: it must be at least 1", spec.kv_heads),
+        unless(spec.kv_heads >= 1, "kv_heads is {}: it must be at least 1", spec.kv_heads),
         unless(in_float_range(spec.softcap.value_or(1.0)),
                "softcap is {}: it must be a number from 1e-18 to 1e18", spec.softcap.value_or(1.0)),
         check_offset(spec.query_offset.value_or(0)),
@@ -109,7 +109,7 @@ std::string check_options(const AttentionSpec& spec) {
 /// Positions are whole numbers that a double holds exactly, far from overflow.
 std::string check_offset(Index offset) {
     constexpr Index kFarthest = Index{1} << 40;
-    return unless(offset >= 0 && offset <= kFarthest, "query-offset is {}: it must be 0 to 2^40",
+    return unless(offset >= 0 && offset <= kFarthest, "query_offset is {}: it must be 0 to 2^40",
                   offset);
 }
 
@@ -117,7 +117,7 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
     if (spec.query_offset && spec.mask.causal == CausalAlign::bottom_right &&
         *spec.query_offset != size.tk - size.tq)
         return fmt::format(
-            "query-offset is {} but causal=bottom-right puts query 0 at Tk − Tq = {}: give one of "
+            "query_offset is {} but causal=bottom-right puts query 0 at Tk − Tq = {}: give one of "
             "the two",
             *spec.query_offset, size.tk - size.tq);
     if (!spec.rope) return {};
@@ -126,7 +126,7 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
     const RopeScaling& scaling = spec.rope->scaling;
     return first_of({
         unless(spec.rope->base >= 1e-6 && spec.rope->base <= kLargestFactor,
-               "rope-base is {}: it must be a number from 1e-6 to 1e18", spec.rope->base),
+               "rope.base is {}: it must be a number from 1e-6 to 1e18", spec.rope->base),
         unless(scaling.factor >= 1e-3 && scaling.factor <= kLargestFactor,
                "the factor of RoPE's scaling is {}: it must be a number from 1e-3 to 1e18",
                scaling.factor),
@@ -138,7 +138,7 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
                "RoPE's yarn scaling goes from pair {} to {}: the first must be the smaller",
                scaling.low, scaling.high),
         unless(dims >= 2 && dims % 2 == 0 && dims <= size.d_k,
-               "rope-dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
+               "rope.dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
                "is expected",
                dims, size.d_k),
     });
@@ -319,7 +319,7 @@ std::string check_sinks(const InputsOf<Scalar>& in, EmptyRows empty_rows, const 
     return first_of(
         {check_row(in, Param::sinks, size.heads, "query head"),
          unless(empty_rows == EmptyRows::zero,
-                "empty-rows is nan, but with sinks no row is empty: a sink takes the whole "
+                "empty_rows is nan, but with sinks no row is empty: a sink takes the whole "
                 "weight of a row without keys")});
 }
 

@@ -271,7 +271,7 @@ std::string refuses(const CallForm& form, const OperationSpec& spec) {
             form.size.tq, form.size.tk);
     if (form.size.query_offset != 0)
         return fmt::format(
-            "operation state-space has no query-offset: token i reads the states after token i, so "
+            "operation state-space has no query_offset: token i reads the states after token i, so "
             "0 is expected, not {}",
             form.size.query_offset);
     return refuse_pair_options("state-space", form, Factor::not_used);

@@ -197,14 +197,14 @@ TEST_CASE("RoPE turns pairs of columns by position · base^(−2c/d_k), halves o
     }
     const AppState turns = seeded(1, {SetRope{RopeTurn::half}});
     const std::string odd =
-        "rope-dims is 3: RoPE turns pairs of columns, so an even number from 2 to d_k = 3 is "
+        "rope.dims is 3: RoPE turns pairs of columns, so an even number from 2 to d_k = 3 is "
         "expected.";
     CHECK(refused(turns, SetKeyWidth{3}) == odd);
     CHECK(refused(seeded(1, {SetKeyWidth{3}}), SetRope{RopeTurn::half}) == odd);
     CHECK(refused(seeded(1), SetRopeBase{10.0}) ==
           "RoPE is off, so that it has no base: choose half or interleaved first.");
     CHECK(refused(turns, SetRopeBase{0.0}) ==
-          "rope-base is 0: it must be a number from 1e-6 to 1e18.");
+          "rope.base is 0: it must be a number from 1e-6 to 1e18.");
 }
 
 TEST_CASE("a sink takes exp(sink) of every row's sum, and its logit comes from the seed") {
@@ -342,7 +342,7 @@ TEST_CASE("a query offset moves the causal mask: query i sees keys up to i + off
         CHECK((at(state, Stage::weights, 0, i, j) > 0.0) == (j <= i + 2));
     CHECK(state.document().spec.query_offset == 2);
     CHECK_FALSE(after(state, {SetQueryOffset{0}}).document().spec.query_offset);
-    CHECK(refused(state, SetQueryOffset{-1}) == "query-offset is -1: it must be 0 to 2^40.");
+    CHECK(refused(state, SetQueryOffset{-1}) == "query_offset is -1: it must be 0 to 2^40.");
 }
 
 TEST_CASE("W_K := W_Q copies every number: scores are symmetric, undo brings the old ones back") {

@@ -227,7 +227,7 @@ constexpr Claim kClaims[] = {
     {"Columns 2c and 2c + 1 of every {} turn together, by its position times {}", check_turned},
     {"Columns c and c + {} of every {} turn together, by its position times {}", check_turned},
     {"And so {} more pair{} of columns of {}", check_more_pairs},
-    {"{} cannot be computed here: rope-dims is {}: RoPE turns pairs of columns, so an even number "
+    {"{} cannot be computed here: rope.dims is {}: RoPE turns pairs of columns, so an even number "
      "from 2 to d_k = {} is expected",
      [](const Told& told) {
          const Index dims = told.count(1);
