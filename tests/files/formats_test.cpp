@@ -271,18 +271,20 @@ TEST_CASE_FIXTURE(OnDisk, "the output of a trace is an input, and a note says so
 TEST_CASE_FIXTURE(OnDisk, "weights or scores alone are told what is missing") {
     CHECK(read(write(scratch / "w.npz", {counting("weights", {2, 3, 3})})).given.size() == 1);
     const std::string logits = refused(write(scratch / "l.npz", {counting("logits", {2, 3, 3})}));
-    CHECK(says(logits,
-               "l.npz: logits [2, 3, 3] is there, which trace computes from Q, K and V, and those "
-               "are missing: save them beside, or X with W_Q, W_K and W_V; scores or weights alone "
-               "are given as --role NAME=weights, masked, scaled or scores; it holds logits"));
+    CHECK(
+        says(logits,
+             "l.npz: logits [2, 3, 3] is there, which trace computes from Q, K and V, and those "
+             "are missing; it holds logits. Pass --role NAME=weights (or masked, scaled, scores) "
+             "if the file has only scores or weights. Save Q, K and V too, or X with W_Q, W_K and "
+             "W_V"));
     CHECK(says(refused(write(scratch / "raw.npz", {counting("scores", {3, 3})})),
-               "raw.npz: scores are scores q·k, and how they are scaled is not in the file"));
+               "raw.npz: scores are scores q·k, and the file does not have their scale"));
     CHECK(says(refused(write(scratch / "f.npz", {counting("foo", {3})})),
                "f.npz: the file has no queries, keys and values; it holds foo. Save X with W_Q, "
                "W_K and W_V, or all of Q, K and V"));
     CHECK(says(refused(write(scratch / "qk.npz", {counting("Q", {3, 2}), counting("K", {3, 2})})),
-               "qk.npz: V is missing; Q and K are there: scores and weights need no V but context "
-               "does: save it too, or open the file in the window"));
+               "qk.npz: V is missing; Q and K are there; it holds Q, K. Save V too, which the "
+               "context needs, or open the file in the window"));
     CHECK(says(refused(write(scratch / "q.npz", {counting("Q", {3, 2})})),
                "q.npz: K and V are missing; Q is there; it holds Q. Save all of Q, K and V"));
     std::vector<Array> many;
@@ -389,10 +391,11 @@ TEST_CASE_FIXTURE(OnDisk, "shapes that only tokens first make a call of are told
                             R"("V":{"dtype":"I8","shape":[3,2,1],"data_offsets":[12,18]})" +
                                 tokens + "}",
                             "123456123456123456"));
-    CHECK(says(refused(scratch / "f.safetensors"),
+    CHECK(says(refused(scratch / "f.safetensors", given({{"dtype", "int"}})),
                "tokens has 3 tokens, but there are 2 queries (Tq); expected one token each. Pass "
                "--layout tokens-first if Q is [T, H, d]"));
-    CHECK(read(scratch / "f.safetensors", given({{"layout", "tokens-first"}})).size.heads == 2);
+    CHECK(read(scratch / "f.safetensors", given({{"dtype", "int"}, {"layout", "tokens-first"}}))
+              .size.heads == 2);
 }
 
 TEST_CASE_FIXTURE(OnDisk, "what TransformerLens saves opens by its own names, tokens first") {

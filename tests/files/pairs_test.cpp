@@ -113,9 +113,9 @@ TEST_CASE_FIXTURE(
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == "tensors");
     CHECK(says(state.document().no_attention,
-               "scores are scores q·k, and how they are scaled is not in the file: choose in "
-               "Tensors: scale none (softmax takes them as they are: they are scaled already, or "
-               "nothing scales them), scale X (times X) or d-k N"));
+               "scores are scores q·k, and the file does not have their scale. In Tensors "
+               "choose scale none (they are scaled already, or not at all), scale X (softmax takes "
+               "X times the scores) or d-k N"));
     CHECK(says(view::stages_lack(state.document()), "Tensors says why"));
 }
 

@@ -44,7 +44,7 @@ TEST_CASE("in cross-attention the keys have tokens of their own") {
 
 TEST_CASE("tokens that do not fit the call are refused with both counts") {
     CHECK(says(refused("tokens_short.npz"),
-               "tokens_short.npz: tokens holds 2 tokens, but there are 3 queries (Tq)"));
+               "tokens_short.npz: tokens has 2 tokens, but there are 3 queries (Tq)"));
     CHECK(says(refused("tokens_numbers.npz"),
                "tokens is int64 [3]; expected an array of strings, or a text scalar with a JSON "
                "array of strings"));

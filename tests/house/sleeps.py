@@ -22,7 +22,9 @@ ALLOWED = {
     "python/package_test.py": (2, "between two looks"),
     "python/window_test.py": (2, "between two looks; nothing happens for half a second"),
     "web/browser.py": (2, "between two looks; between two keys"),
+    "window/exits.sh": (1, "the program ends at a random moment"),
     "window/files.sh": (1, "between two looks, of a stand-in for the desktop's dialog"),
+    "window/random_input.sh": (1, "between two looks"),
     "window/window.sh": (2, "between two looks, of a length drawn by chance"),
 }
 
