@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(test::WithGpt2,
     CHECK(std::count(lines.out.begin(), lines.out.end(), '\n') == 2);
     CHECK(says(lines.out, "50 kept:"));
     const Ran long_one = succeeds({"generate", folder, "--text", "abba c", "--tokens", "99"});
-    CHECK(says(long_one.err, "--tokens is 99, and the model takes 16 tokens"));
+    CHECK(says(long_one.err, "--tokens is 99, but the model reads at most 16 tokens"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "generate: a token of eos_token_id, one or of a list, ends the text") {

@@ -198,7 +198,7 @@ TEST_CASE_FIXTURE(OnDisk,
     const Ran unsaid = traced_arrays(scratch, arrays, {"--causal"});
     CHECK(unsaid.code == attn::cli::kBadInput);
     CHECK(says(unsaid.err,
-               "a causal mask of 2 queries and 3 keys starts in one of two corners: give "
+               "a causal mask of 2 queries and 3 keys starts in one of two corners. Pass "
                "--causal=top-left (query i sees keys 0 to i: PyTorch's is_causal) or "
                "--causal=bottom-right (query i sees keys 0 to i + 1: decoding with a KV cache)"));
     const Npz right = written(scratch, arrays, {"--causal=bottom-right"});
