@@ -184,7 +184,8 @@ TEST_CASE_FIXTURE(OnDisk, "one query after ten keys is in the block of the last 
         for (const char* backend : {"reference", "staged"}) {
             std::vector<std::string> all = options;
             all.insert(all.end(), {"--backend", backend});
-            const auto weights = floats(written(scratch, arrays, all), "weights");
+            const Npz out = written(scratch, arrays, all);
+            const auto weights = floats(out, "weights");
             REQUIRE(weights.size() == expected.size());
             for (std::size_t j = 0; j < expected.size(); ++j)
                 CHECK(weights[j] == doctest::Approx(expected[j]));
