@@ -52,7 +52,7 @@ class Random {
 };
 
 const ImVec2 kSizes[] = {{200, 150},  {320, 480},   {640, 400},   {1280, 200}, {1280, 720},
-                             {2000, 150}, {1600, 1000}, {1024, 3000}, {4000, 300}, {4000, 3000}};
+                         {2000, 150}, {1600, 1000}, {1024, 3000}, {4000, 300}, {4000, 3000}};
 constexpr float kScales[] = {1.0F, 1.3F, 2.0F};
 constexpr const char* kTexts[] = {"0",  "1", "-1.5", "1e9",   "nan", "7",        "0.5",
                                   "k",  "^", "the ", "W_Q",   "é",   "\xF0\x9F", "cat sat",
@@ -224,10 +224,17 @@ class Program {
     std::uint64_t checks_every_ = setting("ATTN_INPUT_CHECKS", 20);
 };
 
+/// What a session keeps, but for the bottom line: some of its sentences give a number of a result that a job may not have
+/// brought yet, and a journal does not say when it came.
+std::string session_of(AppState state) {
+    state.message = {};
+    return session_to_json(state);
+}
+
 std::string replayed(const Actions& journal) {
     AppState state = initial_state();
     play(state, journal, open_small);
-    return session_to_json(state);
+    return session_of(std::move(state));
 }
 
 }  // namespace
@@ -248,7 +255,7 @@ TEST_CASE("random input ends no program, and its journal gives the same state") 
         program.live(events);
         frames += program.frames(), actions += program.journal().size(), ++played;
         for (const auto& [key, count] : program.seen()) seen[key] += count;
-        const std::string lived = session_to_json(program.state());
+        const std::string lived = session_of(program.state());
         const std::string again = replayed(program.journal());
         CAPTURE(seed);
         if (lived != again)

