@@ -141,15 +141,14 @@ std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
                           .value = fmt::format("{}={}", name, kind),
                           .when = std::move(when)};
         };
-        throw Failure(Error{
-            .problem =
-                fmt::format("{} is {}, which is how bfloat16 is often saved", name, array.dtype),
-            .code = ErrorCode::ambiguous,
-            .where = path_,
-            .expected = "float16, bfloat16, float32 or float64",
-            .remedies = {says("bf16", "it holds the bits of bfloat16"),
-                         says("f16", "it holds the bits of float16"),
-                         says("int", "it holds integers")}});
+        throw Failure(Error{.problem = fmt::format("{} is {}, which is how bfloat16 is often saved",
+                                                   name, array.dtype),
+                            .code = ErrorCode::ambiguous,
+                            .where = path_,
+                            .expected = "float16, bfloat16, float32 or float64",
+                            .remedies = {says("bf16", "it holds the bits of bfloat16"),
+                                         says("f16", "it holds the bits of float16"),
+                                         says("int", "it holds integers")}});
     }
     if (bits && bits != Bits::integers) return numbers_of_bits(array, *bits);
     if (auto* values = std::get_if<std::vector<float>>(&array.values)) return std::move(*values);

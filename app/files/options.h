@@ -47,8 +47,8 @@ struct CallOptions {
     bool sinks = false;                        // the file is said to hold the array
     std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
     std::map<std::string, Bits, std::less<>> dtypes;  // by the array's name; "": of every other
-    std::string group;                         // encoder, decoder or cross; "": not said
-    std::string tokens_file;                   // of text or JSON; "": the array `tokens`
+    std::string group;                                // encoder, decoder or cross; "": not said
+    std::string tokens_file;                          // of text or JSON; "": the array `tokens`
     // Of operations, together `operation`.
     std::optional<Operation> which_operation;
     OperationSpec operation_settings;

@@ -115,8 +115,8 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
     const Result<Dimensions> size = sizes_of(inputs, options.spec, values);
     if (!size)
         throw Failure(Error{.problem = layer.with_array_names(size.error().text()),
-                                   .where = layer.shown(),
-                                   .remedies = layout_remedy(layer, inputs)});
+                            .where = layer.shown(),
+                            .remedies = layout_remedy(layer, inputs)});
     if (file.layers.empty()) file.size = *size;
     if (!file.layers.empty() && file.layers.front().v.empty() != inputs.v.empty())
         throw bad_input(fmt::format("{} {} V, layer {} {}; expected V in every layer or in none",

@@ -121,8 +121,8 @@ struct ModelFamily {
     BiasRule attention_biases = BiasRule::as_stored, mlp_biases = BiasRule::as_stored;
     QkvOrder qkv_order = QkvOrder::parts;
     Gated gated = Gated::apart;
-    bool embedding_root = false;    // the embedding is multiplied by √width
-    bool embedding_twice = false;   // the embedding is multiplied by 2
+    bool embedding_root = false;   // the embedding is multiplied by √width
+    bool embedding_twice = false;  // the embedding is multiplied by 2
     double query_scalar = 0.0;  // scores are divided by its root, where it is not said; 0: by √d_k
     double score_cap = 0.0, logit_cap = 0.0;  // where it is not said; 0: none
     Positions positions = Positions::learned;

@@ -80,7 +80,8 @@ TEST_CASE("queries wider than the fused kernel takes fail alone, and their score
     inputs.q = inputs.k = Tensor({1, 1, 2, 29'857}, 1e-3F);
     inputs.v = Tensor({1, 1, 2, 1}, {1.0F, 3.0F});
     CHECK(must_fail(attend(inputs, {}, the_backend(), StageSet().set(index_of(Stage::context))))
-              .text().find("d_k of at most 29856, and here are 29857") != std::string::npos);
+              .text()
+              .find("d_k of at most 29856, and here are 29857") != std::string::npos);
     const auto stored = must(attend(inputs, {}, the_backend()));
     CHECK(stored[Stage::context](0, 0, 0, 0) == doctest::Approx(2.0));
     inputs.q = inputs.k = Tensor({1, 1, 2, 29'856}, 1e-3F);

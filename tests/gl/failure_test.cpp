@@ -36,7 +36,8 @@ TEST_CASE("a reset of the card turns the backend off, says so, and others comput
         const Instead reset(
             epoxy_glGetGraphicsResetStatus, +[]() -> GLenum { return GL_GUILTY_CONTEXT_RESET; });
         CHECK(must_fail(attend(four_tokens(), {}, backend))
-                  .text().find("the graphics card was reset in ") == 0);
+                  .text()
+                  .find("the graphics card was reset in ") == 0);
     }
     REQUIRE(backend.unavailable());
     CHECK(backend.unavailable()->find("the graphics card was reset in ") == 0);
@@ -49,7 +50,8 @@ TEST_CASE("a card without room fails that call alone, and names what does not fi
     const Instead full(
         epoxy_glGetError, +[]() -> GLenum { return GL_OUT_OF_MEMORY; });
     CHECK(must_fail(attend(four_tokens(), {}, the_backend()))
-              .text().find("OpenGL has no room for it") != std::string::npos);
+              .text()
+              .find("OpenGL has no room for it") != std::string::npos);
     CHECK(the_backend().unavailable() == std::nullopt);
 }
 

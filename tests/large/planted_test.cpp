@@ -162,8 +162,7 @@ TEST_CASE("the generator names a size that it does not make, and stops when aske
     CHECK(must_fail(plant(spec_of(255, 64))).text() ==
           "tokens is 255: the generator makes 256 to 1048576");
     CHECK_FALSE(plant(spec_of(kMostPlanted + 1, 64)).has_value());
-    CHECK(must_fail(plant(spec_of(256, 31))).text() ==
-          "d_k is 31: the generator makes 32 to 256");
+    CHECK(must_fail(plant(spec_of(256, 31))).text() == "d_k is 31: the generator makes 32 to 256");
     CHECK_FALSE(plant(spec_of(256, 257)).has_value());
     CHECK_FALSE(plant(spec_of(4096, 64), {stopped(), {}}).has_value());
 }

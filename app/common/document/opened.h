@@ -74,9 +74,9 @@ std::string words_of(const OpenRequest& request);
 /// What came of it: a document, or a whole session.
 struct Opened {
     std::shared_ptr<const Document> document;
-    std::shared_ptr<const AppState> session;     // null: a document alone
-    std::vector<Note> notes;                     // what the reader says beside
-    std::shared_ptr<const train::Run> run = {};  // of a folder that a training was saved in
+    std::shared_ptr<const AppState> session;          // null: a document alone
+    std::vector<Note> notes;                          // what the reader says beside
+    std::shared_ptr<const train::Run> run = {};       // of a folder that a training was saved in
     std::shared_ptr<const verify::Side> side = {};    // results to be checked: they alone
     std::shared_ptr<const Generated> generated = {};  // what a model writes: it alone
     std::shared_ptr<const SweptModel> swept = {};     // a sweep over heads: it alone
