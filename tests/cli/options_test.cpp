@@ -26,13 +26,13 @@ TEST_CASE("a value that cannot be is named with what was expected") {
                          "--rope-scaling is 'linear,1e300'; expected numbers from -1e18 to 1e18");
     check_option_refused(
         {"--rope", "half", "--rope-dims", "3"},
-        "rope-dims is 3: RoPE turns pairs of columns, so an even number from 2 to d_k");
+        "rope.dims is 3: RoPE turns pairs of columns, so an even number from 2 to d_k");
     check_option_refused({"--softcap", "0"}, "softcap is 0");
     check_option_refused({"--query-offset", "-1"}, "query-offset is -1");
     check_option_refused({"--query-offset", "1", "--causal=bottom-right"},
-                         "query-offset is 1 but causal=bottom-right");
+                         "query_offset is 1 but causal=bottom-right");
     check_option_refused({"--window-left", "-1"}, "window-left is -1");
-    check_option_refused({"--global-tokens", "1"}, "global-tokens is 1 without a window");
+    check_option_refused({"--global-tokens", "1"}, "global_tokens is 1 without a window");
     check_option_refused({"--sinks"}, "no array sinks");
     check_option_refused({"--causal=left"},
                          "--causal is 'left'; expected top-left or bottom-right");

@@ -174,10 +174,10 @@ TEST_CASE_FIXTURE(OnDisk, "raw scores ask for their scale, and a layer of severa
 }
 
 TEST_CASE_FIXTURE(OnDisk, "one query after ten keys is in the block of the last ones") {
+    const std::vector<float> q{1.0F};
     std::vector<float> k(10, 1.0F);
     k[8] = 0.0F, k[9] = std::log(3.0F);
-    const std::vector<NpzEntry> arrays{
-        {"Q", {1, 1}, std::vector<float>{1.0F}}, {"K", {10, 1}, k}, {"V", {10, 1}, k}};
+    const std::vector<NpzEntry> arrays{{"Q", {1, 1}, q}, {"K", {10, 1}, k}, {"V", {10, 1}, k}};
     const std::vector<float> expected{0, 0, 0, 0, 0, 0, 0, 0, 0.25F, 0.75F};
     for (const auto& options : {std::vector<std::string>{"--causal=bottom-right", "--block", "4"},
                                 {"--query-offset", "9", "--block", "4"}})
