@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Numbers that are made to harm a program, for every option that takes one.
 
-  numbers.py ATTNSCOPE MODEL [--runs N] [--seed S] [--jobs J]
+  number_options.py ATTNSCOPE MODEL [--runs N] [--seed S] [--jobs J]
 
 MODEL: a small GPT-2 folder. The options come from `attnscope --man`: every option with a value, of every command and of the
 window; one that takes a number has its range at the end of its words, "; 1 to 65536". Each gets each of VALUES by a flag and,
