@@ -36,7 +36,7 @@ frames_then=$(drawn)
 flashes() { (($(drawn) > frames_then + 5)); }
 wait_for "old → new, which is shown for a moment" flashes
 rests 10 # also after the bottom line is empty again
-echo "the flash: $frames_flash frames in 0.9 s, then none"
+echo "the flash is drawn, then nothing"
 shows 'V, context and output change' 'Q, K, scores and weights cannot'
 [[ $(marks) == "3 7 " ]] || fail "the marks are not 3 ● and 7 ○ but: $(marks)"
 
