@@ -21,6 +21,6 @@ first_that '"action":"select_cost","item":"scores"' click "${rows[@]}"
 ! grep -q measure_cost "$journal" || fail "it was measured without being asked"
 does '"action":"set_cost_preset","key":"document"' palette 'sizes present'
 does '"action":"measure_cost"' press m
-wait_for "the measured times" grep -q '"action":"cost_measured"' "$journal"
+rests 1  # until the measured times are drawn
 
 quits_and_replays
