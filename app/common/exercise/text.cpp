@@ -115,7 +115,7 @@ Result<void> go_through(std::string_view text, const NamedMatrices& values, Word
 }
 
 /// Collects the pieces of a paragraph.
-class Line {
+class LineWriter {
   public:
     void words(std::string_view text) {
         for (const char c : text) {
@@ -218,7 +218,7 @@ Result<std::string> checked_tex(std::string_view tex, const NamedMatrices& value
 }
 
 Result<ExerciseParagraph> exercise_paragraph(std::string_view text, const NamedMatrices& values) {
-    Line line;
+    LineWriter line;
     while (!text.empty()) {
         const std::size_t open = std::min(text.find('$'), text.size());
         const auto done = go_through(
