@@ -23,7 +23,7 @@ bool is_surrogate(char32_t value) { return value >= 0xD800 && value < 0xE000; }
 
 bool is_control(char32_t value) { return value < 0x20 || (value >= 0x7F && value < 0xA0); }
 
-/// Marks that turn the direction of what stands after them, so that a text reads as another one.
+/// Marks that turn the direction of the text after them, so that it reads as another text.
 bool turns_direction(char32_t value) {
     return (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
 }

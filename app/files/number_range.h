@@ -11,7 +11,7 @@ struct NumberRange {
     enum class Kind : std::uint8_t { none, whole, real };
     enum class Form : std::uint8_t {
         one,
-        parts,  // each number of a list with commas; what is no number in it is left to the option
+        parts,  // each number of a list with commas; the option reads the other parts
     };
     Kind kind = Kind::none;
     double low = 0.0, high = 0.0;  // the least and the most, both included

@@ -365,7 +365,7 @@ const AttentionOption* find_option(std::string_view name) {
     return nullptr;
 }
 
-/// Every value comes this way, whoever gave it.
+/// Sets every value, from a flag or from a file.
 void set_option(const AttentionOption& option, CallOptions& call, const Value& value) {
     if (const std::string fault = complaint_about(option.range, value.text); !fault.empty())
         throw bad_input(fmt::format("{} {}", value.shown, fault));

@@ -88,8 +88,8 @@ fs::path temporary_name(const fs::path& target) {
            fmt::format(".{}.{}.{}.tmp", number_of(target), ::getpid(), made++);
 }
 
-/// Gives `use` one name after the other until it returns something else than EEXIST: what stands under a name, a link too,
-/// is left.
+/// Gives `use` one name after the other until it returns something other than EEXIST; an existing file or link remains as
+/// before.
 template <class Use>
 int with_new_name(const fs::path& target, fs::path& name, const Use& use) {
     int code = EEXIST;

@@ -157,7 +157,7 @@ class FileSink {
                     ZIP_SOURCE_SUPPORTS, ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_COMMIT_WRITE,
                     ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_SEEK_WRITE, ZIP_SOURCE_TELL_WRITE,
                     ZIP_SOURCE_WRITE, ZIP_SOURCE_REMOVE, -1);
-            case ZIP_SOURCE_REMOVE:  // whoever made the file removes it
+            case ZIP_SOURCE_REMOVE:  // its maker removes it
                 return ::ftruncate(sink.fd_, 0) == 0 ? 0 : sink.fail(ZIP_ER_REMOVE);
             default:
                 zip_error_set(&sink.error_, ZIP_ER_OPNOTSUPP, 0);
