@@ -40,6 +40,7 @@ press ctrl+e
 settle
 does '"action":"export_figure"' press Return
 wait_for "heads-compared.svg" test -s heads-compared.svg
+settle  # the prompt is closed: until then Escape is its own
 grep -q 'A − B' heads-compared.svg || fail "the SVG does not show the difference of the two heads"
 
 # Every other picture and form by key, and its journal.
