@@ -235,83 +235,98 @@ struct Focus {
     int row = 0;  // the current one of the open list
 };
 
-/// One value: everything that decides what is on screen. Only apply() changes it.
-struct AppState {
-    WorkspaceList workspaces = view::workspaces();
-    std::string_view workspace = "step";  // key of the one that is shown
+/// The document, its history, and all that was computed of it. Undone; saved as the session's document.
+struct DocumentState {
+    std::vector<Edit> history;  // history[now] is the present
+    std::size_t now = 0;
+    std::uint64_t edits = 0;  // how often the history was changed so far
+
+    std::shared_ptr<const Trace> trace;  // of the present document; never null
+    Gradients gradients;                 // of L, see document/loss.h
+    double trace_ms = 0.0;
+    std::string backend_used;  // for `trace`
+    std::string gradients_by;
+    /// The document of `trace` when a backend with a device computed it (see requests.h); else null.
+    std::shared_ptr<const Document> device_document;
+};
+
+/// How the window looks; another session that the program makes (a tour, a lecture) leaves it.
+struct WindowSettings {
     ThemeName theme = ThemeName::dark;
     double ui_scale = 1.0;  // 1.0 … 2.0
     bool reduced_motion = false;
-    std::optional<bool> inspector;  // shown or hidden by hand; nullopt: as the window has room
+    std::optional<bool> inspector;  // shown or hidden by hand; nullopt: by the width of the window
     bool presenter = false;         // P: the canvas alone, large
-    bool show_help = false;         // F1
-    bool show_about = false;        // version and licences
-    bool show_palette = false;      // Ctrl+K
+    std::string backend{kAuto};
+};
+
+/// The current view, as a session's file saves it.
+struct ViewState : WindowSettings {
+    std::string_view workspace = "step";  // key of the shown one
+    bool show_help = false;               // F1
+    bool show_about = false;              // version and licences
+    bool show_palette = false;            // Ctrl+K
     std::string palette_query;
     GlossaryLook glossary;  // G
     Message message;
-    std::string session_file;  // where this session came from or was last saved; "": nowhere
-    KeptFields kept;           // of that file, written again
+    KeptFields kept;  // unknown fields of the session's file, written again
 
-    // of the moment: in no session and no journal
-    std::size_t palette_row = 0;
-    std::vector<std::string> recent;        // files that were opened or saved, the last first
+    // shared by all workspaces
+    Stage stage = Stage::x;
+    Index batch = 0;
+    Index head = 0;
+    std::optional<CellRef> selected;  // a cell that exists; none where the document has no cells
+    std::optional<CellRef> chosen;    // by a person: also while the document has no such cell
+    Places places;                    // the same of every kind of stage
+
+    std::string sentence_draft;   // text of the sentence field
+    bool show_gradients = false;  // ∂L/∂<stage> is shown in place of the stage
+    Loss loss;                    // L as chosen; loss_of() has the valid one
+
+    Slots looks;  // views of the workspaces, not undone
+    TourLook tour;
+};
+
+/// The running program: what it found on this machine, its dialogs and the input. In no session and no journal.
+struct ProgramState {
+    WorkspaceList workspaces = view::workspaces();
+    BackendList backends = attn::backends();  // to choose from
+    /// Of the backends with a device that were tried: "", or why each cannot run here.
+    std::map<std::string, std::string> device_reasons;
+    std::vector<Preset> presets;  // as found at the start
+    TourList tours;
+    std::vector<std::string> recent;  // opened or saved files, the last first
+    std::string session_file;         // where this session came from or was last saved; "": nowhere
+
     std::optional<Recovery> recovery;       // offered now
     bool recovery_shown = false;            // until it is answered
-    std::optional<UnsavedWork> quit_asked;  // it is to be saved or not, until it is answered
-    bool quits_when_saved = false;          // it was answered so
+    std::optional<UnsavedWork> quit_asked;  // to be saved or not, until it is answered
+    bool quits_when_saved = false;          // the answer to that
     std::optional<Prompt> prompt;
     std::optional<Message> notice;  // of the system; before `message` until the next action
     std::optional<Gesture> gesture;
     Focus focus;
     Key held = Key::none;  // a group's digit was pressed: the letter of a workspace comes next
-    bool narrow = false;   // the window has no room for an inspector beside the canvas
+    bool narrow = false;   // too narrow for an inspector next to the canvas
     Effects effects;
+    std::uint64_t opened = 0;  // requests so far
+};
 
-    std::vector<Edit> history;  // history[now] is the present
-    std::size_t now = 0;
-    std::uint64_t edits = 0;              // how often the history was changed so far
-    std::optional<OpenRequest> opening;   // what comes next
-    double opening_done = 0.0;            // how far that is, 0 … 1
-    std::vector<FailedRequest> failures;  // of what is still requested, one of a job
-    std::uint64_t opened = 0;             // requests so far
-
-    // the place that all workspaces share
-    Stage stage = Stage::x;
-    Index batch = 0;
-    Index head = 0;
-    std::optional<CellRef> selected;  // a cell that exists; none where there is none to look at
-    std::optional<CellRef> chosen;    // by a person: also while the document has no such cell
-    Places places;                    // the same of every kind of stage
-    std::optional<CellRef> hovered;   // of the moment: in no session and no journal
-
-    // of the document, in every workspace
-    std::string sentence_draft;   // what stands in the sentence field
-    bool show_gradients = false;  // ∂L/∂<stage> is shown in place of the stage
-    Loss loss;                    // L; loss_of() has the one that holds
-
-    Slots looks;  // of the workspaces: what is looked at, not undone
-    TourLook tour;
-
-    BackendList backends = attn::backends();  // what main has to choose from
-    std::string backend{kAuto};
-    std::shared_ptr<const Trace> trace;  // of the present document; never null
-    Gradients gradients;                 // of L, see document/loss.h
+/// Ends with the document or with the next action. In no session and no journal.
+struct TransientState {
+    std::size_t palette_row = 0;
+    std::optional<CellRef> hovered;
+    std::optional<OpenRequest> opening;   // the next document
+    double opening_done = 0.0;            // its progress, 0 … 1
+    std::vector<FailedRequest> failures;  // of open requests, one of a job
     /// What the last edit, undo or redo did to every stage; null: none since the document was opened.
     std::shared_ptr<const EditEffect> effect;
-    double trace_ms = 0.0;
-    std::string backend_used;  // for `trace`
-    std::string gradients_by;
-    /// What `trace` is of when a backend with a device computed it (see requests.h); else null.
-    std::shared_ptr<const Document> device_document;
-    /// Of the backends with a device that were asked: "", or why each cannot run here.
-    std::map<std::string, std::string> device_reasons;
-    /// Why the chosen backend was left for "auto" since the last action; apply() tells the person.
+    /// Why the chosen backend was left for "auto" since the last action; apply() shows it.
     std::string backend_failure;
+};
 
-    std::vector<Preset> presets;  // as found at the start
-    TourList tours;
-
+/// One value: everything that decides what is on screen, by lifetime. Only apply() changes it.
+struct AppState : DocumentState, ViewState, ProgramState, TransientState {
     /// Beside the canvas, or over it where the window is narrow.
     bool is_inspector_shown() const { return inspector.value_or(!narrow); }
     const Document& document() const { return *history[now].document; }

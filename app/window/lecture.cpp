@@ -6,7 +6,6 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
-#include "app/common/room.h"
 #include "app/common/workspace.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/state_text.h"
@@ -61,7 +60,7 @@ Result<AppState> state_of_screen(const AppState& state, const LectureLook& look)
 }
 
 void take_screen(AppState& state, AppState session, const LectureLook& look) {
-    keep_room(session, state);
+    static_cast<WindowSettings&>(session) = state;
     lecture_look(session) = look;
     Opened opened{
         session.shared_document(), std::make_shared<const AppState>(std::move(session)), {}};

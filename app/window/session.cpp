@@ -226,17 +226,9 @@ Result<AppState> session_from_json(std::string_view text, std::string_view file_
 }
 
 void restore(AppState& state, const AppState& session) {
-    const AppState was = std::exchange(state, session);
-    // what is not of the session: the program and its machine, its history, and what was computed of its document
-    const auto keep = [&](auto... members) { ((state.*members = was.*members), ...); };
-    keep(&AppState::workspaces, &AppState::backends, &AppState::device_reasons, &AppState::presets,
-         &AppState::tours, &AppState::recent, &AppState::session_file, &AppState::recovery,
-         &AppState::recovery_shown, &AppState::quit_asked, &AppState::quits_when_saved,
-         &AppState::prompt, &AppState::notice, &AppState::gesture, &AppState::focus,
-         &AppState::held, &AppState::narrow, &AppState::effects, &AppState::history, &AppState::now,
-         &AppState::edits, &AppState::opened, &AppState::trace, &AppState::gradients,
-         &AppState::trace_ms, &AppState::backend_used, &AppState::gradients_by,
-         &AppState::device_document);
+    const AppState was = state;
+    static_cast<ViewState&>(state) = session;
+    static_cast<TransientState&>(state) = session;
     desktop_look(state) = desktop_look(was);
     figure_look(state) = figure_look(was);
     state.effect.reset();

@@ -6,7 +6,6 @@
 #include "app/common/document/model_text.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
-#include "app/common/room.h"
 #include "app/common/state_text.h"
 #include "app/common/words.h"
 #include "app/common/workspace.h"
@@ -206,7 +205,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     const bool made = file && is_made(*path);
     if (opened.session) {
         AppState session = *opened.session;
-        if (made) keep_room(session, state);
+        if (made) static_cast<WindowSettings&>(session) = state;
         restore(state, session);
     }
     if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
