@@ -8,23 +8,23 @@
 #include <ctime>
 #include <iostream>
 #include <mutex>
+#include <utility>
 
 #include "app/common/figure_size.h"
 #include "app/common/or_throw.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
 #include "app/figure.h"
-#include "app/file_dialog.h"
-#include "app/followed_file.h"
 #include "app/fonts/fonts.h"
 #include "app/jobs/jobs.h"
 #include "app/jobs/script.h"
 #include "app/keep/keeper.h"
 #include "app/keep/known_file.h"
-#include "app/line_file.h"
-#include "app/main_loop.h"
+#include "app/platform/file_dialog.h"
+#include "app/platform/line_file.h"
+#include "app/platform/main_loop.h"
+#include "app/platform/signals.h"
 #include "app/screen.h"
-#include "app/signals.h"
 #include "app/window/session.h"
 #include "core/io/file.h"
 #include "core/io/paths.h"
@@ -65,6 +65,28 @@ bool is_there(const std::filesystem::path& path) {
     std::error_code ignored;
     return std::filesystem::exists(path, ignored);
 }
+
+/// A file that another program writes again and again, whole each time.
+class FollowedFile {
+  public:
+    explicit FollowedFile(std::filesystem::path path) : path_(std::move(path)), seen_(written()) {}
+
+    /// Whether it was written since the last call. A deleted file was not.
+    bool was_written() {
+        const auto now = written();
+        return now && now != std::exchange(seen_, now);
+    }
+
+  private:
+    std::optional<std::filesystem::file_time_type> written() const {
+        std::error_code fault;
+        const auto time = std::filesystem::last_write_time(path_, fault);
+        return fault ? std::nullopt : std::optional(time);
+    }
+
+    std::filesystem::path path_;
+    std::optional<std::filesystem::file_time_type> seen_;
+};
 
 /// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
 std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) {

@@ -2,7 +2,7 @@
 
 #include "app/common/draw/style.h"
 #include "app/common/draw/typeset.h"
-#include "app/spoken.h"
+#include "app/platform/spoken.h"
 
 namespace attn {
 

@@ -32,6 +32,10 @@ INCLUDES = [
     (["app/jobs/*"], [], "draw/|gl/|cli/|files/", "jobs includes only core and view"),
     (["app/figures/*"], [], "draw/|gl/|cli/", "figures includes only view and core"),
     (["app/cli/*"], [], "draw/", "cli draws no panels itself"),
+    (["app/platform/*"], [], "draw/|cli/|files/|jobs/|figures/|window/|workspaces/", "platform includes only core, common and gl"),
+    (["app/*"], ["app/platform/*", "app/main.cpp", "app/cli/terminal.cpp", "app/files/held_signals.cpp", "app/files/outputs.cpp",
+                 "app/files/standard.cpp", "app/gl/imgui_renderer.cpp", "app/keep/autosave.cpp", "app/workspaces/learn/job.cpp"],
+     r"unistd\.h>|fcntl\.h>|signal\.h>|spawn\.h>|pthread\.h>|semaphore\.h>|dlfcn\.h>|sys/", "app/platform knows the operating system"),
     (["core/*", "app/*"], [], "cluster/|mpi\\.h>", "only attnscope-mpi knows MPI"),
 ]
 PRINTS = re.compile(r"^([^/]|/[^/])*\b(v?f?printf|f?puts|putchar|perror|exit|_Exit|abort) *\("

@@ -1,5 +1,5 @@
 // Journals and frame logs: begun only when asked, whole lines, one process each, over nothing else.
-#include "app/line_file.h"
+#include "app/platform/line_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

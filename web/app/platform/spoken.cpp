@@ -1,4 +1,4 @@
-#include "app/spoken.h"
+#include "app/platform/spoken.h"
 
 #include <emscripten.h>
 

@@ -1,4 +1,4 @@
-#include "app/line_file.h"
+#include "app/platform/line_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "app/signals.h"
+#include "app/platform/signals.h"
 
 #include <semaphore.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "app/signals.h"
+#include "app/platform/signals.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "app/main_loop.h"
+#include "app/platform/main_loop.h"
 
 #include <emscripten.h>
 

@@ -1,4 +1,4 @@
-#include "app/file_dialog.h"
+#include "app/platform/file_dialog.h"
 
 #include <fcntl.h>
 #include <signal.h>
