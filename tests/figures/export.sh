@@ -35,7 +35,7 @@ done
 
 # The canvas alone, with its words; the window only with --chrome.
 says step.svg ' looks at ' Softmax cat '0\.160' evenness
-says saturation.svg without 'rows that pass nothing' '82 %'
+says saturation.svg without 'almost no gradient' '82 %'
 says large.svg '512 × 512' needle exact
 ! grep -q '>Help<' step.svg || fail "the rail is in the canvas's figure"
 grep -q '<image ' large.svg || fail "the map is not in large.svg"

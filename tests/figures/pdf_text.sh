@@ -17,6 +17,6 @@ reads 'looks at' --stage weights
 reads 'exp' --chrome --stage weights
 reads '0.577' --stage weights
 reads 'Raw scores' --stage scores
-reads 'rows that pass nothing' --workspace saturation
+reads 'almost no gradient' --workspace saturation
 reads '512 × 512' --planted 512
 reads 'Saturation' --chrome --stage q

@@ -166,5 +166,5 @@ TEST_CASE("saturation: no share of rows is said before one is computed") {
     REQUIRE(build_saturation_view(state).gradients);
     CHECK(build_saturation_view(state).gradients->dead_scaled.empty());
     answer_all(state);
-    CHECK(has(build_saturation_view(state).gradients->dead_scaled, "with ÷√d_k: "));
+    CHECK(has(build_saturation_view(state).gradients->dead_scaled, "with scaling: "));
 }

@@ -16,14 +16,14 @@ namespace {
 constexpr std::array kTabs{GradientOf::z, GradientOf::s, GradientOf::q, GradientOf::w_q};
 
 std::string without_numbers(std::string said) {
-    return std::regex_replace(said, std::regex("(under )?1/[^ ]+|[0-9.]+ times"), "#");
+    return std::regex_replace(said, std::regex("(over )?[^ ]+ times|[0-9.]+ %"), "#");
 }
 
-/// The sentences of every tab, and the last line, without their numbers.
+/// The headline and the muted line of every tab, without their numbers.
 std::vector<std::string> said_at(const GradientPoint& point) {
     std::vector<std::string> said;
     for (const GradientOf of : kTabs) said.push_back(without_numbers(gradient_sentence(of, point)));
-    said.push_back(gradient_closing(point));
+    for (const GradientOf of : kTabs) said.push_back(without_numbers(gradient_closing(of, point)));
     return said;
 }
 
@@ -43,7 +43,11 @@ TEST_CASE("the sentences of the four gradients are the same but for numbers for 
     }
     CHECK(first[0][2] == "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.");
     CHECK(first[9][2] ==
-          "Without ÷√512, a typical row passes # of the gradient, yet the mean is # as long.");
-    CHECK(first[9][4].ends_with("Most rows pass nothing, few pass far too much."));
+          "Without scaling at d_k = 512, the median row's gradient is # smaller, but the mean is # "
+          "as large.");
+    CHECK(first[9][4] == "Without scaling, # of the rows pass almost no gradient.");
+    CHECK(first[9][6] ==
+          "Without scaling, # of the rows pass almost no gradient: the gradient is sparse and "
+          "heavy-tailed.");
     CHECK(first[2][4].empty());
 }

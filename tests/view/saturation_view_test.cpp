@@ -116,7 +116,7 @@ TEST_CASE("a verdict that so few draws leave open is none") {
             const Band& evenness = point.unscaled.evenness;
             const bool border = verdict_of(evenness.sure_low) != verdict_of(evenness.sure_high);
             CAPTURE(d_k);
-            CHECK((view.table.unscaled->words == "at the border") == border);
+            CHECK((view.table.unscaled->words == "borderline") == border);
             open |= border;
             settled |= !border;
         }
@@ -216,7 +216,8 @@ TEST_CASE("the factor from the pinned d_k is the ratio of the unscaled curve") {
                 change_words(at(hero.plot.curves[1], static_cast<double>(pin)),
                              at(hero.plot.curves[1], static_cast<double>(d_k)));
             CHECK(hero.headline.starts_with("d_k " + std::to_string(pin) + " → " +
-                                            std::to_string(d_k) + ": unscaled " + words + ","));
+                                            std::to_string(d_k) + ": without scaling " + words +
+                                            ","));
             CHECK(hero.pin_y == at(hero.plot.curves[1], static_cast<double>(pin)));
         }
 }
@@ -256,7 +257,7 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     CHECK(build_saturation_view(state).sentence.starts_with("Computing at d_k = 100"));
     CHECK_FALSE(requested_sweep(acted(state, {run(*request, {})})));
     const SaturationView view = build_saturation_view(state);
-    CHECK(view.sentence.starts_with("Without ÷√d_k, scores spread like √100 = 10"));
+    CHECK(view.sentence.starts_with("Without scaling, scores spread like √100 = 10"));
     CHECK(view.hero.plot.curves[0].x.size() == sweep_widths().size() + 1);
     controls_of(state).d_k = 64;
     CHECK_FALSE(requested_sweep(state));
@@ -277,7 +278,7 @@ TEST_CASE("curves of older settings are stale; overflow is NaN; 256 keys have no
     CHECK(number_of(view.table.rows, "evenness").unscaled == "NaN");
     CHECK(view.table.unscaled->verdict == Verdict::saturated);
     CHECK(view.unscaled.rounding_note.empty());
-    CHECK(has(view.sentence, "the weights are NaN"));
+    CHECK(has(view.sentence, "the weights and all gradients are NaN"));
     state = saturation_state(SaturationModel::sampled, 64);
     controls_of(state).settings.keys = 256;
     view = build_saturation_view(state);

@@ -1,5 +1,7 @@
 #include "app/workspaces/saturation/words.h"
 
+#include <fmt/format.h>
+
 #include <regex>
 
 #include "app/workspaces/saturation/actions.h"
@@ -67,21 +69,21 @@ void check_share(const std::string& sentence, double p) {
 
 void check_gradient(const std::string& sentence, double scaled, double unscaled) {
     const double ratio = scaled / unscaled;
-    if (const auto bound = first_match(sentence, R"(under 1/(10[⁰¹²³⁴⁵⁶⁷⁸⁹]+) of)")) {
+    if (const auto bound = first_match(sentence, R"(over (10[⁰¹²³⁴⁵⁶⁷⁸⁹]+) times smaller)")) {
         CHECK(ratio > number_in(*bound));
-    } else if (const auto text = first_match(sentence, R"( 1/([0-9.,]+) of)")) {
+    } else if (const auto text = first_match(sentence, R"(([0-9.,]+) times smaller)")) {
         CHECK(ratio == doctest::Approx(number_in(*text)).epsilon(0.05));
-    } else if (const auto times = first_match(sentence, R"(([0-9.,]+) times)")) {
+    } else if (const auto times = first_match(sentence, R"(([0-9.,]+) times as large)")) {
         CHECK(1.0 / ratio == doctest::Approx(number_in(*times)).epsilon(0.05));
-    } else if (has(sentence, "passes is 0.")) {
+    } else if (has(sentence, "through softmax is 0.")) {
         CHECK(unscaled == 0.0);
         CHECK(scaled > 0.0);
     } else if (has(sentence, "passes no gradient")) {
         CHECK(unscaled == 0.0);
         CHECK(scaled == 0.0);
     } else {
-        const bool about = has(sentence, "about the scaled one");
-        CHECK(about != has(sentence, "so few draws leave open"));
+        const bool about = has(sentence, "about as large as with scaling");
+        CHECK(about != has(sentence, "so few draws leave the gradient through softmax open"));
         if (about) CHECK(std::abs(std::log(ratio)) <= std::log(2.0));
     }
 }
@@ -94,8 +96,8 @@ void check_sentence(const SaturationSettings& settings, Index d_k) {
     INFO("sentence ", sentence, ", d_k ", d_k);
     CHECK(sentence.ends_with('.'));
     if (std::isnan(want.p_unscaled)) {
-        CHECK(has(sentence, "the weights are NaN"));
-        CHECK((has(sentence, "Scaled, they are NaN too")) == std::isnan(want.p_scaled));
+        CHECK(has(sentence, "the weights and all gradients are NaN"));
+        CHECK((has(sentence, "With scaling, they are NaN too")) == std::isnan(want.p_scaled));
         if (!std::isnan(want.p_scaled)) check_share(sentence, want.p_scaled);
         return;
     }
@@ -157,8 +159,8 @@ TEST_CASE("what the sentence says of the opening settings") {
     SaturationSettings settings;
     settings.model = SaturationModel::sampled;
     CHECK(saturation_sentence(settings, point) ==
-          "Without ÷√d_k, scores spread like √64 = 8: one key takes 97 %, and the gradient that "
-          "softmax passes is 1/9.0 of the scaled one.");
+          "Without scaling, scores spread like √64 = 8: one key takes 97 %, and the gradient "
+          "through softmax is 9.0 times smaller than with scaling.");
 }
 
 TEST_CASE("factors are written with their direction") {
@@ -194,32 +196,56 @@ TEST_CASE("typed logits: any separator, and an error that names the bad value an
     CHECK(typed_logits(written_logits(odd)).value() == odd);
 }
 
-TEST_CASE("where the curves by the raw score cross is where their order changes") {
+TEST_CASE("fixed logits: the curves of ‖∂a/∂s‖ cross at a root, to the whole d_k") {
     SaturationSettings settings;  // five bars
     const auto sweep = saturation_sweep(settings, sweep_widths()).value();
-    const std::vector<double> crossings = raw_crossings(sweep);
+    const std::vector<Crossing> crossings = raw_crossings(settings, sweep);
     REQUIRE(crossings.size() == 1);
+    CHECK(crossings[0].low == doctest::Approx(196.9).epsilon(1e-3));
+    CHECK(crossings[0].low == crossings[0].high);
     const auto order_at = [&](double d_k) {
         const std::vector<Index> width{static_cast<Index>(d_k)};
         const SaturationPoint point = saturation_sweep(settings, width).value().front();
         return point.scaled.jacobian_raw.median < point.unscaled.jacobian_raw.median;
     };
-    CHECK(order_at(crossings[0] * 0.85));
-    CHECK_FALSE(order_at(crossings[0] * 1.15));
-    const std::string words = raw_sentence(sweep);
-    CHECK(has(words, "scaled starts lower because it contains 1/√d_k"));
-    CHECK(has(words, "cross near d_k ≈ 190."));
+    CHECK(order_at(196.0));
+    CHECK_FALSE(order_at(197.0));
+    const std::string sentence = raw_sentence(settings, sweep);
+    CHECK(has(sentence, "the curve with scaling starts lower"));
+    CHECK(sentence.ends_with("cross at d_k ≈ 197."));
+    settings.logits = {0.1, 0.2, 0.3};
+    const auto narrow = saturation_sweep(settings, sweep_widths()).value();
+    CHECK(raw_sentence(settings, narrow).ends_with("cross at d_k ≈ 2,953."));
+}
+
+TEST_CASE("draws: the curves of ‖∂a/∂s‖ cross between two d_k whose medians are in other order") {
+    SaturationSettings settings{.model = SaturationModel::sampled};
+    settings.trials = 41;
+    const auto sweep = saturation_sweep(settings, sweep_widths()).value();
+    const std::vector<Crossing> crossings = raw_crossings(settings, sweep);
+    REQUIRE(crossings.size() == 1);
+    const auto lower = [&](double d_k) {
+        const SaturationPoint& point =
+            one_of(sweep, static_cast<Index>(d_k), &SaturationPoint::d_k);
+        return point.scaled.jacobian_raw.median < point.unscaled.jacobian_raw.median;
+    };
+    CHECK(lower(crossings[0].low));
+    CHECK_FALSE(lower(crossings[0].high));
+    CHECK(crossings[0].high == 2.0 * crossings[0].low);
+    CHECK(raw_sentence(settings, sweep)
+              .ends_with(fmt::format("cross between d_k = {} and {}.", crossings[0].low,
+                                     crossings[0].high)));
 }
 
 TEST_CASE("curves that do not cross are not said to") {
     SaturationSettings settings;
     settings.logits = {1.0, 1.0};  // unscaled is never below scaled
     const auto sweep = saturation_sweep(settings, sweep_widths()).value();
-    CHECK(raw_crossings(sweep).empty());
-    CHECK(has(raw_sentence(sweep), "do not cross"));
+    CHECK(raw_crossings(settings, sweep).empty());
+    CHECK(has(raw_sentence(settings, sweep), "do not cross"));
     settings.logits = {1.0};  // no gradient at all
     const auto none = saturation_sweep(settings, sweep_widths()).value();
-    CHECK_FALSE(has(raw_sentence(none), "starts lower"));
+    CHECK_FALSE(has(raw_sentence(settings, none), "starts lower"));
 }
 
 TEST_CASE("what an interval leaves open is not said") {
@@ -230,7 +256,7 @@ TEST_CASE("what an interval leaves open is not said") {
     CHECK(way_of({0.9, 1.0}, {0.95, 1.6}) == Way::alike);
     CHECK(way_of({0.0, 0.0}, {0.0, 0.0}) == Way::alike);
     CHECK(way_of({1.0, 1.0}, {0.0, 0.0}) == Way::less);
-    CHECK(times_words(1.0, 1.7) == "1.7 times");
-    CHECK(times_words(34.0, 1.0) == "1/34");
-    CHECK(times_words(3e6, 1.0) == "under 1/10⁶");
+    CHECK(times_words(1.0, 1.7) == "1.7 times as large");
+    CHECK(times_words(34.0, 1.0) == "34 times smaller");
+    CHECK(times_words(3e6, 1.0) == "over 10⁶ times smaller");
 }

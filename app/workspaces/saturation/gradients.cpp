@@ -23,9 +23,9 @@ struct GradientInfo {
 };
 constexpr GradientInfo kInfo[kGradientsOf] = {
     {R"(\|\partial L / \partial z\|)", "before softmax",
-     "By the logits z that enter softmax: ∂L/∂z_j = a_j (∂L/∂a_j − Σ_i a_i ∂L/∂a_i)"},
+     "With respect to the logits z that enter softmax: ∂L/∂z_j = a_j (∂L/∂a_j − Σ_i a_i ∂L/∂a_i)"},
     {R"(\|\partial L / \partial s\|)", "the raw score",
-     "By the raw scores s = q·k: ∂L/∂z, divided by √d_k once more where z = s/√d_k"},
+     "With respect to the raw scores s = q·k: ∂L/∂z, divided by √d_k where z = s/√d_k"},
     {R"(\|\partial L / \partial q\|)", "the query", "∂L/∂q = Σ_j ∂L/∂s_j k_j"},
     {R"(\|\partial L / \partial W_Q\|)", "of a batch",
      "W_Q of a batch of 64 rows with one-hot tokens: √Σ_i ‖∂L/∂q_i‖²"},
@@ -116,7 +116,7 @@ PlotView empty_width_plot(const Have& have, int top) {
 }
 
 void add_medians(PlotView& plot, const Have& have, GradientOf of) {
-    add_width_curve(plot, "with ÷√d_k", Role::weight, false, have,
+    add_width_curve(plot, "with scaling", Role::weight, false, have,
                     [of](const GradientPoint& p) { return spread_in(p.scaled, of).median(); });
     add_width_curve(plot, "without", Role::input, false, have,
                     [of](const GradientPoint& p) { return spread_in(p.unscaled, of).median(); });
@@ -154,10 +154,10 @@ void add_dead(const Have& have, GradientsOverWidth& view) {
         view.dead.push_back({point.d_k, point.unscaled.z.dead, share_text(point.unscaled.z.dead)});
         most = std::max(most, point.scaled.z.dead);
     }
-    view.dead_words = "rows that pass nothing: ‖∂L/∂z‖ < 0.001, without ÷√d_k";
+    view.dead_words = "rows with almost no gradient: ‖∂L/∂z‖ < 0.001, without scaling";
     if (view.dead.empty()) return;
-    view.dead_scaled = most == 0.0 ? "with ÷√d_k: 0 % everywhere"
-                                   : fmt::format("with ÷√d_k: at most {}", share_text(most));
+    view.dead_scaled = most == 0.0 ? "with scaling: 0 % everywhere"
+                                   : fmt::format("with scaling: at most {}", share_text(most));
 }
 
 GradientNumber number_of(const char* tex, std::string scaled, std::string unscaled,
@@ -170,11 +170,6 @@ void add_table(const GradientPoint& here, GradientsOverWidth& view) {
         return number_of(tex, short_number(value(here.scaled)), short_number(value(here.unscaled)),
                          tip);
     };
-    view.medians.push_back(pair(R"(p_{\mathrm{max}})", "The largest weight",
-                                [](const GradientSide& s) { return s.p_max.median(); }));
-    view.medians.push_back(pair(R"(\|\partial a / \partial z\|_F)",
-                                "Frobenius norm of softmax's Jacobian: at most 1/2",
-                                [](const GradientSide& s) { return s.jacobian.median(); }));
     for (std::size_t n = 0; n < kGradientsOf; ++n) {
         const auto of = static_cast<GradientOf>(n);
         view.medians.push_back(pair(kInfo[n].tex, kInfo[n].tip, [of](const GradientSide& s) {
@@ -183,7 +178,7 @@ void add_table(const GradientPoint& here, GradientsOverWidth& view) {
         view.means.push_back(pair(kInfo[n].tex, kInfo[n].tip,
                                   [of](const GradientSide& s) { return spread_in(s, of).mean; }));
     }
-    view.none = {"", "rows that pass nothing", share_text(here.scaled.z.dead),
+    view.none = {"", "almost no gradient", share_text(here.scaled.z.dead),
                  share_text(here.unscaled.z.dead), "‖∂L/∂z‖ below 0.001"};
 }
 
@@ -196,7 +191,7 @@ void add_strips(const GradientPoint& here, GradientOf of, GradientsOverWidth& vi
                           spread.median(),
                           spread.mean};
     }
-    view.strip_words = fmt::format("{} at d_k = {}: a tick for every percent of the {}",
+    view.strip_words = fmt::format("{} at d_k = {}: one tick for each percent of the {}",
                                    tex::plain_text(info_of(of).tex), here.d_k,
                                    of == GradientOf::w_q ? "batches" : "rows");
     view.strip_low = kFloor;
@@ -209,7 +204,7 @@ void add_strips(const GradientPoint& here, GradientOf of, GradientsOverWidth& vi
 
 std::string status_of(const SaturationGradients& drawn, bool stale) {
     if (!drawn.points) return "computing the gradients…";
-    if (stale) return "computing… (the numbers are of the settings before)";
+    if (stale) return "computing… (the numbers belong to the previous settings)";
     std::string words =
         fmt::format("{} rows × {} widths", grouped(drawn.sampling.rows), drawn.points->size());
     return drawn.elapsed_ms > 0.0 ? fmt::format("{} in {:.0f} ms", words, drawn.elapsed_ms) : words;
@@ -245,12 +240,12 @@ GradientsOverWidth build_gradients_over_width(const AppState& state) {
         return view;
     }
     view.sentence = gradient_sentence(of, *here);
-    view.closing = gradient_closing(*here);
+    view.closing = gradient_closing(of, *here);
     const double with = spread_in(here->scaled, of).median();
     const double without = spread_in(here->unscaled, of).median();
     view.typical = change_words(with, without);
     if (without < with)
-        view.lost = of == GradientOf::w_q ? "less in a typical batch" : "lost by a typical row";
+        view.lost = of == GradientOf::w_q ? "lost by the median batch" : "lost by the median row";
     add_table(*here, view);
     add_strips(*here, of, view);
     return view;

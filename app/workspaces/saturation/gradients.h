@@ -19,7 +19,7 @@ struct GradientTab {
     PlotView plot;
     std::string tooltip;
 };
-/// A d_k, and the share of rows that pass nothing there without ÷√d_k.
+/// A d_k, and the fraction of rows that pass almost no gradient there without scaling.
 struct DeadBar {
     Index d_k = 1;
     double share = 0.0;
@@ -45,9 +45,9 @@ struct GradientsOverWidth {
     PlotView plot;           // medians and means of the tab: with, without, mean with, mean without
     std::string lost;        // between the medians, where less passes without
     std::string dead_words;  // of the bars
-    std::string dead_scaled;  // "with ÷√d_k: 0 % everywhere"
+    std::string dead_scaled;  // "with scaling: 0 % everywhere"
     std::vector<DeadBar> dead;
-    std::string typical;  // "÷ 34", of the medians
+    std::string typical;  // change of the median: "÷ 34"
     std::string caption;  // "median"
     std::vector<GradientNumber> medians, means;
     GradientNumber none;  // rows that pass nothing
@@ -59,11 +59,12 @@ struct GradientsOverWidth {
 };
 GradientsOverWidth build_gradients_over_width(const AppState& state);
 
-/// "Without ÷√512, a typical row passes 1/34 of the gradient, yet the mean is 4.9 times as long." Of the gradient that is given,
-/// by the medians, where their confidence tells them apart, and the means. One sentence, true of every input.
+/// "Without scaling at d_k = 512, the median row's gradient is 34 times smaller, but the mean is 4.9 times as large." The medians
+/// are compared where their confidence intervals tell them apart. One sentence, true of every input.
 std::string gradient_sentence(GradientOf of, const GradientPoint& point);
-/// What the distribution at that d_k looks like, or "".
-std::string gradient_closing(const GradientPoint& point);
+/// The fraction of rows that pass almost no gradient without scaling, and whether `of` is sparse: its median falls while its
+/// mean grows. "" where scaling does not change that fraction.
+std::string gradient_closing(GradientOf of, const GradientPoint& point);
 /// Where a number lies.
 struct Interval {
     double low = 0.0, high = 0.0;
@@ -77,7 +78,7 @@ enum class Way : std::uint8_t {
     open  // neither can be told
 };
 Way way_of(const Interval& from, const Interval& to);
-/// "1/34", "under 1/10⁶", "1.7 times": what part of `from` > 0 `to` > 0 is.
+/// "34 times smaller", "over 10⁶ times smaller", "1.7 times as large": `to` > 0 next to `from` > 0.
 std::string times_words(double from, double to);
 const Spread& spread_in(const GradientSide& side, GradientOf of);
 

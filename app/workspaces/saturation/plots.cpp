@@ -63,8 +63,8 @@ void add_sides(PlotView& plot, Band SaturationSide::*number, const Medians& medi
                const PlotWords& words, Bands bands) {
     for (const auto side : {&SaturationPoint::scaled, &SaturationPoint::unscaled}) {
         const bool is_scaled = side == &SaturationPoint::scaled;
-        CurveView curve =
-            is_scaled ? named("scaled", Role::weight, false) : named("unscaled", Role::score, true);
+        CurveView curve = is_scaled ? named("with scaling", Role::weight, false)
+                                    : named("without", Role::score, true);
         if (bands == Bands::drawn && medians.settings.model == SaturationModel::sampled)
             for (const SaturationPoint& point : medians.points) {
                 curve.low.push_back((point.*side.*number).low);
@@ -88,8 +88,8 @@ PlotView variance_plot(const Medians& medians) {
     const bool drawn = medians.settings.model == SaturationModel::sampled;
     const std::string z = drawn ? "q·k" : "s";
     const PlotWords words{fmt::format("Var({}): the spread, squared", z),
-                          "Sample variance (n − 1) of all raw scores, of the same divided by √d_k, "
-                          "and the line d_k; both axes log",
+                          "Sample variance (n − 1) of all raw scores, without and with scaling, "
+                          "and the line d_k; log axes",
                           four_digits};
     PlotView plot = empty_plot(words, medians);
     plot.log_y = true;
@@ -97,8 +97,8 @@ PlotView variance_plot(const Medians& medians) {
     const auto raw = [](const SaturationPoint& p) { return p.score_variance; };
     const auto scaled = [=](const SaturationPoint& p) { return p.score_variance / width(p); };
     if (drawn) add_curve(plot, named("d_k", Role::input, false), medians, words, width);
-    add_curve(plot, named("unscaled", Role::score, true), medians, words, raw);
-    add_curve(plot, named("scaled", Role::weight, false), medians, words, scaled);
+    add_curve(plot, named("without", Role::score, true), medians, words, raw);
+    add_curve(plot, named("with scaling", Role::weight, false), medians, words, scaled);
     set_y_axis(plot, {0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0},
                {"0.1", "1", "10", "100", "10³", "10⁴"});
     return plot;
@@ -128,7 +128,7 @@ double highest(const PlotView& plot) {
 
 /// ‖∂a/∂z‖_F, scaled against unscaled; the first curve is the scaled one. No bands.
 PlotView gradient_plot(const Medians& medians) {
-    const PlotWords words{"‖∂a/∂z‖_F: the gradient that softmax passes, over d_k",
+    const PlotWords words{"‖∂a/∂z‖_F: the gradient through softmax, over d_k",
                           "Frobenius norm of the softmax Jacobian J with respect to its input z: "
                           "at most 1/2. Drag the handle, or press ← and →: d_k = 1, 2, 4, … 4096",
                           measure};
@@ -199,9 +199,9 @@ double unscaled_gradient(const SaturationPoint* point) {
     return point ? point->unscaled.jacobian.median : kNone;
 }
 
-/// "unscaled ÷ 9.1, scaled about the same".
+/// "without scaling ÷ 9.1, with scaling about the same".
 std::string changes_of(const SaturationPoint& from, const SaturationPoint& to) {
-    return fmt::format("unscaled {}, scaled {}",
+    return fmt::format("without scaling {}, with scaling {}",
                        change_words(from.unscaled.jacobian.median, to.unscaled.jacobian.median),
                        change_words(from.scaled.jacobian.median, to.scaled.jacobian.median));
 }
@@ -213,7 +213,7 @@ StopView stop_view(Index d_k, const Medians& medians) {
     if (from == nullptr || to == nullptr) return stop;
     if (d_k != medians.pin)
         stop.change = change_tick(unscaled_gradient(from), unscaled_gradient(to));
-    stop.tooltip = fmt::format("‖∂a/∂z‖_F: unscaled {}, scaled {}.\nAgainst d_k = {}: {}.\n",
+    stop.tooltip = fmt::format("‖∂a/∂z‖_F: {} without scaling, {} with.\nAgainst d_k = {}: {}.\n",
                                measure(unscaled_gradient(to)), measure(to->scaled.jacobian.median),
                                from->d_k, changes_of(*from, *to));
     return stop;
@@ -252,9 +252,9 @@ std::string measure(double value) {
 }
 
 PlotView raw_plot(const Medians& medians) {
-    const PlotWords words{"‖∂a/∂s‖_F: by the raw score s",
-                          "The same norm with respect to the raw score s, log axis: scaled it is "
-                          "‖J‖_F / √d_k, unscaled it is ‖J‖_F",
+    const PlotWords words{"‖∂a/∂s‖_F: s is the raw score",
+                          "The norm with respect to the raw score s, on a log axis: ‖J‖_F / √d_k "
+                          "with scaling, ‖J‖_F without",
                           measure};
     PlotView plot = empty_plot(words, medians);
     add_sides(plot, &SaturationSide::jacobian_raw, medians, words, Bands::drawn);
@@ -289,7 +289,8 @@ HeroView hero_view(const Medians& medians) {
         hero.stops.push_back(stop_view(d_k, medians));
     }
     hero.stops_caption = fmt::format(
-        "unscaled gradient against d_k = {}: ÷ smaller, × larger, ≈ alike; click one to pin it",
+        "gradient without scaling against d_k = {}: ÷ smaller, × larger, ≈ equal. Click one to pin "
+        "it.",
         medians.pin);
     return hero;
 }

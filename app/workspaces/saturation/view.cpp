@@ -18,18 +18,18 @@ constexpr std::string_view kVerdictWords[] = {"healthy", "saturating", "saturate
 std::string model_words(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits)
         return fmt::format(
-            "s = √d_k × [{}]. Nothing is drawn: the growth with √d_k is put in by hand, and ÷ √d_k "
-            "takes it out exactly. The sampled model shows where it comes from.",
+            "s = √d_k × [{}]. Nothing is sampled: the factor √d_k is added by hand, and scaling "
+            "removes it exactly. The sampled model shows its origin.",
             listed(settings.logits));
     return fmt::format(
-        "s_j = q·k_j, every component of q and of {} keys drawn from N(0, 1). Nobody put √d_k in: "
-        "d_k products add up, so Var(s) = d_k. Curves: median and 10–90 % of {} draws.",
+        "s_j = q·k_j, with q and {} keys from N(0, 1). A score is a sum of d_k products, so "
+        "Var(s) = d_k. Curves: median and 10–90 % of {} draws.",
         settings.keys, settings.trials);
 }
 
 std::string status_words(const SaturationCurves& curves, bool stale) {
     if (!curves.sweep) return "computing the curves…";
-    if (stale) return "computing… (the medians are of the settings before)";
+    if (stale) return "computing… (the medians belong to the previous settings)";
     std::string words = fmt::format("{} widths", curves.sweep->size());
     if (curves.settings.model == SaturationModel::sampled)
         words = fmt::format("{} draws × {} keys × {}", curves.settings.trials, curves.settings.keys,
@@ -71,7 +71,7 @@ ComparedNumber median_row(const char* label, const char* formula, const char* to
 VerdictView verdict_view(const SaturationSide& side) {
     const Verdict verdict = verdict_of(side.evenness.median);
     for (const double end : {side.evenness.sure_low, side.evenness.sure_high})
-        if (verdict_of(end) != verdict) return {verdict, "at the border"};
+        if (verdict_of(end) != verdict) return {verdict, "borderline"};
     return {verdict, std::string(kVerdictWords[static_cast<std::size_t>(verdict)])};
 }
 
@@ -87,7 +87,7 @@ SaturationTable table_view(const Medians& medians) {
                    &SaturationSide::evenness, here, percent),
         median_row("‖J‖_F", "J = ∂a/∂z",
                    "Root of the sum of squares of the softmax Jacobian with respect to its input "
-                   "z: at most 1/2. The gradient that softmax passes.",
+                   "z: at most 1/2.",
                    &SaturationSide::jacobian, here, measure)};
     table.rule = fmt::format("evenness ≥ {:.0f} % is healthy, < {:.0f} % saturated",
                              100.0 * kHealthyEvenness, 100.0 * kSaturatedEvenness);
@@ -125,7 +125,7 @@ std::string rounding_note(const std::vector<double>& weights) {
 
 SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled) {
     SaturationSideView side;
-    side.title = is_scaled ? "scaled" : "unscaled";
+    side.title = is_scaled ? "with scaling" : "without";
     side.formula = is_scaled ? fmt::format("a = softmax(s / √{})", d_k) : "a = softmax(s)";
     side.role = is_scaled ? Role::weight : Role::score;
     for (std::size_t j = 0; j < row.weights.size(); ++j) side.bars.push_back(bar_of(row, j));
@@ -198,8 +198,8 @@ GridView jacobian_view(const SaturationRow& row, const char* side, const ColorRa
     grid.rows = grid.columns = std::ssize(row.weights);
     grid.shape = size(grid.rows, grid.columns);
     grid.tooltip = fmt::format(
-        "Jacobian of the {} softmax: J[i,j] = ∂a_i/∂z_j = a_i (δ_ij − a_j), {}. Both Jacobians "
-        "have one colour scale.",
+        "Jacobian of softmax {}: J[i,j] = ∂a_i/∂z_j = a_i (δ_ij − a_j), {}. Both Jacobians share "
+        "one colour scale.",
         side, grid.shape);
     grid.role = grid.row_role = Role::weight;
     grid.column_role = Role::score;
@@ -222,8 +222,8 @@ void set_sides(SaturationView& view, const SaturationPair& pair, ThemeName theme
     const ColorRange range = shared_range(pair);
     view.scaled = side_view(pair.scaled, view.controls.d_k, true);
     view.unscaled = side_view(pair.unscaled, view.controls.d_k, false);
-    view.scaled.jacobian = jacobian_view(pair.scaled, "scaled", range, theme);
-    view.unscaled.jacobian = jacobian_view(pair.unscaled, "unscaled", range, theme);
+    view.scaled.jacobian = jacobian_view(pair.scaled, "with scaling", range, theme);
+    view.unscaled.jacobian = jacobian_view(pair.unscaled, "without scaling", range, theme);
 }
 
 std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
@@ -232,23 +232,23 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
     const double raw = pair.scaled.raw_factor;
     return {
         {"∂p_max/∂z_max", "p_max(1 − p_max)",
-         "With respect to softmax's own input z. Not a sign of health: it is small for uniform "
-         "rows too, and largest at p_max = 1/2.",
+         "With respect to the input z of softmax. It is small for uniform rows too, and largest "
+         "at p_max = 1/2.",
          measure(s.max_slope), measure(u.max_slope)},
-        {"∂p_max/∂s_max", fmt::format("scaled: the same / √{}", d_k),
-         "With respect to the raw score s: scaling divides it by √d_k once more.",
-         measure(s.max_slope * raw), measure(u.max_slope)},
+        {"∂p_max/∂s_max", fmt::format("with scaling: the same / √{}", d_k),
+         "With respect to the raw score s: scaling divides it by √d_k.", measure(s.max_slope * raw),
+         measure(u.max_slope)},
         {"‖J‖_F", "J = diag(a) − a aᵀ",
          "Root of the sum of squares of the softmax Jacobian with respect to its input z.",
          measure(s.jacobian_frobenius), measure(u.jacobian_frobenius)},
-        {"‖∂a/∂s‖_F", fmt::format("scaled: J / √{}", d_k),
-         "The same norm with respect to the raw score s.", measure(s.jacobian_frobenius * raw),
+        {"‖∂a/∂s‖_F", fmt::format("with scaling: J / √{}", d_k),
+         "The norm with respect to the raw score s.", measure(s.jacobian_frobenius * raw),
          measure(u.jacobian_frobenius)},
         {"‖J‖₂", "largest eigenvalue of J", "The most that J stretches any change of s.",
          measure(s.jacobian_spectral), measure(u.jacobian_spectral)},
-        {"exp H", fmt::format("keys in play, of {}", pair.scaled.weights.size()),
-         "How many equal weights would have the same entropy.", cell_number(s.effective_keys, 2),
-         cell_number(u.effective_keys, 2)},
+        {"exp H", fmt::format("effective keys, of {}", pair.scaled.weights.size()),
+         "The number of equal weights that have the same entropy.",
+         cell_number(s.effective_keys, 2), cell_number(u.effective_keys, 2)},
     };
 }
 
@@ -275,16 +275,17 @@ void fill_softmax_alone(const AppState& state, SaturationView& view) {
     view.plots = small_plots(medians);
     view.table = table_view(medians);
     view.stale = !(curves.settings == settings) || !curves.sweep;
-    view.row_caption =
-        view.drawn ? fmt::format("One draw of them: {} (0–{})", controls.draw, settings.trials - 1)
-                   : "The weights, key by key";
+    view.row_caption = view.drawn
+                           ? fmt::format("sample {} of {}", controls.draw + 1, settings.trials)
+                           : "The weights, key by key";
     const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     set_sides(view, pair, state.theme);
     view.status = said_of(state, "curves", status_words(curves, view.stale));
     if (view.look.raw)
-        view.details = {raw_sentence(medians.points), raw_plot(medians),
-                        view.drawn ? "of the draw beside" : "of the weights beside",
-                        row_numbers(pair, medians.d_k)};
+        view.details = {
+            raw_sentence(medians.settings, medians.points), raw_plot(medians),
+            view.drawn ? fmt::format("sample {}", controls.draw + 1) : "the weights at the right",
+            row_numbers(pair, medians.d_k)};
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct BarView {
 };
 /// One side of the row that is drawn: scaled or unscaled.
 struct SaturationSideView {
-    std::string title;    // "scaled"
+    std::string title;    // "with scaling"
     std::string formula;  // "softmax(s / √64)"
     Role role = Role::weight;
     std::vector<BarView> bars;
@@ -79,7 +79,7 @@ struct HeroView {
     double gap_x = 1.0, gap_y = 0.0;  // where the gap is highest
     Index pin = 1;
     double pin_y = 0.0;          // unscaled at the pin; NaN while it is computed
-    std::string headline;        // "d_k 4 → 64: unscaled ÷ 9.1, scaled × 1.2"
+    std::string headline;        // "d_k 4 → 64: without scaling ÷ 9.1, with scaling × 1.2"
     std::string headline_range;  // "200 draws: ÷ 90 to ÷ 420 with 95 % confidence", or ""
     std::vector<StopView> stops;
     std::string stops_caption;

@@ -7,6 +7,7 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/saturation/gradients.h"
+#include "core/softmax.h"
 
 namespace attn::view {
 namespace {
@@ -26,29 +27,30 @@ std::string largest_words(double p) {
 /// ", and the gradient …": unscaled against scaled, neither of them NaN; told apart where the draws are enough.
 std::string gradient_words(const Band& scaled, const Band& unscaled) {
     if (unscaled.median == 0.0 && scaled.median == 0.0)
-        return ", and softmax passes no gradient, scaled or not.";
-    if (unscaled.median == 0.0) return ", and the gradient that softmax passes is 0.";
-    if (scaled.median == 0.0) return ", and only the unscaled softmax passes a gradient.";
+        return ", and softmax passes no gradient, with or without scaling.";
+    if (unscaled.median == 0.0) return ", and the gradient through softmax is 0.";
+    if (scaled.median == 0.0) return ", and softmax passes a gradient only without scaling.";
     const Way way =
         way_of({scaled.sure_low, scaled.sure_high}, {unscaled.sure_low, unscaled.sure_high});
-    if (way == Way::open) return ", and so few draws leave open what gradient softmax passes.";
-    if (way == Way::alike) return ", and the gradient that softmax passes is about the scaled one.";
+    if (way == Way::open) return ", and so few draws leave the gradient through softmax open.";
+    if (way == Way::alike)
+        return ", and the gradient through softmax is about as large as with scaling.";
     const std::string times = times_words(scaled.median, unscaled.median);
     if (way == Way::less)
-        return fmt::format(", and the gradient that softmax passes is {} of the scaled one.",
-                           times);
-    return fmt::format(
-        "; the gradient that softmax passes is {} the scaled one: none is lost here.", times);
+        return fmt::format(", and the gradient through softmax is {} than with scaling.", times);
+    return fmt::format("; the gradient through softmax is {} as with scaling: none is lost here.",
+                       times);
 }
 
 std::string nan_words(const SaturationPoint& point) {
     const double scaled = point.scaled.max_probability.median;
     const std::string side =
-        std::isnan(scaled) ? "Scaled, they are NaN too."
-                           : fmt::format("Scaled, the largest weight is {}.", share_words(scaled));
+        std::isnan(scaled)
+            ? "With scaling, they are NaN too."
+            : fmt::format("With scaling, the largest weight is {}.", share_words(scaled));
     return fmt::format(
-        "Without ÷√d_k the scores overflow at d_k = {}: the weights are NaN, and so is every "
-        "gradient. {}",
+        "Without scaling, the scores overflow at d_k = {}: the weights and all gradients are NaN. "
+        "{}",
         point.d_k, side);
 }
 
@@ -65,16 +67,42 @@ bool starts_lower(const std::vector<SaturationPoint>& sweep) {
     return first != sweep.end() && log_gap(*first) < 0.0;
 }
 
-/// "190": no more digits than straight lines between powers of two can give.
-std::string two_digits(double value) {
-    const double step = std::pow(10.0, std::max(std::floor(std::log10(value)) - 1.0, 0.0));
-    return grouped(std::llround(std::round(value / step) * step));
+/// ‖∂a/∂s‖_F of a = softmax(β z), z the fixed logits: ∂a/∂s = J · factor.
+double raw_norm(const std::vector<double>& logits, double beta, double factor) {
+    std::vector<double> a = logits;
+    for (double& each : a) each *= beta;
+    softmax_row(std::span<const double>(a), a, EmptyRows::zero);
+    return factor * row_metrics(std::span<const double>(a), std::ssize(a)).jacobian_frobenius;
 }
 
-std::string crossing_words(const std::vector<double>& crossings) {
+/// As log_gap(), of fixed logits at any d_k; ∞ where only the scaled softmax passes a gradient.
+double fixed_gap(const std::vector<double>& logits, double d_k) {
+    const double root = std::sqrt(d_k);
+    return std::log(raw_norm(logits, 1.0, 1.0 / root)) - std::log(raw_norm(logits, root, 1.0));
+}
+
+/// Where the sign of fixed_gap() changes between two d_k, by bisection to rounding.
+double fixed_root(const std::vector<double>& logits, double low, double high) {
+    const bool rises = fixed_gap(logits, low) < 0.0;
+    for (int step = 0; step < 60; ++step) {
+        const double middle = (low + high) / 2;
+        ((fixed_gap(logits, middle) < 0.0) == rises ? low : high) = middle;
+    }
+    return low;
+}
+
+/// "cross at d_k ≈ 197"; of draws "cross between d_k = 128 and 256", then by commas.
+std::string crossing_text(const std::vector<Crossing>& crossings) {
+    const bool exact = crossings.front().low == crossings.front().high;
+    const auto place = [](double d_k) {
+        return d_k < 99.95 ? significant(d_k, 3) : grouped(std::llround(d_k));
+    };
     std::vector<std::string> places;
-    for (const double d_k : crossings) places.push_back(two_digits(d_k));
-    return fmt::format("{}", fmt::join(places, " and "));
+    for (const Crossing& each : crossings)
+        places.push_back(exact ? place(each.low)
+                               : fmt::format("{} and {}", place(each.low), place(each.high)));
+    return fmt::format("cross {}{}",
+                       exact ? "at d_k ≈ " : "between d_k = ", fmt::join(places, ", "));
 }
 
 double change(double from, double to) { return std::max(from, to) / std::min(from, to); }
@@ -117,54 +145,56 @@ std::string saturation_sentence(const SaturationSettings& settings, const Satura
     if (std::isnan(p)) return nan_words(point);
     if (!drawn && settings.logits.size() == 1)
         return "There is one key: softmax gives it 100 % whatever its score, and passes no "
-               "gradient, scaled or not.";
+               "gradient, with or without scaling.";
     if (point.d_k == 1)
         return fmt::format(
             "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {} either way.",
             largest_words(p));
-    return fmt::format("Without ÷√d_k, {} {}: {}{}",
+    return fmt::format("Without scaling, {} {}: {}{}",
                        drawn ? "scores spread like" : "the logits stay multiplied by",
                        root_words(point.d_k), largest_words(p),
                        gradient_words(point.scaled.jacobian, point.unscaled.jacobian));
 }
 
 std::string sentence_note(const SaturationSettings& settings) {
-    const std::string gradient = "Gradient: ‖∂a/∂z‖_F, where z is what softmax is given.";
+    const std::string gradient = "Gradient: ‖∂a/∂z‖_F, where z is the input of softmax.";
     if (settings.model == SaturationModel::fixed_logits)
         return fmt::format(
-            "s = √d_k × [{}]: the growth is put in by hand, and ÷√d_k takes it out exactly. {}",
+            "s = √d_k × [{}]: the factor √d_k is added by hand, and scaling removes it exactly. {}",
             listed(settings.logits), gradient);
     return fmt::format("Medians of {} draws of q and {} keys from N(0, 1), seed {}. {}",
                        grouped(settings.trials), settings.keys, settings.seed, gradient);
 }
 
-std::vector<double> raw_crossings(const std::vector<SaturationPoint>& sweep) {
-    std::vector<double> places;
+std::vector<Crossing> raw_crossings(const SaturationSettings& settings,
+                                    const std::vector<SaturationPoint>& sweep) {
+    std::vector<Crossing> places;
     const SaturationPoint* last = nullptr;  // the last point at which one of them was larger
     for (const SaturationPoint& point : sweep) {
         const double gap = log_gap(point);
         if (std::isnan(gap) || gap == 0.0) continue;
         if (last != nullptr && log_gap(*last) * gap < 0.0) {
-            const double before = log_gap(*last);
-            const double from = std::log(static_cast<double>(last->d_k));
-            const double to = std::log(static_cast<double>(point.d_k));
-            places.push_back(std::exp(std::lerp(from, to, before / (before - gap))));
+            Crossing crossing{static_cast<double>(last->d_k), static_cast<double>(point.d_k)};
+            if (settings.model == SaturationModel::fixed_logits)
+                crossing.low = crossing.high =
+                    fixed_root(settings.logits, crossing.low, crossing.high);
+            places.push_back(crossing);
         }
         last = &point;
     }
     return places;
 }
 
-std::string raw_sentence(const std::vector<SaturationPoint>& sweep) {
+std::string raw_sentence(const SaturationSettings& settings,
+                         const std::vector<SaturationPoint>& sweep) {
     const std::string what =
-        "By the raw score s the chain rule adds a factor, ∂a/∂s = J/√d_k when scaled";
+        "With respect to the raw score s, scaling adds a factor, ∂a/∂s = J/√d_k";
     if (sweep.empty()) return what + ".";  // nothing is computed yet
     const std::string start =
-        starts_lower(sweep) ? ": scaled starts lower because it contains 1/√d_k" : "";
-    const std::vector<double> crossings = raw_crossings(sweep);
-    if (crossings.empty()) return fmt::format("{}{}; the curves do not cross.", what, start);
-    return fmt::format("{}{}; the curves cross near d_k ≈ {}.", what, start,
-                       crossing_words(crossings));
+        starts_lower(sweep) ? "; the curve with scaling starts lower, and" : ";";
+    const std::vector<Crossing> crossings = raw_crossings(settings, sweep);
+    return fmt::format("{}{} the curves {}.", what, start,
+                       crossings.empty() ? "do not cross" : crossing_text(crossings));
 }
 
 }  // namespace attn::view

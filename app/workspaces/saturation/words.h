@@ -25,11 +25,17 @@ std::string root_words(Index d_k);
 std::string saturation_sentence(const SaturationSettings& settings, const SaturationPoint& point);
 /// What the numbers of the sentence are, and of what.
 std::string sentence_note(const SaturationSettings& settings);
-/// Why the derivative by the raw score s is smaller when scaled, and where the two curves cross.
-std::string raw_sentence(const std::vector<SaturationPoint>& sweep);
+/// Why the gradient with respect to the raw score s is smaller with scaling, and where the two curves cross.
+std::string raw_sentence(const SaturationSettings& settings,
+                         const std::vector<SaturationPoint>& sweep);
 
-/// The d_k at which the scaled curve of ‖∂a/∂s‖_F crosses the unscaled one, straight lines between the
-/// points on two log axes. Where they only touch, as at d_k = 1, they do not cross.
-std::vector<double> raw_crossings(const std::vector<SaturationPoint>& sweep);
+/// Where the curve of ‖∂a/∂s‖_F with scaling crosses the one without. Fixed logits: a root, low = high. Draws: the two
+/// neighbouring d_k of the sweep between which the order of the medians changes.
+struct Crossing {
+    double low = 1.0, high = 1.0;
+};
+/// Where the curves only touch, as at d_k = 1, they do not cross.
+std::vector<Crossing> raw_crossings(const SaturationSettings& settings,
+                                    const std::vector<SaturationPoint>& sweep);
 
 }  // namespace attn::view

@@ -53,20 +53,21 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
     add("Next smaller d_k", Key::left, SetSaturationWidth{next_stop(controls.d_k, -1)});
     add("Smallest d_k", Key::home, SetSaturationWidth{1});
     add("Largest d_k", Key::end, SetSaturationWidth{kWidestSweep});
-    add("Compare with this d_k: pin it", Key::c, PinSaturation{controls.d_k});
+    add("Pin this d_k for comparison", Key::c, PinSaturation{controls.d_k});
     add(sampled ? "Model: fixed logits" : "Model: sampled q and k", Key::m,
         SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});
-    add("Example of five keys: the fixed logits of the demonstration", Key::b, ShowFiveBars{});
-    add("Draw again", Key::r, Redraw{}, sampled);
-    add(details ? "Close the details: gradients"
+    add("Example of five keys with fixed logits", Key::b, ShowFiveBars{});
+    add("Next sample", Key::r, Redraw{}, sampled);
+    add(details ? "Close details: show the four gradients"
                 : "Details: softmax alone, its Jacobian and weights",
         Key::d, ShowSaturationDetails{!details}, sampled);
     const bool raw = saturation_look(state).raw;
-    add(raw ? "Close the derivative by the raw score" : "The derivative by the raw score", Key::w,
-        ShowRawDerivative{!raw}, shows_softmax_alone(state));
+    add(raw ? "Hide the gradient with respect to the raw score"
+            : "Show the gradient with respect to the raw score",
+        Key::w, ShowRawDerivative{!raw}, shows_softmax_alone(state));
     const bool alone = shows_softmax_alone(state);
     add("Next gradient", Key::down, ShowGradient{next_gradient(saturation_look(state), 1)}, !alone);
-    add("Gradient before", Key::up, ShowGradient{next_gradient(saturation_look(state), -1)},
+    add("Previous gradient", Key::up, ShowGradient{next_gradient(saturation_look(state), -1)},
         !alone);
 }
 
@@ -79,12 +80,12 @@ std::vector<Shot> saturation_shots() {
 }
 
 constexpr std::string_view kSaturationMouse[] = {
-    "Drag the handle, or over any of the curves: d_k goes to the next power of two.",
-    "Click one of the four gradients: the large plot shows it.",
-    "In the details, click a number under the large plot: the Jacobian is compared with that d_k.",
-    "Click the logits, the keys, the draws or the seed: they can be typed.",
-    "Point at a bar: its score and weight.",
-    "Point at a curve or a number: what it is.",
+    "Drag the handle or a curve to change d_k in powers of two.",
+    "Click one of the four gradients to show it in the large plot.",
+    "In the details, click a number under the large plot to compare the Jacobian with that d_k.",
+    "Click the logits, the keys, the draws or the seed to type a value.",
+    "Point at a bar for its score and weight.",
+    "Point at a curve or a number for its definition.",
 };
 constexpr RequestKind kRequests[] = {
     request_kind<requested_sweep>("curves"),
@@ -105,25 +106,26 @@ std::optional<Action> drag_saturation(const AppState&, Movement movement, double
 void describe(Visitor& visit, SaturationControls& controls) {
     SaturationSettings& settings = controls.settings;
     visit("model", settings.model, kModelNames,
-          {.words = "Model", .tip = "Where the raw scores s come from"});
+          {.words = "Model", .tip = "The source of the raw scores s"});
     visit("logits", settings.logits);
-    About keys{.tip = "n: how many keys the query looks at", .low = kFewestKeys, .high = kMostKeys};
+    About keys{.tip = "n: the number of keys", .low = kFewestKeys, .high = kMostKeys};
     if (visit.reads() &&
         settings.model == SaturationModel::fixed_logits)  // they mean nothing there
         keys.low = -About{}.high, keys.high = About{}.high;
     visit("keys", settings.keys, keys);
     visit("trials", settings.trials,
           {.words = "draws",
-           .tip = "how many draws of q and the keys the medians are of",
+           .tip = "number of draws of q and the keys for each median",
            .low = 1,
            .high = kMostDraws});
     visit("seed", settings.seed,
-          {.tip = "seed of every draw\n"
-                  "The same seed gives the same numbers everywhere. Double-click to type."});
-    visit("d_k", controls.d_k,
-          {.tip = "d_k: how many products q·k adds up\n← and → go to the next power of two.",
-           .low = 1,
-           .high = kWidestSweep});
+          {.tip = "seed of all draws\n"
+                  "One seed gives the same numbers on every machine. Double-click to type."});
+    visit(
+        "d_k", controls.d_k,
+        {.tip = "d_k: the number of products in the sum q·k\n← and → go to the next power of two.",
+         .low = 1,
+         .high = kWidestSweep});
     visit("pin", controls.pin, {.words = "pinned d_k", .low = 1, .high = kWidestSweep});
     visit("draw", controls.draw);
     if (!visit.reads()) return;
@@ -132,14 +134,14 @@ void describe(Visitor& visit, SaturationControls& controls) {
 
 void describe(Visitor& visit, SaturationLook& look) {
     visit("gradient", look.gradient, kGradientNames,
-          {.words = "gradient", .tip = "By what the loss is derived"});
+          {.words = "gradient", .tip = "The variable of the gradient of the loss"});
     visit("details", look.details,
-          {.tip = "Softmax alone\nIts Jacobian, the weights of a draw, the spread of the scores: "
-                  "what passes them both ways."});
+          {.tip = "Softmax alone\nIts Jacobian, the weights of one sample, and the spread of the "
+                  "scores."});
     visit("raw", look.raw,
-          {.words = "by the raw score",
-           .tip = "The derivative by the raw score s\nWhy it starts lower when scaled, where the "
-                  "curves cross, and more numbers of the row that is drawn."});
+          {.words = "raw score",
+           .tip = "The gradient with respect to the raw score s\nWhere the curves with and without "
+                  "scaling cross, and more numbers of the sample."});
     bool side = false;  // that older sessions had in focus
     if (visit.reads()) visit("scaling", side);
 }
@@ -155,7 +157,7 @@ Result<void> prepare(const AppState&, SaturationControls& next, std::string_view
 void carry_out(AppState& state, const Redraw&) {
     SaturationControls next = saturation_controls(state);
     next.draw = (next.draw + 1) % next.settings.trials;
-    const std::string words = fmt::format("Draw {} (0–{})", next.draw, next.settings.trials - 1);
+    const std::string words = fmt::format("Sample {} of {}", next.draw + 1, next.settings.trials);
     edit_controls(state, std::move(next), words);
 }
 

@@ -301,12 +301,12 @@ constexpr Claim kClaims[] = {
      check_title},
     {"the cache alone: {}", check_cache},
     {"{}: Esc shows all", [](const Told& told) { return tensor_rows(told.state).empty(); }},
-    {"One draw of them: {} (0–{})",
+    {"sample {} of {}",
      [](const Told& told) {
          return told.count(0) == saturation(told).draw &&
                 told.count(1) == saturation(told).settings.trials - 1;
      }},
-    {"Draw {} (0–{})",
+    {"Sample {} of {}",
      [](const Told& told) { return told.count(0) <= told.count(1); }},  // of a time before
     {"s_j = q·k_j, every component of q and of {} keys drawn from N(0, 1)",
      [](const Told& told) { return told.count(0) == saturation(told).settings.keys; }},
@@ -314,7 +314,7 @@ constexpr Claim kClaims[] = {
      [](const Told& told) { return told.count(0) == saturation(told).pin; }},
     {"{} at d_k = {}: a tick for every percent of the {}",
      [](const Told& told) { return told.count(1) == saturation(told).d_k; }},
-    {"scaled: the same / √{}",
+    {"with scaling: the same / √{}",
      [](const Told& told) { return told.count(0) == saturation(told).d_k; }},
 };
 

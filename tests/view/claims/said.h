@@ -189,9 +189,9 @@ class Said {
         if (!v.ready) return;
         all(v.plot, v.dead_words, v.dead_scaled, v.medians, v.means, v.none, v.strip_words);
         named("Between the medians", v.lost);
-        named("The typical one", v.typical);
-        named("Share that passes nothing, with", v.none.scaled);
-        named("Share that passes nothing, without", v.none.unscaled);
+        named("Change of the median", v.typical);
+        named("Rows with almost no gradient, with", v.none.scaled);
+        named("Rows with almost no gradient, without", v.none.unscaled);
     }
     void add(const ComparedNumber& v) { all(v.formula, v.tooltip); }
     void add(const BarView& v) { add(v.tooltip); }
@@ -206,8 +206,8 @@ class Said {
         if (v.gradients) return add(*v.gradients);
         all(v.hero, v.plots, v.table.caption, v.table.rows, v.table.rule, v.row_caption, v.scaled,
             v.unscaled, v.details.sentence, v.details.caption, v.details.rows, v.details.raw);
-        if (v.table.scaled) named("Softmax, scaled", v.table.scaled->words);
-        if (v.table.unscaled) named("Softmax, unscaled", v.table.unscaled->words);
+        if (v.table.scaled) named("Softmax with scaling", v.table.scaled->words);
+        if (v.table.unscaled) named("Softmax without scaling", v.table.unscaled->words);
     }
     void add(const CompetitionToken& v) { add(v.tip); }
     void add(const CompetitionView& v) { all(v.lacks, v.title, v.formula, v.sum, v.why, v.tokens); }

@@ -43,9 +43,9 @@ const Spread& shown_in(const AppState& state, const GradientSide& side) {
 
 /// −1: less is said, 1: more, 0: alike, 2: neither can be told.
 int way_said(std::string_view words) {
-    if (words.find("leave open") != words.npos) return 2;
+    if (words.find(" open") != words.npos) return 2;
     if (words.find("about ") != words.npos) return 0;
-    return words.find(" times") != words.npos ? 1 : -1;
+    return words.find(" times as large") != words.npos ? 1 : -1;
 }
 struct Sure {
     double value, low, high;
@@ -55,14 +55,16 @@ bool tells_power(std::string_view said, double ratio) {
     const double bound = std::pow(10.0, number_of(said.substr(2)));
     return bound <= ratio * (1 + 1e-9) && ratio < 10.0 * bound * (1 + 1e-9);
 }
-/// "1/34", "under 1/10⁶", "1.7 times", "no gradient", "0", "about the same", of what may be anywhere within two intervals.
+/// "34 times smaller", "over 10⁶ times smaller", "1.7 times as large", "0", "about as large", of values that may be anywhere
+/// within two intervals.
 bool tells_ratio(std::string_view said, const Sure& with, const Sure& without) {
-    if (const auto least = parts_of("{}under 1/{} {}", said))
-        return tells_power((*least)[1], with.value / without.value) && with.low > without.high;
-    if (const auto less = parts_of("{}1/{} {}", said))
+    if (const auto least = parts_of("{}over 10{} times smaller{}", said))
+        return tells_power("10" + (*least)[1], with.value / without.value) &&
+               with.low > without.high;
+    if (const auto less = parts_of("{} times smaller{}", said))
         return with.low >= kFar * without.high &&
-               tells_change("÷ " + (*less)[1], with.value, without.value);
-    if (const auto more = parts_of("{} times{}", said))
+               tells_change("÷ " + split((*less)[0], " ").back(), with.value, without.value);
+    if (const auto more = parts_of("{} times as large{}", said))
         return without.low >= kFar * with.high &&
                tells_change("× " + split((*more)[0], " ").back(), with.value, without.value);
     const bool far = with.low > kFar * without.high || without.low > kFar * with.high;
@@ -71,21 +73,21 @@ bool tells_ratio(std::string_view said, const Sure& with, const Sure& without) {
     if (way_said(said) == 2) return !far && !close;
     return without.value == 0.0 && with.low > 0.0;
 }
-bool check_typical(const Told& told) {
-    const GradientPoint* here = gradients_at(told.state);
-    if (here == nullptr || told.count(0) != here->d_k) return false;
-    const Spread& with = shown_in(told.state, here->scaled);
-    const Spread& without = shown_in(told.state, here->unscaled);
-    const bool batch = saturation_look(told.state).gradient == GradientOf::w_q;
-    const bool opposite = way_said(told.part[2]) != way_said(told.part[3]);
+bool check_median(const Told& claim) {
+    const GradientPoint* here = gradients_at(claim.state);
+    if (here == nullptr || claim.count(0) != here->d_k) return false;
+    const Spread& with = shown_in(claim.state, here->scaled);
+    const Spread& without = shown_in(claim.state, here->unscaled);
+    const bool batch = saturation_look(claim.state).gradient == GradientOf::w_q;
+    const bool opposite = way_said(claim.part[2]) != way_said(claim.part[3]);
     const auto beside = [](double value) { return value * (1 - 1e-12); };  // one number
-    return told.part[1] == (batch ? "batch" : "row") &&
-           opposite == (told.words.find(", yet the mean") != told.words.npos) &&
-           tells_ratio(told.part[2], {with.median(), with.sure_low, with.sure_high},
+    return claim.part[1] == (batch ? "batch" : "row") &&
+           opposite == (claim.words.find(", but the mean") != claim.words.npos) &&
+           tells_ratio(claim.part[2], {with.median(), with.sure_low, with.sure_high},
                        {without.median(), without.sure_low, without.sure_high}) &&
-           (tells_ratio(told.part[3], {with.mean, with.mean, with.mean},
+           (tells_ratio(claim.part[3], {with.mean, with.mean, with.mean},
                         {without.mean, without.mean, without.mean}) ||
-            (way_said(told.part[3]) == 0 && beside(with.mean) <= kFar * without.mean &&
+            (way_said(claim.part[3]) == 0 && beside(with.mean) <= kFar * without.mean &&
              beside(without.mean) <= kFar * with.mean));
 }
 bool check_width_one(const Told& told) {
@@ -96,17 +98,21 @@ bool check_no_choice(const Told& told) {
     return here && here->scaled.q.percentiles[100] == 0.0 &&
            here->unscaled.q.percentiles[100] == 0.0;
 }
-/// "Most rows pass nothing, few pass far too much".
-bool check_closing(const Told& told) {
-    const GradientPoint* here = gradients_at(told.state);
+/// "55 % of the rows pass almost no gradient: the gradient is sparse and heavy-tailed".
+bool check_closing(const Told& claim) {
+    const GradientPoint* here = gradients_at(claim.state);
     if (here == nullptr) return false;
-    const GradientSide &with = here->scaled, &without = here->unscaled;
-    const auto above = std::ranges::count_if(without.q.percentiles,
-                                             [&](double each) { return each > without.q.mean; });
-    const double least = told.part[0] == "Most" ? 0.5 : 0.1;
-    return without.z.dead > least && without.z.dead > with.z.dead && above < 50 &&
-           without.q.percentiles[100] > 2.0 * with.q.percentiles[100] &&
-           without.q.mean > kFar * with.q.mean;
+    const double dead = here->unscaled.z.dead;
+    const bool share =
+        claim.part[0] == "more than 99.9 %" ? dead > 0.9985 : shows(claim.part[0], dead);
+    const Spread &with = shown_in(claim.state, here->scaled),
+                 &without = shown_in(claim.state, here->unscaled);
+    const auto above = std::ranges::count_if(without.percentiles,
+                                             [&](double each) { return each > without.mean; });
+    const bool sparse = claim.part.size() > 1;
+    const bool split_ways =
+        without.mean > kFar * with.mean && with.sure_low > kFar * without.sure_high;
+    return share && dead > here->scaled.z.dead && sparse == split_ways && (!sparse || above < 50);
 }
 bool check_dead_scaled(const Told& told) {
     double most = 0.0;
@@ -123,7 +129,7 @@ bool check_dead(const Told& told) {
     return told.part[0].starts_with("< ") ? share > 0.0 && share < 0.0005
                                           : shows(told.part[0], share);
 }
-bool check_typical_change(const Told& told) {
+bool check_median_change(const Told& told) {
     const GradientPoint* here = gradients_at(told.state);
     return here && tells_change(told.part[0], shown_in(told.state, here->scaled).median(),
                                 shown_in(told.state, here->unscaled).median());
@@ -212,9 +218,10 @@ bool check_alone(const Told& told) {  // "√64 = 8", "one key takes 97 %, and t
     const std::string largest = told.part[1].substr(0, at), rest = told.part[1].substr(at + 2);
     if (!tells_root(told.part[0], d_k) || !tells_largest(largest, median(unscaled.p))) return false;
     const double with = median(scaled.jacobian), without = median(unscaled.jacobian);
-    if (rest.ends_with("passes no gradient, scaled or not")) return with == 0.0 && without == 0.0;
-    if (rest.ends_with("passes is 0")) return without == 0.0 && with > 0.0;
-    if (rest.ends_with("only the unscaled softmax passes a gradient"))
+    if (rest.ends_with("passes no gradient, with or without scaling"))
+        return with == 0.0 && without == 0.0;
+    if (rest.ends_with("through softmax is 0")) return without == 0.0 && with > 0.0;
+    if (rest.ends_with("softmax passes a gradient only without scaling"))
         return with == 0.0 && without > 0.0;
     const auto [low, high] = sure(scaled.jacobian);
     const auto [to_low, to_high] = sure(unscaled.jacobian);
@@ -247,25 +254,25 @@ bool check_by_hand(const Told& told) {
            near(median(alone_of(settings, 4, true).p), median(alone_of(settings, 64, true).p));
 }
 bool check_verdict(const Told& told) {
-    const auto& side = alone(
-        told.state,
-        saturation_controls(told.state).d_k)[told.words.starts_with("Softmax, scaled") ? 0 : 1];
+    const auto& side =
+        alone(told.state, saturation_controls(told.state)
+                              .d_k)[told.words.starts_with("Softmax with scaling") ? 0 : 1];
     const auto verdict = [](double evenness) {
         return evenness >= 0.5 ? "healthy" : evenness >= 0.1 ? "saturating" : "saturated";
     };
     const auto [low, high] = sure(side.evenness);
     const std::string is = verdict(median(side.evenness));
     const bool border = verdict(low) != is || verdict(high) != is;
-    return told.part[0] == (border ? "at the border" : is);
+    return told.part[0] == (border ? "borderline" : is);
 }
 double j_median(const AppState& state, Index d_k, std::size_t side) {
     return median(alone(state, d_k)[side].jacobian);
 }
-bool check_pinned_change(const Told& told) {  // "d_k 4 → 64: unscaled ÷ 9.1, scaled × 1.2"
+bool check_pinned_change(const Told& told) {  // "d_k 4 → 64: without scaling ÷ 9.1, with scaling …"
     const Index from = told.count(0), to = told.count(1);
     const SaturationControls& controls = saturation_controls(told.state);
     if (told.part[2] == "…") return true;
-    const auto sides = parts_of("unscaled {}, scaled {}", told.part[2]);
+    const auto sides = parts_of("without scaling {}, with scaling {}", told.part[2]);
     return sides && from == controls.pin && to == controls.d_k &&
            tells_change((*sides)[0], j_median(told.state, from, 1), j_median(told.state, to, 1)) &&
            tells_change((*sides)[1], j_median(told.state, from, 0), j_median(told.state, to, 0));
@@ -299,11 +306,33 @@ bool check_gap(const Told& told) {
         return j_median(told.state, d_k, 0) > j_median(told.state, d_k, 1);
     });
 }
+/// ln of ‖∂a/∂s‖ with scaling over the same without, of softmax over logits and over √d_k times them.
+double fixed_gap(const std::vector<double>& logits, double d_k) {
+    const auto norm = [&](double beta) {
+        double sum = 0.0, squares = 0.0;
+        const double most = std::ranges::max(logits);
+        for (const double each : logits) sum += std::exp(beta * (each - most));
+        for (const double& i : logits)
+            for (const double& j : logits) {
+                const double a = std::exp(beta * (i - most)) / sum;
+                const double b = std::exp(beta * (j - most)) / sum;
+                squares += &i == &j ? 0.0 : std::pow(a * b, 2);
+            }
+        for (const double& i : logits) {
+            double others = 0.0;
+            for (const double& j : logits)
+                others += &i == &j ? 0.0 : std::exp(beta * (j - most)) / sum;
+            squares += std::pow(std::exp(beta * (i - most)) / sum * others, 2);
+        }
+        return std::sqrt(squares);
+    };
+    return std::log(norm(1.0) / std::sqrt(d_k)) - std::log(norm(std::sqrt(d_k)));
+}
 /// Where ‖∂a/∂s‖, which has a further 1/√d_k when scaled, changes sides.
-bool check_raw(const Told& told) {
-    if (!saturation_curves(told.state).sweep) return told.part[0] == ", ∂a/∂s = J/√d_k when scaled";
-    std::vector<Index> widths{saturation_controls(told.state).d_k,
-                              saturation_controls(told.state).pin};
+bool check_raw(const Told& claim) {
+    if (!saturation_curves(claim.state).sweep) return claim.part[0] == ", ∂a/∂s = J/√d_k";
+    std::vector<Index> widths{saturation_controls(claim.state).d_k,
+                              saturation_controls(claim.state).pin};
     for (Index d_k = 1; d_k <= 4096; d_k *= 2) widths.push_back(d_k);
     std::ranges::sort(widths);
     std::vector<std::pair<double, double>> crossings;
@@ -311,21 +340,33 @@ bool check_raw(const Told& told) {
     bool lower = false, first = true;
     for (const Index d_k : widths) {
         const double width = static_cast<double>(d_k);
-        const double gap = std::log(j_median(told.state, d_k, 0) / std::sqrt(width)) -
-                           std::log(j_median(told.state, d_k, 1));
+        const double gap = std::log(j_median(claim.state, d_k, 0) / std::sqrt(width)) -
+                           std::log(j_median(claim.state, d_k, 1));
         if (d_k > 1 && std::exchange(first, d_k <= 1)) lower = std::isfinite(gap) && gap < 0.0;
-        const double least = std::min(j_median(told.state, d_k, 0), j_median(told.state, d_k, 1));
+        const double least = std::min(j_median(claim.state, d_k, 0), j_median(claim.state, d_k, 1));
         if (!std::isfinite(gap) || std::abs(gap) < 1e-12 || least * kPrecise < 1.0) continue;
         if (last * gap < 0.0) crossings.emplace_back(last_width, width);
         last = gap, last_width = width;
     }
-    if (lower != (told.words.find("starts lower") != told.words.npos)) return false;
-    const auto places = parts_of("{}cross near d_k ≈ {}", told.words);
+    if (lower != (claim.words.find("starts lower") != claim.words.npos)) return false;
+    if (const auto ends = parts_of("{}cross between d_k = {}", claim.words))
+        return saturation_curves(claim.state).settings.model == SaturationModel::sampled &&
+               std::ranges::equal(split((*ends)[1], ", "), crossings,
+                                  [](const std::string& text, const auto& end) {
+                                      const auto both = split(text, " and ");
+                                      return both.size() == 2 && number_of(both[0]) == end.first &&
+                                             number_of(both[1]) == end.second;
+                                  });
+    const auto places = parts_of("{}cross at d_k ≈ {}", claim.words);
     if (!places) return crossings.empty();
-    const auto all = split((*places)[1], " and ");
-    return std::ranges::equal(all, crossings, [](const std::string& said, const auto& ends) {
-        return number_of(said) >= 0.9 * ends.first && number_of(said) <= 1.1 * ends.second;
-    });
+    const std::vector<double>& logits = saturation_curves(claim.state).settings.logits;
+    return std::ranges::equal(
+        split((*places)[1], ", "), crossings, [&](const std::string& text, const auto& end) {
+            const double at = number_of(text), digit = at < 100.0 ? 0.0051 * at : 0.51;
+            const double before = fixed_gap(logits, std::max(at - digit, end.first));
+            const double after = fixed_gap(logits, std::min(at + digit, end.second));
+            return at >= end.first - digit && at <= end.second + digit && before * after <= 0.0;
+        });
 }
 bool check_percents(const Told& told) {  // "rounded: adds to 100.1 %", of one side
     const SaturationControls& controls = saturation_controls(told.state);
@@ -339,42 +380,47 @@ bool check_percents(const Told& told) {  // "rounded: adds to 100.1 %", of one s
 }
 
 constexpr Claim kClaims[] = {
-    {"Without ÷√{}, a typical {} passes {}, yet the mean is {}", check_typical},
-    {"Without ÷√{}, a typical {} passes {}, and the mean is {}", check_typical},
-    {"With one key its weight is 1 whatever the score: softmax passes no gradient, scaled or not",
+    {"Without scaling at d_k = {}, the median {}'s gradient is {}, but the mean is {}",
+     check_median},
+    {"Without scaling at d_k = {}, the median {}'s gradient is {}, and the mean is {}",
+     check_median},
+    {"With one key its weight is 1 whatever the score: softmax passes no gradient, with or without "
+     "scaling",
      check_no_choice},
     {"At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing", check_width_one},
     {"At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {}", check_alone_same},
-    {"{} rows pass nothing, few pass far too much", check_closing},
-    {"with ÷√d_k: 0 % everywhere", check_dead_scaled},
-    {"with ÷√d_k: at most {}", check_dead_scaled},
-    {"Share that passes nothing, with: {}", check_dead},
-    {"Share that passes nothing, without: {}", check_dead},
-    {"The typical one: {}", check_typical_change},
+    {"Without scaling, {} of the rows pass almost no gradient", check_closing},
+    {"Without scaling, {} of the rows pass almost no gradient: the gradient is sparse and {}",
+     check_closing},
+    {"with scaling: 0 % everywhere", check_dead_scaled},
+    {"with scaling: at most {}", check_dead_scaled},
+    {"Rows with almost no gradient, with: {}", check_dead},
+    {"Rows with almost no gradient, without: {}", check_dead},
+    {"Change of the median: {}", check_median_change},
     {"Between the medians: {}", check_lost},
     {"Between the curves: {}", check_gap},
-    {"Without ÷√d_k, scores spread like {}: {}", check_alone},
-    {"Without ÷√d_k, the logits stay multiplied by {}: {}", check_alone},
-    {"Without ÷√d_k the scores overflow at d_k = {}: the weights are NaN, and so is every gradient",
+    {"Without scaling, scores spread like {}: {}", check_alone},
+    {"Without scaling, the logits stay multiplied by {}: {}", check_alone},
+    {"Without scaling, the scores overflow at d_k = {}: the weights and all gradients are NaN",
      check_overflow},
-    {"Scaled, they are NaN too", check_scaled_alone},
-    {"Scaled, the largest weight is {}", check_scaled_alone},
-    {"There is one key: softmax gives it 100 % whatever its score, and passes no gradient, scaled "
-     "or not",
+    {"With scaling, they are NaN too", check_scaled_alone},
+    {"With scaling, the largest weight is {}", check_scaled_alone},
+    {"There is one key: softmax gives it 100 % whatever its score, and passes no gradient, with or "
+     "without scaling",
      check_alone_one_key},
-    {"Nothing is drawn: the growth with √d_k is put in by hand, and ÷ √d_k takes it out exactly",
+    {"Nothing is sampled: the factor √d_k is added by hand, and scaling removes it exactly",
      [](const Told& told) {
          return check_by_hand({told.state, told.words, {"", ""}});
      }},
-    {"s = √d_k × [{}]: the growth is put in by hand, and ÷√d_k takes it out exactly",
+    {"s = √d_k × [{}]: the factor √d_k is added by hand, and scaling removes it exactly",
      check_by_hand},
-    {"Softmax, scaled: {}", check_verdict},
-    {"Softmax, unscaled: {}", check_verdict},
+    {"Softmax with scaling: {}", check_verdict},
+    {"Softmax without scaling: {}", check_verdict},
     {"d_k {} → {}: {}", check_pinned_change},
     {"d_k {} is pinned: move the handle to compare", check_pinned},
-    {"Against d_k = {}: unscaled {}, scaled {}", check_stop_change},
+    {"Against d_k = {}: without scaling {}, with scaling {}", check_stop_change},
     {"{} draws: {} to {} with 95 % confidence", check_sure_change},
-    {"By the raw score s the chain rule adds a factor{}", check_raw},
+    {"With respect to the raw score s, scaling adds a factor{}", check_raw},
     {"rounded: adds to {}", check_percents},
 };
 

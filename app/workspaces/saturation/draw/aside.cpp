@@ -39,8 +39,8 @@ void draw_heads(const Row& row, const std::string& caption) {
     draw_text_in(
         frame, frame.fonts.small, row.low, row.high, Align::left, frame.theme.muted,
         fit_text(frame, frame.fonts.small, caption, row.end(true) - row.column() - row.low.x));
-    row.number(true, frame.fonts.strong, frame.theme.role(Role::weight), "scaled");
-    row.number(false, frame.fonts.strong, frame.theme.role(Role::score), "unscaled");
+    row.number(true, frame.fonts.strong, frame.theme.role(Role::weight), "with scaling");
+    row.number(false, frame.fonts.strong, frame.theme.role(Role::score), "without");
     frame.painter.line({row.low.x, row.high.y - 1}, {row.high.x, row.high.y - 1}, frame.theme.line,
                        frame.px(1));
 }

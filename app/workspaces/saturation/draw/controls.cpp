@@ -14,15 +14,15 @@ void draw_sampling(const SaturationView& view, ControlBar& bar) {
     if (!view.gradients) bar.field<view::SetSaturationDraws>(view.controls);
     bar.field<view::SetSaturationSeed>(view.controls);
     if (view.gradients) return;
-    const Tip tip{"draw " + std::to_string(view.controls.draw),
-                  "Shows another of the draws in the bars and Jacobians; the medians stay."};
-    if (bar.button("redraw", "re-draw", tip)) bar.out.push_back(view::Redraw{});
+    const Tip tip{"sample " + std::to_string(view.controls.draw + 1),
+                  "Shows another sample in the bars and Jacobians; the medians stay."};
+    if (bar.button("redraw", "Next sample", tip)) bar.out.push_back(view::Redraw{});
 }
 
 void draw_logits(const SaturationView& view, ControlBar& bar) {
     const Tip tip{"the logits s / √d_k, one for each key",
-                  "Click to type numbers with commas between them. Scaled, softmax is given these; "
-                  "unscaled, these × √d_k."};
+                  "Click to type numbers with commas between them. With scaling they are the input "
+                  "of softmax; without, they × √d_k."};
     if (auto logits = bar.logits("logits", view.logits, view::Logits::finite, tip))
         bar.out.push_back(view::SetSaturationLogits{*std::move(logits)});
 }
@@ -37,7 +37,7 @@ void draw_saturation_controls(const SaturationView& view, ControlBar& bar) {
     else
         draw_logits(view, bar);
     const Tip tip{"five keys, one bar each: logits 0.5, 0.9, 0, 1.2, 0.6 at d_k = 64",
-                  "The demonstration with fixed logits: 16.1, 24.0, 9.8, 32.4 and 17.8 % scaled."};
+                  "Fixed logits: the weights are 16.1, 24.0, 9.8, 32.4 and 17.8 % with scaling."};
     if (bar.button("five bars", "example: 5 keys", tip)) bar.out.push_back(view::ShowFiveBars{});
     if (view.drawn) bar.field<view::ShowSaturationDetails>(view.look);
     if (!view.gradients) bar.field<view::ShowRawDerivative>(view.look);

@@ -289,9 +289,10 @@ void draw_strips(const GradientsOverWidth& view, Writer& at) {
     const Frame& frame = at.frame;
     ImGui::SetCursorScreenPos({at.x, at.y});
     invisible_button("strips", {at.right - at.x, frame.px(2 * kStripLane + kLineHeight)});
-    tooltip(frame, view.strip_words,
-            "A tick for every percent. Line: median. Ring: mean. What is below the axis stands at "
-            "its left end.");
+    tooltip(
+        frame, view.strip_words,
+        "One tick for each percent. Line: median. Ring: mean. Values below the axis are drawn at "
+        "its left end.");
     for (const view::GradientStrip& strip : view.strips) {
         draw_strip(view, strip, {at.x, at.y}, at.right, frame);
         at.y += frame.px(kStripLane);
@@ -306,8 +307,8 @@ void draw_numbers(const GradientsOverWidth& view, const Box& box, const Frame& f
     Writer at{frame, box.low.x, box.high.x, box.low.y};
     draw_text_in(frame, frame.fonts.small, {at.x, at.y}, {at.right, at.y + frame.px(34)},
                  Align::right, frame.theme.muted,
-                 view.tab == static_cast<std::size_t>(view::GradientOf::w_q) ? "typical batch"
-                                                                             : "typical row");
+                 view.tab == static_cast<std::size_t>(view::GradientOf::w_q) ? "median batch"
+                                                                             : "median row");
     draw_text_in(frame, frame.fonts.title, {at.x, at.y}, {at.right, at.y + frame.px(34)},
                  Align::left, frame.theme.text, view.typical);
     at.y += frame.px(44);
