@@ -65,8 +65,8 @@ TEST_CASE("gradients: norms are those of the window's backward pass, and of the 
         }
     }
     CHECK(row_of(view, "scores").norms[0] != doctest::Approx(row_of(view, "scores").norms[1]));
-    CHECK(view.sides[0] == "÷√d_k");
-    CHECK(view.sides[1] == "not divided");
+    CHECK(view.sides[0] == "with scaling");
+    CHECK(view.sides[1] == "without scaling");
 }
 
 TEST_CASE("gradients: why a bar is longer without the division; a loss that no weight changes") {
@@ -74,7 +74,7 @@ TEST_CASE("gradients: why a bar is longer without the division; a loss that no w
     const GradientsView view = build_gradients_view(state);
     const std::string why = why_words(*gradients_look(state).result, view);
     const GradientRow& row = row_of(view, "w_q");
-    const std::string times = significant(row.norms[1] / row.norms[0], 3) + " times as long";
+    const std::string times = significant(row.norms[1] / row.norms[0], 3) + " times as large";
     CHECK(has(why, times) == (row.norms[1] > 1.05 * row.norms[0]));
     CHECK(has(why, times));
     Document document = state.document();  // every value sums to 1: so does every output
@@ -187,7 +187,7 @@ TEST_CASE("gradients: a saturated row is called so, and one of a single key too"
     CHECK(jacobian_numbers(first).keys == 1);
     CHECK(jacobian_numbers(first).spectral == doctest::Approx(0.0));
     CHECK(std::ranges::any_of(build_gradients_view(first).notes,
-                              [](const std::string& note) { return has(note, "one key alone"); }));
+                              [](const std::string& note) { return has(note, "one key only"); }));
 }
 
 TEST_CASE("gradients: raising a score does what the exact softmax does") {
@@ -261,6 +261,67 @@ TEST_CASE("gradients: competition: the raised key gains what all others lose") {
     CHECK(view.why.empty());
 }
 
+TEST_CASE("gradients: competition: a slope below rounding is 0, and gain and loss are equal") {
+    const AppState sharp = gradients_state({SetScaling{false}, SetTemperature{0.003}});
+    Index zeros = 0;
+    for (const auto [row, key] : each_cell(4, 4)) {
+        const CompetitionView view =
+            build_gradients_view(after(sharp, {SelectJacobianRow{row, key}})).competition;
+        if (view.sum.empty()) continue;
+        const auto gains = view.sum.find(" gains "), lose = view.sum.find("together lose ");
+        const std::string gain = view.sum.substr(gains + 7, view.sum.find(',', gains) - gains - 7);
+        CAPTURE(view.sum);
+        CHECK(view.sum.substr(lose + 14) == gain + ".");
+        zeros += gain == "0" ? 1 : 0;
+        for (const CompetitionToken& token : view.tokens)
+            CHECK((token.slope == 0.0 || std::abs(token.slope) >= 1e-15));
+    }
+    CHECK(zeros > 0);
+}
+
+TEST_CASE("gradients: competition: the printed factors give the printed slope") {
+    for (const auto [row, key] : each_cell(4, 4)) {
+        const AppState state = gradients_state({SelectJacobianRow{row, key}});
+        for (const CompetitionToken& token : build_gradients_view(state).competition.tokens) {
+            const auto dot = token.tip.find(" · "), equals = token.tip.rfind(" = ");
+            const auto from = token.tip.rfind(' ', dot - 1) + 1;
+            REQUIRE(dot != std::string::npos);
+            std::string first = token.tip.substr(from, dot - from);
+            if (first.starts_with("−")) first = first.substr(std::string("−").size());
+            const double a = std::stod(first);
+            const double b = std::stod(token.tip.substr(dot + std::string(" · ").size()));
+            std::string product = token.tip.substr(equals + 3);
+            if (product.starts_with("−")) product = product.substr(std::string("−").size());
+            CAPTURE(token.tip);
+            CHECK(significant(a * b, 3).substr(0, 4) == product.substr(0, 4));
+        }
+    }
+}
+
+TEST_CASE("gradients: the slopes by the input of softmax and by the raw score have two names") {
+    const AppState state = gradients_state({SelectJacobianRow{2, 1}});
+    const CompetitionView view = build_gradients_view(state).competition;
+    CHECK(view.formula.starts_with("∂a_k/∂z_j = "));
+    const InspectorView inspector = gradients_inspector(state);
+    const double slope = view.at(1).slope;
+    const double factor = 1.0 / std::sqrt(static_cast<double>(state.document().size.d_k));
+    const auto line = [&](std::string_view label) {
+        return one_of(inspector.lines, label, &Line::label).pieces[0].text;
+    };
+    CHECK(line("∂a/∂z") == significant(slope, 3) + ", z the input of softmax");
+    CHECK(line("∂a/∂s") == significant(slope * factor, 3) + ", s the raw score");
+    CHECK(inspector.formula.starts_with("∂a_k/∂s_j"));
+}
+
+TEST_CASE("gradients: a check that met NaN is not possible, and is no success") {
+    const AppState state = call_gradients(
+        [](Inputs& inputs, AttentionSpec&) { inputs.q(0, 0, 1, 1) = std::nanf(""); });
+    const GradientsView view = build_gradients_view(state);
+    CHECK(view.badge == "gradient check: not possible (NaN)");
+    CHECK(view.badge_warns);
+    CHECK_FALSE(build_gradients_view(gradients_state()).badge_warns);
+}
+
 TEST_CASE("gradients: competition: masked keys take no part, and what has no arrow says why") {
     const Actions causal = {SetCausalMask{CausalChoice::top_left}, SelectJacobianRow{1, 0}};
     const CompetitionView two = build_gradients_view(gradients_state(causal)).competition;
@@ -275,7 +336,7 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
     for (const CompetitionToken& token : masked.tokens) CHECK(token.width == 0.0);
     const CompetitionView alone =
         build_gradients_view(after(causal_state, {SelectJacobianRow{0, 0}})).competition;
-    CHECK(has(alone.why, "one key alone"));
+    CHECK(has(alone.why, "one key only"));
     CHECK(alone.sum.empty());  // there are no others that could lose
     const AppState sharp = gradients_state({SetScaling{false}, SetTemperature{0.01}});
     Index saturated = 0;
@@ -386,8 +447,9 @@ TEST_CASE("gradients: sides say the temperature too") {
                }))
             .sides;
     };
-    CHECK(sides(0.5, ScaleKind::sqrt_dk) == std::array<std::string, 2>{"÷√d_k ÷0.5", "÷0.5"});
-    CHECK(sides(1.0, ScaleKind::value) == std::array<std::string, 2>{"× 0.3", "÷√d_k"});
+    CHECK(sides(0.5, ScaleKind::sqrt_dk) ==
+          std::array<std::string, 2>{"with scaling, τ = 0.5", "without scaling, τ = 0.5"});
+    CHECK(sides(1.0, ScaleKind::value) == std::array<std::string, 2>{"× 0.3", "with scaling"});
 }
 
 TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sentences say so") {
@@ -417,14 +479,13 @@ TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sen
     }
     CHECK(jacobian_numbers(state).spectral == doctest::Approx(largest).epsilon(1e-6));
     CHECK(grid.tooltip ==
-          "J = (diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap))): what each weight of this row "
-          "does when one raw score is raised. Every column sums to 0");
+          "J = (diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap))): the change of each weight of "
+          "this row per raw score. Every column sums to 0");
     CHECK(view.notes.back() ==
-          "J kills one direction exactly: all scores raised alike after the cap change nothing.");
-    CHECK(
-        has(view.notes[view.notes.size() - 2], " of an even row over its 4 keys without the cap."));
+          "Raising all scores equally after the cap changes no weight: J maps it to 0.");
+    CHECK(has(view.notes[view.notes.size() - 2], " of a uniform row of 4 keys without the cap."));
     CHECK(has(view.competition.formula,
-              "s: the score as softmax sees it, scaled, biased and masked"));
+              "z: the input of softmax, a score that is scaled, biased and masked"));
 
     // What the inspector says of a raw score that is 1 higher: softmax of the row by hand.
     const double scaled = trace[Stage::scaled](0, 0, 2, 1);
@@ -445,13 +506,12 @@ TEST_CASE("gradients: one key beside a sink has a weight under 1, which its scor
     const double a = gradients_look(state).result->sides[0].trace[Stage::weights](0, 0, 0, 0);
     REQUIRE(a < 0.99);
     const GradientsView view = build_gradients_view(state);
-    CHECK(view.notes.back() ==
-          "Row 0 may attend to one key alone, which shares with the sink: its weight is " +
-              number(a) + ", ‖J‖₂ = " + significant(0.5 * a * (1 - a), 3) + ".");
-    CHECK(view.grids.back().tooltip.ends_with(
-        "The sink takes part, so that no row or column need sum to 0"));
+    CHECK(view.notes.back() == "Row 0 may attend to one key only, beside the sink: its weight is " +
+                                   number(a) + ", ‖J‖₂ = " + significant(0.5 * a * (1 - a), 3) +
+                                   ".");
+    CHECK(view.grids.back().tooltip.ends_with("With the sink, rows and columns need not sum to 0"));
     const GradientsView two = build_gradients_view(after(state, {SelectJacobianRow{1, 0}}));
-    CHECK(has(two.notes.back(), " of an even row over its 2 keys without the sink."));
+    CHECK(has(two.notes.back(), " of a uniform row of 2 keys without the sink."));
 }
 
 TEST_CASE("gradients: of a saturated row V is sent what dropout leaves of the weight") {
@@ -471,8 +531,8 @@ TEST_CASE("gradients: of a saturated row V is sent what dropout leaves of the we
         const auto found = std::ranges::find_if(
             view.notes, [](const std::string& each) { return has(each, " Saturated: "); });
         REQUIRE(found != view.notes.end());
-        CHECK(found->ends_with("; V is sent " + number(sent) +
-                               " of what reaches its context, at the largest key."));
+        CHECK(found->ends_with(" At the largest key, V gets " + number(sent) +
+                               " of the gradient at its context."));
         return sent;
     };
     CHECK(note(0.0) > 0.999);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/arithmetic.h"
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
@@ -11,35 +12,53 @@ namespace {
 
 constexpr double kSeen = 0.01;  // of a_j (1 − a_j): beneath it nothing is drawn, and why is said
 constexpr double kOneTakesAll = 0.99;
+constexpr double kRounding = 1e-15;
+constexpr int kDigits = 3;
 
 std::string signed_slope(double slope) { return (slope > 0.0 ? "+" : "") + significant(slope, 3); }
 
+/// With 1 − a_j as its own factor, since the difference of printed numbers would lose its digits.
 std::string slope_arithmetic(const CompetitionToken& token, const CompetitionToken& raised) {
-    if (&token == &raised)
-        return fmt::format("∂a/∂s = a_j (1 − a_j) = {} · (1 − {}) = {}", number(token.p),
-                           number(raised.p), token.slope_text);
-    return fmt::format("∂a/∂s = −a_k a_j = −{} · {} = {}", number(token.p), number(raised.p),
-                       token.slope_text);
+    if (token.slope == 0.0) return "∂a/∂z = 0";
+    const bool gains = &token == &raised;
+    const ProductText text =
+        product_text(token.p, gains ? token.slope / token.p : raised.p, kDigits);
+    if (gains)
+        return fmt::format("∂a/∂z = a_j (1 − a_j) = {} · {} = {}", text.a, text.b, text.product);
+    return fmt::format("∂a/∂z = −a_k a_j = −{} · {} = −{}", text.a, text.b, text.product);
 }
+
+/// Slopes below the rounding of weights that sum to 1 become 0.
+double beyond_rounding(double slope) { return std::abs(slope) < kRounding ? 0.0 : slope; }
 
 void fill_token(const CompetitionToken& raised, CompetitionToken& token) {
     if (token.look == CellLook::masked) {
         token.p_text = "0", token.slope_text = "masked";
-        token.tip = "masked: its score is −∞, its weight 0 whatever the other scores are";
+        token.tip = "masked: its score is −∞ and its weight is always 0";
         return;
     }
     token.p_text = number(token.p);
     if (token.look == CellLook::not_a_number || raised.look == CellLook::not_a_number) {
         token.slope_text = "NaN";
-        token.tip = "NaN: the weight is no number, so no slope is known";
+        token.tip = "NaN: the weight is NaN, so its slope is unknown";
         return;
     }
     const bool takes_part = raised.look == CellLook::number;
-    token.slope = takes_part ? token.p * ((&token == &raised ? 1.0 : 0.0) - raised.p) : 0.0;
+    if (&token != &raised) token.slope = takes_part ? beyond_rounding(-token.p * raised.p) : 0.0;
     token.width = std::min(std::abs(token.slope) / kMostSlope, 1.0);
     token.slope_text = signed_slope(token.slope);
     token.tip = takes_part ? slope_arithmetic(token, raised)
                            : "0: the raised score is masked and changes nothing";
+}
+
+/// The gain of the raised key: a_j times the sum of the other weights and the sink's, which is 1 − a_j without its rounding.
+double gain_of(const CompetitionView& view, const std::optional<double>& sink) {
+    const CompetitionToken& raised = view.at(view.raised);
+    if (raised.look != CellLook::number) return 0.0;
+    double others = 0.0;
+    for (const CompetitionToken& token : view.tokens)
+        if (&token != &raised && token.look == CellLook::number) others += token.p;
+    return beyond_rounding(raised.p * others + sink.value_or(0.0));
 }
 
 /// As high as the largest weight of the row lets them be: of many keys none takes much.
@@ -63,42 +82,37 @@ std::optional<double> lost_by_sink(const AppState& state, const CompetitionView&
     return std::exp(sink - score + 2.0 * std::log(view.at(view.raised).p));
 }
 
-std::string slope_sum_words(const AppState& state, const CompetitionView& view) {
+std::string slope_sum_words(const CompetitionView& view, const std::optional<double>& sink) {
     const CompetitionToken& raised = view.at(view.raised);
+    if (!sink)
+        return fmt::format("Σ_k ∂a_k/∂z_j = 0: “{0}” gains {1}, the others together lose {1}.",
+                           raised.label, significant(raised.slope, kDigits));
+    const double rest = beyond_rounding(*sink);
     double others = 0.0;
     for (const CompetitionToken& token : view.tokens)
-        if (&token != &raised) others += token.slope;
-    const std::optional<double> rest = lost_by_sink(state, view);
-    if (!rest)
-        return fmt::format("Σ_k ∂a_k/∂s_j = 0: “{}” gains {}, the others together lose {}.",
-                           raised.label, significant(raised.slope, 3),
-                           significant(std::abs(others), 3));
+        if (&token != &raised) others += std::abs(token.slope);
     return fmt::format(
-        "Σ_k ∂a_k/∂s_j = a_j (1 − Σ_k a_k) = {}: “{}” gains {}, the other keys together lose {}, "
+        "Σ_k ∂a_k/∂z_j = a_j (1 − Σ_k a_k) = {}: “{}” gains {}, the other keys together lose {}, "
         "the sink {}.",
-        significant(*rest, 3), raised.label, significant(raised.slope, 3),
-        significant(std::abs(others), 3), significant(*rest, 3));
+        significant(rest, kDigits), raised.label, significant(raised.slope, kDigits),
+        significant(others, kDigits), significant(rest, kDigits));
 }
 
 std::string no_arrow_words(const CompetitionView& view, Index open) {
     const CompetitionToken& raised = view.at(view.raised);
-    if (open == 0) return "Every key of this row is masked: there is nothing to compete for.";
+    if (open == 0) return "Every key of this row is masked, so no weights compete.";
     if (raised.look == CellLook::masked)
         return fmt::format("“{}” is masked: its score is −∞, so raising it changes no weight.",
                            raised.label);
     if (raised.slope >= kSeen) return {};
     if (open == 1 && raised.p == 1.0)
-        return "This row may attend to one key alone: its weight is 1 whatever the score, a (1 − "
-               "a) = 0.";
-    if (raised.p > kOneTakesAll)
-        return fmt::format(
-            "Saturated: “{}” has a_j = {} already, so a_j (1 − a_j) = {}: under {} arrows have "
-            "width 0.",
-            raised.label, significant(raised.p, 6), significant(raised.slope, 3), kSeen);
+        return "This row may attend to one key only: its weight is always 1, and a (1 − a) = 0.";
     return fmt::format(
-        "“{}” has a_j = {}, and no slope is larger than a_j (1 − a_j) = {}: under {} arrows have "
-        "width 0.",
-        raised.label, significant(raised.p, 3), significant(raised.slope, 3), kSeen);
+        "{}“{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}, and below {} no arrows are "
+        "drawn.",
+        raised.p > kOneTakesAll ? "Saturated: " : "", raised.label,
+        significant(raised.p, raised.p > kOneTakesAll ? 6 : 3),
+        significant(raised.p * (1.0 - raised.p), 3), kSeen);
 }
 
 struct OpenKeys {
@@ -150,20 +164,23 @@ CompetitionView build_competition(const AppState& state) {
     view.raised = raised_key(state);
     const auto [open, unknown] = add_tokens(state, p, view);
     const CompetitionToken& raised = view.at(view.raised);
+    const std::optional<double> sink =
+        raised.look == CellLook::number ? lost_by_sink(state, view) : std::nullopt;
+    view.tokens[static_cast<std::size_t>(view.raised)].slope = gain_of(view, sink);
     for (CompetitionToken& token : view.tokens) fill_token(raised, token);
     set_bars(view.tokens);
     view.title = fmt::format("Row “{}”: raising the score of “{}”",
                              axis_label(state, Axis::query, view.row), raised.label);
     view.formula = fmt::format(
-        "∂a_k/∂s_j = a_k (δ_kj − a_j), j = {}; s: the score as softmax sees it, scaled{} and "
-        "masked",
+        "∂a_k/∂z_j = a_k (δ_kj − a_j), j = {}; z: the input of softmax, a score that is scaled{} "
+        "and masked",
         raised.label, document.spec.biases() ? ", biased" : "");
     if (unknown) {
-        view.why = "The row has NaN among its weights: where a weight is NaN no slope is known.";
+        view.why = "The row has NaN weights: their slopes are unknown.";
         return view;
     }
     view.why = no_arrow_words(view, open);
-    if (raised.look == CellLook::number && open > 1) view.sum = slope_sum_words(state, view);
+    if (raised.look == CellLook::number && open > 1) view.sum = slope_sum_words(view, sink);
     return view;
 }
 

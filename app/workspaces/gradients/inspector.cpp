@@ -18,7 +18,7 @@ InspectorTable table_of_raise(const AppState& state, const std::vector<double>& 
     const auto figure = [](double value, Role role) {
         return TableCell{cell_number(value, 4), role, {}};
     };
-    InspectorTable table{"what each weight does", "key", {}, {}, {}};
+    InspectorTable table{"change of each weight", "key", {}, {}, {}};
     table.columns = {{"a", Role::weight},
                      {"∂a/∂s", Role::score},
                      {"a after", Role::weight, true},
@@ -75,9 +75,7 @@ double logit_step(const AppState& state, std::size_t key) {
 InspectorView gradients_inspector(const AppState& state) {
     const std::vector<double> p = jacobian_weights(state);
     const JacobianNumbers row = jacobian_numbers(state);
-    if (row.keys == 0)
-        return only_hint(
-            "Click a cell of the Jacobian: what raising that score does to the others.");
+    if (row.keys == 0) return only_hint("Click a cell of the Jacobian to raise that score by 1.");
     const GradientsLook& look = gradients_look(state);
     const Document& document = state.document();
     const auto labels = axis_labels(state, Axis::key, static_cast<Index>(p.size()));
@@ -91,6 +89,11 @@ InspectorView gradients_inspector(const AppState& state) {
     view.formula = slope_formula(document, slope);
     view.add("factor", significant(score_factor(document.spec, document.size.d_k), 4));
     const bool open = may_attend_in_row(state, static_cast<Index>(raised));
+    if (open && std::isfinite(p[raised])) {
+        const double by_z = p[raised] * (1.0 - p[raised]);
+        view.add("∂a/∂z", significant(by_z, 3) + ", z the input of softmax");
+        view.add("∂a/∂s", significant(slope * by_z, 3) + ", s the raw score");
+    }
     if (!open)
         view.lines.push_back(
             {"masked", {{"This key is masked: its score changes nothing.", {}, false, {}}}});

@@ -53,16 +53,16 @@ double loss_at(const Document& document, const Loss& loss, const TensorD& output
     return std::inner_product(values.begin(), values.end(), slopes.begin(), 0.0);
 }
 
-/// "÷√d_k", "not divided", "× 0.3", and the temperature: "÷√d_k ÷2".
+/// "with scaling", "without scaling", "× 0.3", and the temperature: "with scaling, τ = 2".
 std::string scale_words(const AttentionSpec& spec) {
     const bool warm = spec.temperature != 1.0;
-    const std::string over = warm ? "÷" + significant(spec.temperature, 4) : "";
-    if (spec.scale == ScaleKind::none) return warm ? over : "not divided";
-    const std::string scaled = spec.scale == ScaleKind::q_and_k ? std::string("q, k × d_k^(−¼)")
+    const std::string over = warm ? "τ = " + significant(spec.temperature, 4) : "";
+    const std::string scaled = spec.scale == ScaleKind::none      ? "without scaling"
+                               : spec.scale == ScaleKind::q_and_k ? "q, k × d_k^(−¼)"
                                : spec.scale == ScaleKind::sqrt_dk
-                                   ? std::string("÷√d_k")
+                                   ? "with scaling"
                                    : fmt::format("× {}", significant(spec.scale_value, 4));
-    return warm ? scaled + " " + over : scaled;
+    return warm ? scaled + ", " + over : scaled;
 }
 
 Result<LossSide> side_of(const Document& document, const InputsD& inputs, const Loss& loss,
@@ -105,7 +105,7 @@ struct Differences {
             ++check.entries;
             // Below rounding of L itself nothing can be told apart.
             const double apart = std::abs(difference - values[at]) / std::max(scale, 1e-6);
-            if (!(apart <= check.worst)) {
+            if (!std::isnan(check.worst) && !(apart <= check.worst)) {
                 check.worst = apart;
                 const auto columns = static_cast<std::size_t>(tensor.shape().d);
                 check.where = fmt::format("{}[{}, {}]", name, at / columns, at % columns);

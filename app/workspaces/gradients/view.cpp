@@ -104,8 +104,8 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
 /// What holds of the sums of J.
 std::string jacobian_sums(const Document& document, const std::vector<double>& p) {
     if (std::ranges::any_of(p, [](double each) { return std::isnan(each); }))
-        return "The row has NaN, and so have its sums";
-    if (has_sinks(document)) return "The sink takes part, so that no row or column need sum to 0";
+        return "The row has NaN, and so do its sums";
+    if (has_sinks(document)) return "With the sink, rows and columns need not sum to 0";
     return document.spec.softcap ? "Every column sums to 0" : "Every row and column sums to 0";
 }
 
@@ -127,7 +127,7 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
     grid.title = fmt::format("∂a/∂s of row {}", gradients_look(state).row);
     grid.tooltip =
-        fmt::format("J = {}: what each weight of this row does when one raw score is raised. {}",
+        fmt::format("J = {}: the change of each weight of this row per raw score. {}",
                     document.spec.softcap ? "(diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap)))"
                                           : "factor · (diag(a) − a aᵀ)",
                     jacobian_sums(document, p));
@@ -154,7 +154,7 @@ void add_gradient_grids(const AppState& state, GradientsView& view) {
         view.grids.push_back(jacobian_grid(state, p));
 }
 
-/// "‖∂L/∂W_Q‖ 0.12 (÷√d_k), 0.0004 (not divided); …": of the parameters that are there.
+/// "‖∂L/∂W_Q‖ 0.12 (with scaling), 0.0004 (without scaling); …": the parameters of the document.
 std::string parameters_words(const GradientsView& view) {
     std::string words;
     for (const GradientRow& row : view.rows)
@@ -165,10 +165,10 @@ std::string parameters_words(const GradientsView& view) {
     return words.empty() ? words : words + ".";
 }
 
-/// What ‖J‖₂ is compared with: the same keys sharing 1 evenly, no score bent by a cap, nothing for a sink.
+/// What ‖J‖₂ is compared with: equal weights over the same keys, without a cap and without a sink.
 std::string even_row_words(const Document& document, const JacobianNumbers& row) {
     const bool sinks = has_sinks(document);
-    return fmt::format("{} of an even row over its {} keys{}{}", significant(row.even, 3), row.keys,
+    return fmt::format("{} of a uniform row of {} keys{}{}", significant(row.even, 3), row.keys,
                        sinks ? " without the sink" : "",
                        document.spec.softcap ? sinks ? " and the cap" : " without the cap" : "");
 }
@@ -186,13 +186,12 @@ std::string one_key_sentence(const Document& document, const JacobianNumbers& ro
                              const std::string& token) {
     if (has_sinks(document))
         return fmt::format(
-            "Row {} may attend to one key alone, which shares with the sink: its weight is {}, "
-            "‖J‖₂ = {}.",
+            "Row {} may attend to one key only, beside the sink: its weight is {}, ‖J‖₂ = {}.",
             token, number(row.p_max), significant(row.spectral, 3));
     if (row.p_max != 1.0) return {};
     return fmt::format(
-        "Row {} may attend to one key alone: its weight is 1 whatever the score, so no gradient "
-        "reaches that score.",
+        "Row {} may attend to one key only: its weight is always 1, so no gradient reaches its "
+        "score.",
         token);
 }
 
@@ -210,8 +209,8 @@ std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
                     even_row_words(state.document(), row));
     if (row.p_max > kSaturatedRow)
         words += fmt::format(
-            " Saturated: its scores, the only way back to Q and K, are sent at most {} of what "
-            "reaches its weights; V is sent {} of what reaches its context, at the largest key.",
+            " Saturated: at most {} of the gradient at its weights reaches its scores, and so Q "
+            "and K. At the largest key, V gets {} of the gradient at its context.",
             significant(row.spectral, 2), number(sent_to_value(state, jacobian_weights(state))));
     return words;
 }
@@ -220,24 +219,27 @@ std::string flat_sentence(const Document& document, const JacobianNumbers& row) 
     if (row.keys < 2 || has_sinks(document))
         return {};  // with a sink every direction changes something
     if (row.spectral == 0.0) return "J is 0: to first order no score changes a weight.";
-    const std::string alike =
-        document.spec.softcap ? "all scores raised alike after the cap" : "all scores raised alike";
+    const char* const capped = document.spec.softcap ? " after the cap" : "";
     if (row.flat == 0)
-        return fmt::format("J kills one direction exactly: {} change nothing.", alike);
+        return fmt::format("Raising all scores equally{} changes no weight: J maps it to 0.",
+                           capped);
     return fmt::format(
-        "J kills one direction, {}, and along {} of the other {} it passes under 1 % of what an "
-        "even row passes.",
-        alike, row.flat, row.keys - 1);
+        "Raising all scores equally{} changes no weight, and in {} of the other {} directions J "
+        "passes under 1 % of a uniform row's gradient.",
+        capped, row.flat, row.keys - 1);
 }
 
 void add_badge(const LossGradients& result, GradientsView& view) {
     const DifferenceCheck& check = result.check;
     if (check.entries == 0) return;
-    view.badge = fmt::format("finite differences: {} apart at most", significant(check.worst, 2));
+    view.badge_warns = !std::isfinite(check.worst);
+    view.badge = view.badge_warns
+                     ? fmt::format("gradient check: not possible ({})", significant(check.worst, 2))
+                     : fmt::format("gradient check: largest error {}", significant(check.worst, 2));
     view.badge_tip = fmt::format(
         "(L(x + h) − L(x − h)) / 2h in double precision, h = {} · max(1, |x|), at {} entries of "
-        "the inputs and parameters; apart: beside the largest gradient of that tensor. Worst at "
-        "{}.",
+        "the inputs and parameters. Errors are relative to the largest gradient of the tensor. "
+        "Worst at {}.",
         significant(check.h, 2), check.entries, check.where.empty() ? "none" : check.where);
 }
 
@@ -311,7 +313,7 @@ GradientsView build_gradients_view(const AppState& state) {
     view.status = computed_words(state);
     view.stale = requested_loss_gradients(state).has_value();
     if (!look.result || look.result->document != state.shared_document()) {
-        view.point = said_of(state, "gradients", "The gradients are being computed…");
+        view.point = said_of(state, "gradients", "Computing the gradients…");
         return view;
     }
     const LossGradients& result = *look.result;

@@ -34,7 +34,7 @@ struct CompetitionToken {
     std::string label;
     CellLook look = CellLook::number;  // masked: it takes no part
     double p = 0.0;
-    double slope = 0.0;  // ∂a_k/∂s_j = a_k (δ_kj − a_j)
+    double slope = 0.0;  // ∂a_k/∂z_j = a_k (δ_kj − a_j)
     std::string p_text{}, slope_text{}, tip{};
     double bar = 0.0;    // p, 0 … 1
     double width = 0.0;  // |slope| / kMostSlope, 0 … 1
@@ -43,7 +43,7 @@ struct CompetitionToken {
 inline constexpr double kMostSlope = 0.25;  // of a (1 − a), at p = 1/2
 
 /// What raising the score of one key does to the weights of all: key j gains a_j (1 − a_j), every other key k loses a_k a_j.
-/// s is the score as softmax sees it: scaled, biased and masked. Where a sink takes part it loses what is missing from 0.
+/// z is the input of softmax: the score, scaled, biased and masked. A sink loses what is missing from 0.
 struct CompetitionView {
     std::string lacks;  // not empty: nothing is drawn
     std::string title, formula, sum;
@@ -59,9 +59,10 @@ struct GradientsView {
     std::string point;
     std::vector<std::string> notes;
     std::string badge, badge_tip;
+    bool badge_warns = false;  // NaN or ∞: the gradient could not be checked
     bool ready = false, stale = false;
     std::vector<GradientRow> rows;
-    std::array<std::string, 2> sides;  // "÷√d_k", "not divided"
+    std::array<std::string, 2> sides;  // "with scaling", "without scaling"
     std::vector<std::string> ticks;    // of the log axis, from its low end
     CompetitionView competition;
     std::vector<GridView> grids;  // the gradient, and the Jacobian

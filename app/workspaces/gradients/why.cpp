@@ -74,11 +74,11 @@ std::string blind_loss_words(const LossGradients& result, const GradientsView& v
     const LossKind kind = result.loss.kind;
     const bool linear = kind != LossKind::squared && kind != LossKind::cross_entropy;
     const std::string learning = still_learning(view);
-    return fmt::format("{} nothing reaches the scores{}.",
-                       linear ? "This loss cannot depend on the weights: whatever a query's "
-                                "weights are, its keys count alike in it. So"
-                              : "At these weights",
-                       learning.empty() ? "" : fmt::format("; what does: {}", learning));
+    return fmt::format("{} no gradient reaches the scores{}.",
+                       linear ? "This loss cannot depend on the weights: for each query, every "
+                                "value contributes equally to it. So"
+                              : "At these weights,",
+                       learning.empty() ? "" : fmt::format(", but it reaches {}", learning));
 }
 
 }  // namespace
@@ -98,10 +98,11 @@ std::string why_words(const LossGradients& result, const GradientsView& view) {
     std::vector<double> without = query_norms(result.sides[off]);
     const double typical[] = {quantile(with, 0.5), quantile(without, 0.5)};
     const std::string factor =
-        typical[0] > 0.0 ? fmt::format(" {} times", significant(typical[1] / typical[0], 3)) : "";
+        typical[0] > 0.0 ? fmt::format("{} times as large", significant(typical[1] / typical[0], 3))
+                         : "not comparable";
     return fmt::format(
-        "‖∂L/∂{}‖ is {} times as long without ÷√d_k; a typical row of ∂L/∂Q{} (median {} against "
-        "{}). It is a sum over rows, and ÷√d_k takes the factor 1/√{} = {} from each.",
+        "Without scaling, ‖∂L/∂{}‖ is {} times as large; the median row of ∂L/∂Q is {} ({} against "
+        "{}). It is a sum over rows, and scaling multiplies each by 1/√{} = {}.",
         row->symbol, significant(longer, 3), factor, significant(typical[1], 3),
         significant(typical[0], 3), result.document->size.d_k,
         significant(1.0 / std::sqrt(static_cast<double>(result.document->size.d_k)), 3));

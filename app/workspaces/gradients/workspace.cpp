@@ -48,7 +48,7 @@ void enter_gradients(AppState& state) {
     if (stage != nullptr && info(*stage).rows == Axis::query)
         gradients_look(state).row = selected->row;
     settle_gradients(state);
-    say(state, "↑ ↓ choose a row, ← → the score that is raised.");
+    say(state, "↑ ↓ choose a row, ← → a score to raise.");
 }
 
 void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
@@ -56,9 +56,9 @@ void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
     if (add.there) {
         add("The row above", Key::up, moved_row(state, -1, 0));
         add("The row below", Key::down, moved_row(state, 1, 0));
-        add("Raise the score of the key before", Key::left, moved_row(state, 0, -1));
+        add("Raise the score of the previous key", Key::left, moved_row(state, 0, -1));
         add("Raise the score of the next key", Key::right, moved_row(state, 0, 1));
-        add("The gradient of the tensor before", Key::page_up, tensor_beside(state, -1));
+        add("The gradient of the previous tensor", Key::page_up, tensor_beside(state, -1));
         add("The gradient of the next tensor", Key::page_down, tensor_beside(state, 1));
         const int next = (static_cast<int>(loss_of(state).kind) + 1) % loss_count(state);
         add("Next loss", Key::l, SetLoss{static_cast<LossKind>(next)});
@@ -99,9 +99,9 @@ std::vector<Shot> gradients_shots() {
 }
 
 constexpr std::string_view kGradientsMouse[] = {
-    "Click a row of the chain: its gradient is drawn.",
-    "Click a key of the arrows: what raising its score does to the others.",
-    "Click a cell of the Jacobian: the panel says what raising that score does to the others.",
+    "Click a row of the chain to draw its gradient.",
+    "Click a key of the arrows to raise its score.",
+    "Click a cell of the Jacobian to raise that score; the inspector lists the new weights.",
 };
 constexpr RequestKind kRequests[] = {
     request_kind<requested_loss_gradients>("gradients"),
@@ -113,7 +113,7 @@ std::string gradients_lacks(const AppState& state) {
     const Document& document = state.document();
     if (is_empty(document)) return "There is no sentence yet: type one in Step (1 S).";
     if (is_without_values(document))
-        return "Values V are not there: no loss of the output has a gradient.";
+        return "V is missing, so no loss of the output has a gradient.";
     return stages_lack(document);
 }
 
@@ -146,8 +146,8 @@ extern const WorkspaceInfo kGradientsWorkspace{
     .key = "gradients",
     .title = "Gradients",
     .tip =
-        "What the loss sends back to every stage and weight matrix, with and without ÷√d_k, and "
-        "the Jacobian of any row.",
+        "The gradient of the loss with respect to every stage and weight matrix, with and without "
+        "scaling, and the Jacobian of any row.",
     .group = Group::why,
     .letter = Key::g,
     .shows_document = true,

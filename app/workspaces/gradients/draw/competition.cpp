@@ -196,7 +196,7 @@ void draw_key_words(const Ground& at, Index key) {
 void draw_row_names(const Ground& at) {
     const Frame& frame = at.frame;
     const float row = frame.px(kRow);
-    const std::array<const char*, 3> names{"key k", "a_k", "∂a_k/∂s_j"};
+    const std::array<const char*, 3> names{"key k", "a_k", "∂a_k/∂z_j"};
     for (std::size_t n = 0; n < names.size(); ++n) {
         const float y = at.base + frame.px(4) + row * static_cast<float>(n);
         draw_fitted(frame, frame.fonts.small, {at.box.low.x, y}, {at.left, y + row}, Align::left,
@@ -246,11 +246,12 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
             tooltip_at_pointer(frame, token.label + ": a = " + token.p_text, token.tip);
         if (clicked) out.push_back(SelectJacobianRow{view.row, *hovered});
     } else {
-        tooltip(
-            frame, view.title,
-            view.formula +
-                ". An arrow is as wide as |∂a_k/∂s_j|; the widest there can be is 1/4; under 0.013 "
-                "it is a hairline, under 0.0001 none. Keys: ← and → choose j, ↑ and ↓ the row.");
+        tooltip(frame, view.title,
+                view.formula +
+                    ". The width of an arrow is |∂a_k/∂z_j|, at most 1/4: below 0.013 a hairline, "
+                    "below "
+                    "0.0001 no arrow. Without a slope of 0.01 no arrows are drawn. Keys: ← and → "
+                    "choose j, ↑ and ↓ the row.");
     }
     draw_competition_words(at);
     say_stands(frame.painter, Measuring::Kind::chart, box.low, box.high);

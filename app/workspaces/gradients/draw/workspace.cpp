@@ -19,8 +19,9 @@ constexpr float kTitleRoom = 330.0F, kLosses = 210.0F, kRows = 180.0F;
 
 /// What is divided as weights are drawn, what is not as words are.
 Color color_of_side(const GradientsView& view, std::size_t n, const Theme& theme) {
-    const bool plain = view.sides[n] == "not divided";
-    const bool second = n == 1 && view.sides[0] != "not divided";
+    const auto is_plain = [](std::string_view side) { return side.starts_with("without scaling"); };
+    const bool plain = is_plain(view.sides[n]);
+    const bool second = n == 1 && !is_plain(view.sides[0]);
     return plain || second ? theme.text : theme.role(Role::weight);
 }
 
@@ -33,8 +34,9 @@ void draw_chain_row(const GradientsView& view, const GradientRow& row, const Box
     const bool pressed = pressed_by_key(frame);
     const bool hovered = ImGui::IsItemHovered();
     tooltip(frame, "‖∂L/∂" + row.symbol + "‖",
-            "Frobenius norm over all sequences and heads: above " + row.texts[0] + ", beneath " +
-                row.texts[1] + ". ≈ 0: not above rounding. A click draws this gradient.");
+            "Frobenius norm over all sequences and heads: " + row.texts[0] + " (" + view.sides[0] +
+                "), " + row.texts[1] + " (" + view.sides[1] +
+                "). ≈ 0: only rounding. Click to draw this gradient.");
     if (row.shown || hovered) frame.painter.rect(box.low, box.high, theme.raised);
     const float height = box.size().y;
     const Font& font = row.parameter ? frame.fonts.body : frame.fonts.strong;
@@ -128,9 +130,11 @@ void draw_gradients_bar(const GradientsView& view, ControlBar& bar) {
     if (row < view.row_names.size())
         if (const auto n =
                 bar.combo("##row", {view.row_names, view.row, "row: " + view.row_names[row]}, kRows,
-                          {"The row whose Jacobian is drawn", "Keys: ↑ and ↓"}))
+                          {"The row of the Jacobian", "Keys: ↑ and ↓"}))
             bar.out.push_back(SelectJacobianRow{*n, 0});
-    bar.words(bar.frame.theme.good, view.badge, {view.badge, view.badge_tip});
+    const Theme& theme = bar.frame.theme;
+    bar.words(view.badge_warns ? theme.warning : theme.good, view.badge,
+              {view.badge, view.badge_tip});
 }
 
 }  // namespace
