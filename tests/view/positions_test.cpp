@@ -47,28 +47,80 @@ TEST_CASE("the sentence says what each kind does at the chosen distance") {
         return positions_sentence(scores, kind, distance);
     };
     CHECK(says(PositionKind::rotary, 0) ==
-          "RoPE turns q and k: at distance 0 the score is 8 for every query, as without positions; "
-          "it falls up to distance 5.");
+          "RoPE rotates q and k: at distance 0 the score is 8 for every query, as without "
+          "positions; it falls until distance 5.");
     CHECK(says(PositionKind::rotary, 16) ==
-          "RoPE turns q and k: at distance 16 the score is 6.02 for every query, in place of 8; it "
-          "falls up to distance 5.");
+          "RoPE rotates q and k: at distance 16 the score is 6.02 for every query instead of 8; it "
+          "falls until distance 5.");
     CHECK(
         says(PositionKind::sinusoidal, 16) ==
-        "Sinusoidal vectors are added: alone they give 2.42 at distance 16 and 4 at distance 0, "
-        "whichever the query; with the content the score is 10.3 to 12.3, depending on the query.");
+        "Sinusoidal vectors are added: they contribute 2.42 at distance 16 and 4 at distance 0 for "
+        "every query; with the content the score is 10.3 to 12.3, depending on the query.");
     CHECK(says(PositionKind::learned, 16) ==
-          "Learned vectors are added and, before training, know no distance: alone they give "
-          "0.0332 at distance 16 and 3.9 at distance 0 on average; with the content the score is "
-          "5.71 to 11.3, depending on the query.");
+          "Learned vectors are added, here before training: they contribute 0.0332 at distance 16 "
+          "and 3.9 at distance 0 on average; with the content the score is 5.71 to 11.3, depending "
+          "on the query.");
     CHECK(says(PositionKind::alibi, 0) ==
-          "ALiBi takes nothing at distance 0: the score is 8 in every head.");
+          "ALiBi subtracts nothing at distance 0: the score is 8 in every head.");
     CHECK(says(PositionKind::alibi, 16) ==
-          "ALiBi takes 0.5 · 16 = 8 from the score of head 0: 0 in place of 8; over all 8 heads it "
-          "is 0 to 7.94.");
+          "ALiBi subtracts 0.5 · 16 = 8 from the score of head 0: 0 instead of 8; over all 8 heads "
+          "0 to 7.94.");
     CHECK(positions_note(scores) ==
-          "At one distance the same for every query: RoPE, ALiBi in each head. Not the same: "
-          "sinusoidal by up to 3.57, learned by up to 6.69. q = k = x, drawn, ‖x‖² = d_k; 32 "
-          "queries.");
+          "The score at one distance is the same for every query: RoPE, ALiBi in each head. It "
+          "varies by query: sinusoidal by up to 3.57, learned by up to 6.69. q = k = x is random, "
+          "‖x‖² = d_k; 32 queries.");
+}
+
+TEST_CASE("ALiBi: the printed slope times the distance is the printed product") {
+    const PositionScores scores = position_scores({.head = 2});
+    CHECK(positions_sentence(scores, PositionKind::alibi, 9)
+              .starts_with("ALiBi subtracts 0.125 · 9 = 1.125 from the score of head 2: "));
+    for (const Index heads : {1, 3, 6, 7, 8, 12, 20})
+        for (Index head = 0; head < heads; ++head) {
+            const PositionScores drawn = position_scores({.heads = heads, .head = head});
+            for (const Index distance : {1, 3, 9, 17, 64}) {
+                const std::string sentence =
+                    positions_sentence(drawn, PositionKind::alibi, distance);
+                CAPTURE(sentence);
+                const auto dot = sentence.find(" · "), equals = sentence.find(" = ");
+                if (has(sentence, "·10")) continue;  // a slope below 10⁻⁴
+                const double slope = std::stod(sentence.substr(sizeof "ALiBi subtracts " - 1));
+                const double taken = std::stod(sentence.substr(equals + 3));
+                const double product = slope * std::stod(sentence.substr(dot + sizeof " · " - 1));
+                const std::string text =
+                    sentence.substr(equals + 3, sentence.find(" from") - equals - 3);
+                const auto point = text.find('.');
+                const double unit =
+                    point == text.npos
+                        ? 1.0
+                        : std::pow(10.0, -static_cast<double>(text.size() - point - 1));
+                CHECK(std::abs(product - taken) < 0.4999 * unit);
+            }
+        }
+}
+
+TEST_CASE("the inspector's rows: printed terms add up to the printed total") {
+    for (const PositionKind kind : kKinds)
+        for (const Index distance : {0, 1, 9, 33}) {
+            const InspectorView view =
+                positions_inspector(changed(positions_state(), [&](PositionsControls& to) {
+                    to.kind = kind;
+                    to.distance = distance;
+                }));
+            if (!view.table || !view.table->total) continue;
+            double sum = 0.0;
+            for (const TableRow& row : view.table->rows) {
+                std::string text = row.cells.back().text;
+                if (text.starts_with("−")) text.replace(0, std::string("−").size(), "-");
+                const auto power = text.find("·10⁻");
+                sum += power == text.npos ? std::stod(text) : 0.0;  // below the last decimal
+            }
+            std::string total = view.table->total->cells.back().text;
+            if (total.starts_with("−")) total.replace(0, std::string("−").size(), "-");
+            const double unit =
+                std::pow(10.0, -static_cast<double>(total.size() - total.find('.') - 1));
+            CHECK(std::abs(sum - std::stod(total)) < unit);
+        }
 }
 
 TEST_CASE("what the sentence says holds for every setting") {
@@ -95,7 +147,7 @@ TEST_CASE("what the sentence says holds for every setting") {
             std::ranges::adjacent_find(line, std::ranges::less_equal{}) == line.end();
         CHECK(has(positions_sentence(scores, PositionKind::rotary, 1), "falls with every step") ==
               falls);
-        CHECK(has(positions_note(scores), "Not the same: "));
+        CHECK(has(positions_note(scores), "It varies by query: "));
         CHECK(has(positions_note(scores), "every query: RoPE, ALiBi"));
     }
 }

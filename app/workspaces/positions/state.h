@@ -13,7 +13,7 @@ inline constexpr double kMostPositionBase = 1e7;
 
 /// Settings of the Positions workspace; undone with the document.
 struct PositionsControls {
-    PositionKind kind = PositionKind::rotary;  // the one that is told of
+    PositionKind kind = PositionKind::rotary;  // shown in detail
     PositionSettings settings = {};
     Index distance = 16;  // Δ = |j − i| of the numbers
     bool log = false;     // the axis of the distance
@@ -23,15 +23,15 @@ struct PositionsControls {
 inline void describe(Visitor& visit, PositionsControls& controls) {
     PositionSettings& of = controls.settings;
     visit("kind", controls.kind, kPositionKindNames,
-          {.words = "positions", .tip = "Which of the four is large, and told of. Keys: ↑ ↓."});
+          {.words = "positions", .tip = "The positional encoding to show in detail. Keys: ↑ ↓."});
     visit("d_k", of.d_k,
           {.words = "d_k",
-           .tip = "Width of q and k, even: two dimensions turn together.",
+           .tip = "Width of q and k, even: dimensions rotate in pairs.",
            .low = 2,
            .high = 256});
     visit("base", of.base,
           {.words = "base",
-           .tip = "Pair c turns by base^(−2c/d_k) radians a position: RoPE and sinusoidal.",
+           .tip = "Pair c rotates by base^(−2c/d_k) radians per position: RoPE and sinusoidal.",
            .low = 1.0,
            .high = kMostPositionBase});
     visit("heads", of.heads,
@@ -40,25 +40,28 @@ inline void describe(Visitor& visit, PositionsControls& controls) {
            .low = 1,
            .high = 128});
     visit("head", of.head,
-          {.words = "head", .tip = "ALiBi: whose slope is drawn. Key: H.", .low = 0, .high = 127});
+          {.words = "head",
+           .tip = "ALiBi: the head whose slope is drawn. Key: H.",
+           .low = 0,
+           .high = 127});
     visit(
         "farthest", of.farthest,
-        {.words = "farthest", .tip = "The largest distance that is drawn.", .low = 1, .high = 512});
+        {.words = "farthest", .tip = "The largest distance in the plots.", .low = 1, .high = 512});
     visit("distance", controls.distance,
           {.words = "distance",
-           .tip = "|j − i| of the numbers. Keys: ← →, Home, End.",
+           .tip = "|j − i| between query and key. Keys: ← →, Home, End.",
            .low = 0,
            .high = 512});
     visit("seed", of.seed,
-          {.words = "seed", .tip = "Of the content x and of learned positions. Key: R."});
+          {.words = "seed", .tip = "Seed of the content x and of the learned positions. Key: R."});
     visit("log", controls.log,
           {.words = "log axis",
-           .tip = "The distance on a log axis, from 1 on: near tokens have more room."});
+           .tip = "Show the distance on a log axis, from 1: near tokens get more space."});
     if (!visit.reads()) return;
-    if (!(of.base >= 1.0)) visit.complain(": base is no number");
-    if (of.d_k % 2 != 0) visit.complain(": d_k is even");
-    if (of.head >= of.heads) visit.complain(": there is no such head");
-    if (controls.distance > of.farthest) visit.complain(": the distance is beyond the farthest");
+    if (!(of.base >= 1.0)) visit.complain(": base is not a number");
+    if (of.d_k % 2 != 0) visit.complain(": d_k is odd; expected an even number");
+    if (of.head >= of.heads) visit.complain(": head is not below heads");
+    if (controls.distance > of.farthest) visit.complain(": the distance is beyond farthest");
 }
 
 /// The scores of the settings that were shown last.

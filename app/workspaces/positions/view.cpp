@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/apart.h"
+#include "app/common/arithmetic.h"
 #include "app/common/format.h"
 #include "app/common/kept.h"
 #include "core/scores/score.h"
@@ -101,16 +102,16 @@ std::string_view formula_of(PositionKind kind) {
     constexpr std::string_view kFormulas[] = {
         "(x + p_i) · (x + p_j) / √d_k, p of sines and cosines",
         "(x + p_i) · (x + p_j) / √d_k, p learned: here before training",
-        "q · k / √d_k, q and k are x turned by its position", "x · x / √d_k − slope · |j − i|"};
+        "q · k / √d_k, with x rotated by its position", "x · x / √d_k − slope · |j − i|"};
     return kFormulas[static_cast<std::size_t>(kind)];
 }
 
 std::string tooltip_of(PositionKind kind) {
     if (kind == PositionKind::alibi)
-        return "The line is the chosen head, the band all heads. Drag: the distance.";
+        return "Line: the chosen head. Band: all heads. Drag to change the distance.";
     return fmt::format(
-        "The line is the mean over queries 0 … {}, the band from the least of them to the most. "
-        "Drag: the distance.",
+        "Line: the mean over queries 0 … {}. Band: their minimum to maximum. Drag to change the "
+        "distance.",
         kPositionQueries - 1);
 }
 
@@ -151,26 +152,25 @@ bool differ(double a, double b, const PositionScores& scores) {
     return std::abs(a - b) > 1e-9 * scores.content;
 }
 
-/// "3.21 for every query", "4.1 to 9.2, depending on the query".
+/// "3.21 for every query", "4.1 to 9.2 by query".
 std::string score_words(const PositionScores& scores, PositionKind kind, Index distance) {
     const double low = scores[kind].low[at(distance)];
     const double high = scores[kind].high[at(distance)];
     if (differ(low, high, scores))
         return fmt::format("{} to {}, depending on the query", digits(low), digits(high));
     if (differ(low, scores.content, scores))
-        return fmt::format("{} for every query, in place of {}", digits(low),
-                           digits(scores.content));
+        return fmt::format("{} for every query instead of {}", digits(low), digits(scores.content));
     return fmt::format("{} for every query, as without positions", digits(low));
 }
 
-/// "; it falls up to distance 22".
+/// "; it falls until distance 22".
 std::string fall_words(const PositionScores& scores, PositionKind kind) {
     const std::vector<double>& line = scores[kind].mean;
     std::size_t last = 0;
     while (last + 1 < line.size() && line[last + 1] < line[last]) ++last;
     if (last == 0) return {};
-    if (last + 1 == line.size()) return fmt::format("; it falls with every step up to {}", last);
-    return fmt::format("; it falls up to distance {}", last);
+    if (last + 1 == line.size()) return fmt::format("; it falls with every step until {}", last);
+    return fmt::format("; it falls until distance {}", last);
 }
 
 /// "2.1 at distance 16 and 4 at distance 0".
@@ -183,18 +183,20 @@ std::string alone_words(const DistanceScores& of, Index distance) {
 
 std::string alibi_words(const PositionScores& scores, Index distance) {
     const DistanceScores& of = scores[PositionKind::alibi];
+    const PositionSettings& settings = scores.of;
     if (distance == 0)
-        return fmt::format("ALiBi takes nothing at distance 0: the score is {} in every head.",
+        return fmt::format("ALiBi subtracts nothing at distance 0: the score is {} in every head.",
                            digits(scores.content));
-    const double taken = scores.content - of.mean[at(distance)];
+    const ProductText taken =
+        product_text(alibi_slope(settings.head, settings.heads), static_cast<double>(distance), 3);
     const bool apart = digits(of.mean[at(distance)]) != digits(scores.content);
     const auto [left, whole] = told_apart(of.mean[at(distance)], scores.content);
     std::string words = fmt::format(
-        "ALiBi takes {} · {} = {} from the score of head {}: {} in place of {}",
-        digits(taken / static_cast<double>(distance)), distance, digits(taken), scores.of.head,
-        apart ? digits(of.mean[at(distance)]) : left, apart ? digits(scores.content) : whole);
-    if (scores.of.heads > 1)
-        words += fmt::format("; over all {} heads it is {} to {}", scores.of.heads,
+        "ALiBi subtracts {} · {} = {} from the score of head {}: {} instead of {}", taken.a,
+        distance, taken.product, settings.head, apart ? digits(of.mean[at(distance)]) : left,
+        apart ? digits(scores.content) : whole);
+    if (settings.heads > 1)
+        words += fmt::format("; over all {} heads {} to {}", settings.heads,
                              digits(of.low[at(distance)]), digits(of.high[at(distance)]));
     return words + ".";
 }
@@ -260,12 +262,15 @@ InspectorTable pairs_table(const Explained& cell, std::vector<double>& terms) {
         const double length = length_of(cell, c);
         terms.push_back(length * std::cos(angle) / cell.root());
         sum += terms.back();
-        TableRow row = row_of(std::to_string(c), {number(angle), number(std::cos(angle)),
-                                                  number(length), number(terms.back())});
-        row.bar = std::cos(angle);
-        table.rows.push_back(std::move(row));
+        table.rows.push_back(row_of(std::to_string(c), {number(angle), number(std::cos(angle)),
+                                                        number(length), number(terms.back())}));
     }
-    table.total = row_of("Σ", {"", "", "", number(sum)});
+    double most = 1e-300;
+    for (const double term : terms) most = std::max(most, std::abs(term));
+    for (std::size_t c = 0; c < terms.size(); ++c) table.rows[c].bar = terms[c] / most;
+    const int decimals = sum_decimals(terms, sum, 4);
+    table.total =
+        row_of("Σ", {"", "", "", decimals == 4 ? number(sum) : cell_number(sum, decimals)});
     return table;
 }
 
@@ -277,8 +282,9 @@ InspectorTable heads_table(const Explained& cell) {
     for (Index h = 0; h < cell.scores.of.heads; ++h) {
         const double slope = alibi_slope(h, cell.scores.of.heads);
         const double taken = slope * static_cast<double>(cell.distance);
-        table.rows.push_back(row_of(std::to_string(h), {number(slope), number(taken),
-                                                        number(cell.scores.content - taken)}));
+        const ProductText text = product_text(slope, static_cast<double>(cell.distance), 4);
+        table.rows.push_back(
+            row_of(std::to_string(h), {text.a, text.product, number(cell.scores.content - taken)}));
         table.rows.back().chosen = h == cell.scores.of.head;
     }
     return table;
@@ -290,11 +296,12 @@ void add_parts(const Explained& cell, InspectorView& view, std::vector<double>& 
     const double vectors = cell.at(cell.of().vectors);
     const double mixed = cell.at(cell.of().mean) - own - vectors;
     terms = {own, mixed, vectors};
-    view.add("x · x / √d_k", number(own));
-    view.add("x · (p_i + p_j) / √d_k", number(mixed) + ", mean over queries");
-    view.add("p_i · p_j / √d_k", number(vectors));
-    view.add("least … most", fmt::format("{} … {}", number(cell.at(cell.of().low)),
-                                         number(cell.at(cell.of().high))));
+    const std::vector<std::string> texts = sum_terms(terms, own + mixed + vectors, 4);
+    view.add("x · x / √d_k", texts[0]);
+    view.add("x · (p_i + p_j) / √d_k", texts[1] + ", mean over queries");
+    view.add("p_i · p_j / √d_k", texts[2]);
+    view.add("min … max", fmt::format("{} … {}", number(cell.at(cell.of().low)),
+                                      number(cell.at(cell.of().high))));
 }
 
 void explain(const Explained& cell, InspectorView& view, std::vector<double>& terms) {
@@ -304,7 +311,7 @@ void explain(const Explained& cell, InspectorView& view, std::vector<double>& te
         const double slope = alibi_slope(of.head, of.heads);
         terms = {cell.scores.content, -slope * static_cast<double>(cell.distance)};
         view.add("x · x / √d_k", number(cell.scores.content));
-        view.add("m", fmt::format("{} of head {} of {}", number(slope), of.head, of.heads));
+        view.add("m", fmt::format("{}, head {} of {}", number(slope), of.head, of.heads));
         view.table = heads_table(cell);
         return;
     }
@@ -315,7 +322,7 @@ void explain(const Explained& cell, InspectorView& view, std::vector<double>& te
     if (cell.kind == PositionKind::sinusoidal) view.table = pairs_table(cell, products);
     if (view.table)
         view.add("θ_c",
-                 fmt::format("{}^(−2c/{}) radians a position", significant(of.base, 6), of.d_k));
+                 fmt::format("{}^(−2c/{}) radians per position", significant(of.base, 6), of.d_k));
 }
 
 }  // namespace
@@ -335,16 +342,16 @@ std::string positions_sentence(const PositionScores& scores, PositionKind kind, 
     switch (kind) {
         case PositionKind::sinusoidal:
             return fmt::format(
-                "Sinusoidal vectors are added: alone they give {}, whichever the query; with the "
+                "Sinusoidal vectors are added: they contribute {} for every query; with the "
                 "content the score is {}.",
                 alone_words(scores[kind], distance), score);
         case PositionKind::learned:
             return fmt::format(
-                "Learned vectors are added and, before training, know no distance: alone they give "
-                "{} on average; with the content the score is {}.",
+                "Learned vectors are added, here before training: they contribute {} on average; "
+                "with the content the score is {}.",
                 alone_words(scores[kind], distance), score);
         case PositionKind::rotary:
-            return fmt::format("RoPE turns q and k: at distance {} the score is {}{}.", distance,
+            return fmt::format("RoPE rotates q and k: at distance {} the score is {}{}.", distance,
                                score, fall_words(scores, kind));
         case PositionKind::alibi:
             return alibi_words(scores, distance);
@@ -364,9 +371,9 @@ std::string positions_note(const PositionScores& scores) {
             same += fmt::format("{}, ", title_of(kind));
     }
     return fmt::format(
-        "At one distance the same for every query: {}ALiBi in each head.{} q = k = x, drawn, "
-        "‖x‖² = d_k; {} queries.",
-        same, other.empty() ? "" : " Not the same: " + other + ".", kPositionQueries);
+        "The score at one distance is the same for every query: {}ALiBi in each head.{} q = k = x "
+        "is random, ‖x‖² = d_k; {} queries.",
+        same, other.empty() ? "" : " It varies by query: " + other + ".", kPositionQueries);
 }
 
 PositionsView build_positions_view(const AppState& state) {

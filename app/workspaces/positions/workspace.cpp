@@ -53,19 +53,20 @@ SetPositions with_kind(const AppState& state, std::size_t n) {
 void add_positions_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Positions"};
     const PositionsControls& now = positions_controls(state);
-    add("One token further", Key::right, at_distance(state, now.distance + 1));
+    add("One token farther", Key::right, at_distance(state, now.distance + 1));
     add("One token nearer", Key::left, at_distance(state, now.distance - 1));
     add("Distance 0: the same token", Key::home, at_distance(state, 0));
     add("The farthest distance", Key::end, at_distance(state, now.settings.farthest));
     const auto kind = static_cast<std::size_t>(now.kind);
-    add("Next kind of positions", Key::down, with_kind(state, kind + 1));
-    add("The kind of positions before", Key::up, with_kind(state, kind + kPositionKindCount - 1));
+    add("Next positional encoding", Key::down, with_kind(state, kind + 1));
+    add("Previous positional encoding", Key::up, with_kind(state, kind + kPositionKindCount - 1));
     for (std::size_t n = 0; n < kPositionKindCount; ++n)
         add(fmt::format("Positions: {}", kPositionKindNames[n]), Key::none, with_kind(state, n));
     add("Next head of ALiBi", Key::h, changed(state, [](PositionsControls& to) {
             to.settings.head = (to.settings.head + 1) % to.settings.heads;
         }));
-    add("Draw again", Key::r, changed(state, [](PositionsControls& to) { ++to.settings.seed; }));
+    add("New random content", Key::r,
+        changed(state, [](PositionsControls& to) { ++to.settings.seed; }));
 }
 
 std::vector<Shot> positions_shots() {
@@ -77,9 +78,9 @@ std::vector<Shot> positions_shots() {
 }
 
 constexpr std::string_view kMouse[] = {
-    "Drag over the large plot: the distance.",
-    "Click a small plot: that kind of positions is the large one, at that distance.",
-    "Drag a setting, or double-click it to type.",
+    "Drag over the large plot to change the distance.",
+    "Click a small plot to show that encoding in the large plot, at that distance.",
+    "Drag a setting, or double-click it to type a value.",
 };
 constexpr KeptValue kValues[] = {kept(positions_controls)};
 
@@ -95,12 +96,14 @@ void carry_out(AppState& state, const SetPositions& action) {
 extern const WorkspaceInfo kPositionsWorkspace{
     .key = "positions",
     .title = "Positions",
-    .tip = "What sinusoidal, learned, RoPE and ALiBi positions do to q · k over the distance.",
+    .tip =
+        "The effect of sinusoidal, learned, RoPE and ALiBi positions on q · k over the distance.",
     .group = Group::variants,
     .letter = Key::p,
     .actions = PositionsActions::kTypes,
     .values = kValues,
-    .enter = [](AppState& state) { say(state, "← and → change the distance, ↑ and ↓ the kind."); },
+    .enter =
+        [](AppState& state) { say(state, "← and → change the distance, ↑ and ↓ the encoding."); },
     .add_commands = add_positions_commands,
     .follow = follow_positions,
     .has_side = [](const AppState&) { return true; },

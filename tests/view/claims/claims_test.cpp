@@ -370,7 +370,7 @@ constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
     {"; 1 masked", "; 2 masked"},
     {"grows from ", "grows from 1"},
     {" is off by at most ", " is off by at most 0.0"},
-    {"it falls with every step up to ", "it falls with every step up to 1"},
+    {"it falls with every step until ", "it falls with every step until 1"},
     {" numbers of A differ", "1 numbers of A differ"},
     {" times less", "1 times less"}};
 

@@ -106,23 +106,32 @@ bool check_rope(const Told& told) {  // "at distance d the score is x …[; it f
     if (parts[0].ends_with("as without positions") &&
         std::abs(rope.mean[d] - scores->content) > 1e-6)
         return false;
-    if (const auto place = parts_of("{} for every query, in place of {}", parts[0]);
+    if (const auto place = parts_of("{} for every query instead of {}", parts[0]);
         place && (*place)[0] == (*place)[1])
         return false;
     Index last = 0;
     while (last + 1 < std::ssize(rope.mean) && rope.mean[last + 1] < rope.mean[last]) ++last;
     if (parts.size() < 2) return last == 0;
-    if (const auto to = parts_of("falls with every step up to {}", parts[1]))
+    if (const auto to = parts_of("falls with every step until {}", parts[1]))
         return static_cast<Index>(number_of((*to)[0])) == last && last + 1 == std::ssize(rope.mean);
-    const auto turn = parts_of("falls up to distance {}", parts[1]);
+    const auto turn = parts_of("falls until distance {}", parts[1]);
     return turn && static_cast<Index>(number_of((*turn)[0])) == last &&
            rope.mean[last + 1] > rope.mean[last];
 }
 bool check_alibi(
-    const Told& told) {  // "ALiBi takes a · d = b from the score of head h: x in place of y[; …]"
+    const Told&
+        claim) {  // "ALiBi subtracts a · d = b from the score of head h: x instead of y[; …]"
     const auto p =
-        parts_of("{} · {} = {} from the score of head {}: {} in place of {}", told.part[0]);
-    return p && split((*p)[5], ";")[0] != (*p)[4];
+        parts_of("{} · {} = {} from the score of head {}: {} instead of {}", claim.part[0]);
+    if (!p || split((*p)[5], ";")[0] == (*p)[4]) return false;
+    const PositionSettings& settings = positions_controls(claim.state).settings;
+    const double distance = number_of((*p)[1]);
+    const double slope = std::pow(
+        2.0, -8.0 * static_cast<double>(settings.head + 1) / static_cast<double>(settings.heads));
+    return distance == static_cast<double>(positions_controls(claim.state).distance) &&
+           shows((*p)[2], number_of((*p)[0]) * distance) &&
+           (!std::has_single_bit(static_cast<std::uint64_t>(settings.heads)) ||
+            shows((*p)[2], slope * distance));
 }
 bool check_alibi_nothing(const Told& told) { return positions_controls(told.state).distance == 0; }
 bool check_same_for_all(const Told& told) {
@@ -136,7 +145,7 @@ bool check_same_for_all(const Told& told) {
     for (const PositionKind kind :
          {PositionKind::rotary, PositionKind::sinusoidal, PositionKind::learned})
         if ((told.words.find(title_of(kind)) != told.words.npos) !=
-            (told.words.starts_with("Not") == wide(kind)))
+            (told.words.starts_with("It varies") == wide(kind)))
             return false;
     return true;
 }
@@ -280,12 +289,12 @@ constexpr Claim kClaims[] = {
      check_undefined_row},
     {"{} logits of query {}", check_logit_count},
     {"{} logit of query {}", check_logit_count},
-    {"RoPE turns q and k: at distance {} the score is {}", check_rope},
-    {"ALiBi takes nothing at distance 0: {}", check_alibi_nothing},
+    {"RoPE rotates q and k: at distance {} the score is {}", check_rope},
+    {"ALiBi subtracts nothing at distance 0: {}", check_alibi_nothing},
     {"ALiBi takes {} off for each position{}", [](const Told&) { return true; }},  // its formula
-    {"ALiBi takes {}", check_alibi},
-    {"At one distance the same for every query: {}", check_same_for_all},
-    {"Not the same: {}", check_same_for_all},
+    {"ALiBi subtracts {}", check_alibi},
+    {"The score at one distance is the same for every query: {}", check_same_for_all},
+    {"It varies by query: {}", check_same_for_all},
     {"Fused does the same {} of products", check_products},
     {"Fused does {} instead of {}, for it computes the scores again", check_products},
     {"{} heads × {}: storing the weights takes {}, {}; fused keeps {}", check_cost},

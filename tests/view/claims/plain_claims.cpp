@@ -142,7 +142,7 @@ bool check_least_most(const Told& told) {
     return is_range(told, scores_over(told, kind), told.part[0], told.part[1]);
 }
 bool check_added(
-    const Told& told) {  // "… alone they give 0.28 at distance 2 and 1 at distance 0, …"
+    const Told& told) {  // "… they contribute 0.28 at distance 2 and 1 at distance 0, …"
     const auto kind =
         told.words.starts_with("Learned") ? PositionKind::learned : PositionKind::sinusoidal;
     const DistanceScores& of = scores_over(told, kind);
@@ -150,7 +150,7 @@ bool check_added(
         parts_of("{}; with the content the score is {} to {}, depending on the query", told.words);
     if (!range || !is_range(told, of, (*range)[1], (*range)[2])) return false;
     std::vector<Index> distances;
-    for (const std::string& each : split(split((*range)[0], "they give ").back(), " and ")) {
+    for (const std::string& each : split(split((*range)[0], "they contribute ").back(), " and ")) {
         const auto parts = parts_of("{} at distance {}", each);
         if (!parts) return false;
         distances.push_back(std::atoi((*parts)[1].c_str()));
@@ -219,7 +219,7 @@ constexpr Claim kClaims[] = {
          return told.count(0) == told.state.head && told.count(1) == size(told).heads - 1;
      }},
     {"{}he slope of head {} of {} is {}", check_slope},
-    {"m: {} of head {} of {}", [](const Told& told) { return is_slope(told, 1, 2, 0); }},
+    {"m: {}, head {} of {}", [](const Told& told) { return is_slope(told, 1, 2, 0); }},
     {"ALiBi's slope is that of head {} of {}: {} (the model has one head, whose slope is {})",
      check_slope_of_one},
     {"ALiBi's slope is that of head {} of {}: {}",
@@ -303,16 +303,16 @@ constexpr Claim kClaims[] = {
     {"{}: Esc shows all", [](const Told& told) { return tensor_rows(told.state).empty(); }},
     {"sample {} of {}",
      [](const Told& told) {
-         return told.count(0) == saturation(told).draw &&
-                told.count(1) == saturation(told).settings.trials - 1;
+         return told.count(0) == saturation(told).draw + 1 &&
+                told.count(1) == saturation(told).settings.trials;
      }},
     {"Sample {} of {}",
      [](const Told& told) { return told.count(0) <= told.count(1); }},  // of a time before
-    {"s_j = q·k_j, every component of q and of {} keys drawn from N(0, 1)",
+    {"s_j = q·k_j, with q and {} keys from N(0, 1)",
      [](const Told& told) { return told.count(0) == saturation(told).settings.keys; }},
-    {"unscaled gradient against d_k = {}: ÷ smaller, × larger, ≈ alike; click one to pin it",
+    {"gradient without scaling against d_k = {}: ÷ smaller, × larger, ≈ equal",
      [](const Told& told) { return told.count(0) == saturation(told).pin; }},
-    {"{} at d_k = {}: a tick for every percent of the {}",
+    {"{} at d_k = {}: one tick for each percent of the {}",
      [](const Told& told) { return told.count(1) == saturation(told).d_k; }},
     {"with scaling: the same / √{}",
      [](const Told& told) { return told.count(0) == saturation(told).d_k; }},

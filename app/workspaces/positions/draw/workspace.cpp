@@ -62,12 +62,12 @@ std::string draw_positions_workspace(const view::AppState& state, const WorkArea
                                      const Frame& frame, view::Actions& out) {
     const PositionsView view = build_positions_view(state);
     const Parts parts{.heading = {.headline = view.sentence, .why = view.note},
-                      .hero = {"distances", "chosen kind",
+                      .hero = {"distances", "chosen encoding",
                                [&](const Box& box) {
                                    draw_distances(view, view.hero, view.controls.kind, box, frame,
                                                   out);
                                }},
-                      .others = {{"kinds", "all kinds",
+                      .others = {{"kinds", "all encodings",
                                   [&](const Box& box) { draw_small(view, box, frame, out); },
                                   CanvasPart::Where::below, kSmallShare}},
                       .controls = [&](ControlBar& bar) { draw_controls(view, bar); }};
