@@ -59,7 +59,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(S = \mathrm{scores} \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
      Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
      {from(Stage::scores, Lights::same_cell)},
-     "Dividing by √d_k keeps the scores' standard deviation near 1, whatever the width.", kVaswani},
+     "Dividing by √d_k gives dot products of independent numbers of variance 1 a standard deviation of 1.", kVaswani},
     {Stage::biased, "biased", "B", "bias", "Biased scores",
      R"(B_{i,j} = \mathrm{cap} \cdot \tanh(\frac{S_{i,j}}{\mathrm{cap}}) - \mathrm{slope}_h \cdot |p_i - j|)",
      Axis::query, Axis::key, HeadAxis::query, Exists::with_bias, ColorScale::diverging, Role::score,

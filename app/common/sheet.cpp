@@ -17,10 +17,11 @@ std::string subscript(std::size_t n) {
     return text;
 }
 
-/// The words along an axis; none where it counts numbers.
+/// The words along an axis; none where it counts numbers. Keys have the queries' words only where they may be the same tokens.
 std::span<const std::string> tokens_along(const Document& document, Axis axis, Index batch) {
     if (axis != Axis::query && axis != Axis::key) return {};
     if (axis == Axis::key && !document.tokens_kv.empty()) return document.tokens_kv;
+    if (axis == Axis::key && document.size.tk != document.size.tq) return {};
     return tokens_of(document, batch);
 }
 

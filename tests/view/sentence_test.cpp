@@ -42,11 +42,11 @@ TEST_CASE("large weights are told one by one, equal ones together, the rest coun
     CHECK(told({1.0F, 0.0F, 0.0F, 0.0F}) == "w0 looks at w0 100 %, and nothing on 3 others.");
     CHECK(told({0.4F, 0.1F, 0.4F, 0.1F}) ==
           "w0 looks at w0 and w2 40 % each, and 20 % on 2 others.");
-    CHECK(told({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 looks at all 4 words alike, 25 % each.");
+    CHECK(told({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 attends equally to all 4 words, 25 % each.");
     CHECK(told({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
           "w0 looks at w0, w1, w2 and 1 more 20 % each, and 20 % on 2 others.");
     const float third = 1.0F / 3.0F;
-    CHECK(told({third, third, third}) == "w0 looks at all 3 words alike, 33 % each (rounded).");
+    CHECK(told({third, third, third}) == "w0 attends equally to all 3 words, 33 % each (rounded).");
     CHECK(told({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");
     CHECK(told({0.998F, 0.001F, 0.001F}) == "w0 looks at w0 over 99 %, and under 1 % on 2 others.");
 }
@@ -63,11 +63,11 @@ TEST_CASE("the headline is the sentence without head and rest, each part in its 
     CHECK(headline({0.56F, 0.1F, 0.04F, 0.3F}) ==
           "<w0> looks at <w0>< 56 %>, <w3>< 30 %>, <w1>< 10 %>, <w2>< 4 %>");
     CHECK(headline({0.4F, 0.1F, 0.4F, 0.1F}) == "<w0> looks at <w0 and w2>< 40 %> each");
-    CHECK(headline({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 looks at all 4 words alike, 25 % each");
+    CHECK(headline({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 attends equally to all 4 words, 25 % each");
     CHECK(headline({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN");
     CHECK(headline({0.0F, 0.0F}) == "w0 looks at no word: its weights are 0");
     CHECK(build_step_view(weighing(words_of_length(2), {0.5F, 0.5F})).headline_tip ==
-          "w0 looks at all 2 words alike, 50 % each.");
+          "w0 attends equally to both words, 50 % each.");
     CHECK(build_step_view(words_of_length(3)).headline.empty());  // at X
 }
 
@@ -75,18 +75,18 @@ TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
     CHECK(told({kNan, kNan, kNan}) == "w0: all its weights are NaN.");
     CHECK(told({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN.");
     const AppState causal = after(words_of_length(3), {SetCausal{true}, GoToStage{Stage::weights}});
-    CHECK(attention_words(causal, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
+    CHECK(attention_words(causal, 0) == "w0 can only see w0: 100 %; 2 masked.");
     CHECK(attention_words(causal, 1).ends_with("; 1 masked."));
     CHECK_FALSE(has(attention_words(causal, 2), "masked"));
     const AppState even = weighing(causal, {1.0F, 0.0F, 0.0F});
-    CHECK(attention_words(even, 0) == "w0 may look at w0 only: 100 %; 2 masked.");
+    CHECK(attention_words(even, 0) == "w0 can only see w0: 100 %; 2 masked.");
     for (const bool nan : {false, true}) {
         const std::string rows = nan ? "nan" : "zero";
         const AppState state =
             after(json_state(R"("padding": 0, "empty_rows": ")" + rows + '"', "a b"),
                   {GoToStage{Stage::weights}});
-        CHECK(attention_words(state, 1) == (nan ? "b may look at no word, and its weights are NaN."
-                                                : "b may look at no word: its weights are 0."));
+        CHECK(attention_words(state, 1) == (nan ? "b can see no word, and its weights are NaN."
+                                                : "b can see no word: its weights are 0."));
     }
 }
 
@@ -198,4 +198,24 @@ TEST_CASE("cross-attention has the keys' words in a row of their own") {
     for (const WordChip& chip : view.queries.chips) CHECK(chip.look == ChipLook::plain);
     view::apply(state, GoToStage{Stage::k});
     for (const WordChip& chip : build_sentence_view(state).queries.chips) CHECK(!chip.cell);
+}
+
+TEST_CASE("ring and inspector follow the pointer over the weights, like headline and arcs") {
+    AppState state =
+        after(words_of_length(5), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 1}}});
+    view::apply(state, HoverCell{CellRef{Stage::weights, 2, 4}});
+    CHECK(build_step_view(state).result.selected == std::pair<Index, Index>{2, 4});
+    CHECK(step_inspector(state).title == "A[w2, w4]");
+    CHECK(build_step_view(state).headline.front().text == "w2");
+    view::apply(state, HoverCell{std::nullopt});
+    CHECK(build_step_view(state).result.selected == std::pair<Index, Index>{3, 1});
+    CHECK(step_inspector(state).title == "A[w3, w1]");
+}
+
+TEST_CASE("keys that are not the queries have numbers, not the words of the queries") {
+    Document document = preset_state("the-cat-sat-down").document();
+    CHECK(axis_label(document, Axis::key, 1, 0) == "cat");
+    document.size.tk = 6;
+    CHECK(axis_label(document, Axis::key, 1, 0) == "1");
+    CHECK(axis_label(document, Axis::query, 1, 0) == "cat");
 }

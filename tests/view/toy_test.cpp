@@ -96,7 +96,7 @@ TEST_CASE("what a preset's note says of its weights is gone when they are edited
     CHECK(badge({Param::w_v, 0, 0}) ==
           "toy weights, hand-set: sat looks at cat, down looks at sat, edited");
     CHECK(badge({Param::w_q, 0, 0}) ==
-          "toy weights, not trained: X given, the hand-set W of “The cat sat down”, edited");
+          "toy weights, hand-set: X given, the hand-set W of “The cat sat down”, edited");
     CHECK_FALSE(has(badge({Stage::x, 0, 0}), "looks at"));
 }
 
@@ -173,6 +173,7 @@ TEST_CASE("a note that speaks of weights is not said under another scaling, temp
          Actions{SetTemperature{9.0}, SetScaling{false}, SetCausal{true}, SetWindow{0}}) {
         const AppState changed = after(state, {action});
         CHECK_FALSE(has(badge(changed), "looks"));
+        CHECK(badge(changed).starts_with("toy weights, hand-set: "));
         CHECK(has(badge(changed), "X given, the hand-set W of “The cat sat down”"));
         CHECK(has(badge(after(changed, {Undo{}})), "sat looks at cat"));
         CHECK(badge(reopened(changed)) == badge(changed));

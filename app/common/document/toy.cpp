@@ -340,8 +340,9 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
 }
 
 std::string toy_note(const Document& document) {
-    return fmt::format("toy weights, not trained: {}, {}", vectors_note(document),
-                       weights_note(document));
+    return fmt::format("toy weights, {}: {}, {}",
+                       document.hand_set.empty() ? "not trained" : "hand-set",
+                       vectors_note(document), weights_note(document));
 }
 
 std::string check_tokens(std::string_view name, const std::vector<std::string>& tokens) {

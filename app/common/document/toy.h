@@ -62,7 +62,7 @@ Result<Document> retyped(const Document& document, std::string_view sentence);
 bool is_computed(const Document& document, Stage x, Index row);
 /// With or without the sinusoid in the computed rows of X and X_kv.
 void set_sinusoid(Document& document, bool on);
-/// Where the numbers of a toy come from: "toy weights, not trained: …".
+/// Where the numbers of a toy come from: "toy weights, not trained: …", "toy weights, hand-set: …".
 std::string toy_note(const Document& document);
 
 /// What is wrong, or "".

@@ -146,6 +146,13 @@ Index focused_row(const AppState& state) {
     return std::min(row_of(state.hovered).value_or(row_of(state.selected).value_or(0)), rows - 1);
 }
 
+std::optional<CellRef> hovered_weight(const AppState& state) {
+    const bool weights = state.stage == Stage::weights || state.stage == Stage::dropped;
+    if (!weights || state.show_gradients || step_look(state).editing || !state.hovered)
+        return std::nullopt;
+    return state.hovered->tensor == OperandId(state.stage) ? state.hovered : std::nullopt;
+}
+
 bool mixes(const Document& document) { return !document.inputs->params[Param::w_o].empty(); }
 
 std::vector<GridView> canvas_of(const AppState& state, Stage stage) {

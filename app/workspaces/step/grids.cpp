@@ -180,7 +180,7 @@ GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& v
 
 std::string shown_head_words(const AppState& state, Stage stage) {
     const Index heads = state.document().size.heads;
-    if (heads == 1 || info(stage).heads == HeadAxis::none) return {};
+    if (heads < 2 || info(stage).heads == HeadAxis::none) return {};
     return head_words(state.head, heads);
 }
 

@@ -10,13 +10,14 @@
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/sources.h"
 #include "app/workspaces/step/view.h"
+#include "app/workspaces/step/view_parts.h"
 
 namespace attn::view {
 namespace {
 
-/// The selected cell; without one, the hovered.
+/// A hovered weight, which the headline and the arcs are about; else the selected cell; without one, the hovered.
 std::optional<CellRef> inspected(const AppState& state) {
-    for (const auto& cell : {state.selected, state.hovered})
+    for (const auto& cell : {hovered_weight(state), state.selected, state.hovered})
         if (cell && has_cell(state, *cell)) return cell;
     return std::nullopt;
 }

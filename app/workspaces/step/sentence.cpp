@@ -363,15 +363,17 @@ std::string even_words(const RowStory& story) {
     const Percentage each = percentage(story.shares.front().weight);
     Listing listing;
     listing.add(each, story.shares.size());
-    const char* which = story.masked > 0 ? "words that it may see" : "words";
-    return fmt::format("{} looks at all {} {} alike, {} each{}", opening(story),
-                       story.shares.size(), which, each.words, listing.note(story.sum));
+    const char* which = story.masked > 0 ? "words that it can see" : "words";
+    const std::string all =
+        story.shares.size() == 2 ? "both" : fmt::format("all {}", story.shares.size());
+    return fmt::format("{} attends equally to {} {}, {} each{}", opening(story), all, which,
+                       each.words, listing.note(story.sum));
 }
 
 std::string nan_words(const RowStory& story) {
     const Index count = std::ssize(story.shares) + story.masked;
     if (story.shares.empty())
-        return fmt::format("{} may look at no word, and its weights are NaN", opening(story));
+        return fmt::format("{} can see no word, and its weights are NaN", opening(story));
     if (story.not_numbers == count)
         return fmt::format("{}: all its weights are NaN", opening(story));
     return fmt::format("{}: {} of its {} weights are NaN", opening(story), story.not_numbers,
@@ -389,11 +391,11 @@ std::string spread_words(const RowStory& story) {
     if (is_spread(story)) return fmt::format("{} looks at {}", opening(story), listed(story));
     if (story.not_numbers > 0) return nan_words(story);
     if (story.shares.empty())
-        return fmt::format("{} may look at no word: its weights are 0", opening(story));
+        return fmt::format("{} can see no word: its weights are 0", opening(story));
     if (story.shares.front().weight == 0.0)
         return fmt::format("{} looks at no word: its weights are 0", opening(story));
     if (story.shares.size() == 1)
-        return fmt::format("{} may look at {} only: {}", opening(story),
+        return fmt::format("{} can only see {}: {}", opening(story),
                            story.key(story.shares.front()),
                            percentage(story.shares.front().weight).words);
     return even_words(story);

@@ -373,6 +373,7 @@ StepView build_step_view(const AppState& state) {
     view.queries = axis_labels(state, Axis::query, document.size.tq);
     view.keys = axis_labels(state, Axis::key, document.size.tk);
     focus_grids(state, view);
+    if (const auto cell = hovered_weight(state)) view.result.selected = {cell->row, cell->column};
     light_operand(state, view);
     view.fade = step_look(state).fade;
     if (view.fade < 1.0) view.previous = result_of(state, step_look(state).previous);

@@ -18,6 +18,8 @@ GridView result_of(const AppState& state, Stage stage);
 void focus_grids(const AppState& state, StepView& view);
 /// The query whose row is written out: the pointed one, else the selected one, else the first.
 Index focused_row(const AppState& state);
+/// The weight under the pointer, at the stages whose headline and arcs follow the pointer: ring and inspector go with them.
+std::optional<CellRef> hovered_weight(const AppState& state);
 /// All of the matrix whose symbol is under the pointer, and nothing of the others.
 void light_operand(const AppState& state, StepView& view);
 /// Whether the output is mixed by W_O.

@@ -120,7 +120,10 @@ bool check_list(const Told& told) {
 bool check_even(const Told& told) {
     const auto story = story_of(told);
     return story && check_masked(*story, told.words) &&
-           std::ssize(story->weights) == told.count(1) &&
+           std::ssize(story->weights) ==
+               (told.part[1] == "both"
+                    ? 2
+                    : static_cast<Index>(number_of(split(told.part[1], "all ").back()))) &&
            std::ranges::all_of(story->weights, [&](double each) {
                return each == story->weights.front() &&
                       std::abs(100.0 * each - number_of(told.part[2])) <= 0.5001;
@@ -367,12 +370,12 @@ bool check_headline(const Told& told) {
 
 constexpr Claim kClaims[] = {
     {"Headline: {}", check_headline},
-    {"{} looks at all {} words alike, {} %{}", check_even},
-    {"{} looks at all {} words that it may see alike, {} %{}", check_even},
+    {"{} attends equally to {} words, {} %{}", check_even},
+    {"{} attends equally to {} words that it can see, {} %{}", check_even},
     {"{} looks at no word: its weights are 0{}", check_zero_row},
     {"{} looks at {}", check_list},
-    {"{} may look at no word{}", check_no_word},
-    {"{} may look at {} only: {}", check_only},
+    {"{} can see no word{}", check_no_word},
+    {"{} can only see {}: {}", check_only},
     {"{}: all its weights are NaN", check_nan_row},
     {"{}: {} of its {} weights are NaN", check_nan_row},
     {"{}: {} of its {} weights are NaN; {} masked", check_nan_row},
