@@ -41,16 +41,16 @@ TEST_CASE("a fill of −1e9 is the same until a row is empty, which it then spre
     const MasksView same =
         build_masks_view(conventions_state({SetCausalMask{CausalChoice::top_left}}));
     CHECK(same.point ==
-          "“−1e9 written in” gives the same 16 weights as “−∞, empty rows 0”, to rounding.");
+          "“fill with −1e9” gives the same 16 weights as “−∞, empty rows 0”, to rounding.");
     REQUIRE(same.notes.size() == 1);
     CHECK(same.notes[0] == "These two do not differ here.");
     const MasksView view = build_masks_view(conventions_state({kEmptyRow}));
     CHECK(view.point ==
-          "“−1e9 written in” differs from “−∞, empty rows 0” in 1 of 4 rows, most at row 2 (sat), "
+          "“fill with −1e9” differs from “−∞, empty rows 0” in 1 of 4 rows, most at row 2 (sat), "
           "key 0 (as much in 3 other cells): 0.25 against 0.00.");
     REQUIRE(view.notes.size() == 1);
     CHECK(view.notes[0] ==
-          "Row 2 (sat), all masked: keys 0 … 3 get 25.0 % each under “−1e9 written in”, 0.0 % "
+          "Row 2 (sat), all masked: keys 0 … 3 get 25.0 % each under “fill with −1e9”, 0.0 % "
           "under “−∞, empty rows 0”.");
     CHECK(row_of(view, "1e9").verdict == "1 row, ≤ 0.25");
     CHECK(row_of(view, "nan").verdict == "1 row, NaN");

@@ -219,13 +219,13 @@ TEST_CASE("the first line says what the numbers say") {
           "No mask: every query may attend to every key, 4 × 4 = 16 pairs; every row of weights "
           "sums to 1.");
     CHECK(build_masks_view(masks_state({SetCausalMask{CausalChoice::top_left}})).point ==
-          "The mask leaves 10 of 16 pairs; every row of weights sums to 1.");
+          "The mask allows 10 of 16 pairs; every row of weights sums to 1.");
     const Actions empty{PaintMask{2, 0, 2, 3, PaintShape::rectangle, false}};
     CHECK(build_masks_view(masks_state(empty)).point ==
-          "The mask leaves 12 of 16 pairs, and no key to row 2 (sat); every other row of weights "
+          "The mask allows 12 of 16 pairs, and no key to row 2 (sat); every other row of weights "
           "sums to 1.");
     CHECK(build_masks_view(masks_state({SetPadding{0}})).point ==
-          "The mask leaves 0 of 16 pairs, and no key to 4 rows.");
+          "The mask allows 0 of 16 pairs, and no key to 4 rows.");
     const AppState nan = masks_state({SetCell{{Stage::x, 1, 0}, std::nan("")}});
     CHECK(build_masks_view(nan).point ==
           "No mask: every query may attend to every key, 4 × 4 = 16 pairs; 4 rows of weights have "

@@ -216,7 +216,7 @@ TEST_CASE("masks: no advice about conventions where they make no difference") {
         CAPTURE(view.notes[0]);
         CHECK(has(view.point, "gives the same"));
         CHECK(has(view.notes[0],
-                  causal ? "These two do not differ here." : "Nothing is forbidden here"));
+                  causal ? "These two do not differ here." : "Nothing is masked, so they agree."));
     }
 }
 

@@ -36,7 +36,7 @@ has "after every click was undone" ""
 # One pair; the same again; a line with one undo step; a rectangle with Shift.
 click ${at[1,2]}
 has "a click" "1111 1101 1111 1111 "
-shows 'The mask leaves 15 of 16 pairs'
+shows 'The mask allows 15 of 16 pairs'
 click ${at[1,2]}
 has "a second click" ""
 drag ${at[0,0]} ${at[3,3]}

@@ -16,7 +16,7 @@ constexpr double kTied = 1e-6;  // differences of weights that are one but for r
 
 using Rows = std::vector<RowComparison>;
 
-/// "“−1e9 written in” differs from “−∞, empty rows 0” in 1 of 4 rows."
+/// "“fill with −1e9” differs from “−∞, empty rows 0” in 1 of 4 rows."
 std::string point_words(const AppState& state, const Rows& rows, const Tensor& change) {
     const std::string_view first = chosen_convention(state, 0).full;
     const std::string_view second = chosen_convention(state, 1).full;
@@ -40,8 +40,7 @@ std::string point_words(const AppState& state, const Rows& rows, const Tensor& c
 
 /// Of two that make no difference.
 std::string alike_words(const ConventionScores& scores) {
-    if (std::ranges::count(scores.mask, 0) == 0)
-        return "Nothing is forbidden here: these two have nothing to do otherwise.";
+    if (std::ranges::count(scores.mask, 0) == 0) return "Nothing is masked, so they agree.";
     return "These two do not differ here.";
 }
 

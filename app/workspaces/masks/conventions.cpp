@@ -16,7 +16,7 @@ namespace {
 using enum MaskFill;
 
 constexpr std::string_view kEmpty = "Empty rows under −∞";
-constexpr std::string_view kReading = "What a 1 means";
+constexpr std::string_view kReading = "Meaning of a 1";
 constexpr std::string_view kWritten = "A fill in place of −∞";
 constexpr std::string_view kAdded = "A fill added to the score";
 constexpr std::string_view kAfter = "Masked after softmax";
@@ -57,19 +57,19 @@ constexpr ConventionInfo kTable[] = {
     {"1e9",
      kWritten,
      "−1e9",
-     "−1e9 written in",
+     "fill with −1e9",
      "masked_fill(mask, −1e9), then softmax.",
      {.fill = minus_1e9}},
     {"1e5",
      kWritten,
      "−1e5",
-     "−1e5 written in",
+     "fill with −1e5",
      "masked_fill(mask, −1e5), then softmax.",
      {.fill = minus_1e5}},
     {"lowest",
      kWritten,
      "lowest float",
-     "the lowest float written in",
+     "fill with the lowest float",
      "masked_fill(mask, −3.4e38), then softmax.",
      {.fill = lowest}},
     {"times_zero",

@@ -39,7 +39,7 @@ std::string scores_lack(const AppState& state);
 std::array<SwitchView, kMaskSwitches> mask_switches(const AppState& state);
 MaskControls mask_controls(const AppState& state);
 
-/// words.cpp: "The mask leaves 10 of 16 pairs; …".
+/// words.cpp: "The mask allows 10 of 16 pairs; …".
 std::string compose_point(const AppState& state, std::span<const std::uint8_t> allowed);
 /// Of rows without a key: "row 2 (sat) is left no key: …".
 std::vector<std::string> empty_row_notes(const AppState& state,

@@ -67,7 +67,7 @@ std::string empty_words(const AppState& state, const std::vector<bool>& empty) {
 std::string empty_result(const AppState& state) {
     if (has_sinks(state.document())) return "the sink takes all, its weights are 0";
     if (state.document().spec.empty_rows == EmptyRows::nan)
-        return "its weights are NaN, and so is all that is made of them";
+        return "its weights and its context are NaN";
     return "its weights are 0 and sum to 0, its context is 0";
 }
 
@@ -92,7 +92,7 @@ std::string compose_point(const AppState& state, std::span<const std::uint8_t> a
     if (!state.document().spec.mask.any())
         return fmt::format("No mask: every query may attend to every key, {} × {} = {} pairs{}.",
                            size.tq, size.tk, grouped(size.tq * size.tk), sums_words(state, empty));
-    return fmt::format("The mask leaves {} of {} pairs{}{}.", grouped(count_allowed(allowed)),
+    return fmt::format("The mask allows {} of {} pairs{}{}.", grouped(count_allowed(allowed)),
                        grouped(size.tq * size.tk), empty_words(state, empty),
                        sums_words(state, empty));
 }

@@ -365,7 +365,7 @@ constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
     {"but shorter", "but longer, and points away from q"},
     {" others as large", "0 others as large"},
     {" cannot; ", " change; "},
-    {"The mask leaves ", "The mask leaves 1"},
+    {"The mask allows ", "The mask allows 1"},
     {" other pairs: ", "1 other pairs: "},
     {"; 1 masked", "; 2 masked"},
     {"grows from ", "grows from 1"},

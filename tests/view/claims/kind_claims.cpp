@@ -203,7 +203,7 @@ bool check_mask_point(const Told& told) {
     const auto mask = allowed(told.state);
     const RowSums sums = row_sums(told.state);
     const std::string words(told.words);
-    if (const auto left = parts_of("The mask leaves {} of {} pairs{}", words)) {
+    if (const auto left = parts_of("The mask allows {} of {} pairs{}", words)) {
         if (std::ranges::count(mask, 1) != static_cast<Index>(number_of((*left)[0])) ||
             std::ssize(mask) != static_cast<Index>(number_of((*left)[1])))
             return false;
@@ -328,7 +328,7 @@ constexpr Claim kClaims[] = {
     {"Every weight of A and B is equal{}", check_kinds_equal},
     {"Every weight that is a number in A and B is equal{}", check_kinds_equal},
     {"The weights of A and B are equal{}", check_kinds_equal},
-    {"Nothing is forbidden here: {}",
+    {"Nothing is masked, so they agree",
      [](const Told& told) {
          return std::ranges::count(convention_scores(told.state).mask, 0) == 0;
      }},
@@ -356,7 +356,7 @@ constexpr Claim kClaims[] = {
     {"The mask leaves this row no key: {}", check_kind_masked},
     {"{}: masked, it adds nothing", check_kind_masked},
     {"{}: masked, so m, ℓ and O stay as they are", check_all_masked},
-    {"The mask leaves {} pairs{}", check_mask_point},
+    {"The mask allows {} pairs{}", check_mask_point},
     {"No mask: every query may attend to every key, {} = {}", check_mask_point},
     {"Row {}: every key is forbidden, {}", check_empty_row},
     {"And {} more rows: every key is forbidden", check_more_empty},
