@@ -29,7 +29,8 @@ TEST_CASE("the memory's view has the read's numbers: values move no weight, long
     CHECK(view.output[0] == read.output[0]);
     CHECK(view.hard == PlanePoint{0.05, 2.17});
     CHECK(view.hull.size() == 5);
-    CHECK(view.point.starts_with("q reads France 6"));
+    CHECK(view.point.starts_with("The query attends 6"));
+    CHECK(has(view.point, " % to France and "));
     CHECK(view.numbers.size() == 2);
     CHECK(view.preset == 0);
     const AppState before = lookup_state();
@@ -78,7 +79,7 @@ TEST_CASE("points stay in the plane, names readable; a drag of the query is one 
     for (int n = 0; n < 20; ++n) apply(state, RemoveLookupPair{0});
     CHECK(lookup_controls(state).pairs.size() == 1);
     CHECK(lookup_look(state).pair == 0);
-    CHECK(build_memory_view(state).point.starts_with("One pair alone has the weight 100 %"));
+    CHECK(build_memory_view(state).point.starts_with("The only pair has the weight 100 %"));
     state = lookup_state();
     const std::size_t now = state.now;
     state = after(std::move(state), {BeginGesture{}, MoveLookupQuery{1.0, 1.0},

@@ -126,7 +126,7 @@ TEST_CASE("lookup: the more similar key is shorter, or longer and away from q; t
         CHECK_FALSE(has(view.notes[0], row.says_not));
     }
     const MemoryView tie = build_memory_view(memory_state({1, 1}, {1, -1}, {1, 0}));
-    CHECK_FALSE(has(tie.point, "the hard answer"));
+    CHECK_FALSE(has(tie.point, "the value of the best match"));
     CHECK(has(tie.notes[2], "Of 2 pairs with the largest weight B has 50.0 %"));
     // 1.1 · 3 and 3.3 · 1 differ by rounding alone
     CHECK(has(build_memory_view(memory_state({1.1, 0}, {0, 3.3}, {3, 1})).notes[0], "2 keys"));

@@ -39,34 +39,27 @@ std::string names_of(const LookupControls& controls, const std::vector<Index>& p
     return names;
 }
 
-/// How far the output is from where the two limits of τ lead.
+/// How far the output is from its limit for τ → 0.
 std::string distances_words(const LookupControls& controls, const MemoryRead& read) {
-    const std::string mean = number(read.to_mean);
     if (read.best.size() == controls.pairs.size())
-        return fmt::format(
-            "all q·k are the same, so that at every τ the output is the mean of all values, and a "
-            "hard lookup has no single answer");
-    const std::string hard = number(read.to_hard);
+        return "all scores q·k are equal, so the output is the mean of all values at every τ";
+    const std::string hard = significant(read.to_hard, 2);
     const std::string names = names_of(controls, read.best, value_at_pair);
     if (read.best.size() == 1)
-        return fmt::format(
-            "the output is {} from {}, the hard answer, and {} from the mean of all values", hard,
-            names, mean);
-    return fmt::format(
-        "the output is {} from the mean of {}, its limit for τ → 0, and {} from the mean of all "
-        "values",
-        hard, names, mean);
+        return fmt::format("the output lies {} from {}, the value of the best match", hard, names);
+    return fmt::format("the output lies {} from the mean of {}, its limit for τ → 0", hard, names);
 }
 
 /// The first line of Memory.
 std::string memory_point(const LookupControls& controls, const MemoryRead& read) {
     if (controls.pairs.size() == 1)
-        return fmt::format("One pair alone has the weight 100 %: every query reads {}.",
+        return fmt::format("The only pair has the weight 100 %: every query reads {}.",
                            value_at_pair(controls, 0));
     const auto order = by_weight(read);
-    return fmt::format("q reads {} {} and {} {}: {}.", key_at(controls, order[0]),
-                       percent_words(of(read.weights, order[0])), key_at(controls, order[1]),
-                       percent_words(of(read.weights, order[1])), distances_words(controls, read));
+    return fmt::format("The query attends {} to {} and {} to {}: {}.",
+                       percent_words(of(read.weights, order[0])), key_at(controls, order[0]),
+                       percent_words(of(read.weights, order[1])), key_at(controls, order[1]),
+                       distances_words(controls, read));
 }
 
 double key_length(const LookupControls& controls, Index n) {

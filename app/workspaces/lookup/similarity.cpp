@@ -166,14 +166,13 @@ std::string largest_words(const AppState& state, const SimilarityView& view,
     const std::string name = pair_name(state, {row, column});
     const Index pairs = std::ranges::count_if(all, [](float value) { return !std::isnan(value); });
     if (pairs == 1)
-        return fmt::format("Two towers, no values: one pair, {}, of {} {}.", name, by,
-                           number(s(row, column)));
+        return fmt::format("The only pair is {}, with {} {}.", name, by, number(s(row, column)));
     if (std::ssize(places) == pairs)
-        return fmt::format("Two towers, no values: all {} pairs are alike by {}, {}.",
-                           grouped(pairs), by, number(s(row, column)));
+        return fmt::format("All {} pairs have the same {}, {}.", grouped(pairs), by,
+                           number(s(row, column)));
     return fmt::format(
-        "Two towers, no values: of {} pairs{} {}{} most similar by {}, {}.", grouped(pairs),
-        pairs == std::ssize(all) ? "" : " that are no NaN", name,
+        "Of {} pairs{} {}{} most similar by {}, {}.", grouped(pairs),
+        pairs == std::ssize(all) ? "" : " that are not NaN", name,
         places.size() == 1
             ? " is the"
             : fmt::format(" and {} are the", counted(std::ssize(places) - 1, "other pair")),

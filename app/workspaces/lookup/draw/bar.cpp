@@ -34,7 +34,7 @@ void draw_memory_bar(const view::MemoryView& view, ControlBar& bar) {
         bar.out.push_back(view::LoadMemory{view.preset_keys[*n]});
     draw_button(bar, "add", {"Another pair, up to 12", "Key: A, or double-click the plane"},
                 view::AddLookupPair{view.free[0], view.free[1]});
-    draw_button(bar, "remove", {"Removes the pair that is looked at", "Key: Delete"},
+    draw_button(bar, "remove", {"Remove the selected pair", "Key: Delete"},
                 view::RemoveLookupPair{view.pair});
 }
 
@@ -75,7 +75,7 @@ void draw_similarity_bar(const view::SimilarityView& view, ControlBar& bar) {
 
 void draw_permutation_bar(const view::PermutationView& view, ControlBar& bar) {
     draw_choice<view::SetPermutationPosition>(bar, "positions", view.position_names, view.position,
-                                              {"What tells a token where it stands", "Key: N"});
+                                              {"The positional encoding", "Key: N"});
     draw_button(bar, "shuffle", {"Another order, drawn from a seed", "Key: S"},
                 view::ShuffleTokens{view.next_seed});
     const auto order = [&](const char* words, const Tip& tip, view::TokenOrder to) {
@@ -83,7 +83,7 @@ void draw_permutation_bar(const view::PermutationView& view, ControlBar& bar) {
     };
     order("reverse", {"From the last token to the first", "Key: R"}, view::TokenOrder::reversed);
     order("sort", {"By their words", "Key: O"}, view::TokenOrder::sorted);
-    order("as it was", {"As in the document", "Key: D"}, view::TokenOrder::document);
+    order("reset", {"The order of the document", "Key: D"}, view::TokenOrder::document);
 }
 
 }  // namespace
