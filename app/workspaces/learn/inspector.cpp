@@ -26,7 +26,7 @@ std::string answer_words(const LearnSeries& series, const train::Probe& probe, I
     const auto word = [&](Index token) { return shown_token(series.vocabulary[token]); };
     const Index target = probe.example.targets[at];
     std::string words = fmt::format("answers “{}”", word(probe.answers[at]));
-    if (target == train::kNoTarget) return words + "; no answer is asked for here";
+    if (target == train::kNoTarget) return words + "; nothing to predict here";
     return words + fmt::format(", “{}” is right and has probability {}", word(target),
                                number(probe.shares[at]));
 }

@@ -47,18 +47,19 @@ constexpr std::string_view kInduction =
     R"("batch":16,"learning_rate":0.003,"warmup":50,"steps":400})";
 
 constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
-    {"recall", "÷√d_k on and off: recall of key–value pairs, d_k 64",
+    {"recall", "With and without scaling: recall of key–value pairs, d_k 64",
      R"({"task":"recall","tokens":24,"symbols":16,"layers":2,"heads":1,"d_model":64,"d_k":64,)"
      R"("steps":600})",
      "scaling", "false"},
-    {"induction", "÷√d_k on and off: induction, d_k 64", kInduction, "scaling", "false"},
-    {"born_alike", "Not divided, and the same with first scores as narrow as divided ones",
+    {"induction", "With and without scaling: induction, d_k 64", kInduction, "scaling", "false"},
+    {"born_alike", "Without scaling; the same with the initial score variance that scaling gives",
      R"({"task":"induction","tokens":32,"symbols":16,"layers":2,"heads":2,"d_model":64,"d_k":64,)"
      R"("batch":16,"learning_rate":0.003,"warmup":50,"steps":400,"scaling":false})",
      "initial_spread", "0.35355339059327379"},
-    {"born_wide", "Divided, and the same with first scores as wide as without", kInduction,
-     "initial_spread", "2.8284271247461903"},
-    {"narrow", "Narrow, ÷√d_k on and off: saturated when solved, not at birth (reverse, d_k 4)",
+    {"born_wide", "With scaling; the same with the initial score variance without scaling",
+     kInduction, "initial_spread", "2.8284271247461903"},
+    {"narrow",
+     "Narrow, with and without scaling: saturated when solved, not at the start (reverse, d_k 4)",
      R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":4,)"
      R"("learning_rate":0.01,"steps":400})",
      "scaling", "false"},
@@ -72,11 +73,11 @@ constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
      R"({"task":"sort","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":16,)"
      R"("mlp":true,"steps":600})",
      "heads", "4"},
-    {"grammar", "Words of a small grammar: ÷√d_k on and off",
+    {"grammar", "Words of a small grammar: with and without scaling",
      R"({"task":"grammar","tokens":24,"layers":2,"heads":2,"d_model":64,"d_k":64,"mlp":true,)"
      R"("steps":600})",
      "scaling", "false"},
-    {"seeds", "The same twice, from another seed: how much is chance", kInduction, "seed", "2"},
+    {"seeds", "The same model from two seeds: the effect of chance", kInduction, "seed", "2"},
 });
 
 nlohmann::json spec_json(const train::Spec& spec) {

@@ -263,7 +263,7 @@ constexpr Claim kClaims[] = {
      }},
     {"{} has no L{} H{}", check_no_head},
     {"{}answers “{}”, “{}” is right and has probability {}", check_answer},
-    {"{}answers “{}”; no answer is asked for here", check_answer},
+    {"{}answers “{}”; nothing to predict here", check_answer},
 };
 
 }  // namespace

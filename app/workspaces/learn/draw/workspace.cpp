@@ -37,15 +37,15 @@ void draw_training(const LearnView& view, ControlBar& bar) {
             out.push_back(TrainTo{view.pause_at});
     } else {
         const Index to = view.done < view.steps ? view.steps : view.done + view.steps;
-        if (bar.button("train", view.started ? "train on" : "train",
+        if (bar.button("train", view.started ? "Continue training" : "Train",
                        {fmt::format("Trains to step {}", view::grouped(to)), "Key: Space"}))
             out.push_back(TrainTo{std::min(to, view::kMostLearnSteps)});
     }
     if (bar.button("step", "step", {"One step more", "Key: Shift+→"}))
         out.push_back(TrainTo{view.done + 1});
     if ((view.started || view.changed) &&
-        bar.button("anew", view.changed ? "begin with these settings" : "begin anew",
-                   {"Leaves what was trained, and begins from first weights", "Key: N"}))
+        bar.button("anew", view.changed ? "Restart with these settings" : "Restart",
+                   {"Discard the training and start from the initial weights", "Key: N"}))
         out.push_back(NewTraining{});
     if (view.started && !view.seeds_requested &&
         bar.button("seeds", "5 seeds",
@@ -217,7 +217,7 @@ void draw_learn_settings(const LearnView& view, const AppState& state, const Fra
                     : std::string(view::kLearnDifferences[static_cast<std::size_t>(*n) - 1])});
     if (view.changed && view.started)
         wrapped_words(frame, frame.fonts.body, frame.theme.warning,
-                      "What is shown was trained with other settings: N begins with these.");
+                      "The run shown was trained with other settings: N restarts with these.");
     for (const LearnFieldView& field : view.fields) draw_field(field, state, frame, out);
     words(frame, frame.fonts.body, frame.theme.muted, "maps of");
     std::string typed;
