@@ -109,9 +109,8 @@ bool is_finished(const TourLook& look) {
 std::string verdict_of(const TourLook& look, const TourPage& page) {
     if (!look.chosen || !is_finished(look)) return "";
     const auto choice = [&](Index n) { return page.choices[n]; };
-    if (*look.chosen == page.answer)
-        return fmt::format("As you predicted: {}.", choice(page.answer));
-    return fmt::format("You predicted \"{}\"; it is \"{}\".", choice(*look.chosen),
+    if (*look.chosen == page.answer) return fmt::format("Right: {}.", choice(page.answer));
+    return fmt::format("Your prediction: \"{}\". Right: \"{}\".", choice(*look.chosen),
                        choice(page.answer));
 }
 
@@ -177,7 +176,7 @@ TourList list_tours() {
 std::string tour_waits(const AppState& state) {
     const TourLook& look = state.tour;
     if (!look.on || is_finished(look)) return {};
-    return is_predicted(look) ? "Do it first" : "Predict first";
+    return is_predicted(look) ? "Try it first" : "Predict first";
 }
 
 void follow_tour(AppState& state) {
@@ -247,12 +246,11 @@ void carry_out(AppState& state, const StartTour& action) {
 }
 
 void carry_out(AppState& state, const GoToTourPage& action) {
-    if (!state.tour.on) return say(state, "No tour is on: start one first.");
+    if (!state.tour.on) return say(state, "No tour is open. Shift+F1 starts one.");
     const std::string waits = tour_waits(state);
     if (action.page > state.tour.page && !waits.empty())
-        return warn(state, waits + (is_predicted(state.tour)
-                                        ? ": what the page asks for, or Ctrl+Enter shows it."
-                                        : ": choose one of the answers."));
+        return warn(state, waits + (is_predicted(state.tour) ? ", or press Ctrl+Enter to see it."
+                                                             : ": choose one of the answers."));
     open_page(state, action.page);
 }
 
@@ -260,9 +258,9 @@ void carry_out(AppState& state, const Predict& action) {
     TourLook& look = state.tour;
     const Index count = look.on ? static_cast<Index>(page_of(look).choices.size()) : 0;
     if (action.choice < 0 || action.choice >= count)
-        return say(state, "There is nothing to predict here.");
+        return say(state, "This page has nothing to predict.");
     if (look.chosen && is_finished(look))
-        return say(state, "The answer stands there already: go back a page to predict again.");
+        return say(state, "The page already shows the answer. Go back a page to predict again.");
     const bool first = !look.chosen;
     look.chosen = action.choice;
     if (first && !page_of(look).predicted.empty()) set_up(state, page_of(look).predicted);
@@ -270,20 +268,20 @@ void carry_out(AppState& state, const Predict& action) {
 
 void carry_out(AppState& state, const ShowTourAction&) {
     if (!state.tour.on || page_of(state.tour).show.empty())
-        return say(state, "This page asks for nothing.");
+        return say(state, "This page has no task.");
     if (!is_predicted(state.tour)) return warn(state, "Predict first: choose one of the answers.");
     carry_out_lines(state, page_of(state.tour).show);
 }
 
 void carry_out(AppState& state, const EndTour&) {
-    if (!state.tour.on) return say(state, "No tour is on.");
+    if (!state.tour.on) return say(state, "No tour is open.");
     const bool last = state.tour.page + 1 == static_cast<Index>(state.tour.tour->pages.size());
     state.tour.on = false;
     if (last) {
         state.tour = {};
-        return say(state, "The tour is over. Everything on the way can be opened by itself.");
+        return say(state, "The tour is finished.");
     }
-    say(state, "The tour was put away at page {}: Shift+F1 resumes it.", state.tour.page + 1);
+    say(state, "Tour closed at page {}. Shift+F1 resumes it.", state.tour.page + 1);
 }
 
 }  // namespace attn::view

@@ -59,7 +59,7 @@ TEST_CASE("tour: every page asks for what is not there yet, and what it shows do
             answer_all(state);
             CHECK(!state.tour.done);
             if (tour->pages[page].ask.empty()) continue;
-            CHECK(build_tour_view(state)->waits == "Do it first");
+            CHECK(build_tour_view(state)->waits == "Try it first");
             apply(state, GoToTourPage{static_cast<Index>(page) + 1});
             CHECK(state.tour.page == static_cast<Index>(page));
             apply(state, ShowTourAction{});
@@ -85,8 +85,8 @@ TEST_CASE("tour: a page is done by whoever does it, and its numbers are the docu
     CHECK(build_tour_view(state)->reveal.empty());
     apply(state, Predict{0});
     const auto view = build_tour_view(state);
-    CHECK(view->reveal.starts_with("sat takes 40.6 % from cat, 18.0 % from The"));
-    CHECK(view->verdict == "You predicted \"a quarter\"; it is \"two fifths\".");
+    CHECK(view->reveal.starts_with("sat gives 40.6 % to cat, 18.0 % to The"));
+    CHECK(view->verdict == "Your prediction: \"a quarter\". Right: \"two fifths\".");
     apply(state, SelectCell{{Stage::weights, 0, 0}});
     CHECK(!build_tour_view(acted(state, {Predict{1}}))->reveal.empty());  // it was done
     CHECK(state.tour.chosen == 0);
@@ -95,7 +95,7 @@ TEST_CASE("tour: a page is done by whoever does it, and its numbers are the docu
 TEST_CASE("tour: what else was changed does not count as the edit that is asked for") {
     const auto tour = on_tour().tour.tour;
     const auto& pages = tour->pages;
-    const auto page = std::ranges::find(pages, "V is what is handed over", &TourPage::title);
+    const auto page = std::ranges::find(pages, "Values are averaged", &TourPage::title);
     REQUIRE(page != pages.end());
     const AppState there = on_tour_page(page - pages.begin());
     const auto edited = [&](Param param) {
@@ -127,9 +127,9 @@ TEST_CASE("tour: it is put away and resumed, also by a session") {
 
 TEST_CASE("tour: what no page asks for is said; numbers that are quoted") {
     AppState state = initial_state();
-    CHECK(acted(state, {Predict{0}}).message.words == "There is nothing to predict here.");
-    CHECK(acted(state, {GoToTourPage{1}}).message.words == "No tour is on: start one first.");
-    CHECK(acted(state, {EndTour{}}).message.words == "No tour is on.");
+    CHECK(acted(state, {Predict{0}}).message.words == "This page has nothing to predict.");
+    CHECK(acted(state, {GoToTourPage{1}}).message.words == "No tour is open. Shift+F1 starts one.");
+    CHECK(acted(state, {EndTour{}}).message.words == "No tour is open.");
     state = on_tour();
     CHECK(!acted(state, {Predict{4}}).tour.chosen);
     state = after(on_tour(), {GoToStage{Stage::weights}});

@@ -42,37 +42,41 @@ double largest_moved(PermutationPosition position) {
 
 }  // namespace
 
-TEST_CASE("tour: without scaling the largest share of sat grows, and the smallest shrinks") {
+TEST_CASE("tour: without scaling the largest weight of sat grows, and the smallest shrinks") {
     const auto with = sat_row({SetScaling{true}}), without = sat_row({SetScaling{false}});
     const TourPage& page = page_of("Divide by √d_k");
     CHECK((answer_of(page) == "it grows") ==
           (std::ranges::max(without) > std::ranges::max(with) + 1e-3));
-    CHECK(has(page.reveal, "the largest share grows and the smallest shrinks"));
+    CHECK(has(page.reveal, "the largest weight grows and the smallest shrinks"));
     CHECK(std::ranges::min(without) < std::ranges::min(with));
     const auto others = std::ranges::count_if(
         without, [&](const float& each) { return each > with[&each - without.data()]; });
     CHECK(others > 1);  // so that "the others shrink" would be false
-    CHECK(answer_of(page_of("Softmax makes shares")) == "two fifths");
+    CHECK(answer_of(page_of("Softmax gives weights")) == "two fifths");
     CHECK(sat_row({})[1] == doctest::Approx(0.4).epsilon(0.02));
 }
 
-TEST_CASE("tour: without scaling the gradient of the median row vanishes, the mean grows") {
+TEST_CASE(
+    "tour: without scaling the median gradient of the logits goes to 0; the mean of q's grows") {
     const auto points = gradient_sweep({.rows = 6400}, std::vector<Index>{4, 256}).value();
     const TourPage& page = page_of("Why that matters: saturation");
     CHECK((answer_of(page) == "it goes towards 0") ==
-          (points[1].unscaled.q.median() < 0.2 * points[0].unscaled.q.median()));
+          (points[1].unscaled.z.median() < 0.2 * points[0].unscaled.z.median()));
+    CHECK(points[1].unscaled.z.mean < points[0].unscaled.z.mean);
     CHECK(points[1].unscaled.q.mean > points[0].unscaled.q.mean);
+    CHECK(has(page.text, "with respect to the logits z"));
     CHECK(has(page.question, "in the median row"));
     CHECK(has(page.reveal, "In the median row"));
 }
 
 TEST_CASE("tour: a reversed order is nothing to ALiBi, and much to sines") {
     const TourPage& page = page_of("Does attention see the order?");
-    CHECK(has(page.reveal, "ALiBi knows distances alone, so a reversed sentence is the same"));
+    CHECK(has(page.reveal,
+              "ALiBi uses distances only, so it gives a reversed sentence the same weights"));
     CHECK(largest_moved(PermutationPosition::none) < 1e-5);
     CHECK(largest_moved(PermutationPosition::alibi) < 1e-5);
     CHECK(largest_moved(PermutationPosition::sinusoidal) > 1e-3);
-    CHECK(answer_of(page) == "they move along with the words, unchanged");
+    CHECK(answer_of(page) == "they move with the words, unchanged");
 }
 
 TEST_CASE("tour: no page says again what was false") {
@@ -88,16 +92,16 @@ TEST_CASE("tour: no page says again what was false") {
     AppState first = initial_state();
     carry_out_lines(first, pages().front().start);
     CHECK(first.stage == Stage::x);
-    const TourPage& move = page_of("What it takes to move a weight");
+    const TourPage& move = page_of("Choose a weight");
     CHECK(has(move.question, "Suppose a pair has"));
-    CHECK(has(move.reveal, "for the pair that is selected, which has {weights:2,1}"));
-    CHECK(has(page_of("Compare two of anything").reveal, "the differences of a row sum to 0"));
+    CHECK(has(move.reveal, "for the selected pair, which has {weights:2,1}"));
+    CHECK(has(page_of("Compare two states").reveal, "the differences of a row sum to 0"));
 }
 
 TEST_CASE("tour: numbers of the later pages") {
-    const std::string& rise = answer_of(page_of("What it takes to move a weight"));
+    const std::string& rise = answer_of(page_of("Choose a weight"));
     CHECK(std::abs(std::stod(rise) - std::log(0.9 / 0.1)) < 0.05);
-    CHECK(answer_of(page_of("Compare two of anything")) == "0");
+    CHECK(answer_of(page_of("Compare two states")) == "0");
     const std::vector<double> twelve{12.0, 0.0};
     const auto whole = [&](FloatFormat format) {
         return run_softmax(SoftmaxAlgorithm::naive, format, twelve, 1.0).outcome() ==
@@ -107,7 +111,7 @@ TEST_CASE("tour: numbers of the later pages") {
     CHECK(whole(FloatFormat::bf16));
     const TourPage& limits = page_of("Numbers have limits");
     CHECK(has(limits.text, "in float16 e¹²"));
-    CHECK(answer_of(page_of("The price of attention")) ==
+    CHECK(answer_of(page_of("The cost of attention")) ==
           std::to_string((8192 / 1024) * (8192 / 1024)));
     CHECK(std::pow(131072.0, 2) * 4.0 == 64.0 * std::pow(1024.0, 3));
     CHECK(answer_of(page_of("A matrix that is never stored")) == "64 GiB");
@@ -115,7 +119,7 @@ TEST_CASE("tour: numbers of the later pages") {
 
 TEST_CASE("tour: the controls that it names are there") {
     AppState state = in_workspace("cost", {SetCostTokens{1024}});
-    CHECK(has(page_of("The price of attention").ask, "press → three times"));
+    CHECK(has(page_of("The cost of attention").ask, "press → three times"));
     for (int n = 0; n < 3; ++n) state = pressed(state, plain(Key::right));
     CHECK(cost_controls(state).sizes[CostSize::tq] == 8192);
     CHECK(has(page_of("A matrix that is never stored").ask, "Ctrl+K, type “Generate”"));
@@ -125,7 +129,7 @@ TEST_CASE("tour: the controls that it names are there") {
 }
 
 TEST_CASE("tour: its end opens run A after 600 steps where it was trained so far, else heads") {
-    const TourPage& page = page_of("All of it, and your turn");
+    const TourPage& page = page_of("Summary, and your turn");
     CHECK(has(page.text, "run A after 600 steps: trained heads, not set by hand"));
     for (const Index steps : {0, 599, 600}) {
         AppState state = in_workspace("learn", {LoadExperiment{"recall"}});

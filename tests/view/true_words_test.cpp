@@ -231,9 +231,10 @@ TEST_CASE("glossary: A is softmax of scores over √d_k and τ; digits of half p
         while (rounded(format, 1.0L + std::exp2(-count)) != 1.0) ++count;
         return count;
     };
-    CHECK(has(one_of(*glossary(), "float16 and bfloat16", &GlossaryTerm::term).definition,
-              fmt::format("float16 has {} binary digits and overflows at 65,504, bfloat16 has {} ",
-                          digits(FloatFormat::fp16), digits(FloatFormat::bf16))));
+    CHECK(has(
+        one_of(*glossary(), "float16 and bfloat16", &GlossaryTerm::term).definition,
+        fmt::format("float16 has {} binary digits and a largest number of 65,504, bfloat16 has {} ",
+                    digits(FloatFormat::fp16), digits(FloatFormat::bf16))));
 }
 
 TEST_CASE("step: X is word plus position only where every row is") {
