@@ -8,7 +8,7 @@ namespace attn {
 namespace {
 
 constexpr std::string_view kVaswani = "Vaswani et al. 2017, arXiv:1706.03762, §3.2";
-constexpr std::string_view kDropout = "Vaswani et al. 2017, §5.4; Srivastava et al. 2014";
+constexpr std::string_view kDropout = "Srivastava et al. 2014, JMLR 15";
 
 constexpr std::string_view kRope = "Su et al. 2021, arXiv:2104.09864";
 
@@ -44,12 +44,12 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(q'_i = R_{p_i}\,q_i)",
      Axis::query, Axis::d_k, HeadAxis::query, Exists::with_rope, ColorScale::diverging, Role::query,
      {from(Stage::q, Lights::same_row)},
-     "Each pair of a query's columns turns by an angle that grows with its position.", kRope},
+     "Each pair of columns of a query rotates by an angle that grows with its position.", kRope},
     {Stage::k_rot, "k_rot", "K′", "RoPE K", "Rotated keys",
      R"(k'_j = R_j\,k_j)",
      Axis::key, Axis::d_k, HeadAxis::key_value, Exists::with_rope, ColorScale::diverging, Role::key,
      {from(Stage::k, Lights::same_row)},
-     "Keys turn the same way, so that a score depends on how far apart query and key stand.", kRope},
+     "Keys rotate the same way, so positions enter a score only through their distance.", kRope},
     {Stage::scores, "scores", "QKᵀ", "QKᵀ", "Raw scores",
      R"(\mathrm{scores}_{i,j} = q_i \cdot k_j)",
      Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
@@ -59,7 +59,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(S = \mathrm{scores} \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
      Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
      {from(Stage::scores, Lights::same_cell)},
-     "Dividing by √d_k gives dot products of independent numbers of variance 1 a standard deviation of 1.", kVaswani},
+     "Independent entries of mean 0 and variance 1 give scores of variance d_k; dividing by √d_k makes it 1.", kVaswani},
     {Stage::biased, "biased", "B", "bias", "Biased scores",
      R"(B_{i,j} = \mathrm{cap} \cdot \tanh(\frac{S_{i,j}}{\mathrm{cap}}) - \mathrm{slope}_h \cdot |p_i - j|)",
      Axis::query, Axis::key, HeadAxis::query, Exists::with_bias, ColorScale::diverging, Role::score,
@@ -70,7 +70,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(M_{i,j} = S_{i,j} \text{ if } i \text{ may attend to } j\text{, else } -\infty)",
      Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
      {from(Stage::scaled, Lights::same_cell)},
-     "Pairs that the mask forbids become −∞, so that softmax gives them exactly 0.", kVaswani},
+     "Forbidden pairs become −∞, so softmax gives them exactly 0.", kVaswani},
     {Stage::weights, "weights", "A", "softmax", "Attention weights",
      R"(A_{i,j} = \frac{\exp(M_{i,j} - m_i)}{\sum_{j'} \exp(M_{i,j'} - m_i)})",
      Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
@@ -81,7 +81,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(\tilde{A}_{i,j} = \frac{A_{i,j} \cdot \mathrm{keep}_{i,j}}{1 - p})",
      Axis::query, Axis::key, HeadAxis::query, Exists::with_dropout, ColorScale::unit, Role::weight,
      {from(Stage::weights, Lights::same_cell)},
-     "Some weights are dropped at random and the rest grow by 1/(1 − p): rows no longer sum to 1.", kDropout},
+     "Some weights become 0 at random and the rest are divided by 1 − p: rows no longer sum to 1.", kDropout},
     {Stage::context, "context", "AV", "AV", "Context",
      R"(\mathrm{context}_i = \sum_j A_{i,j}\,v_j)",
      Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
@@ -91,7 +91,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(Y = \mathrm{concat}(\mathrm{heads})\,W_O)",
      Axis::query, Axis::d_out, HeadAxis::none, Exists::always, ColorScale::diverging, Role::output,
      {from(Stage::context, Lights::same_row), from(Param::w_o, Lights::column)},
-     "The heads are joined and mixed by W_O: one new vector for each token.", kVaswani},
+     "The contexts of all heads are concatenated and multiplied by W_O: one new vector for each token.", kVaswani},
 }};
 
 constexpr std::array<ParamInfo, kParamCount> kParams{{
