@@ -85,7 +85,7 @@ TEST_CASE("a blank is clicked and typed into; Check says what is wrong, and what
         REQUIRE(test::click_until<view::CheckAnswer>(app.ui, low, high, step));
         return app.shown().questions[0].checked->words;
     };
-    CHECK(typed("0") == "Not right.");
+    CHECK(typed("0") == "Wrong.");
     CHECK(typed(app.answer(0, 0)) == "Right.");
     CHECK(test::click_until<view::ShowExerciseHint>(app.ui, low, high, step));
     CHECK(app.shown().questions[0].hint);

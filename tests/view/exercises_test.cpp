@@ -124,9 +124,9 @@ TEST_CASE("entries: ties and rounding, what is no number, NaN and infinity") {
     const auto words = [&](const std::vector<std::string>& given) {
         return check_answer(odd, given).words;
     };
-    CHECK(words({"", "", " "}) == "No entry is filled in yet.");
+    CHECK(words({"", "", " "}) == "All entries are empty.");
     CHECK(words({"nan", "", "0"}) == "1 of 3 entries are empty.");
-    CHECK(words({"nan", "x", ""}) == "\"x\" is no number.");
+    CHECK(words({"nan", "x", ""}) == "\"x\" is not a number.");
     CHECK(words({"nan", "1", "1"}) == "1 of 3 entries are right.");
     CHECK(words({"nan", "inf", "0"}) == "Right.");
 }
@@ -190,7 +190,7 @@ TEST_CASE("Exercises: entries are undone and kept, a change ends a check, a seed
     const AppState filled =
         exercises_state({SetExercise{"softmax-row", 3}, EnterAnswer{2, 0, 0, "x"}, CheckAnswer{2},
                          ShowExerciseHint{0, true}, ShowSolution{1, true}});
-    CHECK(filled.message.words == "Question 3: \"x\" is no number.");
+    CHECK(filled.message.words == "Question 3: \"x\" is not a number.");
     const ExercisesView view = build_exercises_view(filled);
     CHECK(view.exercise.title == "One softmax row by hand");
     CHECK(std::ranges::count(view.cards, true, &ExercisesView::Card::chosen) == 1);

@@ -142,14 +142,15 @@ std::string verdict_of(const CheckedAnswer& checked, std::span<const std::string
     const auto count = [&](EntryMark mark) { return std::ranges::count(checked.marks, mark); };
     const auto odd = std::ranges::find(checked.marks, EntryMark::unreadable);
     if (odd != checked.marks.end())
-        return fmt::format("\"{}\" is no number.", shortened(entries[odd - checked.marks.begin()]));
+        return fmt::format("\"{}\" is not a number.",
+                           shortened(entries[odd - checked.marks.begin()]));
     const Index all = std::ssize(checked.marks);
     const Index empty = count(EntryMark::empty);
-    if (empty == all) return all == 1 ? "Nothing is entered yet." : "No entry is filled in yet.";
+    if (empty == all) return all == 1 ? "The answer is empty." : "All entries are empty.";
     if (empty > 0) return fmt::format("{} of {} entries are empty.", empty, all);
     const Index right = count(EntryMark::right);
     if (right == all) return "Right.";
-    return all == 1 ? "Not right." : fmt::format("{} of {} entries are right.", right, all);
+    return all == 1 ? "Wrong." : fmt::format("{} of {} entries are right.", right, all);
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ std::vector<Shot> exercises_shots() {
 constexpr std::string_view kMouse[] = {
     "Click a card: its sheet. A card's dots are its questions; one that was checked right is "
     "filled.",
-    "Click a blank and type: a number, a fraction such as 1/3, or an expression such as exp(2).",
-    "Check says how many entries are right; Hint and Solution open beneath the question.",
+    "Click a blank and type a number, a fraction such as 1/3, or an expression such as exp(2).",
+    "Check counts the right entries. Hint and Solution open below the question.",
 };
 constexpr KeptValue kValues[] = {kept(exercises_controls), kept(exercises_look)};
 

@@ -302,7 +302,7 @@ bool check_solved(const Told& told) {
            (told.part[1].find("; ") == std::string::npos || check_effect(told));
 }
 
-/// "3 of 4 entries are empty", "No entry is filled in yet": of one of the questions.
+/// "3 of 4 entries are empty", "All entries are empty": of one of the questions.
 bool check_empty(const Told& told) {
     const auto questions = build_exercises_view(told.state).questions;
     return std::ranges::any_of(questions, [&](const ExercisesView::Question& question) {
@@ -325,15 +325,15 @@ bool check_given_or_edited(const Told& told) {
 constexpr Claim kClaims[] = {
     {"Each token is a row of numbers: {}, but in {} of {} rows, which {} given or edited",
      check_given_or_edited},
-    {"No entry is filled in yet", check_empty},
-    {"Nothing is entered yet", check_empty},
+    {"All entries are empty", check_empty},
+    {"The answer is empty", check_empty},
     {"{}, solved for it: other rows of V {}", check_solved},
     {"Question {}: {} of {} entries are right", check_right_entries},
     {"{} of {} entries are right", check_right_entries},
     {"{} of {} questions checked right", check_checked},
     {"{} of {} sheets solved", check_sheets_solved},
-    {"Question {}: No entry is filled in yet", check_not_entered},
-    {"Question {}: Nothing is entered yet", check_not_entered},
+    {"Question {}: All entries are empty", check_not_entered},
+    {"Question {}: The answer is empty", check_not_entered},
     {"Question {}: {} of {} entries are empty", check_entries},
     {"{} of {} entries are empty", check_empty},
     {"○ the same: {}", check_same_mark},

@@ -33,10 +33,9 @@ void draw_bar(const ExercisesView& view, ControlBar& bar) {
     };
     const view::Exercise& now = view.exercise;
     if (view.choosing) return;
-    if (bar.button("sheets", "All sheets", {"All sheets", "To choose another."}))
+    if (bar.button("sheets", "All sheets", {"All sheets", "Shows all sheets"}))
         bar.out.push_back(view::ShowSheets{true});
-    if (const auto other =
-            bar.seed("seed", now.seed, {"Seed", "Of the numbers: another seed, another sheet."}))
+    if (const auto other = bar.seed("seed", now.seed, {"Seed", "Each seed gives other numbers"}))
         set(now.key, *other);
     if (bar.button("new", "New numbers", {"New numbers", "The next seed. Key: R"}))
         set(now.key, now.seed + 1);
@@ -208,13 +207,13 @@ struct Sheet {
     }
 
     void draw_buttons() {
-        if (button(frame, "check", "Check", {"Check", "How many entries are right."}))
+        if (button(frame, "check", "Check", {"Check", "Counts the right entries"}))
             out.push_back(view::CheckAnswer{number()});
         ImGui::SameLine();
-        if (button(frame, "hint", "Hint", {"Hint", "What to think of first."}))
+        if (button(frame, "hint", "Hint", {"Hint", "Shows a hint"}))
             out.push_back(view::ShowExerciseHint{number(), !shown().hint});
         ImGui::SameLine();
-        if (button(frame, "solution", "Solution", {"Solution", "Step by step."}))
+        if (button(frame, "solution", "Solution", {"Solution", "Shows each step"}))
             out.push_back(view::ShowSolution{number(), !shown().solution});
         if (!shown().checked) return;
         if (verdict_is_beside()) ImGui::SameLine();
@@ -320,7 +319,7 @@ std::string draw_exercises_workspace(const view::AppState& state, const WorkArea
     Parts parts{.lacks = view.lacks, .status = view.status};
     if (view.choosing && view.lacks.empty()) {
         parts.heading = {"Choose a sheet to compute by hand.",
-                         "A seed decides its numbers, and what you type is checked."};
+                         "Each seed gives other numbers. The program checks your answers."};
         parts.hero = {"sheets", "sheets",
                       [&](const Box& box) { draw_sheets(view, box, frame, out); }};
     } else if (view.lacks.empty()) {
