@@ -46,7 +46,7 @@ void declare_bench(CLI::App& app, BenchWords& words) {
     for (const BenchSection& section : bench_sections())
         sections += fmt::format("\n{}: {}", section.name, section.words);
     add_value(app, "--backend", words.backends, "NAME,..",
-              "only these (default: all that run here)");
+              "backends to measure (default: all available)");
     add_value(app, "--shape", words.shapes, "SHAPE,..",
               "only these; heads, tokens, width, then c for causal, b for backward, w1024 for a "
               "window, +rope and the like for a kind: H8N2048d64c");
@@ -57,10 +57,9 @@ void declare_bench(CLI::App& app, BenchWords& words) {
                "runs of each, at least (default 5)");
     app.add_flag("--quick", words.quick, "small shapes, a few seconds");
     add_value(app, "--json", words.json, "FILE",
-              "also as JSON; - for standard output, without the table");
-    app.add_flag(
-        "--lines", words.lines,
-        "one run for each line of standard input, which names a shape; one JSON line each");
+              "write JSON too; - for standard output, without the table");
+    app.add_flag("--lines", words.lines,
+                 "run each shape named by a line of standard input; one JSON line each");
     app.footer(std::string(kBenchFooter));
 }
 
@@ -157,7 +156,7 @@ int run_plan(const BenchWords& words, Streams io) {
 }  // namespace
 
 int run_bench(Args args, Streams io) {
-    return run_command("Measures how fast and how right the backends are on this machine.",
+    return run_command("Measures speed and accuracy of the backends on this machine.",
                        "attnscope bench", args, io, declare_bench, run_plan);
 }
 

@@ -27,8 +27,7 @@ constexpr std::string_view kCircuitsName = "attnscope circuits";
 constexpr std::size_t kListed = 5;
 
 constexpr std::string_view kCircuitsFooter =
-    "Without --layer and --head one part after the other is changed and the model goes on from "
-    "there:\n"
+    "Without --layer and --head each part is changed in turn, and the model runs on from there:\n"
     "  heads      each head's context; residual: at each position, what each layer reads; mlp: "
     "what its MLP adds\n"
     "  change     of logit A - logit B of the next token or class, from that of the untouched run\n"
@@ -72,25 +71,25 @@ struct CircuitsOptions {
 
 void declare_circuits(CLI::App& app, CircuitsOptions& options) {
     add_model_text_or_image(app, options.model);
-    add_value(app, "--part", options.part, "heads|residual|mlp", "what is changed (default heads)");
+    add_value(app, "--part", options.part, "heads|residual|mlp", "part to change (default heads)");
     add_value(
         app, "--sweep", options.sweep, "zero|mean|patch",
-        "what takes its place: 0, its mean over positions, or that of another text (default zero)");
-    add_value(app, "--from", options.from, "TEXT", "of patch: the other text");
+        "replacement: 0, the mean over positions, or the value from another text (default zero)");
+    add_value(app, "--from", options.from, "TEXT", "for patch: the other text");
     add_value(app, "--align", options.align, "I=J,..",
-              "of patch: token J of the other text stands for token I, from 0");
-    app.add_flag("--by-position", options.each_position, "one position of a head at a time");
+              "for patch: token J of the other text replaces token I, from 0");
+    app.add_flag("--by-position", options.each_position, "change one position of a head at a time");
     app.add_option("--logits", options.logits,
-                   "the two tokens to compare, as text or as #NUMBER (default: the likeliest two)")
+                   "two tokens to compare, as text or as #NUMBER (default: the two most likely)")
         ->type_name("A B")
         ->expected(2);
     add_number(app, "--layer", options.layer, "N", files::whole_numbers(0, files::kMostLayer),
-               "with --head: one head's QK and OV");
+               "with --head: QK and OV of one head");
     add_number(app, "--head", options.head, "N", files::whole_numbers(0, files::kMostHeads),
                "with --layer");
     add_number(app, "--nearest", options.nearest, "N", files::whole_numbers(1, kMostNearest),
-               "of one head: the text's tokens with the N nearest of the vocabulary");
-    add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
+               "for one head: the tokens of the text with the N nearest of the vocabulary");
+    add_value(app, "--backend", options.backend, "NAME", "backend, by its name");
     app.add_flag("--json", options.json, "JSON on standard output");
     add_value(app, "-o,--output", options.output, "OUT.npz",
               "the file to write; - for standard output");
@@ -461,8 +460,10 @@ int show_circuits(CircuitsOptions& options, Streams io) {
 }  // namespace
 
 int run_circuits(Args args, Streams io) {
-    return run_command("What depends on each head of a trained model, and one head's QK and OV.",
-                       kCircuitsName, args, io, declare_circuits, show_circuits);
+    return run_command(
+        "Measures the effect of each head of a trained model, and the QK and OV circuits of a "
+        "head.",
+        kCircuitsName, args, io, declare_circuits, show_circuits);
 }
 
 }  // namespace attn::cli

@@ -133,7 +133,7 @@ void add_corpus_options(CLI::App& app, CorpusOptions& options) {
               "over a corpus: a text a line, or .jsonl with \"text\" or \"tokens\"; mean, standard "
               "deviation and extremes of every measure");
     add_number(app, "--batch", options.batch, "N", files::whole_numbers(1, kMostBatch),
-               "texts that are computed at once; default 16");
+               "texts to compute at once; default 16");
     add_value(
         app, "--part", options.part, "I/N",
         "of the texts every N-th piece of 64 from I on, from 0; `attnscope merge` joins parts");

@@ -13,17 +13,16 @@ void add_options(CLI::App& app, DesktopOptions& options) {
     add_start_options(app, options.start);
     app.add_flag("--exit-after-replay", options.exit_after_replay,
                  "close the window after --replay");
-    app.add_flag(
-        "--follow", options.follow,
-        "read FILE, tensors, again whenever another program wrote it; what is looked at stays");
+    app.add_flag("--follow", options.follow,
+                 "reload FILE (tensors) after each change by another program; the view stays");
     add_value(app, "--journal", options.journal, "FILE",
-              "write every action to it, one JSON line each; one process a file");
+              "record every action in FILE, one JSON line each");
     add_value(app, "--save-session", options.save_session, "FILE",
-              "write the session to it on Ctrl+S and at the end, whatever ends it");
+              "write the session to FILE on Ctrl+S and at exit");
     add_value(app, "--screenshot-dir", options.screenshot_dir, "FOLDER",
-              "where F12 puts its pictures");
+              "folder for the pictures of F12");
     add_value(app, "--frame-log", options.frame_log, "FILE",
-              "write a line for each frame: seconds since the start, milliseconds");
+              "log each frame: seconds since the start, milliseconds");
 }
 
 }  // namespace
@@ -39,8 +38,8 @@ std::string desktop_options_help() {
         return option->nonpositional() && option->get_group() == app.option_defaults()->get_group();
     };
     return layout.make_group("Options of the window", false, std::as_const(app).get_options(own)) +
-           "\nA file of tensors takes the options of attnscope trace too; --scale is the "
-           "window's.\n";
+           "\nFor tensors the options of attnscope trace apply too; --scale is the scale of the "
+           "window.\n";
 }
 
 std::variant<int, DesktopOptions> parse_desktop(Args words, Streams io) {

@@ -13,9 +13,8 @@ namespace {
 constexpr std::string_view kName = "attnscope diff";
 
 constexpr std::string_view kDiffFooter =
-    "A is what is expected, B is checked. Where neither B nor an array of it is given, what the "
-    "reference backend\n"
-    "computes from the inputs is expected.\n"
+    "A has the expected values, B is checked. Without B, or for an array missing there, the "
+    "reference backend\ncomputes the expected values from the inputs.\n"
     "Results are arrays under the keys of `attnscope stages` and logsumexp; inputs are those of "
     "`attnscope trace`\n"
     "(Q, K, V, ...) or q, k, v, with mask and options, in A, in B or equal in both. l<N>. may "
@@ -41,7 +40,7 @@ constexpr double kMostTolerance = 1e38;  // float32 has none above
 
 void declare(CLI::App& app, DiffWords& words) {
     app.add_option("FILES", words.files,
-                   "A, or A and B: tensors; one file alone is checked by itself");
+                   "A, or A and B: tensors; a single file is compared with the reference");
     app.add_flag("--json", words.json, "everything, as JSON");
     add_number(app, "--tolerance", words.tolerance, "ABS", files::real_numbers(0, kMostTolerance),
                "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes and "
@@ -83,10 +82,8 @@ DiffReport diff(const CLI::App& app, const DiffWords& words) {
 }  // namespace
 
 int run_diff(Args args, Streams io) {
-    CLI::App app(
-        "Compares two files of results, or one with what the reference computes from its inputs, "
-        "and says what went wrong.",
-        std::string(kName));
+    CLI::App app("Compares two files of results, or one with the reference, and names the fault.",
+                 std::string(kName));
     DiffWords words;
     declare(app, words);
     return run_command(app, args, io, [&] {

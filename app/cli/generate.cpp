@@ -31,13 +31,12 @@ struct GenerateOptions {
 };
 
 constexpr std::string_view kGenerateFooter =
-    "Of the logits z of the next token p = softmax(z / temperature); of the top-k largest the "
-    "top-p nucleus is kept, the\nfewest largest whose p sums to top-p or more, and p of those is "
-    "divided by its sum. Of equal logits the lower number comes first.\nThe same options give the "
-    "same tokens.\n\n"
-    "out.npz has l<N>.weights [1,H,T,T] of the T tokens that were read, which are all but the "
-    "last; tokens, token_ids,\nresidual of each layer, generated (numbers), and logits "
-    "[1,steps,vocabulary], from which each was chosen.\n\n"
+    "p = softmax(z / temperature) for the logits z of the next token. top-k keeps the K largest; "
+    "of these, top-p keeps the\nfewest whose p sums to P or more. Their p is divided by its sum. "
+    "Of equal logits the lower number comes first.\nThe same options give the same tokens.\n\n"
+    "out.npz has l<N>.weights [1,H,T,T] for the T tokens that the model read (all except the "
+    "last), tokens, token_ids,\nthe residual of each layer, generated (numbers), and the logits "
+    "[1,steps,vocabulary] of each choice.\n\n"
     "Examples:\n"
     "  attnscope generate ~/models/gpt2 --text \"The cat sat\" --temperature 0\n"
     "  attnscope generate ~/models/gpt2 --text \"The cat sat\" --top-p 0.9 --seed 3 --candidates "
@@ -48,22 +47,23 @@ constexpr std::string_view kGenerateFooter =
 void declare_generate(CLI::App& app, GenerateOptions& options) {
     add_model_text(app, options.model);
     add_value(app, "--decoder", options.model.decoder, "TEXT",
-              "what the decoder of a T5 has written so far, which it goes on from");
+              "text that the decoder of a T5 has written so far, to continue");
     add_number(app, "--tokens", options.tokens, "N", files::whole_numbers(1, kMostTokens),
-               fmt::format("how many; default {}", kUsualTokens));
+               fmt::format("number of tokens; default {}", kUsualTokens));
     add_number(app, "--temperature", options.temperature, "X", files::real_numbers(0, 1e18),
-               "logits are divided by it; default 1; 0: the largest logit is taken");
+               "divisor of the logits; default 1; 0 takes the largest logit");
     add_number(app, "--top-k", options.top_k, "K", files::whole_numbers(1, 1LL << 31),
-               "only the K largest logits are kept");
+               "keep only the K largest logits");
     add_number(app, "--top-p", options.top_p, "P", files::real_numbers(0, 1),
-               "only the fewest largest are kept whose p sums to P or more");
+               "keep only the fewest most likely tokens whose p sums to P or more");
     add_number(app, "--seed", options.seed, "N", files::whole_numbers(0, files::kMostSeed),
-               "of the draws; default 0");
+               "seed of the sampling; default 0");
     add_number(app, "--candidates", options.candidates, "N", files::whole_numbers(1, kMostTokens),
-               "a line for each token, with the N likeliest and p before and after");
+               "print a line for each token with the N most likely and p before and after");
     app.add_flag("--json", options.json, "every step as JSON");
-    add_value(app, "-o,--output", options.output, "OUT.npz",
-              "weights of every head and logits of every step; - for standard output");
+    add_value(
+        app, "-o,--output", options.output, "OUT.npz",
+        "file for the weights of every head and the logits of every step; - for standard output");
     app.footer(std::string(kGenerateFooter));
 }
 
@@ -309,8 +309,8 @@ int generate(GenerateOptions& options, Streams io) {
 
 int run_generate(Args args, Streams io) {
     return run_command(
-        "Writes on after a text, token by token, each by one query row against the cached keys and "
-        "values.",
+        "Continues a text token by token. Each new token needs one query row against the cached "
+        "keys and values.",
         kGenerateName, args, io, declare_generate, generate);
 }
 

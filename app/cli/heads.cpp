@@ -40,8 +40,8 @@ std::string heads_footer() {
         text += fmt::format("  {:<11}{}{}{}\n", each.key, each.formula,
                             each.asks.empty() ? "" : "; asks for ", each.asks);
     text +=
-        "A label is a proposal: the kind of key that takes clearly more than even rows would "
-        "give.\n\n"
+        "A label is a proposal: the kind of key that gets clearly more weight than in even "
+        "rows.\n\n"
         "Examples:\n"
         "  attnscope heads gpt2-dump.npz --sort previous\n"
         "  attnscope heads qkv.npz --causal --window 3\n"
@@ -56,7 +56,7 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
     add_model_options(app, options.start);
     add_corpus_options(app, options.corpus);
     add_call_options(app, options.start.reading);
-    add_value(app, "--backend", options.start.backend, "NAME", "what computes, by its name");
+    add_value(app, "--backend", options.start.backend, "NAME", "backend, by its name");
     add_value(app, "--sort", options.sort, "MEASURE",
               "largest first, what is not defined last: " + measure_keys());
     add_number(app, "--sequence", options.sequence, "N",
@@ -184,8 +184,8 @@ int list_heads(HeadsOptions& options, Streams io) {
 }  // namespace
 
 int run_heads(Args args, Streams io) {
-    return run_command("Measures every head of every layer, and proposes what to call it.",
-                       kHeadsName, args, io, declare_heads, list_heads);
+    return run_command("Measures every head of every layer, and proposes a label.", kHeadsName,
+                       args, io, declare_heads, list_heads);
 }
 
 }  // namespace attn::cli

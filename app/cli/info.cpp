@@ -76,8 +76,7 @@ std::string as_text(const ordered_json& all) {
 }  // namespace
 
 int run_info(Args args, Streams io) {
-    CLI::App app("Says which version this is, what it can compute with, and where its presets are.",
-                 "attnscope info");
+    CLI::App app("Shows the version, the backends and the preset folders.", "attnscope info");
     bool as_json = false;
     app.add_flag("--json", as_json, "as a JSON object");
     if (const std::optional<int> code = parse(app, args, io)) return *code;

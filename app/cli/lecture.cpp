@@ -13,8 +13,8 @@ namespace attn::cli {
 namespace {
 
 constexpr std::string_view kLectureFooter =
-    "attnscope lecture NAME opens the window, presented: PgDn goes on, PgUp back, P shows all of "
-    "it.\n\n"
+    "attnscope lecture NAME presents in the window: PgDn shows the next screen, PgUp the previous "
+    "one, P the whole window.\n\n"
     "Examples:\n"
     "  attnscope lecture --list\n"
     "  attnscope lecture attention\n"
@@ -47,14 +47,15 @@ void lecture(const LectureWords& words, Streams io) {
 }  // namespace
 
 int run_lecture(Args args, Streams io) {
-    CLI::App app("A list of screens to teach from, and the notes of its teacher.",
+    CLI::App app("Presents a lecture as a list of screens, or writes the notes for it.",
                  "attnscope lecture");
     LectureWords words;
-    app.add_option("NAME", words.name, "of the lecture: --list says which there are");
+    app.add_option("NAME", words.name, "name of the lecture; --list shows all");
     app.add_flag("--notes", words.notes,
-                 "write what the teacher has beside the window: minute, screen, question, answer");
-    add_value(app, "-o,--output", words.output, "FILE.md", "of the notes; - for standard output");
-    app.add_flag("--list", words.list, "every lecture with its title");
+                 "write the teacher's notes: minute, screen, question, answer");
+    add_value(app, "-o,--output", words.output, "FILE.md",
+              "file for the notes; - for standard output");
+    app.add_flag("--list", words.list, "list every lecture with its title");
     app.footer(std::string(kLectureFooter));
     return run_command(app, args, io, [&] {
         lecture(words, io);

@@ -26,12 +26,12 @@ struct LensOptions {
 };
 
 constexpr std::string_view kLensFooter =
-    "By layer: the final norm and the read-out of the residual (nostalgebraist 2020), the "
-    "likeliest tokens, p and rank (0: none is likelier) of TOKEN.\nThen TOKEN's logit before any "
+    "For each layer: final norm and unembedding of the residual (nostalgebraist 2020), the most "
+    "likely tokens, p and rank of TOKEN (0: the most likely).\nThen TOKEN's logit before any "
     "soft cap, or its difference to AGAINST's, as a sum of parts (Elhage et al. 2021): the "
     "embedding,\neach head through its rows of W_O, each b_O, each MLP, the shift of the final "
-    "norm. The norms are frozen: each has the factor of\nthis position. residue: what rounding "
-    "leaves of the logit.\n\n"
+    "norm. The norms are frozen: each has the factor of\nthis position. residue: the rounding "
+    "error of the sum.\n\n"
     "Examples:\n"
     "  attnscope lens ~/models/gpt2 --text \"The cat sat on the\"\n"
     "  attnscope lens ~/models/gpt2 --text \"The cat sat on the\" --token \" mat\" --against \" "
@@ -40,10 +40,10 @@ constexpr std::string_view kLensFooter =
 void declare_lens(CLI::App& app, LensOptions& options) {
     add_model_text(app, options.model);
     add_number(app, "--at", options.at, "POSITION", files::whole_numbers(0, files::kMostPosition),
-               "the token that it is read at, from 0; default the last");
+               "position of the prediction, from 0; default the last");
     add_value(app, "--token", options.token, "A",
-              "a token, or its number as #17; default the likeliest there");
-    add_value(app, "--against", options.against, "B", "the logit of A less that of this one");
+              "a token, or its number as #17; default the most likely");
+    add_value(app, "--against", options.against, "B", "subtract the logit of B from that of A");
     add_value(app, "--off", options.off, "LAYER.HEAD,..", "heads of the model to switch off");
     app.add_flag("--json", options.json, "as JSON");
     app.footer(std::string(kLensFooter));
@@ -184,7 +184,7 @@ int show_lens(LensOptions& options, Streams io) {
 
 int run_lens(Args args, Streams io) {
     return run_command(
-        "Reads the next token out after every layer, and says what each head and MLP adds to its "
+        "Predicts the next token after every layer, and shows what each head and MLP adds to its "
         "logit.",
         kLensName, args, io, declare_lens, show_lens);
 }

@@ -13,13 +13,13 @@ struct Place {
 };
 constexpr auto kManFiles = std::to_array<Place>({
     {"~/.config/attnscope", "settings of the window"},
-    {"~/.local/state/attnscope", "recent files, and work that is not saved yet"},
-    {"../share/attnscope", "presets and tours, beside the folder of the program"},
+    {"~/.local/state/attnscope", "recent files and unsaved work"},
+    {"../share/attnscope", "presets and tours"},
 });
 constexpr auto kManVariables = std::to_array<Place>({
-    {"XDG_CONFIG_HOME", "stands for ~/.config"},
-    {"XDG_STATE_HOME", "stands for ~/.local/state"},
-    {"ATTNSCOPE_ASSETS", "a folder with presets and tours that is looked in first"},
+    {"XDG_CONFIG_HOME", "replaces ~/.config"},
+    {"XDG_STATE_HOME", "replaces ~/.local/state"},
+    {"ATTNSCOPE_ASSETS", "first folder to search for presets and tours"},
     {"DISPLAY, WAYLAND_DISPLAY", "the display of the window; the commands need none"},
 });
 

@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPageFooter =
-    "The page needs no network and asks for nothing. It holds the file that is open, and a session "
-    "that shows it as the options say.\n\n"
+    "The page needs no network. It contains the opened file, and a session with the view that the "
+    "options describe.\n\n"
     "Examples:\n"
     "  attnscope page session.json -o page.html\n"
     "  attnscope page qkv.npz --workspace heads -o page.html\n";
@@ -112,7 +112,7 @@ std::string document_of(const StartOptions& options, Streams io) {
 }  // namespace
 
 int run_page(Args args, Streams io) {
-    CLI::App app("What is open as one HTML file: the program and its document, for any browser.",
+    CLI::App app("Writes the program and a document as one HTML file for any browser.",
                  "attnscope page");
     StartOptions options;
     std::string output = "-";

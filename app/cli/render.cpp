@@ -234,33 +234,31 @@ int run_render(Args args, Streams io) {
     add_start_options(app, options.start);
     add_value(app, "-o,--output", options.output, "OUT",
               "the figure, as in weights.svg; with --all, the folder");
-    app.add_flag("--chrome", options.chrome, "the whole window, not the canvas alone");
+    app.add_flag("--chrome", options.chrome, "draw the whole window, not only the canvas");
     add_value(app, "--width", options.width, "W",
               "a figure of 85mm, 120mm or 180mm for a page, in type of 7 to 9 pt on white, its "
               "caption beside it (OUT.caption.txt); or a slide, 16:9");
     add_value(app, "--paper", options.paper, "P",
               "what lies behind a figure: plain (white with --width, else as the theme), cream (in "
               "the light theme) or transparent");
-    add_value(app, "--format", options.format, "F", "svg, pdf or png, where -o does not say it");
+    add_value(app, "--format", options.format, "F", "svg, pdf or png, if -o has no such extension");
     app.add_flag("--no-titles", options.no_titles,
-                 "an SVG without the words and number of each cell and mark, which a browser shows "
-                 "under the pointer");
-    app.add_flag("--all", options.all, "pictures of every workspace, in both themes");
+                 "an SVG without the tooltips that browsers show for cells and marks");
+    app.add_flag("--all", options.all, "draw every workspace in both themes");
     app.add_flag("--main-shots", options.main_shots,
                  "with --all: only the first picture of each workspace");
     app.add_flag("--film", options.film,
                  "an animated PNG of the window: each line of --replay, with what it moves");
     add_number(app, "--rest", options.rest_s, "SECONDS", files::real_numbers(0.05, 60),
-               "how long each line of the film rests: 1.2 where it is not said");
+               "pause after each line of the film, default 1.2");
     app.add_flag("--full-pass", options.full_pass,
-                 "every weight of a large matrix, however long that takes");
-    add_number(
-        app, "--time-drag", options.time_drag, "FRAMES", files::whole_numbers(1, kMostTimedFrames),
-        "no picture: pull a slider, or the map, for so many frames and print how long they take");
+                 "compute every weight of a large matrix; may take minutes");
+    add_number(app, "--time-drag", options.time_drag, "FRAMES",
+               files::whole_numbers(1, kMostTimedFrames),
+               "no picture: drag a slider or the map for N frames and print the times");
     add_number(app, "--time-step", options.time_step, "FRAMES",
                files::whole_numbers(1, kMostTimedFrames),
-               "no picture: go through the stages of Step for so many frames and print how long "
-               "they take");
+               "no picture: step through the stages for N frames and print the times");
     return run_command(app, args, io, [&] {
         render(options, io);
         return kSuccess;

@@ -61,11 +61,11 @@ void declare_saturate(CLI::App& app, SaturateWords& words) {
     add_number(app, "--trials", words.trials, "N", files::whole_numbers(1, 100000),
                "draws of q and k, default 200");
     add_number(app, "--seed", words.seed, "S", files::whole_numbers(0, files::kMostSeed),
-               "of the draws, default 1");
+               "seed of the draws, default 1");
     add_number(app, "--logits", words.logits, "A,..",
                files::real_numbers(-1e18, 1e18, files::NumberRange::Form::parts),
                "s = logits × √d_k instead of draws");
-    app.add_flag("--gradients", words.gradients, "four gradients of many rows");
+    app.add_flag("--gradients", words.gradients, "measure four gradients over many rows");
     add_number(app, "--rows", words.rows, "N", files::whole_numbers(1, kMostGradientRows),
                "rows of --gradients, whole batches of 64, default 51200");
     add_value(app, "-o,--output", words.output, "FILE.csv",

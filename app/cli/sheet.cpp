@@ -21,9 +21,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view kFooter =
-    "Each seed is a sheet with other numbers; the same seed gives the same sheet on every "
-    "machine.\n"
-    "--json: the numbers that are given, and of each question answer, tolerance and choices.\n\n"
+    "Each seed gives other numbers; the same seed gives the same sheet on every machine.\n"
+    "--json: the given numbers, and the answer, tolerance and choices of each question.\n\n"
     "Examples:\n"
     "  attnscope sheet --list\n"
     "  attnscope sheet causal-row --seed 7 -o causal-7.pdf\n"
@@ -39,14 +38,14 @@ struct Words {
 };
 
 void declare_sheet(CLI::App& app, Words& words) {
-    app.add_option("NAME", words.name, "of the sheet: --list says which there are");
+    app.add_option("NAME", words.name, "name of the sheet; --list shows all");
     add_number(app, "--seed", words.seed, "S", files::whole_numbers(0, files::kMostSeed),
-               "of the numbers, default 1");
-    app.add_flag("--solutions", words.solutions, "with answers and solutions");
+               "seed of the numbers, default 1");
+    app.add_flag("--solutions", words.solutions, "add answers and solutions");
     add_value(app, "--paper", words.paper, "SIZE", "a4 (default) or letter");
     add_value(app, "-o,--output", words.output, "FILE.pdf", "- for standard output");
     app.add_flag("--json", words.json, "numbers and answers as JSON on standard output");
-    app.add_flag("--list", words.list, "every sheet with its title");
+    app.add_flag("--list", words.list, "list every sheet with its title");
     app.footer(std::string(kFooter));
 }
 
@@ -140,8 +139,8 @@ void sheet(const CLI::App& app, const Words& words, Streams io) {
 }  // namespace
 
 int run_sheet(Args args, Streams io) {
-    return run_command("Writes a sheet of exercises, whose numbers are made anew from a seed.",
-                       "attnscope sheet", args, io, declare_sheet, sheet);
+    return run_command("Writes an exercise sheet with numbers from a seed.", "attnscope sheet",
+                       args, io, declare_sheet, sheet);
 }
 
 }  // namespace attn::cli

@@ -370,12 +370,11 @@ Result<void> settle_start(StartOptions& options, std::span<const files::NamedFil
 }
 
 void add_model_options(CLI::App& app, StartOptions& options) {
-    add_value(app, "--text", options.text, "TEXT",
-              "what a model reads; FILE is its folder, or its .gguf");
+    add_value(app, "--text", options.text, "TEXT", "text for a model; FILE is its folder or .gguf");
     add_value(app, "--token-ids", options.token_ids, "N,..",
-              "in place of --text: the numbers of the tokens that a model reads");
+              "token numbers for a model, instead of --text");
     add_value(app, "--image", options.image, "FILE.png",
-              "what a model of images reads, or CLIP beside --text; FILE is its folder");
+              "image for a model, or for CLIP beside --text; FILE is its folder");
     add_value(
         app, "--decoder", options.decoder, "TEXT",
         "what the decoder of a T5 has written so far; --group encoder|decoder|cross is shown");
@@ -390,8 +389,8 @@ void add_start_options(CLI::App& app, StartOptions& options) {
             "tensors ({}, as trace reads them), a model's folder or .gguf, a saved session or a "
             "preset (.json), a state that was copied (attnscope:…); - for standard input",
             array_format_words()));
-    add_value(app, "--session", options.session, "FILE", "a saved session: the same as FILE");
-    add_value(app, "--replay", options.replay, "FILE", "do what a journal says");
+    add_value(app, "--session", options.session, "FILE", "a saved session, as FILE");
+    add_value(app, "--replay", options.replay, "FILE", "repeat the actions of a journal");
     add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");
     add_value(app, "--sentence", options.sentence, "TEXT", "a sentence with toy vectors");
     add_model_options(app, options);
@@ -401,20 +400,21 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--map", options.map_file, "FILE", "a file to open in the Map workspace");
     add_number(app, "--planted", options.planted, "N",
                files::whole_numbers(large::kLeastPlanted, large::kMostPlanted),
-               "the Map workspace with a generated matrix of so many tokens");
-    add_value(app, "--go-to", options.go_to, "QUERY,KEY", "the cell of a large matrix to look at");
+               "open Map with a generated matrix of N tokens");
+    add_value(app, "--go-to", options.go_to, "QUERY,KEY", "cell of a large matrix to show");
     add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
     add_number(app, "--layer", options.layer, "N", files::whole_numbers(0, files::kMostLayer),
                "the layer to show, from 0");
     add_number(app, "--head", options.head, "N", files::whole_numbers(0, files::kMostHeads),
                "the head to show, from 0");
-    add_value(app, "--lecture", options.lecture, "NAME", "a lecture, presented: PgDn goes on");
+    add_value(app, "--lecture", options.lecture, "NAME",
+              "a lecture to present: PgDn shows the next screen");
     add_value(app, "--stage", options.stage, "KEY", "the stage to show");
     add_value(app, "--select", options.select, "STAGE:ROW,COLUMN", "the cell to explain");
     add_value(app, "--theme", options.theme, "T", "dark or light");
-    add_value(app, "--backend", options.backend, "NAME", "what computes, by its name");
+    add_value(app, "--backend", options.backend, "NAME", "backend, by its name");
     add_number(app, "--scale", options.scale, "S", files::real_numbers(kLeastScale, kMostScale),
-               "size of everything");
+               "scale of the user interface");
     add_value(app, "--size", options.size, "WxH", "pixels, 1600x1000 unless given");
     add_call_options(app, options.reading);
 }

@@ -84,7 +84,7 @@ std::string backend_names(BackendList backends) {
 // What is typed for an option lands in `words`.
 void declare(CLI::App& app, TraceWords& words, BackendList backends) {
     app.add_option("IN", words.inputs,
-                   "the tensors of a call; - for standard input. Several are a call each");
+                   "tensors of one call; - for standard input. Each further file is another call");
     add_value(app, "-o,--output", words.output, "OUT.npz",
               "the file to write; - for standard output. A folder (of several files, or with / at "
               "its end) gets a file of each input's name");

@@ -37,25 +37,25 @@ std::string train_footer() {
         text += fmt::format("  {:<14}{} to {}\n", each.field, each.least, each.most);
     text += fmt::format(
         "and \"scaling\", \"mlp\" (true, false), \"positions\" (learned, sinusoidal, rotary, "
-        "none), \"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"text\". What is left out "
-        "keeps its default:\n{}",
+        "none), \"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"text\". Missing fields keep "
+        "their defaults:\n{}",
         train::spec_to_json({}));
     return text +
-           "A run is a folder: run.json (specification, what every step measured) and a "
-           ".safetensors file for each moment.\n";
+           "A run is a folder: run.json (specification and measures of every step) and a "
+           ".safetensors file for each checkpoint.\n";
 }
 
 void declare_train(CLI::App& app, TrainOptions& options) {
     app.add_option("SPEC", options.from,
-                   "a specification (.json), or the folder of a run, which goes on");
+                   "a specification (.json), or the folder of a run to continue");
     add_value(app, "-o,--output", options.output, "RUN",
-              "the run's folder; left out: nothing is saved");
+              "folder of the run; without it nothing is saved");
     add_number(app, "--steps", options.steps, "N", files::whole_numbers(1, kMostSteps),
-               "steps in all; the specification's unless given");
+               "total number of steps; default: as in the specification");
     add_number(app, "--every", options.every, "N", files::whole_numbers(1, kMostSteps),
-               "steps between the moments that are saved; a tenth");
+               "steps between checkpoints; default a tenth of all");
     add_number(app, "--seeds", options.seeds, "N", files::whole_numbers(1, kMostSeeds),
-               "so many runs, of this seed and the next ones, each in RUN/seed-<seed>");
+               "train N runs with consecutive seeds, each in RUN/seed-<seed>");
     app.footer(train_footer());
 }
 
