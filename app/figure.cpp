@@ -5,6 +5,7 @@
 #include "app/common/draw/null_context.h"
 #include "app/common/draw/typeset.h"
 #include "app/common/figure_size.h"
+#include "app/common/workspace.h"
 #include "app/figures/measure.h"
 #include "app/window/draw/window.h"
 #include "core/io/file.h"
@@ -97,6 +98,29 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
     std::string words_;
     Point low_, high_{-1.0F, -2.0F * kMargin}, after_;
 };
+
+/// "Press B to pin the baseline": an instruction for the window, not part of a caption.
+bool is_instruction(std::string_view sentence) {
+    for (const std::string_view verb :
+         {"Press ", "Space ", "Click ", "Double-click ", "Drag ", "Choose "})
+        if (sentence.starts_with(verb)) return true;
+    return false;
+}
+
+/// The heading without its instructions; the workspace and the document where nothing else is left.
+std::string caption_from(std::string_view heading, const view::AppState& state) {
+    std::string caption;
+    while (!heading.empty()) {
+        const std::size_t stop = std::min(heading.find(". "), heading.find(".\n"));
+        const std::size_t end = stop == heading.npos ? heading.size() : stop + 2;
+        const std::string_view sentence = heading.substr(0, end);
+        if (!is_instruction(sentence)) caption += sentence;
+        heading.remove_prefix(end);
+    }
+    while (caption.ends_with(' ') || caption.ends_with('\n')) caption.pop_back();
+    if (!caption.empty()) return caption;
+    return std::string(view::shown_workspace(state).title) + ": " + state.document().title + ".";
+}
 
 /// The panels of one state in a context of their own, drawn by whatever painter.
 class Stage {
@@ -199,7 +223,7 @@ class FigureStudio : public cli::Studio {
         std::string heading;
         figures::Measure measure;
         for (int frame = 0; frame < kFramesToSettle; ++frame) stage.draw(shown, measure, &heading);
-        return heading + '\n';
+        return caption_from(heading, state) + '\n';
     }
 
   private:

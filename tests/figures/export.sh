@@ -87,6 +87,13 @@ for size in 85mm:321 120mm:453 180mm:680 slide:1280; do
         fail "letters of ${size%:*} are not 7 to 9 pt"
 done
 
+# A caption has no instructions for the window.
+for workspace in compare learn; do
+    "$app" render --workspace "$workspace" --width 85mm -o told.svg
+    ! grep -qE '(Press|Space) ' told.caption.txt || fail "the caption of $workspace has an instruction"
+    grep -q '[a-z]' told.caption.txt || fail "the caption of $workspace is empty"
+done
+
 # On cream, and on nothing: of a PNG the type of its colours says that some are clear.
 "$app" render --stage weights --width 85mm --paper cream -o cream.svg
 grep -q '<rect [^>]*#fbf6e8' cream.svg || fail "no cream lies behind cream.svg"
