@@ -35,7 +35,7 @@ AboutView build_about_view(std::span<const std::string> families) {
     AboutView about;
     about.version = "attnscope " ATTN_VERSION;
     about.what =
-        "Shows how attention is computed: every stage, every number with its arithmetic, every "
+        "Shows how attention is computed: every stage, the arithmetic of every number, every "
         "gradient.";
     about.licence = fmt::format("{}. Built by {} as C++20.", kProgramLicence, compiler_words());
     for (const LibraryRow& row : kLibraryRows)

@@ -145,14 +145,15 @@ void carry_out(AppState& state, const FadeMessage&) {
 
 void carry_out(AppState& state, const SetReducedMotion& action) {
     state.reduced_motion = action.on;
-    say(state, action.on ? "Reduced motion: stages change at once." : "Stages cross-fade.");
+    say(state,
+        action.on ? "Reduced motion: stages change without animation." : "Stages are animated.");
 }
 
 /// Seen at once. What is typed has no field while presenting.
 void carry_out(AppState& state, const SetPresenter& action) {
     state.presenter = action.on;
     state.focus = {};
-    say(state, action.on ? "Presenting: P or Escape goes back." : "The whole window again.");
+    say(state, action.on ? "Presenting. P or Escape shows the whole window." : "Whole window.");
 }
 
 void carry_out(AppState& state, const ShowHelp& action) {
@@ -249,7 +250,7 @@ void carry_out(AppState& state, const SaveRuns& action) {
     auto runs = std::make_shared<std::vector<train::Run>>();
     for (const WorkspaceInfo* workspace : state.workspaces)
         for (train::Run& run : workspace->runs(state)) runs->push_back(std::move(run));
-    if (runs->empty()) return warn(state, "Nothing is trained yet: Space begins.");
+    if (runs->empty()) return warn(state, "Nothing is trained yet. Space starts training.");
     state.effects.runs = RunsRequest{{action.path, action.overwrite}, std::move(runs)};
 }
 

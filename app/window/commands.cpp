@@ -87,7 +87,7 @@ void add_looks(const CommandAdder& add, const AppState& state) {
     add(state.is_inspector_shown() ? "Hide the inspector" : "Show the inspector", plain(Key::i),
         inspector_action(state, !state.is_inspector_shown()),
         shown_workspace(state).has_side(state));
-    add(state.presenter ? "Stop presenting" : "Present: the canvas alone, filling the window",
+    add(state.presenter ? "Stop presenting" : "Present: only the canvas, full window",
         plain(Key::p), SetPresenter{!state.presenter});
     add(state.reduced_motion ? "Animate stages" : "Reduce motion", {},
         SetReducedMotion{!state.reduced_motion});
@@ -114,8 +114,8 @@ void add_tours(Commands& list, const AppState& state) {
     for (std::size_t n = 0; n < page.choices.size(); ++n)
         add("Predict: " + page.choices[n], ctrl(digit_key(n)), Predict{static_cast<Index>(n)});
     add("Previous page of the tour", ctrl(Key::left), GoToTourPage{look.page - 1}, look.page > 0);
-    add("Show what this page asks for", ctrl(Key::enter), ShowTourAction{});
-    add("Put the tour away", {}, EndTour{});
+    add("Show the task of this page", ctrl(Key::enter), ShowTourAction{});
+    add("Close tour", {}, EndTour{});
 }
 
 /// By G where the workspace has no use for it; Shift+G everywhere.
@@ -123,7 +123,7 @@ void add_glossary(Commands& list, const AppState& state) {
     const bool free = std::ranges::none_of(
         list, [](const Command& command) { return command.chord == plain(Key::g); });
     const CommandAdder add{list, "Window"};
-    add("Glossary: what a term means", shift(Key::g), ShowGlossary{!state.glossary.shown}, true, {},
+    add("Glossary: explain a term", shift(Key::g), ShowGlossary{!state.glossary.shown}, true, {},
         free ? plain(Key::g) : Chord{});
 }
 
@@ -151,7 +151,7 @@ void add_terms(std::vector<std::pair<int, Command>>& scored, std::string_view qu
     for (const GlossaryTerm* term : find_terms(query, {}, {}))
         scored.emplace_back(
             match(term->term + " " + term->symbol, words),
-            Command{"What it means: " + term->term, "Glossary", {}, SetGlossaryQuery{term->term}});
+            Command{"Glossary: " + term->term, "Glossary", {}, SetGlossaryQuery{term->term}});
 }
 
 }  // namespace
@@ -182,10 +182,8 @@ Commands commands(const AppState& state) {
 Commands find_commands(const AppState& state, std::string_view query) {
     if (const auto pasted = query.find_first_not_of(" \t\r\n");
         pasted != query.npos && is_state_text(query.substr(pasted)))
-        return {{"Open the state that was pasted",
-                 "Window",
-                 {},
-                 OpenFile{std::string(query.substr(pasted))}}};
+        return {
+            {"Open the pasted state", "Window", {}, OpenFile{std::string(query.substr(pasted))}}};
     const std::vector<std::string> words = search_words(query);
     std::vector<std::pair<int, Command>> scored;
     for (Command& command : commands(state))

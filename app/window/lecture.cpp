@@ -133,15 +133,16 @@ void add_lecture_commands(std::vector<Command>& list, const AppState& state) {
             command.chord = {};
     add("Next screen of the lecture", Key::page_down, GoToScreen{look.screen + 1},
         look.screen < last);
-    add("Screen of the lecture before", Key::page_up, GoToScreen{look.screen - 1}, look.screen > 0);
-    add("Put the lecture away", {}, EndLecture{});
+    add("Previous screen of the lecture", Key::page_up, GoToScreen{look.screen - 1},
+        look.screen > 0);
+    add("Close the lecture", {}, EndLecture{});
 }
 
 void carry_out(AppState& state, const CopyState&) {
     state.effects.clipboard = state_to_text(state);
     say(state,
-        "Copied this state as a text of {} letters: paste it into Ctrl+K, or give it to attnscope "
-        "in place of a file.",
+        "Copied this state as text, {} characters. Paste it into Ctrl+K, or pass it to attnscope "
+        "as a file.",
         state.effects.clipboard->size());
 }
 
@@ -157,20 +158,20 @@ void carry_out(AppState& state, const StartLecture& action) {
 }
 
 void carry_out(AppState& state, const GoToScreen& action) {
-    if (!lecture_look(state).on) return say(state, "No lecture is on: start one first.");
+    if (!lecture_look(state).on) return say(state, "No lecture is open. Start one with Ctrl+K.");
     open_screen(state, action.screen);
 }
 
 void carry_out(AppState& state, const EndLecture&) {
-    if (!lecture_look(state).on) return say(state, "No lecture is on.");
+    if (!lecture_look(state).on) return say(state, "No lecture is open.");
     lecture_look(state).on = false;
-    say(state, "The lecture was put away at screen {}.", screen_place(state));
+    say(state, "Lecture closed at screen {}.", screen_place(state));
 }
 
 std::string lecture_notes(const Lecture& lecture) {
     std::string text = fmt::format(
-        "# {}\n\n{} minutes, {} screens. `attnscope lecture {}` opens it: PgDn goes on, PgUp back, "
-        "P shows the whole window.\n",
+        "# {}\n\n{} minutes, {} screens. `attnscope lecture {}` opens it. PgDn shows the next "
+        "screen, PgUp the previous one, P the whole window.\n",
         lecture.title, lecture.minutes, lecture.screens.size(), lecture.key);
     for (std::size_t n = 0; n < lecture.screens.size(); ++n) {
         const LectureScreen& screen = lecture.screens[n];

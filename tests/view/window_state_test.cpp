@@ -221,7 +221,7 @@ TEST_CASE("what the clock took from the bottom line a session still has, as a re
     CHECK(shown(said) == said.message.words);
     CHECK(shown(faded).empty());
     CHECK(session_to_json(faded) == session_to_json(said));
-    CHECK(shown(after(faded, {SetPresenter{false}})) == "The whole window again.");
+    CHECK(shown(after(faded, {SetPresenter{false}})) == "Whole window.");
     CHECK(shown(after(faded, {ShowHelp{true}})).empty());  // which says nothing
     CHECK(shown(after(faded, {SetReducedMotion{true}})) == said.message.words);
     AppState opened = faded;

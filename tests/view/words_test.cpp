@@ -132,7 +132,7 @@ TEST_CASE("the palette finds terms, and looks them up") {
     const std::vector<Command> found = find_commands(state, "attention sink");
     const auto term = std::ranges::find(found, "Glossary", &Command::group);
     REQUIRE(term != found.end());
-    CHECK(term->words == "What it means: attention sink");
+    CHECK(term->words == "Glossary: attention sink");
     const AppState there = after(state, chosen(*term));
     CHECK_FALSE(there.show_palette);
     CHECK(there.glossary.shown);

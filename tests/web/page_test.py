@@ -182,7 +182,7 @@ class Page:
         self.assertTrue(self.browser.wait(lambda: self.browser.script(unsaved), 20))
         self.browser.open("about:blank")
         self.browser.open(PAGE.as_uri())
-        self.said("Work that was not saved")
+        self.said("Restore unsaved work?")
         self.browser.press(ENTER)
         self.said("scaling off")
         self.browser.chord(CONTROL, "s")

@@ -74,7 +74,7 @@ void draw_mouse(std::span<const std::string_view> mouse, const Frame& frame) {
     for (const std::string_view line : mouse)
         wrapped_words(frame, frame.fonts.body, frame.theme.muted, line);
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  "Drag a number or a slider; double-click it: type a value.");
+                  "Drag a number or a slider. Double-click it to type a value.");
 }
 
 // ---- about
@@ -114,9 +114,10 @@ void draw_help(const std::vector<Command>& commands, std::span<const std::string
                const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("help", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
     words(frame, frame.fonts.title, frame.theme.text, "Keys and commands");
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  "Ctrl+K finds every command that can be used now. Ctrl+F1: version and licences. "
-                  "Escape closes this page.");
+    wrapped_words(
+        frame, frame.fonts.body, frame.theme.muted,
+        "Ctrl+K finds every available command. Shift+G opens the glossary. Ctrl+F1 shows version "
+        "and licences. Escape closes this page.");
     leave_space({0.0F, frame.px(8)});
     const bool two = ImGui::GetContentRegionAvail().x > frame.px(720);
     const auto columns = columns_of(groups_of(commands), two ? 2 : 1, mouse.size() + kTitleRows);

@@ -82,8 +82,7 @@ void draw_rows(const AppState& state, const std::vector<Command>& found, const F
     draw_list(state.palette_row, found.size(), most_rows(frame), [&](std::size_t n) {
         if (draw_row(found[n], n == state.palette_row, frame)) choose(found[n], out);
     });
-    if (found.empty())
-        wrapped_words(frame, frame.fonts.body, frame.theme.muted, "No command has these words.");
+    if (found.empty()) wrapped_words(frame, frame.fonts.body, frame.theme.muted, "No matches.");
 }
 
 void read_keys(const AppState& state, const std::vector<Command>& found, Actions& out) {
@@ -127,7 +126,7 @@ void draw_term(const AppState& state, const GlossaryTerm& term, const Frame& fra
     if (!term.tex.empty()) formula_item(frame, term.tex, plain_formula_of(term), kFormulaSize);
     leave_space({0.0F, frame.px(12)});
     const std::string place = place_words(state, term);
-    if (button(frame, "##see", "See it: " + place, {"Where it is seen: " + place, "Key: Enter"}))
+    if (button(frame, "##see", "Show in " + place, {"Opens " + place, "Key: Enter"}))
         choose(term, out);
 }
 
@@ -217,7 +216,7 @@ void draw_glossary(const AppState& state, const Frame& frame, Actions& out) {
     if (terms.empty()) {
         const auto& all = glossary();
         wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                      all ? "No term has these words." : all.error().text());
+                      all ? "No matches." : all.error().text());
     } else if (begin_child("terms", {list, room.y})) {
         draw_term_list(terms, state.glossary.row, room.y, frame, out);
     }

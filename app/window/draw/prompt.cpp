@@ -24,45 +24,49 @@ PromptForm form_of(const Prompt& prompt, const std::string& path) {
     const TextPatch& patch = prompt.patch;
     switch (prompt.kind) {
         case PromptKind::patch:
-            return {fmt::format("Patch {} of layer {} {} {} from another text or image",
-                                info(patch.part).key, patch.at.layer,
+            return {fmt::format("Patch {} of layer {}, {} {}", info(patch.part).key, patch.at.layer,
                                 patch.part == Stage::q ? "head" : "key head", patch.at.head),
-                    "A text of as many tokens as the one that is open, or an image's file where "
-                    "the model reads images: what each of its tokens has takes the place at the "
-                    "same position. Enter runs the model.",
+                    "A text with the same number of tokens, or an image file if the model reads "
+                    "images. Its values replace those at the same positions. Enter runs the "
+                    "model, Escape cancels.",
                     PatchHead{patch.at.layer, patch.at.head, patch.part, path},
                     "A text, or a file"};
         case PromptKind::beside:
-            return {"What the second stack reads",
-                    "Of T5 what the decoder has written so far, of CLIP the file of an image "
-                    "(.png), of several with || between. Enter reads it.",
-                    TypeBeside{path}, "A text, or a file"};
+            return {
+                "Second input",
+                "T5: the text that the decoder has written so far. CLIP: an image file (.png), or "
+                "several with || between. Enter reads it, Escape cancels.",
+                TypeBeside{path}, "A text, or a file"};
         case PromptKind::check:
-            return {"Check a file of results",
-                    "Arrays scores, weights, context, output, … (.npz, .safetensors, a folder) of "
-                    "what is open, or with inputs of their own. Enter compares them.",
+            return {"Check results",
+                    "A file or folder (.npz, .safetensors) with arrays scores, weights, context, "
+                    "output, …, for the open tensors or with its own inputs. Enter compares them, "
+                    "Escape cancels.",
                     CheckFile{path}};
         case PromptKind::open:
             return {"Open a file",
-                    "Tensors (.npz, .npy, .safetensors, a folder), a model's folder or .gguf, an "
-                    "image for the model that is open (.png), a session or a preset (.json). Enter "
-                    "opens it; a file may be dropped on the window too.",
+                    "A model (a folder such as ~/models/gpt2, or .gguf), tensors (.npz, .npy, "
+                    ".safetensors, a folder), an image for the open model (.png), a session or a "
+                    "preset (.json). Enter opens it, Escape cancels. You can also drop a file on "
+                    "the window.",
                     OpenFile{path}};
         case PromptKind::save:
             return {"Save the session",
-                    "A session (.json) brings this screen back. Enter saves it.",
+                    "A session (.json) restores this screen. Enter saves it, Escape cancels.",
                     SaveSession{path, prompt.confirmed}};
         case PromptKind::runs:
             return {"Save the runs",
-                    "A folder that gets run-a and run-b, as attnscope train saves them. Enter "
-                    "saves; Ctrl+O opens one again.",
+                    "A folder for run-a and run-b, in the format of attnscope train. Enter saves, "
+                    "Escape cancels; Ctrl+O opens a saved run.",
                     SaveRuns{path, prompt.confirmed}};
         case PromptKind::figure:
             break;
     }
-    return {"Export a figure",
-            "The canvas as .svg, .pdf or .png. Enter writes it; with Ctrl the whole window.",
-            ExportFigure{path, ImGui::GetIO().KeyCtrl, prompt.confirmed}};
+    return {
+        "Export a figure",
+        "The canvas as .svg, .pdf or .png. Enter exports it, Ctrl+Enter the whole window, Escape "
+        "cancels.",
+        ExportFigure{path, ImGui::GetIO().KeyCtrl, prompt.confirmed}};
 }
 
 /// No path that the desktop's file dialog gives.
@@ -75,17 +79,19 @@ constexpr float kWidth = 640.0F, kHeight = 248.0F, kListHeight = 500.0F, kFigure
 /// How wide the figure is to be, and the figure.
 void draw_figure_choice(const FigureLook& look, const Frame& frame, Actions& out) {
     const Tip tip{
-        "How wide the figure is",
-        "85, 120 and 180 mm: the canvas alone, for a column or a page, in type of 7 to 9 pt on "
-        "white; its headline is written beside it (.caption.txt). Slide: 16:9. Keys: ↑, ↓"};
+        "Width of the figure",
+        "85, 120 and 180 mm: the canvas without the window, for a column or a page, in type of 7 "
+        "to "
+        "9 pt on white. The headline goes into a file beside it (.caption.txt). Slide: 16:9. "
+        "Keys: ↑, ↓"};
     if (const auto n = choice(frame, "size", {"as on screen", "85 mm", "120 mm", "180 mm", "slide"},
                               static_cast<int>(look.size), tip))
         out.push_back(SetFigureSize{static_cast<FigureSize>(*n)});
     const std::vector<std::string> papers{"plain", "cream", "transparent"};
     flow(frame, choice_width(frame, papers));
-    const Tip paper{"What lies behind it",
-                    "plain: white on a page, else the ground of the theme; cream: in the light "
-                    "theme; transparent: nothing"};
+    const Tip paper{"Background",
+                    "plain: white for a page, otherwise the theme's; cream: cream, in the light "
+                    "theme; transparent: none"};
     if (const auto n = choice(frame, "paper", papers, static_cast<int>(look.paper), paper))
         out.push_back(SetFigurePaper{static_cast<FigurePaper>(*n)});
     const int step = (is_pressed(Key::down) ? 1 : 0) - (is_pressed(Key::up) ? 1 : 0);
@@ -117,9 +123,8 @@ void draw_prompt_words(const AppState& state, const std::string& hint, const Fra
     const std::string& path = state.prompt->path;
     const std::string caption = caption_of(state, state.prompt->kind, path);
     const std::string taken =
-        caption.empty() ? path + " is there already: Enter overwrites it."
-                        : fmt::format("{} or {} is there already: Enter overwrites what is there.",
-                                      path, caption);
+        caption.empty() ? path + " exists. Enter overwrites it."
+                        : fmt::format("{} or {} exists. Enter overwrites both.", path, caption);
     wrapped_words(frame, frame.fonts.body,
                   state.prompt->confirmed ? frame.theme.warning : frame.theme.muted,
                   state.prompt->confirmed ? taken : hint);
@@ -172,11 +177,10 @@ std::string draw_path_field(const AppState& state, const char* asked, const Fram
 
 /// What they are of, and what saving does.
 std::string unsaved_words(const UnsavedWork& work, const std::string& file) {
-    if (!work.shown) return "Of " + work.left + ", which something else was opened after.";
-    std::string said = file.empty() ? "They stand in no session yet: save asks for its path."
-                                    : "Save writes them to " + file + ".";
-    if (!work.left.empty())
-        said += " Those of " + work.left + ", opened before, are then offered at the next start.";
+    if (!work.shown) return "The changes belong to " + work.left + ", which is no longer open.";
+    std::string said = file.empty() ? "There is no session file yet: “Save” asks for a path."
+                                    : "“Save” writes them to " + file + ".";
+    if (!work.left.empty()) said += " The next start offers the changes of " + work.left + ".";
     return said;
 }
 
@@ -195,7 +199,7 @@ void draw_prompt(const AppState& state, const Frame& frame, Actions& out) {
     words(frame, frame.fonts.title, frame.theme.text, text.title);
     const std::string path = draw_path_field(state, text.asked, frame);
     if (desktop_look(state).has_dialog && !asks_text(prompt.kind) &&
-        (button(frame, "browse", "browse…", {"The desktop's file dialog", "Key: Ctrl+B"}) ||
+        (button(frame, "browse", "browse…", {"Opens the file dialog", "Key: Ctrl+B"}) ||
          (ImGui::GetIO().KeyCtrl && is_pressed(Key::b))))
         out.push_back(AskFileDialog{true});
     draw_prompt_words(state, text.hint, frame);
@@ -212,19 +216,18 @@ void draw_prompt(const AppState& state, const Frame& frame, Actions& out) {
 
 void draw_recovery(const Recovery& recovery, const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("recovery", frame.px(640), frame.px(220), frame);
-    words(frame, frame.fonts.title, frame.theme.text, "Work that was not saved");
+    words(frame, frame.fonts.title, frame.theme.text, "Restore unsaved work?");
     wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  "attnscope was ended before it could save. This is kept:");
+                  "attnscope closed unexpectedly. It kept this work:");
     wrapped_words(frame, frame.fonts.strong, frame.theme.text, recovery.words);
     leave_space({0.0F, frame.px(8)});
-    const bool resume =
-        button(frame, "resume", "resume", {"Opens it; it is kept until you save it", "Key: Enter"});
+    const bool resume = button(frame, "resume", "Restore",
+                               {"Opens the work. The copy stays until you save.", "Key: Enter"});
     ImGui::SameLine(0.0F, frame.px(8));
-    const bool discard =
-        button(frame, "discard", "discard", {"Removes it for good", "Key: Delete"});
+    const bool discard = button(frame, "discard", "Discard", {"Deletes the work", "Key: Delete"});
     ImGui::SameLine(0.0F, frame.px(8));
     const bool later =
-        button(frame, "later", "later", {"It is offered again at the next start", "Key: Escape"});
+        button(frame, "later", "Later", {"The next start offers it again", "Key: Escape"});
     end_overlay();
     if (resume || is_pressed(Key::enter))
         out.push_back(AnswerRecovery{RecoveryAnswer::resume});
@@ -236,26 +239,27 @@ void draw_recovery(const Recovery& recovery, const Frame& frame, Actions& out) {
 
 void draw_quit(const UnsavedWork& work, const std::string& file, const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("quit", frame.px(640), frame.px(200), frame);
-    words(frame, frame.fonts.title, frame.theme.text, "Changes that are not saved");
+    words(frame, frame.fonts.title, frame.theme.text, "Unsaved changes");
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, unsaved_words(work, file));
     leave_space({0.0F, frame.px(8)});
     bool save = false;
     if (work.shown) {
-        save = button(frame, "save", "save and quit", {"Saves the session", "Key: Enter"});
+        save =
+            button(frame, "save", "Save and quit", {"Saves the session, then quits", "Key: Enter"});
         ImGui::SameLine(0.0F, frame.px(8));
     }
     const bool discard =
-        button(frame, "discard", "quit without saving", {"The changes are gone", "Key: D"});
+        button(frame, "discard", "Quit without saving", {"Deletes the changes", "Key: D"});
     ImGui::SameLine(0.0F, frame.px(8));
-    const bool keep =
-        button(frame, "keep", "quit and keep",
-               {"They are offered at the next start, where they can be kept", "Key: Ctrl+Q"});
+    const bool keep = button(frame, "keep", "Quit and keep",
+                             {"The next start offers the changes", "Key: Ctrl+Q"});
     ImGui::SameLine(0.0F, frame.px(8));
-    const bool stay = button(frame, "stay", "go on", {"Nothing ends", "Key: Escape"});
+    const bool stay = button(frame, "stay", "Cancel", {"Keeps attnscope open", "Key: Escape"});
     leave_space({0.0F, frame.px(8)});
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  std::string(work.shown ? "Enter saves, " : "") +
-                      "D quits without, Ctrl+Q again keeps them for the next start, Esc goes on.");
+    wrapped_words(
+        frame, frame.fonts.body, frame.theme.muted,
+        std::string(work.shown ? "Enter saves, " : "") +
+            "D quits without saving, Ctrl+Q keeps the changes for the next start, Esc cancels.");
     end_overlay();
     const bool ctrl = ImGui::GetIO().KeyCtrl;
     if (save || (work.shown && is_pressed(Key::enter)))

@@ -84,12 +84,12 @@ std::vector<Entry> entries_of(const AppState& state, bool folded) {
 std::vector<Entry> foot_of(const AppState& state, bool folded) {
     const bool dark = state.theme == ThemeName::dark;
     const float height = folded ? kFoldedFoot : kItem;
-    return {{Look::foot, "find", "Find", "^K", "Every command, workspace and term.  Key: Ctrl+K",
+    return {{Look::foot, "find", "Find", "^K", "Finds commands, workspaces and terms.  Key: Ctrl+K",
              state.show_palette, false, ShowPalette{!state.show_palette}, height},
-            {Look::foot, "help", "Help", "F1", "Every key and command.  Key: F1", state.show_help,
+            {Look::foot, "help", "Help", "F1", "Lists keys and commands.  Key: F1", state.show_help,
              false, ShowHelp{!state.show_help}, height},
             {Look::foot, "theme", dark ? "Light" : "Dark", "F2",
-             dark ? "The light theme.  Keys: F2, T" : "The dark theme.  Keys: F2, T", false, false,
+             dark ? "Light theme.  Keys: F2, T" : "Dark theme.  Keys: F2, T", false, false,
              SetTheme{dark ? ThemeName::light : ThemeName::dark}, height}};
 }
 

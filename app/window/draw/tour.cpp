@@ -9,7 +9,7 @@ namespace {
 constexpr float kBetween = 32.0F;  // columns
 constexpr float kButtons = 104.0F, kLeast = 112.0F;
 
-/// Left what the page says, in the middle what is asked and seen, right the buttons.
+/// Left the text, in the middle the question and the answer, right the buttons.
 struct Columns {
     float text = 0.0F, asked = 0.0F;  // widths
 };
@@ -54,8 +54,7 @@ void draw_asked(const TourView& tour, const Frame& frame, Actions& out) {
         const bool on = tour.chosen == static_cast<Index>(n);
         ImGui::PushID(static_cast<int>(n));
         const ImVec2 low = ImGui::GetCursorScreenPos();
-        if (button(frame, "choice", tour.choices[n],
-                   {"Your prediction", "Before you look. Keys: Ctrl+1, Ctrl+2 …"}))
+        if (button(frame, "choice", tour.choices[n], {"Your prediction", "Keys: Ctrl+1, Ctrl+2 …"}))
             out.push_back(Predict{static_cast<Index>(n)});
         if (on)
             frame.painter.outline(low, ImGui::GetItemRectMax(), frame.theme.accent, frame.px(2));
@@ -69,18 +68,17 @@ void draw_asked(const TourView& tour, const Frame& frame, Actions& out) {
 
 void draw_buttons(const TourView& tour, Index page, const Frame& frame, Actions& out) {
     if (tour.last) {
-        if (button(frame, "end", "Finish", {"Finish", "The tour is over."}))
-            out.push_back(EndTour{});
+        if (button(frame, "end", "Finish", {"Finish", "Ends the tour"})) out.push_back(EndTour{});
     } else if (button(frame, "next", "Next  →", {"Next page", "Ctrl+→"})) {
-        out.push_back(GoToTourPage{page + 1});  // says what it waits for
+        out.push_back(GoToTourPage{page + 1});  // reports what is missing
     }
     if (!tour.ask.empty() && tour.reveal.empty() &&
-        button(frame, "show", "Show me", {"Does what the page asks for", "Ctrl+Enter"}))
+        button(frame, "show", "Show me", {"Does it for you", "Ctrl+Enter"}))
         out.push_back(ShowTourAction{});
     if (!tour.first && button(frame, "back", "←  Back", {"Previous page", "Ctrl+←"}))
         out.push_back(GoToTourPage{page - 1});
     if (!tour.last &&
-        button(frame, "put away", "Put away", {"Put the tour away", "Shift+F1 resumes it."}))
+        button(frame, "put away", "Close tour", {"Close tour", "Shift+F1 resumes it."}))
         out.push_back(EndTour{});
 }
 

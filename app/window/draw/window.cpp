@@ -113,8 +113,7 @@ void draw_written(const AppState& state, const Message& said, const Box& line, c
     if (button(frame, "copy path", "copy path", {"Copies the path", path}))
         ImGui::SetClipboardText(path.c_str());
     ImGui::SameLine(0.0F, frame.px(kSpace8));
-    if (button(frame, "open written", "open",
-               {"Opens it in the program that the desktop has for it", path}))
+    if (button(frame, "open written", "open", {"Opens the file in its default program", path}))
         out.push_back(OpenWritten{path});
 }
 
