@@ -126,7 +126,7 @@ view::Actions Keeper::leave_work() {
     auto next = Autosave::open(folder_, wake_);
     if (!next) return {warning(next.error().text())};
     left_.push_back({std::exchange(*autosave_, *std::move(next)), present_, resumed_});
-    return {warning("What was changed before is not saved: Ctrl+Z goes back to it.")};
+    return {warning("Unsaved changes were replaced. Ctrl+Z brings them back.")};
 }
 
 void Keeper::go_back_to_left(const view::Edit& work) {

@@ -80,7 +80,7 @@ TEST_CASE("keep: work that another document took the place of is asked about, an
         CHECK(window.unsaved()->shown);
         window.opens(river());
         CHECK(window.state.notice->words ==
-              "What was changed before is not saved: Ctrl+Z goes back to it.");
+              "Unsaved changes were replaced. Ctrl+Z brings them back.");
         REQUIRE(window.unsaved());
         CHECK_FALSE(window.unsaved()->shown);  // what is shown now has no changes
         CHECK(window.unsaved()->left == "“The cat sat down”");

@@ -127,12 +127,10 @@ TEST_CASE("a longer sentence keeps vectors and weights; hand-set weights given u
     const AppState bank = after(preset_state("river-bank"), {SetSentence{"the bank"}});
     CHECK(bank.document().inputs->x(0, 0, 1, 2) == 1.0F);  // a given vector goes with its word
     const AppState typed = after(initial_state(), {SetSentence{"A dog ran off"}});
-    CHECK(has(typed.message.words,
-              "the hand-set weights of “The cat sat down” are given up: they were made for that "
-              "sentence"));
+    CHECK(has(typed.message.words, "new weights: the hand-set ones belong to “The cat sat down”"));
     CHECK(has(typed.document().note, "W from seed 1"));
     const AppState seeded = after(initial_state(), {SetSeed{4}});
-    CHECK(has(seeded.message.words, "the hand-set weights of “The cat sat down” are given up"));
+    CHECK(has(seeded.message.words, "new weights: the hand-set ones belong to “The cat sat down”"));
     const AppState wider = after(initial_state(), {SetKeyWidth{6}});
     CHECK(
         has(wider.message.words, "what the hand-set weights of “The cat sat down” were made for"));

@@ -95,10 +95,10 @@ std::string kept_words(const AppState& state, const ModelText* text) {
                        shortened(text_of(state.document()), kMostShown));
 }
 
-/// "; the hand-set weights of “The cat sat down” are given up: they were made for that sentence"; "" where none are.
-std::string given_up_words(const Document& before, const Document& after, std::string_view why) {
+/// "; new weights: the hand-set ones belong to “The cat sat down”"; "" if none were hand-set.
+std::string given_up_words(const Document& before, const Document& after) {
     if (before.hand_set.empty() || before.hand_set == after.hand_set) return {};
-    return fmt::format("; the hand-set weights of “{}” are given up: {}", before.hand_set, why);
+    return fmt::format("; new weights: the hand-set ones belong to “{}”", before.hand_set);
 }
 
 /// Whether the file that is open, read alike, was asked for once more.
@@ -228,9 +228,9 @@ void carry_out(AppState& state, const SetSentence& action) {
                                    : make_document(action.text, 4, 4, 1, 1, AttentionSpec{});
     if (!document) return say(state, document.error());
     const std::size_t tokens = document->tokens.size();
-    const std::string words = fmt::format(
-        "“{}”: {} token{}, {}{}", shortened(document->sentence), tokens, tokens == 1 ? "" : "s",
-        document->note, given_up_words(before, *document, "they were made for that sentence"));
+    const std::string words =
+        fmt::format("“{}”: {} token{}, {}{}", shortened(document->sentence), tokens,
+                    tokens == 1 ? "" : "s", document->note, given_up_words(before, *document));
     const bool opens = !is_toy(before);
     if (!edit_document(state, *std::move(document), words)) return;
     if (opens) opened_another(state);
@@ -309,9 +309,8 @@ void carry_out(AppState& state, const SetSeed& action) {
     document.hand_set.clear();
     document.head_names.clear();
     document.note = toy_note(document);
-    const std::string words =
-        fmt::format("Seed {}: every entry of W is drawn anew, X stays{}", action.seed,
-                    given_up_words(state.document(), document, "all of W comes from the seed"));
+    const std::string words = fmt::format("Seed {}: new random entries of W, X is kept{}",
+                                          action.seed, given_up_words(state.document(), document));
     edit_document(state, std::move(document), words);
 }
 

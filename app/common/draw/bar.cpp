@@ -134,8 +134,7 @@ void ControlBar::draw_row(const std::function<void(ControlBar&)>& controls, cons
         return;
     }
     ImGui::SetCursorScreenPos({std::round(at.x + room.x - button), low.y});
-    button_ =
-        popover_button(frame, "more", words, {more, "The controls that have no place beside it."});
+    button_ = popover_button(frame, "more", words, {more, "Opens more options"});
     if (button_.pressed) out.push_back(ShowMore{!open});
 }
 
