@@ -94,16 +94,14 @@ void draw_about_rows(const char* id, const char* title, const std::vector<AboutR
                      const Frame& frame) {
     leave_space({0.0F, frame.px(8)});
     words(frame, frame.fonts.strong, frame.theme.text, title);
-    if (!ImGui::BeginTable(id, 4)) return;
-    for (const float share : {0.25F, 0.15F, 0.2F, 0.4F})
+    if (!ImGui::BeginTable(id, 3)) return;
+    for (const float share : {0.4F, 0.25F, 0.35F})
         ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, share);
     for (const AboutRow& row : rows) {
         for (const std::string* text : {&row.name, &row.version, &row.licence}) {
             ImGui::TableNextColumn();
             wrapped_words(frame, frame.fonts.body, frame.theme.text, *text);
         }
-        ImGui::TableNextColumn();
-        wrapped_words(frame, frame.fonts.body, frame.theme.muted, row.purpose);
     }
     ImGui::EndTable();
 }
