@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/key_tokens.h"
 #include "app/common/state.h"
 #include "app/common/words.h"
 
@@ -20,9 +21,7 @@ std::string subscript(std::size_t n) {
 /// The words along an axis; none where it counts numbers. Keys have the queries' words only where they may be the same tokens.
 std::span<const std::string> tokens_along(const Document& document, Axis axis, Index batch) {
     if (axis != Axis::query && axis != Axis::key) return {};
-    if (axis == Axis::key && !document.tokens_kv.empty()) return document.tokens_kv;
-    if (axis == Axis::key && document.size.tk != document.size.tq) return {};
-    return tokens_of(document, batch);
+    return axis == Axis::key ? key_tokens(document, batch) : tokens_of(document, batch);
 }
 
 /// "the", and "the₂" where the same token stands `before` times before it.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/key_tokens.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
@@ -210,10 +211,10 @@ std::string words_of_cell(const MapCells& cells, const AxisWords& rows, const Ax
 AxisWords axis_of(const AppState& state, bool keys, const MapCells& cells) {
     const Document& document = state.document();
     const bool own = keys && !cells.columns.empty();
-    const auto& tokens = own                                   ? cells.columns
-                         : keys && !document.tokens_kv.empty() ? document.tokens_kv
-                                                               : tokens_of(document, state.batch);
-    AxisWords axis{keys ? cells.values.columns : cells.values.rows, [&tokens](Index n) {
+    const std::span<const std::string> tokens = own    ? cells.columns
+                                                : keys ? key_tokens(document, state.batch)
+                                                       : tokens_of(document, state.batch);
+    AxisWords axis{keys ? cells.values.columns : cells.values.rows, [tokens](Index n) {
                        const auto at = static_cast<std::size_t>(n);
                        return at < tokens.size() ? shown_token(tokens[at]) : std::string();
                    }};

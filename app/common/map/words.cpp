@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/key_tokens.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
 
@@ -38,7 +39,7 @@ void add_operand(const char* name, const large::OperandFaults& faults,
 std::span<const std::string> tokens_of(const MapLook& look, bool key) {
     if (!look.mapped) return {};
     const Document& document = *look.mapped;
-    return key && !document.tokens_kv.empty() ? document.tokens_kv : document.tokens;
+    return key ? key_tokens(document, 0) : std::span<const std::string>(document.tokens);
 }
 
 }  // namespace
