@@ -46,31 +46,38 @@ bool may(const HeadRows& head, Index i, Index j) {
     return head.allowed.empty() || head.allowed[at] != 0;
 }
 
-/// Whether a row counts; nullopt: it has a weight that is no number.
-std::optional<bool> counts(const HeadRows& head, Index i) {
+enum class RowKind : std::uint8_t { without_keys, probabilities, other };
+
+RowKind kind_of_row(const HeadRows& head, Index i) {
     bool any = false;
+    bool negative = false;
     double sum = 0.0;
     for (Index j = 0; j < head.weights.columns; ++j) {
         if (!may(head, i, j)) continue;
         any = true;
+        negative |= head.weights(i, j) < 0.0F;
         sum += head.weights(i, j);
     }
-    if (!any) return false;
-    if (!std::isfinite(sum)) return std::nullopt;
-    return sum > 0.0;
+    if (!any) return RowKind::without_keys;
+    const bool reaches_1 = head.sinks ? sum > 0.0 : sum >= 1.0 - kUnitRow;
+    const bool valid = !negative && reaches_1 && sum <= 1.0 + kUnitRow;  // false for NaN
+    return valid ? RowKind::probabilities : RowKind::other;
 }
 
-/// The rows that count; nullopt where no measure is defined.
-std::optional<std::vector<Index>> rows_that_count(const HeadRows& head) {
+/// The rows that count, and the number of rows that are not probabilities.
+struct CountedRows {
     std::vector<Index> rows;
+    Index excluded = 0;
+};
+CountedRows rows_that_count(const HeadRows& head) {
+    CountedRows counted;
     for (Index i = 0; i < head.weights.rows; ++i) {
         end_if_stopped();
-        const auto one = counts(head, i);
-        if (!one) return std::nullopt;
-        if (*one) rows.push_back(i);
+        const RowKind kind = kind_of_row(head, i);
+        if (kind == RowKind::probabilities) counted.rows.push_back(i);
+        if (kind == RowKind::other) ++counted.excluded;
     }
-    if (rows.empty()) return std::nullopt;
-    return rows;
+    return counted;
 }
 
 /// Adds up what rows have; not defined of none.
@@ -158,8 +165,14 @@ std::optional<double> mean_distance(const HeadRows& head, const std::vector<Inde
 struct Evidence {
     double taken = 0.0, even = 0.0, rest = 0.0;
     Index rows = 0;
+    Index heavy_rows = 0;  // with at least kLeastRest of their weight in `rest`
+    void add_rest(double weight) {
+        rest += weight;
+        ++rows;
+        heavy_rows += weight >= kLeastRest ? 1 : 0;
+    }
     std::optional<HeadLabel> label(HeadMeasure name) const {
-        if (rows < kLeastNamedRows || rest <= 0.0) return std::nullopt;
+        if (heavy_rows < kLeastNamedRows) return std::nullopt;
         const double mean = rest / static_cast<double>(rows);
         const HeadLabel made{name, taken / rest, even / rest, mean, rows};
         if (made.even >= 1.0) return std::nullopt;
@@ -198,8 +211,7 @@ std::optional<HeadLabel> pattern_label(const HeadRows& head, const std::vector<I
         for (const Index j : keys) evidence.taken += head.weights(i, j);
         const auto share = static_cast<double>(keys.size()) / static_cast<double>(rest.keys);
         evidence.even += rest.weight * share;
-        evidence.rest += rest.weight;
-        ++evidence.rows;
+        evidence.add_rest(rest.weight);
     }
     return evidence.label(pattern);
 }
@@ -230,8 +242,7 @@ std::optional<HeadLabel> sink_label(const HeadRows& head, const std::vector<Inde
         if (head.position(i) == 0 || keys < 2 || !may(head, i, 0)) continue;
         evidence.taken += head.weights(i, 0);
         evidence.even += 1.0 / static_cast<double>(keys);
-        evidence.rest += 1.0;
-        ++evidence.rows;
+        evidence.add_rest(1.0);
     }
     return evidence.label(sink);
 }
@@ -254,6 +265,10 @@ bool is_head_label(HeadMeasure measure) {
     return measure == sink || std::ranges::find(kPatterns, measure) != kPatterns.end();
 }
 
+std::string_view title_of(const HeadLabel& label) {
+    return label.same_word ? "same word" : info(label.name).title;
+}
+
 std::vector<Index> token_numbers(std::span<const std::string> tokens) {
     std::unordered_map<std::string_view, Index> seen;
     std::vector<Index> numbers;
@@ -264,12 +279,14 @@ std::vector<Index> token_numbers(std::span<const std::string> tokens) {
 
 HeadMeasures measure_head(const HeadRows& head) {
     HeadMeasures measures;
-    const auto rows = rows_that_count(head);
-    if (!rows) return measures;
+    const auto [rows, excluded] = rows_that_count(head);
+    measures.rows = std::ssize(rows);
+    measures.excluded = excluded;
+    if (rows.empty()) return measures;
     Mean entropies;
     Mean even;
     Mean first;
-    for (const Index i : *rows) {
+    for (const Index i : rows) {
         const double row = entropy_of(head.weights.row(i));
         const Index keys = keys_of(head, i);
         entropies.add(row);
@@ -279,8 +296,8 @@ HeadMeasures measure_head(const HeadRows& head) {
     measures[entropy] = entropies.value();
     measures[evenness] = even.value();
     measures[sink] = first.value();
-    for (const HeadMeasure pattern : kPatterns) measures[pattern] = mean_mass(head, *rows, pattern);
-    measures[distance] = mean_distance(head, *rows);
+    for (const HeadMeasure pattern : kPatterns) measures[pattern] = mean_mass(head, rows, pattern);
+    measures[distance] = mean_distance(head, rows);
     return measures;
 }
 
@@ -327,19 +344,19 @@ double row_divergence(std::span<const float> a, std::span<const float> b) {
 }
 
 std::optional<HeadLabel> propose_label(const HeadRows& head) {
-    const auto rows = rows_that_count(head);
-    if (!rows) return std::nullopt;
+    const std::vector<Index> rows = rows_that_count(head).rows;
+    if (rows.empty()) return std::nullopt;
     std::optional<HeadLabel> best;
     if (head.has_positions())
         for (const HeadMeasure pattern : kPatterns) {
-            const auto label = pattern_label(head, *rows, pattern);
+            const auto label = pattern_label(head, rows, pattern);
             if (!label || label->rest < kLeastRest || label->lift() < kNamedLift) continue;
             if (!best || label->lift() > best->lift()) best = label;
         }
     if (best && best->name == diagonal)
-        if (const auto words = same_word_label(head, *rows)) best = words;
+        if (const auto words = same_word_label(head, rows)) best = words;
     if (best) return best;
-    const auto first = sink_label(head, *rows);
+    const auto first = sink_label(head, rows);
     if (first && first->lift() >= kSinkLift) return first;
     return std::nullopt;
 }

@@ -14,8 +14,9 @@ namespace attn {
 
 // Measures of one attention head, and a proposed name for its behaviour.
 // a [Tq,Tk] are its weights, i query, j key, n_i the keys that row i may attend to. A row counts where it may attend
-// to a key and its weights are not all 0. "Not defined" (nullopt) is not 0: a weight of a row that counts is NaN or
-// infinite, no row counts, or an input of the measure is missing (positions, tokens, a second token).
+// to a key and its weights are probabilities: finite, none negative, with a sum of 1 up to kUnitRow (with a learned
+// sink: above 0, at most 1). "Not defined" (nullopt) is not 0: no row counts, or an input of the measure is missing
+// (positions, tokens, a second token).
 
 enum class HeadMeasure : std::uint8_t {
     entropy,
@@ -54,8 +55,9 @@ struct HeadRows {
     MatrixView<const float> weights;             // [Tq,Tk]
     std::span<const std::uint8_t> allowed = {};  // [Tq,Tk], 1: may attend; empty: every pair
     std::span<const Index> tokens =
-        {};            // of queries and keys, which are the same; equal words have equal numbers
-    Index offset = 0;  // position of query 0; key j is at position j
+        {};              // of queries and keys, which are the same; equal words have equal numbers
+    Index offset = 0;    // position of query 0; key j is at position j
+    bool sinks = false;  // a learned sink takes part of each row
 
     Index position(Index query) const { return query + offset; }
     /// Whether positions of queries mean keys: of as many queries as keys, or where query 0 has a later position.
@@ -64,9 +66,14 @@ struct HeadRows {
 /// Equal words have equal numbers, from 0 in the order of their first places.
 std::vector<Index> token_numbers(std::span<const std::string> tokens);
 
+/// Largest distance of the sum of a row from 1. Rounding each weight to bfloat16 moves the sum by at most 2^−9.
+inline constexpr double kUnitRow = 2e-3;
+
 /// By HeadMeasure.
 struct HeadMeasures {
     std::array<std::optional<double>, kHeadMeasureCount> values;
+    Index rows = 0;      // rows that count
+    Index excluded = 0;  // rows that may attend to a key, but whose weights are not probabilities
     const std::optional<double>& operator[](HeadMeasure measure) const {
         return values[static_cast<std::size_t>(measure)];
     }
@@ -76,7 +83,7 @@ struct HeadMeasures {
 };
 
 /// All but norm_share, which needs the other heads, and change, which needs another run. Means are over the rows that count;
-/// i is the position of a query, its row where there is no offset. Rows that a learned sink takes from sum to less than 1:
+/// `rows` and `excluded` are set in every case. i is the position of a query, its row where there is no offset. Rows that a learned sink takes from sum to less than 1:
 /// the sink's part is counted nowhere, and evenness of two keys may then be 2 / (e ln 2) = 1.06.
 /// entropy      −Σ_j a_ij ln a_ij in nats, 0 ln 0 = 0                        0 … ln Tk
 /// evenness     entropy of the row / ln n_i, of rows with n_i ≥ 2            0 … 1
@@ -118,7 +125,11 @@ struct HeadLabel {
 inline constexpr double kNamedLift = 0.4;   // from here on a head is named
 inline constexpr double kSinkLift = 0.5;    // and this for the sink
 inline constexpr double kLeastRest = 0.05;  // with less than this off key 0 only the sink is a name
-inline constexpr Index kLeastNamedRows = 2;
+inline constexpr Index kLeastNamedRows =
+    2;  // rows with at least kLeastRest off key 0; of the sink, all rows
+
+/// "previous token"; "same word" of a label with the other places of the word.
+std::string_view title_of(const HeadLabel& label);
 
 /// The pattern (previous, diagonal, next, duplicate, induction) of the largest lift, from kNamedLift on; where there is
 /// none, the sink; else nullopt: no measure is remarkable, as in a head of even rows. Ties: the first in the table.

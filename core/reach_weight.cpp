@@ -270,11 +270,10 @@ Result<std::vector<double>> smallest_query_change(const ReachRow& given, std::si
     if (std::abs(missing) <= 1e-14 * (1.0 + std::abs(t))) return none;
     auto found = missing > 0.0 ? raised(*row, t) : lowered(*row, t);
     if (!found)
-        return bad_input(
-            missing > 0.0 ? "no query was found that gives this key so large a weight"
-            : moves_alike(given, j)
-                ? "no query lowers this weight: a step moves every score of the row alike"
-                : "no query was found that lowers this weight");
+        return bad_input(missing > 0.0 ? "no query was found that gives this key so large a weight"
+                         : moves_alike(given, j)
+                             ? "no query lowers this weight: every score of the row changes equally"
+                             : "no query was found that lowers this weight");
     return *std::move(found);
 }
 

@@ -35,10 +35,10 @@ std::string measure_keys() {
 /// Every measure with its formula, from the one table.
 std::string heads_footer() {
     std::string text =
-        "Measures, of the rows that may attend to something; - where one is not defined:\n";
+        "Measures over the rows of weights that are probabilities; - where one is not defined:\n";
     for (const HeadMeasureInfo& each : head_measure_table())
         text += fmt::format("  {:<11}{}{}{}\n", each.key, each.formula,
-                            each.asks.empty() ? "" : "; asks for ", each.asks);
+                            each.asks.empty() ? "" : "; needs ", each.asks);
     text +=
         "A label is a proposal: the kind of key that gets clearly more weight than in even "
         "rows.\n\n"
@@ -65,6 +65,13 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
               "write CSV instead of the table, every digit; - for standard output; of --texts also "
               ".npz or .jsonl");
     app.footer(heads_footer());
+}
+
+void note_excluded_rows(const HeadsResult& result, Streams io) {
+    const Index layers = result.heads.empty() ? 0 : result.heads.back().place.layer + 1;
+    for (Index n = 0; n < layers; ++n)
+        if (const std::string text = excluded_rows_text(measured_rows(result, n)); !text.empty())
+            write_note(fmt::format("layer {}: {}", n, text), kHeadsName, io);
 }
 
 /// What FILE holds, opened as the window opens it, with the heads of every layer.
@@ -94,6 +101,7 @@ HeadsResult measured(const HeadsOptions& options, Streams io) {
     for (std::size_t n = 0; n < result.layers.size(); ++n)
         for (const std::string& note : result.layers[n].notes)
             write_note(fmt::format("layer {}: {}", n, note), kHeadsName, io);
+    note_excluded_rows(result, io);
     if (result.heads.empty()) throw bad_input("no layer of this file can be computed");
     return result;
 }
@@ -101,15 +109,21 @@ HeadsResult measured(const HeadsOptions& options, Streams io) {
 std::string heads_table(const HeadsResult& result, const std::string& sort) {
     std::string text = fmt::format("{:>5} {:>4}  {:<15}", "layer", "head", "label");
     for (const HeadMeasureInfo& each : result.measures) text += fmt::format(" {:>10}", each.key);
-    text += '\n';
+    const bool counts = std::ranges::any_of(
+        result.heads, [](const HeadFacts& facts) { return facts.measures.excluded > 0; });
+    text += counts ? "       rows\n" : "\n";
     for (const HeadPlace place : heads_in_order(result, sort)) {
         const HeadFacts& facts = *result.find(place);
         text += fmt::format("{:>5} {:>4}  {:<15}", place.layer, place.head,
-                            facts.label ? info(facts.label->name).title : "-");
+                            facts.label ? title_of(*facts.label) : "-");
         for (const HeadMeasureInfo& each : result.measures) {
             const auto& value = facts.measures[each.measure];
             text += ' ' + (value ? table_cell(*value, 10) : fmt::format("{:>10}", "-"));
         }
+        const Index rows = facts.measures.rows;
+        if (counts)
+            text += fmt::format(" {:>10}",
+                                fmt::format("{} of {}", rows, rows + facts.measures.excluded));
         text += '\n';
     }
     return text;
@@ -144,7 +158,9 @@ HeadsResult streamed(const HeadsOptions& options, const std::string& folder, Str
     const std::vector<std::vector<ModelToken>> tokens{or_throw(model.tokens_of(*start.text))};
     for (const std::string& note : model.notes()) write_note(note, kHeadsName, io);
     auto facts = or_throw(measure_texts(model, tokens, true));
-    return {0, false, measures_of_heads(false), {}, std::move(facts.front()), 0};
+    HeadsResult result{0, false, measures_of_heads(false), {}, std::move(facts.front()), 0};
+    note_excluded_rows(result, io);
+    return result;
 }
 
 int list_heads(HeadsOptions& options, Streams io) {

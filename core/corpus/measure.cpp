@@ -63,8 +63,9 @@ Result<std::vector<std::vector<HeadFacts>>> measure_texts(
             const Tensor& weights = layer.traces[n][Stage::weights];
             const auto allowed = allowed_pairs(layer.spec.mask, weights.shape().t);
             const auto shares = norm_shares(norms[n]);
+            const bool sinks = !layer.params[Param::sinks].empty();
             for (Index head = 0; head < weights.shape().h; ++head) {
-                const HeadRows rows{weights.matrix(0, head), allowed, numbers[n]};
+                const HeadRows rows{weights.matrix(0, head), allowed, numbers[n], 0, sinks};
                 HeadFacts made{{layer.layer, head}, measure_head(rows), {}};
                 made.measures[HeadMeasure::norm_share] = shares[head];
                 if (labels) made.label = propose_label(rows);
@@ -79,7 +80,7 @@ Result<std::vector<std::vector<HeadFacts>>> measure_texts(
 
 bool is_not_finite(std::span<const HeadFacts> heads) {
     return std::ranges::any_of(heads, [](const HeadFacts& each) {
-        return !each.measures[HeadMeasure::entropy].has_value();
+        return each.measures.rows == 0 || each.measures.excluded > 0;
     });
 }
 

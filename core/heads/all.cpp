@@ -53,7 +53,7 @@ void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsRe
     for (Index head = 0; head < layer.heads; ++head) {
         HeadFacts facts{{n, head}, {}, {}};
         const HeadRows rows{layer.weights.matrix(result.batch, head), layer.allowed_of(head),
-                            tokens, layer.offset};
+                            tokens, layer.offset, layer.sinks};
         facts.measures = measure_head(rows);
         if (head < std::ssize(shares)) facts.measures[HeadMeasure::norm_share] = shares[head];
         facts.measures[HeadMeasure::change] = change_of(input, facts.place);
@@ -162,19 +162,39 @@ std::vector<HeadPlace> heads_in_order(const HeadsResult& result, std::string_vie
     return places;
 }
 
+MeasuredRows measured_rows(const HeadsResult& result, Index layer) {
+    MeasuredRows all;
+    for (const HeadFacts& facts : result.heads) {
+        if (facts.place.layer != layer) continue;
+        all.rows += facts.measures.rows;
+        all.excluded += facts.measures.excluded;
+    }
+    return all;
+}
+
+std::string excluded_rows_text(MeasuredRows rows) {
+    if (rows.excluded == 0) return {};
+    const Index all = rows.rows + rows.excluded;
+    const bool one = rows.excluded == 1;
+    return fmt::format("{} of {} row{} of weights {} not {}; no measure counts {}", rows.excluded,
+                       all, all == 1 ? "" : "s", one ? "is" : "are",
+                       one ? "a probability distribution" : "probability distributions",
+                       one ? "it" : "them");
+}
+
 std::string heads_csv(const HeadsResult& result, std::string_view sort) {
     std::string csv = "layer,head,label";
     for (const HeadMeasureInfo& each : result.measures) csv += fmt::format(",{}", each.key);
-    csv += "\n";
+    csv += ",rows,rows_excluded\n";
     for (const HeadPlace place : heads_in_order(result, sort)) {
         const HeadFacts& facts = *result.find(place);
         csv += fmt::format("{},{},{}", place.layer, place.head,
-                           facts.label ? info(facts.label->name).title : "");
+                           facts.label ? title_of(*facts.label) : "");
         for (const HeadMeasureInfo& each : result.measures) {
             const auto& value = facts.measures[each.measure];
             csv += value ? fmt::format(",{}", *value) : ",";
         }
-        csv += "\n";
+        csv += fmt::format(",{},{}\n", facts.measures.rows, facts.measures.excluded);
     }
     return csv;
 }

@@ -113,7 +113,15 @@ Index head_cells(const HeadsInput& input);
 
 /// By layer and head; or by the measure of that key, largest first, what is not defined last.
 std::vector<HeadPlace> heads_in_order(const HeadsResult& result, std::string_view sort);
-/// A line a head, in this order: layer, head, label, every measure; "" where one is not defined.
+/// Rows of a layer's heads that are measured, and rows that are not because their weights are not probabilities.
+struct MeasuredRows {
+    Index rows = 0, excluded = 0;
+};
+MeasuredRows measured_rows(const HeadsResult& result, Index layer);
+/// "1 of 5 rows of weights is not a probability distribution; no measure counts it"; "": every row is measured.
+std::string excluded_rows_text(MeasuredRows rows);
+/// A line per head, in this order: layer, head, label, every measure ("" where it is not defined), the number of measured
+/// rows, the number of rows whose weights are not probabilities.
 std::string heads_csv(const HeadsResult& result, std::string_view sort);
 
 }  // namespace attn

@@ -15,8 +15,6 @@
 namespace attn {
 namespace {
 
-constexpr double kUnitRow = 1e-3;  // how far from 1 the sum of a row of weights may be
-
 bool lacks_values(const Inputs& inputs) {
     return !inputs.projects() && !inputs.q.empty() && inputs.v.empty();
 }

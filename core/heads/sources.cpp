@@ -13,11 +13,11 @@ std::string rollout_fault(const HeadsLayer& layer, Index tokens, Index n) {
     if (!layer.fault.empty()) return fmt::format("layer {} has no weights", n);
     if (layer.tq != layer.tk)
         return fmt::format(
-            "layer {} has {} × {} weights, and rollout asks for as many queries as keys", n,
-            layer.tq, layer.tk);
+            "layer {} has {} × {} weights, and rollout needs as many queries as keys", n, layer.tq,
+            layer.tk);
     if (layer.offset != 0)
         return fmt::format(
-            "query 0 of layer {} stands at position {}, and rollout asks for queries at the "
+            "query 0 of layer {} stands at position {}, and rollout needs queries at the "
             "positions of keys",
             n, layer.offset);
     if (layer.tq != tokens)

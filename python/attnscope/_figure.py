@@ -67,7 +67,8 @@ def measured(path: Path) -> Table:
 def _column(name: str, cells: List[str]) -> NDArray[Any]:
     if name == "label":
         return numpy.array(cells, str)
-    return numpy.array(cells, int) if name in ("layer", "head") else numpy.array([float(cell or "nan") for cell in cells])
+    whole = name in ("layer", "head", "rows", "rows_excluded")
+    return numpy.array(cells, int) if whole else numpy.array([float(cell or "nan") for cell in cells])
 
 
 def place_of(query: Union[str, int], tokens: Optional[Sequence[str]]) -> int:

@@ -106,6 +106,24 @@ TEST_CASE_FIXTURE(OnDisk, "heads: a measure that is not 0 is not 0.0000 in the t
     CHECK_FALSE(says(table.out, "    0.0000"));
 }
 
+TEST_CASE_FIXTURE(OnDisk, "heads: rows that are not probabilities are counted, not measured") {
+    const float nan = std::nanf("");
+    const std::vector<float> weights{1.0F, 0.0F, nan, nan, 1.0F, 0.0F, 2.0F, -1.0F};
+    REQUIRE(write_npz(scratch / "w.npz", std::vector<NpzEntry>{{"weights", {2, 2, 2}, weights}}));
+    const Ran table = succeeds({"heads", scratch.at("w.npz")});
+    const auto contains = [](const std::string& text, std::string_view part) {
+        return text.find(part) != std::string::npos;
+    };
+    CHECK(contains(table.out, "1 of 2\n"));
+    CHECK(contains(table.err,
+                   "layer 0: 2 of 4 rows of weights are not probability distributions; no measure "
+                   "counts them"));
+    const Table csv = cells_of(succeeds({"heads", scratch.at("w.npz"), "-o", "-"}).out, ',');
+    CHECK(csv[1][column_of(csv, "entropy")] == "0");
+    CHECK(csv[1][column_of(csv, "rows")] == "1");
+    CHECK(csv[2][column_of(csv, "rows_excluded")] == "1");
+}
+
 TEST_CASE_FIXTURE(OnDisk, "heads: what is wrong is named") {
     check_refused({"heads"}, "no FILE");
     check_refused({"heads", golden("qkv.npz"), "--sort", "kindness"},

@@ -148,22 +148,67 @@ TEST_CASE("what is not there is not defined, and is not 0") {
     CHECK_FALSE(propose_label(none.of()));
 }
 
-TEST_CASE("a row of nothing is left out; NaN leaves nothing defined, unless its row has no key") {
-    Head head = shifted(4, 1);
-    head.values[5] = head.values[4] = 0.0F;  // row 1
-    CHECK(head.value(previous) == 1.0);      // of rows 2 and 3
-    for (std::size_t n = 0; n < 16; ++n) head.values[n] = 0.0F;
-    CHECK_FALSE(head.has(entropy));
+TEST_CASE("measures are over the rows that are probabilities, and their number is given") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float infinity = std::numeric_limits<float>::infinity();
+    Head head = shifted(5, 1);
+    const auto set_row_1 = [&](float first, float second) {
+        head.values[5] = first;
+        head.values[6] = second;
+    };
+    for (const auto& [first, second] :
+         {std::pair{0.0F, 0.0F}, std::pair{nan, 0.0F}, std::pair{1.5F, -0.5F},
+          std::pair{infinity, 0.0F}, std::pair{0.5F, 0.25F}, std::pair{1.0F, 0.01F}}) {
+        CAPTURE(first);
+        set_row_1(first, second);
+        const HeadMeasures measures = measure_head(head.of());
+        CHECK(measures.rows == 4);
+        CHECK(measures.excluded == 1);
+        CHECK(measures[previous] == 1.0);  // of rows 2, 3 and 4
+        CHECK(measures[sink] == 0.0);
+        CHECK(measures[entropy] == 0.0);
+        CHECK(must(propose_label(head.of())).name == previous);
+    }
+    set_row_1(0.999F, 0.002F);  // bfloat16 rounds so
+    CHECK(measure_head(head.of()).rows == 5);
+    set_row_1(nan, 0.0F);  // a row without a key is not counted at all
+    head.allowed.assign(25, 1);
+    for (std::size_t n = 5; n < 10; ++n) head.allowed[n] = 0;
+    CHECK(measure_head(head.of()).rows == 4);
+    CHECK(measure_head(head.of()).excluded == 0);
 
-    head = shifted(4, 1);
-    head.values[7] = std::numeric_limits<float>::quiet_NaN();
+    for (float& value : head.values) value = nan;
+    CHECK(measure_head(head.of()).rows == 0);
+    CHECK(measure_head(head.of()).excluded == 4);
     for (const HeadMeasureInfo& each : head_measure_table()) CHECK_FALSE(head.has(each.measure));
     CHECK_FALSE(propose_label(head.of()));
-    head.allowed.assign(16, 1);
-    for (std::size_t n = 4; n < 8; ++n) head.allowed[n] = 0;
-    CHECK(head.value(previous) == 1.0);
-    head.values[0] = std::numeric_limits<float>::infinity();
-    CHECK_FALSE(head.has(sink));
+}
+
+TEST_CASE("a learned sink leaves rows that sum to less than 1") {
+    const Head head{{0.25F, 0.25F, 0.5F, 0.0F}, 2, 2};
+    HeadRows rows = head.of();
+    CHECK(measure_head(rows).rows == 0);
+    rows.sinks = true;
+    CHECK(measure_head(rows).rows == 2);
+    CHECK(measure_head(rows)[sink] == 0.5);
+}
+
+TEST_CASE("one row alone gives no label") {
+    Head head = shifted(5, 0);  // rows 2 and 3 give all to key 0
+    for (const std::size_t row : {1, 2, 3, 4}) {
+        for (std::size_t j = 0; j < 5; ++j) head.values[row * 5 + j] = j == 0 ? 1.0F : 0.0F;
+    }
+    head.values[4 * 5] = 0.0F;
+    head.values[4 * 5 + 3] = 1.0F;  // row 4: the previous token
+    const auto label = propose_label(head.of());
+    CHECK((!label || label->name == sink));
+}
+
+TEST_CASE("a label of the same word has one title everywhere") {
+    HeadLabel label{diagonal};
+    CHECK(title_of(label) == "own token");
+    label.same_word = true;
+    CHECK(title_of(label) == "same word");
 }
 
 TEST_CASE("labels: what stands out from even rows, with its numbers") {

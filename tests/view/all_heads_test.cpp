@@ -1,8 +1,10 @@
 // The Heads workspace: all heads of all layers.
 
+#include "app/common/pair.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/view.h"
+#include "app/workspaces/heads/words.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -117,16 +119,15 @@ TEST_CASE("sorted by a measure: largest first, the line has both ends, thumbs th
     CHECK(view.point == "Previous token: from 1.00 (L0 H1) down to 0.25 (L0 H0).");
     CHECK(view.listed);
     const AllHeadsView none = build_all_heads_view(after(state, {SortHeads{"duplicate"}}));
-    CHECK(
-        none.point ==
-        "Duplicate token is not defined for any head here: it asks for a token that occurs twice.");
+    CHECK(none.point ==
+          "Duplicate token is not defined for any head here: it needs a token that occurs twice.");
     CHECK(none.thumbs[0].title == "L0 H0  –");
     const AppState refused = after(state, {SortHeads{"attic"}});
     CHECK(heads_look(refused).sort == "previous");
     CHECK(refused.message.severity == Severity::error);
 }
 
-TEST_CASE("nothing stands out of even rows, and NaN weights have no measure") {
+TEST_CASE("nothing stands out of even rows, and only NaN rows have no measure") {
     AppState state = shown(pointing({{0, 1, 2, 3, 4}}));
     auto inputs = std::make_shared<Inputs>(*state.document().inputs);
     std::ranges::fill(inputs->q.values(), 0.0F);
@@ -136,8 +137,38 @@ TEST_CASE("nothing stands out of even rows, and NaN weights have no measure") {
     auto broken = std::make_shared<Inputs>(*inputs);
     broken->q(0, 0, 2, 0) = std::nanf("");
     state = shown(state_of(document_of({broken}, "pointing.npz")).value());
+    CHECK(build_all_heads_view(state).point == "L0 H0 has no label.");
+    CHECK(facts(state, 0, 0).measures.rows == 4);
+    CHECK(build_all_heads_view(state).notes ==
+          std::vector<std::string>{"Layer 0: 1 of 5 rows of weights is not a probability "
+                                   "distribution; no measure counts it."});
+    CHECK(has(heads_inspector(state).as_text, "0.25"));
+    CHECK(has(hover_words(state.document(), facts(state, 0, 0)),
+              "measured rows: 4 of 5; the weights of the others are not probabilities"));
+    std::ranges::fill(broken->q.values(), std::nanf(""));
+    state = shown(state_of(document_of({broken}, "pointing.npz")).value());
     CHECK(build_all_heads_view(state).point ==
-          "No measure is defined: the weights are NaN, or no row has any.");
+          "No measure is defined: no row of weights is a probability distribution.");
+}
+
+TEST_CASE("keys go by number where the tokens are of the queries alone") {
+    auto inputs = std::make_shared<Inputs>();
+    for (const auto& [queries, keys] : {std::pair<Index, Index>{2, 3}, {3, 2}}) {
+        inputs->q = test::normal_tensor<float>({1, 1, queries, 4}, 1);
+        inputs->k = test::normal_tensor<float>({1, 1, keys, 4}, 2);
+        inputs->v = test::normal_tensor<float>({1, 1, keys, 4}, 3);
+        Document document = document_of({std::make_shared<const Inputs>(*inputs)}, "cross.npz");
+        document.tokens = {"a", "b", "c"};
+        document.tokens.resize(static_cast<std::size_t>(queries));
+        document.spec.query_offset = 0;
+        AppState state = shown(state_of(std::move(document)).value(), {SelectHeadsPair{1, 1}});
+        CAPTURE(queries);
+        CHECK(pair_name(state, {1, 1}) == "b → 1");
+        CHECK(axis_labels(state, Axis::key, keys).size() == static_cast<std::size_t>(keys));
+        CHECK(axis_labels(state, Axis::key, keys)[1] == "1");
+        CHECK(build_all_heads_view(state).grids.front().column_labels[1] == "1");
+        CHECK(has(heads_inspector(state).as_text, "b → 1"));
+    }
 }
 
 TEST_CASE("what a learned sink takes is said: equal scores of two keys and a sink are thirds") {
@@ -159,7 +190,9 @@ TEST_CASE("what a learned sink takes is said: equal scores of two keys and a sin
     auto broken = std::make_shared<Inputs>(*inputs);  // NaN is none of the sink's doing
     std::ranges::fill(broken->q.values(), std::nanf(""));
     document = document_of({broken}, "sinks.npz");
-    CHECK(build_all_heads_view(shown(state_of(document).value())).notes.empty());
+    CHECK(build_all_heads_view(shown(state_of(document).value())).notes ==
+          std::vector<std::string>{"Layer 0: 2 of 2 rows of weights are not probability "
+                                   "distributions; no measure counts them."});
 }
 
 TEST_CASE("rollout asks for queries at the positions of keys, α‖v‖ does not") {
@@ -169,7 +202,7 @@ TEST_CASE("rollout asks for queries at the positions of keys, α‖v‖ does not
     const AppState state = shown(state_of(document).value(), {ShowHeadsAs{"rollout"}});
     CHECK(build_all_heads_view(state).large_lacks ==
           "rollout is not defined for L0 H0: query 0 of layer 0 stands at position 3, and rollout "
-          "asks for queries at the positions of keys.");
+          "needs queries at the positions of keys.");
     CHECK_FALSE(facts(state, 0, 0).measures[HeadMeasure::duplicate]);
     CHECK(build_all_heads_view(after(state, {ShowHeadsAs{"value_norm"}})).large_lacks.empty());
     const AppState text = after(state, {ShowHeadsAs{"weights"}, SetHeadForm{"text"}});
@@ -304,11 +337,12 @@ TEST_CASE("CSV: one line a head with every measure, empty where it is not define
     REQUIRE(state.effects.clipboard);
     const std::string& csv = *state.effects.clipboard;
     CHECK(csv.find("layer,head,label,entropy,evenness,previous,diagonal,next,sink,duplicate,"
-                   "induction,distance,norm_share\n0,0,previous token,0") == 0);
+                   "induction,distance,norm_share,rows,rows_excluded\n0,0,previous token,0") == 0);
     CHECK(has(csv, "\n0,1,first token,"));
     CHECK(has(csv, ",,,"));  // no token occurs twice: no tokens are known
     CHECK(std::ranges::count(csv, '\n') == 3);
-    CHECK(std::ranges::count(csv, ',') == 3 * 12);
+    CHECK(std::ranges::count(csv, ',') == 3 * 14);
+    CHECK(has(csv, ",5,0\n"));
 }
 
 TEST_CASE("colours: of all heads up to 1, or of each up to its largest weight") {
@@ -347,7 +381,8 @@ TEST_CASE("layers of other sizes: no difference, and it says why; layers that la
         shown(state_of(document).value(), {PinHead{0, 0, true}, PinHead{3, 0, true}});
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.grids.size() == 2);
-    CHECK(view.point == "A is 4 × 4 and B is 3 × 3: heads of other sizes have no difference.");
+    CHECK(view.point ==
+          "A is 4 × 4 and B is 3 × 3: heads of different sizes cannot be subtracted.");
 }
 
 TEST_CASE("the session keeps order, colours, pins and pair; a wrong one is refused") {

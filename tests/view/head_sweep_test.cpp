@@ -37,7 +37,7 @@ TEST_CASE("a sweep is asked for while it is shown, of the text that is open, and
     AppState state = swept_model();
     CHECK_FALSE(requested_head_sweep(state));
     state = after(state, {SetHeadsList{"sweep"}});
-    CHECK(state.message.words == "What the model says without each head in turn.");
+    CHECK(state.message.words == "The model's output with each head changed in turn.");
     const auto wanted = requested_head_sweep(state);
     REQUIRE(wanted);
     CHECK(wanted->model == SweepModel{"fake", "the cat sat down", false, Ablation::zero});
@@ -173,7 +173,7 @@ TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not pai
         after(swept_model("the cat"), {SweepOver{"mlp"}, SweepHeads{"patch", "logits"}});
     CHECK_FALSE(requested_head_sweep(state));
     CHECK(build_all_heads_view(state).sweep->lacks ==
-          "A patch takes from another text: type it behind “from”.");
+          "A patch needs another text: type it behind “from”.");
     state = swept_play(after(state, {PatchSweep{"the old dog"}}), {});
     AllHeadsView view = build_all_heads_view(state);
     CHECK(view.sweep->grid.value().at(0, 1).look == CellLook::masked);
@@ -220,7 +220,7 @@ TEST_CASE("a circuit is asked for while it is shown, of the head and the tokens 
     const AppState toy = after(initial_state(), {SetWorkspace{"heads"}, SetHeadForm{"circuit"}});
     CHECK_FALSE(requested_head_circuit(toy));
     CHECK(build_all_heads_view(toy).circuit->lacks ==
-          "QK and OV are products of a trained model's weights: open a model's folder.");
+          "QK and OV need the weights of a trained model: open a model's folder.");
     CHECK(after(toy, {ShowCircuit{"x", "text"}}).message.words ==
           "There is no part of a circuit 'x': qk, ov, composition.");
 }

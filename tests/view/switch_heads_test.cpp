@@ -352,7 +352,7 @@ TEST_CASE("change is a measure while there are interventions: it sorts, filters,
     CHECK(order[2] == HeadPlace{0, 0});  // 0
     CHECK(heads_look(state).result->find({1, 0})->measures[HeadMeasure::change] == 0.25);
     CHECK(heads_look(state).result->find({0, 0})->measures[HeadMeasure::change] == 0.0);
-    CHECK(has(heads_csv(*heads_look(state).result, ""), "norm_share,change\n"));
+    CHECK(has(heads_csv(*heads_look(state).result, ""), "norm_share,change,rows,rows_excluded\n"));
     state = after(state, {FilterHeadsByMeasure{"change", 0.2}});
     CHECK(build_all_heads_view(state).controls.count == "1 of 4 shown");
 }

@@ -312,7 +312,7 @@ TEST_CASE("heads: duplicates that a mask hides do not count; a head of one word 
         return *heads_look(state).result->find({0, head});
     };
     const AppState three = after(preset_state("three-heads"), {SetWorkspace{"heads"}});
-    CHECK(label_title(facts(three, 2)) == "same word: own token and its duplicates");
+    CHECK(label_title(facts(three, 2)) == "same word");
     const AppState causal = after(three, {SetCausal{true}});
     // "to be or not to be": rows 4 and 5 alone may see an earlier place of their word
     const auto& a = heads_look(causal).result->weights({0, 2});
@@ -322,7 +322,7 @@ TEST_CASE("heads: duplicates that a mask hides do not count; a head of one word 
         after(initial_state(), {SetScaling{true}, SetTemperature{100.0}, SetWorkspace{"heads"}});
     CHECK_FALSE(facts(even, 0).label);
     CHECK(has(build_all_heads_view(even).why,
-              "A label: it is given from 0.40 of the way between even rows and all weight"));
+              "A label needs at least 0.40 of the way from even weights to all weight"));
 }
 
 TEST_CASE("compare: a side's title has the stage's name once") {

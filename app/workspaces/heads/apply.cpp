@@ -27,8 +27,8 @@ void carry_out(AppState& state, const SortHeads& action) {
 
 void carry_out(AppState& state, const SetHeadsRange& action) {
     heads_look(state).own_range = action.own;
-    say(state, action.own ? "The colours of each head end at its own largest weight."
-                          : "The colours of all heads go from 0 to 1.");
+    say(state, action.own ? "Each head has its own colour scale, up to its largest weight."
+                          : "One colour scale for all heads.");
 }
 
 void carry_out(AppState& state, const PinHead& action) {
@@ -55,7 +55,7 @@ void carry_out(AppState& state, const UnpinHeads&) {
 
 void carry_out(AppState& state, const SwapPins&) {
     auto& [a, b] = heads_look(state).pinned;
-    if (!a || !b) return warn(state, "Two heads must be pinned to swap them.");
+    if (!a || !b) return warn(state, "Pin two heads before you swap them.");
     std::swap(a, b);
     say(state, "A is {}, B is {}.", head_name(*a), head_name(*b));
 }
@@ -86,24 +86,24 @@ void carry_out(AppState& state, const SetHeadsCurve& action) {
     const ColorCurve curve = heads_look(state).curve;
     say(state,
         curve == ColorCurve::log
-            ? fmt::format("Colours by the logarithm, from {} of the largest up.", tick(kLogFloor))
-            : fmt::format("Colours grow with {}.",
-                          curve == ColorCurve::root ? "√ of the number" : "the number"));
+            ? fmt::format("Log colour scale, from {} of the largest weight.", tick(kLogFloor))
+            : fmt::format("Colour scale: {}.",
+                          curve == ColorCurve::root ? "square root" : "the number"));
 }
 
 void carry_out(AppState& state, const ClipSinks& action) {
     if (!(action.limit > 0.0 && action.limit <= 1.0))
         return say_error(
-            state, "The limit of a clipped key's mean weight is {}: it is above 0 and at most 1.",
+            state, "The mean weight for clipping is {}; expected a number above 0 and at most 1.",
             number(action.limit));
     if (!set_name(state, kSinkClips, action.by, heads_look(state).clip, "way to clip sinks"))
         return;
     heads_look(state).clip_limit = action.limit;
     const SinkClip clip = heads_look(state).clip;
-    say(state, clip == SinkClip::none    ? "No key is left out of the colours."
-               : clip == SinkClip::first ? "Key 0 is left out of the colours."
+    say(state, clip == SinkClip::none    ? "No key is outside the colour scale."
+               : clip == SinkClip::first ? "Key 0 is outside the colour scale."
                                          : fmt::format("Keys with a mean weight of at least {} are "
-                                                       "left out of the colours, in each head.",
+                                                       "outside the colour scale of their head.",
                                                        number(action.limit)));
 }
 
@@ -112,11 +112,10 @@ void carry_out(AppState& state, const SetHeadForm& action) {
     heads_look(state).hovered_pair.reset();
     constexpr const char* kWords[] = {
         "The head as a matrix: rows are queries, columns keys.",
-        "Lines from queries, left, to keys: the wider, the larger.",
-        "The tokens, or an image's patches, coloured by what one query gives them: click another "
-        "query.",
+        "Lines from queries (left) to keys; wider means larger.",
+        "Tokens or image patches, coloured by the weights of one query; click to choose the query.",
         "What each dimension adds to the score q·k of one query with every key.",
-        "The head as products of its weights: what it looks for, and what it writes."};
+        "The head as products of its weights: QK and OV."};
     say(state, kWords[static_cast<std::size_t>(heads_look(state).form)]);
 }
 
@@ -124,7 +123,7 @@ void carry_out(AppState& state, const SetHeadsList& action) {
     if (!set_name(state, kHeadsLists, action.list, heads_look(state).list, "list of heads")) return;
     constexpr const char* kWords[] = {
         "All heads as small pictures.", "Heads by two measures: a dot is a head.",
-        "All heads with every measure.", "What the model says without each head in turn.",
+        "All heads with every measure.", "The model's output with each head changed in turn.",
         "All heads over the texts of a corpus."};
     say(state, kWords[static_cast<std::size_t>(heads_look(state).list)]);
 }
@@ -140,7 +139,7 @@ void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
     if (!action.measure.empty() && !find_head_measure(action.measure))
         return say_unknown_measure(state, action.measure);
     if (!std::isfinite(action.least))
-        return say_error(state, "The least of a measure is a number.");
+        return say_error(state, "The filter's minimum is not a finite number.");
     heads_look(state).filter.measure = action.measure;
     heads_look(state).filter.least = action.least;
     say(state, filter_words(state));
@@ -172,7 +171,8 @@ void carry_out(AppState& state, const HeadsCorpusRead& action) {
 }
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {
-    if (!has_current_heads(state)) return warn(state, "There are no measures: go to Heads (3 H).");
+    if (!has_current_heads(state))
+        return warn(state, "There are no measures yet: open Heads (3 H).");
     state.effects.clipboard = heads_csv(*heads_look(state).result, heads_look(state).sort);
     say(state, "Copied the measures of {} heads as CSV.", heads_look(state).result->heads.size());
 }

@@ -27,7 +27,7 @@ std::string symbol_of(CircuitShow show) { return show == CircuitShow::ov ? "OV" 
 
 std::string circuit_lacks(const AppState& state) {
     if (model_of(state.document()) == nullptr)
-        return "QK and OV are products of a trained model's weights: open a model's folder.";
+        return "QK and OV need the weights of a trained model: open a model's folder.";
     const SweptModel* const made = current_circuit(state);
     if (made == nullptr)
         return said_of(
@@ -38,12 +38,12 @@ std::string circuit_lacks(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     if (look.circuit_show == CircuitShow::composition)
         return made->circuit->composed.empty()
-                   ? fmt::format("No head stands before {}: it composes with none.",
+                   ? fmt::format("No head comes before {}, so it composes with none.",
                                  head_name(made->circuit->at))
                    : std::string();
     if (!made->circuit->over_fault.empty()) return sentence(made->circuit->over_fault);
     const TokenProduct& product = product_of(*made->circuit, look.circuit_show);
-    return product.others.empty() ? "OV over tokens is of logits, and this model gives none." : "";
+    return product.others.empty() ? "OV over tokens needs logits, and this model has none." : "";
 }
 
 /// As a token of the text is labelled; of the vocabulary as it is shown.
@@ -259,14 +259,13 @@ std::string composition_point(const ModelCircuit& circuit) {
 std::string circuit_formula(CircuitShow show) {
     switch (show) {
         case CircuitShow::qk:
-            return "QK: the score of a query and a key, each its token's embedding alone, at "
+            return "QK: the score of a query and a key, each only its token's embedding, at "
                    "distance 0.";
         case CircuitShow::ov:
-            return "OV: what attending to a token adds to the logit of each, where the final norm "
-                   "divides by 1.";
+            return "OV: what attending to a token adds to each logit, if the final norm divides by "
+                   "1.";
         default:
-            return "How much of what an earlier head writes this one reads: 0 none, 1 all that it "
-                   "could.";
+            return "How much this head reads of an earlier head's output: 0 none, 1 the maximum.";
     }
 }
 

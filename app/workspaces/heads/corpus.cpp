@@ -67,7 +67,7 @@ CorpusShown found_corpus(CorpusShown::Of of) {
         if (!of.reads)
             row.text.clear();  // nothing can read it
         else if (!row.text.empty())
-            row.tip += "\nClick: the model reads the text that shows most";
+            row.tip += "\nClick: run the model on the text with the largest value";
         table.rows.push_back(std::move(row));
     }
     return {std::move(of), std::move(table)};
@@ -102,7 +102,7 @@ std::string corpus_lacks(const AppState& state) {
     if (!look.corpus_read->fault.empty()) return sentence(look.corpus_read->fault);
     const Document& document = state.document();
     if (document.groups.empty() || group_of(document) == document.groups.front()) return {};
-    return fmt::format("A corpus is of the first attention, {}, and {} is shown.",
+    return fmt::format("A corpus measures the first attention, {}, but {} is shown.",
                        document.groups.front(), group_of(document));
 }
 

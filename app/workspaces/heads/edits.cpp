@@ -30,25 +30,24 @@ void add_rows(const AppState& state, std::vector<HeadEdit>& edits) {
     const bool may = even[key] != 0.0;
     for (double& weight : even) weight /= std::max(count, 1.0);
     one[key] = 1.0;
-    const char* const formula = "In place of softmax's weights of this query. [T]";
+    const char* const formula = "Replaces the softmax weights of this query. [T]";
     edits.push_back({fmt::format("row {}: all on key {}", query, key),
                      fmt::format("Put the whole row {} of this head on key {}", query, key),
                      fmt::format("α_ij = 1 at the selected key, else 0. {}", formula), Key::a,
                      ReplaceRow{here.layer, here.head, query, one},
                      may ? "" : "the mask forbids this key"});
-    edits.push_back(
-        {fmt::format("row {}: even", query),
-         fmt::format("Spread row {} of this head evenly", query),
-         fmt::format("α_ij = 1/n over the {:.0f} keys it may attend to. {}", count, formula),
-         Key::e, ReplaceRow{here.layer, here.head, query, even},
-         count > 0.0 ? "" : "the mask forbids every key of this row"});
+    edits.push_back({fmt::format("row {}: even", query),
+                     fmt::format("Spread row {} of this head evenly", query),
+                     fmt::format("α_ij = 1/n over its {:.0f} allowed keys. {}", count, formula),
+                     Key::e, ReplaceRow{here.layer, here.head, query, even},
+                     count > 0.0 ? "" : "the mask forbids every key of this row"});
     const auto& rows = wanted_model(state)->changes.rows;
     const bool replaced = std::ranges::any_of(
         rows, [&](const RowIntervention& row) { return row.at == here && row.query == query; });
-    edits.push_back({fmt::format("restore row {}", query),
-                     fmt::format("Restore row {} of this head", query), "softmax's weights again.",
-                     Key::u, RestoreRow{here.layer, here.head, query},
-                     replaced ? "" : "this row is not replaced"});
+    edits.push_back(
+        {fmt::format("restore row {}", query), fmt::format("Restore row {} of this head", query),
+         "Shows the softmax weights again.", Key::u, RestoreRow{here.layer, here.head, query},
+         replaced ? "" : "this row is not replaced"});
 }
 
 void add_patches(const AppState& state, std::vector<HeadEdit>& edits) {
@@ -65,8 +64,8 @@ void add_patches(const AppState& state, std::vector<HeadEdit>& edits) {
         edits.push_back(
             {fmt::format("patch {} …", info(part).key),
              fmt::format("Patch {} of {} from another text or image", info(part).key, whose),
-             "The vectors of another text, or image, of as many tokens take their place, before "
-             "RoPE, position by position. [T, d]",
+             "Takes the vectors of another text or image with as many tokens, position by "
+             "position, before RoPE. [T, d]",
              key, AskPatch{here.layer, head, part}});
     }
 }

@@ -64,14 +64,14 @@ std::vector<std::string> lines_legend(const Drawn& drawn, const Undrawn& undrawn
         return percent(undrawn.all > 0.0 ? part / undrawn.all : 0.0);
     };
     std::vector<std::string> legend;
-    legend.push_back(fmt::format("width and opacity: up to {}", tick(high)));
-    legend.push_back(fmt::format("left out: lines under {}, {} of the sum of sizes",
-                                 tick(kLeastLine * high), share(undrawn.thin)));
+    legend.push_back(fmt::format("full width and opacity at {}", tick(high)));
+    legend.push_back(fmt::format("lines under {} hidden ({} of the total)", tick(kLeastLine * high),
+                                 share(undrawn.thin)));
     if (!drawn.colors.clipped.empty())
         legend.push_back(
-            fmt::format("left out: lines to clipped keys, {}", share(undrawn.clipped)));
+            fmt::format("lines to clipped keys hidden ({} of the total)", share(undrawn.clipped)));
     if (undrawn.none > 0)
-        legend.push_back(fmt::format("left out: {} that are NaN or infinite", undrawn.none));
+        legend.push_back(fmt::format("{} NaN or infinite values hidden", undrawn.none));
     return legend;
 }
 
@@ -153,7 +153,7 @@ std::vector<float> in_order(const std::vector<float>& products,
 }
 
 SideVector sums_of(std::span<const float> q, MatrixView<const float> k) {
-    SideVector sums{"q·k", "Σ_d q_d k_d: the score, before the scale", {}, Role::score};
+    SideVector sums{"q·k", "Σ_d q_d k_d: the unscaled score", {}, Role::score};
     for (Index j = 0; j < k.rows; ++j) {
         double sum = 0.0;
         for (Index d = 0; d < k.columns; ++d) sum += double{q[d]} * k(j, d);
@@ -179,10 +179,10 @@ std::string rope_scaling_words(const RopeScaling& scaling) {
 
 std::vector<std::string> legend_of(const AttentionSpec& spec) {
     std::vector<std::string> legend{
-        "each cell q_d k_d, coloured by its sign; their sum is the score before the scale"};
+        "cell: q_d k_d, coloured by sign; a row sums to the unscaled score"};
     if (!spec.rope) return legend;
     legend.push_back(fmt::format(
-        "after RoPE; pairs turn by ω = {}^(−2c/{}) radians a position{}, the fastest first",
+        "after RoPE; pairs turn by ω = {}^(−2c/{}) radians per position{}, fastest first",
         significant(spec.rope->base, 6), spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
         rope_scaling_words(spec.rope->scaling)));
     return legend;
@@ -208,9 +208,10 @@ HeadLinesView head_lines(const AppState& state, HeadPlace place) {
     std::ranges::stable_sort(view.lines, {}, &HeadLine::strength);
     view.legend = lines_legend(drawn, undrawn);
     if (!all)
-        view.legend.insert(view.legend.begin(),
-                           fmt::format("of {} pairs those of the chosen query and the chosen key",
-                                       grouped(values.rows * values.columns)));
+        view.legend.insert(
+            view.legend.begin(),
+            fmt::format("drawn: the lines of the selected query and key, of {} pairs",
+                        grouped(values.rows * values.columns)));
     return view;
 }
 
@@ -223,9 +224,9 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
     const auto queries = axis_labels(state, Axis::query, values.rows);
     const auto keys = axis_labels(state, Axis::key, values.columns);
     HeadTextView view;
-    view.title =
-        fmt::format("{}: what {} {}", shown_name(heads_look(state).show, place), queries[query],
-                    heads_look(state).show == HeadShow::rollout ? "is made of" : "looks at");
+    view.title = fmt::format("{}: {} {}", shown_name(heads_look(state).show, place),
+                             heads_look(state).show == HeadShow::rollout ? "sources of" : "keys of",
+                             queries[query]);
     if (!same)
         for (Index i = 0; i < values.rows; ++i)
             view.queries.push_back({.text = queries[i], .is_query = i == query});
@@ -239,15 +240,14 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
     if (view.patch_side > 0 && image) {
         view.image = picture_of(image);
         view.legend.push_back(
-            fmt::format("the image that the model read, resized: its patches cover {} pixels of it",
+            fmt::format("the model's input image, resized; its patches cover {} pixels",
                         size(image->height, image->width)));
     }
     const std::string_view token = view.patch_side > 0 ? "patch" : "token";
     view.legend.push_back(fmt::format("colours up to {}; click {}", tick(drawn.colors.range.high),
-                                      same ? fmt::format("another {}: it becomes the query", token)
-                                           : std::string("a query, above, or a key")));
-    if (!drawn.colors.clipped.empty())
-        view.legend.push_back("clipped keys have a colour of their own");
+                                      same ? fmt::format("another {} to make it the query", token)
+                                           : std::string("a query above or a key")));
+    if (!drawn.colors.clipped.empty()) view.legend.push_back("clipped keys have a separate colour");
     return view;
 }
 
@@ -257,9 +257,9 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     const HeadsLayer& layer = result.layers[place.layer];
     const AttentionSpec& spec = spec_of(state.document(), place.layer);
     if (spec.score != Score::dot)
-        view.lacks = "A score is a sum over dimensions only where it is a dot product.";
+        view.lacks = "Only dot-product scores are sums over dimensions.";
     else if (layer.q.empty() || layer.k.empty())
-        view.lacks = "There are no queries and keys: only weights are known.";
+        view.lacks = "Queries and keys are missing: only weights are known.";
     if (!view.lacks.empty()) return view;
     const Index query = std::min(heads_look(state).pair.row, layer.tq - 1);
     const auto q = layer.q.matrix(result.batch, place.head).row(query);

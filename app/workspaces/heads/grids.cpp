@@ -104,7 +104,7 @@ GridView difference_grid(const AppState& state, HeadPlace first, HeadPlace secon
                             std::string(kDifferenceTitle));
     grid.role = Role::score;
     grid.tooltip =
-        fmt::format("{} in A less {} in B", info(look.show).title, info(look.show).title);
+        fmt::format("{} in A minus {} in B", info(look.show).title, info(look.show).title);
     if (look.show == HeadShow::weights) grid.sides = {divergence_column(one.values, two.values)};
     return grid;
 }
@@ -134,7 +134,7 @@ MapCellsPtr difference_map(const HeadsLook& look, HeadPlace first, HeadPlace sec
                                            head_matrix(*look.result, look.show, second));
     const ColorRange range = signed_range(change.view());
     return make_cells({.title = std::string(kDifferenceTitle),
-                       .noun = fmt::format("{} in A less B", info(look.show).title),
+                       .noun = fmt::format("{} in A minus B", info(look.show).title),
                        .role = Role::score,
                        .masked = std::move(change.masked),
                        .range = range},

@@ -119,7 +119,7 @@ void add_measures(InspectorView& view, const HeadFacts& facts) {
         if (each.measure == HeadMeasure::change) continue;  // it has lines of its own
         const auto& value = facts.measures[each.measure];
         const std::string why =
-            each.asks.empty() ? std::string() : fmt::format("  (asks for {})", each.asks);
+            each.asks.empty() ? std::string() : fmt::format("  (needs {})", each.asks);
         const std::string text = measure_text(each.measure, value);
         view.table->rows.push_back({std::string(each.title), {{text, Role::weight, {}}}});
         view.as_text +=
@@ -159,6 +159,8 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
         add_line(view, cell->first, {Piece{cell->second}});
     add_pair(state, view, facts.place);
     add_mean(state, view);
+    if (const std::string rows = measured_rows_text(facts.measures); !rows.empty())
+        add_line(view, "measured rows", {Piece{rows}});
     add_measures(view, facts);
     return view;
 }
@@ -211,7 +213,7 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
 
 InspectorView heads_inspector(const AppState& state) {
     InspectorView none;
-    none.hint = "The head that is shown is explained here.";
+    none.hint = "Details of the selected head appear here.";
     if (!heads_lacks(state).empty() || !has_current_heads(state)) return none;
     const HeadsResult& result = *heads_look(state).result;
     const auto& [first, second] = heads_look(state).pinned;

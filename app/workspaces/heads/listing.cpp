@@ -14,7 +14,7 @@ std::string terms_of(const HeadsFilter& filter) {
     if (filter.label == kUnlabelled)
         words = "no label";
     else if (const auto label = find_head_measure(filter.label))
-        words = fmt::format("label {}", info(*label).title);
+        words = fmt::format("label {}", label_titles(*label));
     if (const auto measure = find_head_measure(filter.measure))
         words += fmt::format("{}{} ≥ {}", words.empty() ? "" : ", ", info(*measure).title,
                              measure_text(*measure, filter.least));
@@ -65,7 +65,7 @@ HeadsScatter heads_scatter(const AppState& state) {
                                 pin_letter(look, facts.place)});
     }
     if (without > 0)
-        scatter.note = fmt::format("{} head{} without a place: a measure is not defined", without,
+        scatter.note = fmt::format("{} head{} not drawn: a measure is not defined", without,
                                    without == 1 ? "" : "s");
     return scatter;
 }
@@ -83,7 +83,7 @@ HeadsTable heads_table(const AppState& state) {
         if (!passes(look.filter, facts)) continue;
         HeadsTableRow row{place,
                           head_name(place),
-                          facts.label ? std::string(info(facts.label->name).title) : "",
+                          facts.label ? std::string(title_of(*facts.label)) : "",
                           {},
                           place == head_here(state)};
         for (const HeadMeasureInfo& each : measures)

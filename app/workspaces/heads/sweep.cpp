@@ -35,16 +35,16 @@ std::string lacks_words(const AppState& state) {
     if (model_of(state.document()) == nullptr)
         return "A sweep changes each head of a trained model in turn: open a model's folder.";
     if (look.ablation == Ablation::patch && look.from.empty())
-        return "A patch takes from another text: type it behind “from”.";
+        return "A patch needs another text: type it behind “from”.";
     const SweptModel* const swept = current_sweep(state);
     if (std::string why = failure_of(state, "head sweep"); swept == nullptr && !why.empty())
         return why;
     if (swept == nullptr && look.part != SweepPart::heads)
-        return fmt::format("Each of {} at each position is changed, and the model goes on: {}.",
+        return fmt::format("Changing each of {} at each position, then running the model on: {}.",
                            counted(std::ssize(state.document().layers), "layer"),
                            percent(look.sweep_done));
     if (swept == nullptr)
-        return fmt::format("Each of {} in turn is changed, and the model goes on from there: {}.",
+        return fmt::format("Changing each of {} in turn, then running the model on: {}.",
                            counted(std::ssize(look.result->heads), "head"),
                            percent(look.sweep_done));
     return swept->fault.empty() ? std::string() : sentence(swept->fault);
@@ -173,8 +173,8 @@ std::string sweep_formula(const AppState& state) {
     return heads_look(state).sweep_show == SweepShow::kl
                ? fmt::format("KL = Σ p ln(p / q) of the {}, p untouched, q changed, in nats", noun)
                : fmt::format(
-                     "logit A − logit B of the {}, changed less untouched; A and B are its two "
-                     "likeliest, untouched",
+                     "logit A − logit B of the {}, changed minus untouched; A and B are the two "
+                     "most probable, untouched",
                      noun);
 }
 

@@ -66,10 +66,9 @@ void carry_out(AppState& state, const SelectSwept& action) {
 void carry_out(AppState& state, const SetHeadsOf& action) {
     if (!set_name(state, kHeadsOf, action.of, heads_look(state).of, "choice of heads")) return;
     constexpr const char* kWords[] = {
-        "The head that is shown stands alone.",
-        "All heads of its layer: their mean as a matrix, each in a colour of its own as lines.",
-        "All heads that pass the filter: their mean as a matrix, each in a colour of its own as "
-        "lines."};
+        "Only the selected head is shown.",
+        "All heads of its layer: their mean as a matrix, or one colour each as lines.",
+        "All heads that pass the filter: their mean as a matrix, or one colour each as lines."};
     say(state, kWords[static_cast<std::size_t>(heads_look(state).of)]);
 }
 

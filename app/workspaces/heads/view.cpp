@@ -79,10 +79,11 @@ void add_thumbs(const AppState& state, AllHeadsView& view) {
 }
 
 std::string clipped_words(const HeadsLook& look) {
-    if (look.clip == SinkClip::first) return "key 0: clipped, not in the colours";
+    if (look.clip == SinkClip::first) return "key 0: outside the colour scale";
     const Index keys = clipped_keys(*look.shown);
     if (keys == 0) return fmt::format("no key has a mean weight ≥ {}", number(look.clip_limit));
-    return fmt::format("keys of mean weight ≥ {}: clipped", number(look.clip_limit));
+    return fmt::format("keys of mean weight ≥ {}: outside the colour scale",
+                       number(look.clip_limit));
 }
 
 std::string range_words(const HeadsLook& look) {
@@ -91,7 +92,7 @@ std::string range_words(const HeadsLook& look) {
     const std::string_view curve = look.curve == ColorCurve::log      ? ", log"
                                    : look.curve == ColorCurve::linear ? ", linear"
                                                                       : ", √";
-    return look.own_range ? fmt::format("{}, each head up to its own largest{}", title, curve)
+    return look.own_range ? fmt::format("{}, each head scaled to its maximum{}", title, curve)
                           : fmt::format("{}{}", title, curve);
 }
 
@@ -156,7 +157,8 @@ HeadsChoice labels_of(const HeadsFilter& filter) {
     HeadsChoice choice;
     add_option(choice, "any label", "", filter.label);
     for (const HeadMeasureInfo& each : head_measure_table())
-        if (is_head_label(each.measure)) add_option(choice, each.title, each.key, filter.label);
+        if (is_head_label(each.measure))
+            add_option(choice, label_titles(each.measure), each.key, filter.label);
     add_option(choice, "no label", kUnlabelled, filter.label);
     return choice;
 }
@@ -297,13 +299,13 @@ void add_notes(const HeadsResult& result, AllHeadsView& view) {
         add(layer.fault);
         std::ranges::for_each(layer.notes, add);
         add(odd_rows_words(layer));
+        add(excluded_rows_text(measured_rows(result, static_cast<Index>(n))));
     }
     constexpr std::size_t kMostNotes = 3;
     if (view.notes.size() <= kMostNotes) return;
     const std::size_t more = view.notes.size() - kMostNotes + 1;
     view.notes.resize(kMostNotes - 1);
-    view.notes.push_back(
-        fmt::format("And {} more layers of which there is such a thing to say.", more));
+    view.notes.push_back(fmt::format("{} more notes about layers are not shown.", more));
 }
 
 }  // namespace
@@ -328,8 +330,7 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     view.listed = !look.sort.empty() || (only_layer && !info(look.show).of_layer);
     add_thumbs(state, view);
     view.legend = legend_of(state);
-    view.why = sentence("a label: " + label_rule()) + "\n" + view.legend.caution + " " +
-               view.legend.source;
+    view.why = label_rule() + "\n" + view.legend.caution + " " + view.legend.source;
     if (look.list == HeadsList::scatter) view.scatter = heads_scatter(state);
     if (look.list == HeadsList::table)
         view.table = std::make_shared<const HeadsTable>(heads_table(state));

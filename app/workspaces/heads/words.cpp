@@ -25,7 +25,7 @@ std::string deed(HeadMeasure name, const std::string& share) {
                            : name == diagonal  ? "the token itself"
                            : name == next      ? "the next token"
                            : name == duplicate ? "the same word elsewhere"
-                           : name == induction ? "what followed the same word"
+                           : name == induction ? "the token after the same word"
                                                : "the first token";
     return fmt::format("gives a mean weight of {} to {}", share, to);
 }
@@ -73,14 +73,14 @@ std::string sharpest_words(const HeadsResult& result) {
     std::ranges::sort(known, {}, by_entropy);
     const std::string least = number(by_entropy(known.front()));
     if (known.size() > 1 && number(by_entropy(known[1])) == least) return {};
-    return fmt::format("; {} is the sharpest: entropy {} nats", head_name(known.front()->place),
+    return fmt::format("; {} has the lowest entropy: {} nats", head_name(known.front()->place),
                        least);
 }
 
 std::string unnamed_words(const HeadsResult& result) {
     const bool any = std::ranges::any_of(
         result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
-    if (!any) return "No measure is defined: the weights are NaN, or no row has any.";
+    if (!any) return "No measure is defined: no row of weights is a probability distribution.";
     if (result.heads.size() > 1)
         return fmt::format("None of the {} heads has a label{}.", result.heads.size(),
                            sharpest_words(result));
@@ -130,7 +130,7 @@ std::string sorted_words(const HeadsResult& result, HeadMeasure measure) {
         return fmt::format("{} is not defined for any head here{}.", bare,
                            info(measure).asks.empty()
                                ? std::string()
-                               : fmt::format(": it asks for {}", info(measure).asks));
+                               : fmt::format(": it needs {}", info(measure).asks));
     const HeadFacts& most = *defined.front();
     const HeadFacts& least = *defined.back();
     const std::string text = measure_text(measure, most.measures[measure]);
@@ -243,7 +243,7 @@ std::string compare_point(const AppState& state) {
     const auto& a = one.values;
     const auto& b = two.values;
     if (a.rows != b.rows || a.columns != b.columns)
-        return fmt::format("A is {} and B is {}: heads of other sizes have no difference.",
+        return fmt::format("A is {} and B is {}: heads of different sizes cannot be subtracted.",
                            size(a.rows, a.columns), size(b.rows, b.columns));
     std::vector<double> sizes;
     for (const auto [i, j] : each_cell(a)) sizes.push_back(std::abs(double{a(i, j)} - b(i, j)));
@@ -265,8 +265,8 @@ std::string compare_point(const AppState& state) {
 
 std::string label_rule() {
     return fmt::format(
-        "it is given from {} of the way between even rows and all weight on one kind of key ({} "
-        "for key 0), in {} rows at least.",
+        "A label needs at least {} of the way from even weights to all weight on one kind of key "
+        "({} for key 0), in at least {} rows.",
         number(kNamedLift), number(kSinkLift), kLeastNamedRows);
 }
 
@@ -296,20 +296,22 @@ std::string measured(const std::optional<double>& value) {
 
 std::string label_title(const HeadFacts& facts) {
     if (!facts.label) return "no label";
-    if (facts.label->same_word) return "same word: own token and its duplicates";
-    return std::string(info(facts.label->name).title);
+    return std::string(title_of(*facts.label));
+}
+
+std::string label_titles(HeadMeasure label) {
+    return label == diagonal ? "own token or same word" : std::string(info(label).title);
 }
 
 std::string label_evidence(const HeadFacts& facts) {
     if (!facts.label) return {};
     const HeadLabel& label = *facts.label;
     if (label.name == sink)
-        return fmt::format(
-            "A mean weight of {} is on key 0, where even rows would put {} ({} rows).",
-            cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
+        return fmt::format("Mean weight on key 0: {}; even weights would put {} there ({} rows).",
+                           cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
-        "{} of the weight on the keys after key 0 goes there, where even rows would put {} ({} "
-        "rows; their mean weight on those keys is {}).",
+        "{} of the weight after key 0 goes there; even weights would put {} there ({} rows, mean "
+        "weight after key 0: {}).",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));
 }
@@ -346,10 +348,10 @@ std::vector<std::string> changes_of(const Document& document, HeadPlace place) {
     const ModelOrigin* const model = model_of(document);
     if (model == nullptr || !has_own_heads(document)) return words;
     if (is_off(document, place))
-        words.emplace_back("switched off: its rows of W_O are 0, nothing of it reaches the output");
+        words.emplace_back("switched off: its rows of W_O are 0, so it adds nothing to the output");
     for (const RowIntervention& row : model->changes.rows)
         if (row.at == place)
-            words.push_back(fmt::format("row {} replaced: {}, in place of softmax's", row.query,
+            words.push_back(fmt::format("row {} replaced: {} instead of softmax", row.query,
                                         row_words(row.weights)));
     const Index heads = std::max<Index>(document.own_heads, 1);
     const Index kv = document.own_kv_heads > 0 ? document.own_kv_heads : heads;
@@ -405,8 +407,16 @@ std::string odd_rows_words(const HeadsLayer& layer) {
                                    : "shown as the file gives them");
 }
 
+std::string measured_rows_text(const HeadMeasures& measures) {
+    if (measures.excluded == 0) return {};
+    return fmt::format("{} of {}; the weights of the others are not probabilities", measures.rows,
+                       measures.rows + measures.excluded);
+}
+
 std::string hover_words(const Document& document, const HeadFacts& facts) {
     std::string words = label_title(facts);
+    if (const std::string rows = measured_rows_text(facts.measures); !rows.empty())
+        words += "\nmeasured rows: " + rows;
     for (const HeadMeasureInfo& each : heads_measures(document))
         words += fmt::format("\n{}: {}", each.title,
                              measure_text(each.measure, facts.measures[each.measure]));

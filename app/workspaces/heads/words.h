@@ -24,6 +24,8 @@ std::string measure_text(HeadMeasure measure, const std::optional<double>& value
 std::string measured(const std::optional<double>& value);
 /// "previous token"; "no label".
 std::string label_title(const HeadFacts& facts);
+/// As label_title() of every head with this label: "own token or same word" for `diagonal`.
+std::string label_titles(HeadMeasure label);
 /// "0.97 of the weight on the keys after key 0 goes there, …": why the label is proposed.
 /// From where on a head has a label, of shares of its weight.
 std::string label_rule();
@@ -43,6 +45,8 @@ std::string change_number(const HeadEffect& effect);
 std::string change_words(const HeadEffect& effect);
 /// "3 of 12 rows of weights do not sum to 1 (Σ from 0.92 to 1.30): shown as the file gives them"; "": all do.
 std::string odd_rows_words(const HeadsLayer& layer);
+/// "4 of 5; the weights of the others are not probabilities"; "": every row is measured.
+std::string measured_rows_text(const HeadMeasures& measures);
 /// What a hovered head is: a line for each measure.
 std::string hover_words(const Document& document, const HeadFacts& facts);
 /// "0", "its mean over positions": what is put in place of what a sweep changes.

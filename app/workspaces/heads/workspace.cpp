@@ -67,7 +67,7 @@ void add_choices(const CommandAdder& add, const AppState& state) {
     const bool many = heads_look(state).result->heads.size() > 1;
     const bool layers = state.document().layers.size() > 1;
     add("Show the next head", Key::right, neighbour(state, 1), many);
-    add("Show the head before", Key::left, neighbour(state, -1), many);
+    add("Show the previous head", Key::left, neighbour(state, -1), many);
     add("Show the head of the layer above", Key::up, other_layer(state, -1), layers);
     add("Show the head of the layer below", Key::down, other_layer(state, 1), layers);
     add("Show the first head in this order", Key::home,
@@ -82,7 +82,7 @@ void add_pins(const CommandAdder& add, const AppState& state) {
     const bool pinned = a == here || b == here;
     add(pinned ? "Unpin this head" : "Pin this head to compare it", Key::space,
         PinHead{here.layer, here.head, !pinned});
-    add("A and B change places", Key::x, SwapPins{}, a && b);
+    add("Swap A and B", Key::x, SwapPins{}, a && b);
     add("Unpin both heads", {}, UnpinHeads{}, a.has_value());
 }
 
@@ -111,7 +111,7 @@ void add_sorts(const CommandAdder& add, const AppState& state) {
     const Index now = std::ranges::find(keys, heads_look(state).sort) - keys.begin();
     const auto at = [&](Index n) { return keys[(n + count) % count]; };
     add("Sort by the next measure", Key::n, SortHeads{at(now + 1)});
-    add("Sort by the measure before", shift(Key::n), SortHeads{at(now - 1)});
+    add("Sort by the previous measure", shift(Key::n), SortHeads{at(now - 1)});
     add("Sort by layer and head", {}, SortHeads{""}, now != 0);
     for (const HeadMeasureInfo& each : heads_measures(state.document()))
         add(fmt::format("Sort by {}", each.title), {}, SortHeads{std::string(each.key)},
@@ -130,10 +130,9 @@ void add_sweeps(const CommandAdder& add, const AppState& state) {
     const bool model = model_of(state.document()) != nullptr;
     const std::string by(kAblations[static_cast<std::size_t>(look.ablation)]);
     const std::string show(kSweepShows[static_cast<std::size_t>(look.sweep_show)]);
-    add("Sweep: everything set to 0 in turn", {}, SweepHeads{"zero", show}, model);
-    add("Sweep: everything set to its mean in turn", {}, SweepHeads{"mean", show}, model);
-    add("Sweep: everything patched from another text in turn", {}, SweepHeads{"patch", show},
-        model);
+    add("Sweep: set each part to 0", {}, SweepHeads{"zero", show}, model);
+    add("Sweep: set each part to its mean", {}, SweepHeads{"mean", show}, model);
+    add("Sweep: patch each part from another text", {}, SweepHeads{"patch", show}, model);
     add("Sweep: the change of a logit difference", {}, SweepHeads{by, "logits"}, model);
     add(fmt::format("Sweep: the KL of the {}", read_out_noun(state.document())), {},
         SweepHeads{by, "kl"}, model);
@@ -141,12 +140,12 @@ void add_sweeps(const CommandAdder& add, const AppState& state) {
     add("Sweep over the residual stream by position", {}, SweepOver{"residual"}, model);
     add("Sweep over the MLPs by position", {}, SweepOver{"mlp"}, model);
     const std::string over(kCircuitOvers[static_cast<std::size_t>(look.circuit_over)]);
-    add("Circuit: QK, what the head looks for", {}, ShowCircuit{"qk", over}, model);
-    add("Circuit: OV, what the head writes", {}, ShowCircuit{"ov", over}, model);
+    add("Circuit: QK, the keys that each query matches", {}, ShowCircuit{"qk", over}, model);
+    add("Circuit: OV, what the head adds to the output", {}, ShowCircuit{"ov", over}, model);
     add("Circuit: composition with earlier heads", {}, ShowCircuit{"composition", over}, model);
     const std::string part(kCircuitShows[static_cast<std::size_t>(look.circuit_show)]);
     add("Circuit over the tokens of the text", {}, ShowCircuit{part, "text"}, model);
-    add("Circuit over the nearest of the vocabulary", {}, ShowCircuit{part, "vocabulary"}, model);
+    add("Circuit over the nearest vocabulary tokens", {}, ShowCircuit{part, "vocabulary"}, model);
 }
 
 void add_looks(const CommandAdder& add, const AppState& state) {
@@ -155,14 +154,13 @@ void add_looks(const CommandAdder& add, const AppState& state) {
         add(fmt::format("Show {} of heads", each.title), {}, ShowHeadsAs{std::string(each.key)},
             look.show != each.show);
     const auto next = (static_cast<std::size_t>(look.form) + 1) % std::size(kHeadForms);
-    add("The head in the next form", Key::f, SetHeadForm{std::string(kHeadForms[next])});
+    add("Next view of the head", Key::f, SetHeadForm{std::string(kHeadForms[next])});
     add_named<SetHeadForm>(add, "The head as", kHeadForms, static_cast<std::size_t>(look.form));
     const auto list = (static_cast<std::size_t>(look.list) + 1) % std::size(kHeadsLists);
-    add("All heads in the next way", Key::l, SetHeadsList{std::string(kHeadsLists[list])});
+    add("Next view of all heads", Key::l, SetHeadsList{std::string(kHeadsLists[list])});
     add_named<SetHeadsList>(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list));
     const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
-    add("Clip sinks in the next way", Key::z,
-        ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
+    add("Next sink clipping", Key::z, ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
     add_sweeps(add, state);
     add_named<SetHeadsOf>(add, "Heads together: of the", kHeadsOf,
                           static_cast<std::size_t>(look.of));
@@ -174,12 +172,12 @@ void add_filters(const CommandAdder& add, const AppState& state) {
     const HeadsFilter& now = heads_look(state).filter;
     for (const HeadMeasureInfo& each : head_measure_table())
         if (is_head_label(each.measure))
-            add(fmt::format("Only heads labelled {}", each.title), {},
+            add(fmt::format("Only heads labelled {}", label_titles(each.measure)), {},
                 FilterHeadsByLabel{std::string(each.key)}, now.label != each.key);
     add("Only heads without a label", {}, FilterHeadsByLabel{std::string(kUnlabelled)},
         now.label != kUnlabelled);
-    add("Heads of every label", {}, FilterHeadsByLabel{""}, !now.label.empty());
-    add("Heads of every measure", {}, FilterHeadsByMeasure{"", now.least}, !now.measure.empty());
+    add("Remove the label filter", {}, FilterHeadsByLabel{""}, !now.label.empty());
+    add("Remove the measure filter", {}, FilterHeadsByMeasure{"", now.least}, !now.measure.empty());
 }
 
 /// Inside the weights of the document's layer.
@@ -209,9 +207,8 @@ void add_heads_commands(std::vector<Command>& list, const AppState& state) {
         add_arrows(add, "query", "key", shift,
                    [&](Index rows, Index columns) { return moved(state, rows, columns); });
         const bool own = heads_look(state).own_range;
-        add(own ? "The same colours for all heads"
-                : "Colours of each head up to its largest weight",
-            Key::o, SetHeadsRange{!own});
+        add(own ? "One colour scale for all heads" : "One colour scale per head", Key::o,
+            SetHeadsRange{!own});
         add("Copy the measures as CSV", Key::c, CopyHeadMeasures{});
         if (heads_look(state).maps && !heads_look(state).maps->cells.empty())
             add_zoom_commands(add, map_look(state), Key::none);
@@ -322,7 +319,7 @@ constexpr std::string_view kHeadsMouse[] = {
     "Click a small picture: that head is shown large, here and in every workspace.",
     "Shift+click a small picture: pin it; with two pinned they are compared.",
     "Click a weight: the inspector explains it.",
-    "Point at a small picture: what the head does.",
+    "Point at a small picture to see the measures of the head.",
     "More than 64 tokens: a head is a map; the wheel zooms, dragging pans.",
 };
 constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
@@ -378,7 +375,7 @@ void describe(Visitor& visit, HeadsLook& look) {
 extern const WorkspaceInfo kHeadsWorkspace{
     .key = "heads",
     .title = "Heads",
-    .tip = "All heads of all layers: what each does, and two side by side.",
+    .tip = "All heads of all layers, with measures, labels and side-by-side comparison.",
     .group = Group::models,
     .letter = Key::h,
     .shows_document = true,

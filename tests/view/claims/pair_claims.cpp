@@ -131,7 +131,7 @@ bool check_step(const Told& told) {
     return is_most(sizes, n) && count_largest(sizes) == 1 + others &&
            shows(at.starts_with("+") ? at.substr(1) : at, change[n]);
 }
-/// "What gives A[it, animal], now 0.65, the weight 0.5?"
+/// "How to change A[it, animal] from 0.65 to 0.5"
 bool check_asked(const Told& told) {
     const Reach reach = reach_of(told.state);
     const auto cell = named(told.state, told.part[0]);
@@ -232,12 +232,12 @@ bool check_named_head(const Told& told) {
     const HeadsResult& result = heads_of(told.state);
     const auto to = split(told.part[3], ", more than any other of the ");
     const std::string_view deed = to[0];
-    const HeadMeasure measure = deed == "the previous token"            ? HeadMeasure::previous
-                                : deed == "the token itself"            ? HeadMeasure::diagonal
-                                : deed == "the next token"              ? HeadMeasure::next
-                                : deed == "the first token"             ? HeadMeasure::sink
-                                : deed == "what followed the same word" ? HeadMeasure::induction
-                                                                        : HeadMeasure::duplicate;
+    const HeadMeasure measure = deed == "the previous token"              ? HeadMeasure::previous
+                                : deed == "the token itself"              ? HeadMeasure::diagonal
+                                : deed == "the next token"                ? HeadMeasure::next
+                                : deed == "the first token"               ? HeadMeasure::sink
+                                : deed == "the token after the same word" ? HeadMeasure::induction
+                                                                          : HeadMeasure::duplicate;
     const HeadFacts* const facts = result.find({told.count(0), told.count(1)});
     if (!facts || !facts->measures[measure] || !shows(told.part[2], *facts->measures[measure]))
         return false;
@@ -290,7 +290,7 @@ bool check_odd_rows(const Told& told) {
         double sum = 0.0;
         for (const float each : Rows(weights.matrix(told.state.batch, h)).row(i)) sum += each;
         ++rows;
-        if (std::abs(sum - 1.0) <= 1e-3 ||
+        if (std::abs(sum - 1.0) <= kUnitRow ||
             (sum == 0.0 && told.words.find("sink") == told.words.npos))
             continue;
         ++odd;
@@ -301,6 +301,48 @@ bool check_odd_rows(const Told& told) {
     return odd == told.count(1) &&
            rows == static_cast<Index>(number_of(split(told.part[2], " ")[0])) &&
            (!sums || (shows((*sums)[1], low) && shows((*sums)[2], high)));
+}
+/// Rows of the layer that may attend to a key; `excluded`: whose weights are not probabilities.
+struct RowCount {
+    Index all = 0, excluded = 0;
+};
+RowCount row_count(const HeadsResult& result, HeadPlace place) {
+    RowCount count;
+    const auto weights = result.weights(place);
+    const auto& allowed = result.allowed(place);
+    const bool sinks = result.layers[place.layer].sinks;
+    for (Index i = 0; i < weights.rows; ++i) {
+        double sum = 0.0, least = 0.0;
+        Index keys = 0;
+        for (Index j = 0; j < weights.columns; ++j) {
+            if (!allowed.empty() && allowed[i * weights.columns + j] == 0) continue;
+            ++keys, sum += weights(i, j);
+            least = std::min(least, double{weights(i, j)});
+        }
+        if (keys == 0) continue;
+        ++count.all;
+        const bool sums = sinks ? sum > 0.0 && sum <= 1.002 : std::abs(sum - 1.0) <= 0.002;
+        count.excluded += sums && least == 0.0 ? 0 : 1;
+    }
+    return count;
+}
+/// "Layer 0: 1 of 5 rows of weights is not a probability distribution; no measure counts it".
+bool check_excluded_rows(const Told& claim) {
+    const HeadsResult& result = heads_of(claim.state);
+    RowCount all;
+    for (Index head = 0; head < result.layers.at(claim.count(0)).heads; ++head) {
+        const RowCount one = row_count(result, {claim.count(0), head});
+        all.all += one.all, all.excluded += one.excluded;
+    }
+    return all.excluded == claim.count(1) && all.all == count_of(split(claim.part[2], " ")[0]);
+}
+/// "measured rows: 4 of 5; the weights of the others are not probabilities": of a head that is shown or hovered.
+bool check_measured_rows(const Told& claim) {
+    const HeadsResult& result = heads_of(claim.state);
+    return std::ranges::any_of(result.heads, [&](const HeadFacts& each) {
+        const RowCount count = row_count(result, each.place);
+        return count.all - count.excluded == claim.count(0) && count.all == claim.count(1);
+    });
 }
 bool check_shown_count(const Told& told) {
     const HeadsLook& look = heads_look(told.state);
@@ -428,42 +470,48 @@ constexpr Claim kClaims[] = {
     {"{} of {} numbers of {} differ, most {}: {} → {}", check_differing},
     {"All {} numbers of {} are the same", check_same_stage},
     {"{} · scaling {} · head {}", check_pin_words},
-    {"Nothing differs from the baseline: change something, and it is compared with it",
-     check_same_pin},
+    {"Nothing differs from the baseline yet", check_same_pin},
     {"This row has one key only, or a number that is not finite: no score gives it another weight",
      check_alone},
     {"The pair is masked: no score, query or word gives it a weight", check_masked_pair},
     {"‖Δ{}‖ = {}, most in column {}: {}", check_step},
     {"‖Δ{}‖ = {}", check_step},
-    {"What gives {}, now {}, the weight {}?", check_asked},
+    {"How to change {} from {} to {}", check_asked},
     {"Δs = {}: {} → {}", check_score_step},
-    {"none: these scores are no dot products, so a step of a vector does not move them evenly",
+    {"not available: these scores are not dot products, so they are not linear in the vector",
      [](const Told& told) { return told.state.document().spec.score != Score::dot; }},
-    {"none: RoPE turns queries and keys before they are multiplied",
+    {"not available: RoPE rotates queries and keys before the product",
      [](const Told& told) { return told.state.document().spec.rope.has_value(); }},
-    {"none: the soft cap bends the scores",
+    {"not available: the soft cap makes the scores nonlinear",
      [](const Told& told) { return told.state.document().spec.softcap.has_value(); }},
-    {"none: K is given, not computed from words",
+    {"not available: K is given, not computed from words",
      [](const Told& told) { return !told.state.document().inputs->projects(); }},
-    {"none: the word is query and key at once: its score is no straight line in its vector",
+    {"not available: this word is both query and key, so the score is not linear in it",
      [](const Told& told) {
          const Reach reach = reach_of(told.state);
          return reach.row == reach.column && told.state.document().inputs->x_kv.empty();
      }},
-    {"none: no query lowers this weight: a step moves every score of the row alike",
+    {"not available: no query lowers this weight: every score of the row changes equally",
      check_moves_alike},
-    {"none: no step of the word's vector moves this score: W_K q is 0", check_no_slope},
-    {"none: double rounds terms of {} by more than a weight shows", check_rounded_away},
+    {"not available: no step of the word's vector changes this score: W_K q is 0", check_no_slope},
+    {"not available: double precision rounds terms of {} by more than a weight shows",
+     check_rounded_away},
     {"{}: from {} down to {}", check_sorted},
     {"{}: {} in all {} heads", check_sorted_alike},
     {"{} is not defined for any head here{}", check_undefined},
     {"L{} H{} gives a mean weight of {} to {}; it has no label", check_unlabelled},
     {"L{} H{} gives a mean weight of {} to {}", check_named_head},
-    {"None of the {} heads has a label; L{} H{} is the sharpest: entropy {} nats", check_sharpest},
+    {"None of the {} heads has a label; L{} H{} has the lowest entropy: {} nats", check_sharpest},
     {"None of the {} heads has a label", check_unnamed},
     {"L{} H{} has no label", check_unnamed},
     {"No measure is defined: {}", check_no_measure},
     {"Layer {}: {} of {} of weights do{} not sum to 1{}", check_odd_rows},
+    {"Layer {}: {} of {} of weights is not a probability distribution; no measure counts it",
+     check_excluded_rows},
+    {"Layer {}: {} of {} of weights are not probability distributions; no measure counts them",
+     check_excluded_rows},
+    {"measured rows: {} of {}; the weights of the others are not probabilities",
+     check_measured_rows},
     {"{} of {} shown: {}", check_shown_count},
     {"{} of {} shown", check_shown_count},
     {"A and B differ most at {}: A − B = {}", check_heads_differ},

@@ -30,35 +30,34 @@ std::optional<std::string> row(ControlBar& bar, const char* label, const char* i
 }
 
 void draw_clip(const HeadsControls& now, ControlBar& bar) {
-    const Tip tip{"Which keys are left out of the colours",
-                  "Key 0, or keys whose mean weight is at least a limit: sinks take what a head "
-                  "does not use. Key: Z"};
+    const Tip tip{
+        "Keys outside the colour scale",
+        "Key 0, or keys with a mean weight of at least a limit: sinks take unused weight. Key: Z"};
     if (const auto by = list(bar, "sinks", "##clip", now.clip, kNarrow, tip))
         bar.out.push_back(ClipSinks{*by, now.clip_limit});
     if (now.clip.key() != "limit") return;
     if (const auto limit =
             bar.slider("limit", {"≥", view::number(now.clip_limit), "0.0000"}, now.clip_limit,
-                       kLeastLimit, 1.0, kSlider, {"Least mean weight of a clipped key", ""}))
+                       kLeastLimit, 1.0, kSlider, {"Smallest mean weight of a clipped key", ""}))
         bar.out.push_back(ClipSinks{"limit", within(*limit, kLeastLimit, 1.0)});
 }
 
 void draw_drawing(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
-    const Tip show{"What is drawn of every head",
-                   "Weights, what they carry, what it does to the loss, or what came through the "
-                   "layers; formula here, caution and source behind “why?”"};
+    const Tip show{"Quantity drawn for every head",
+                   "Weights, weights times norms, times the gradient, or rollout; limits and "
+                   "source behind “why?”"};
     if (const auto key = list(bar, "show", "##show", now.show, kNarrow, show))
         bar.out.push_back(ShowHeadsAs{*key});
     const HeadsChoice curves{{"linear", "√", "log"}, {"linear", "root", "log"}, now.curve};
-    if (const auto key =
-            row(bar, "scale", "curve", curves,
-                {"How fast colours grow with a number", "log: from 1/10000 of the largest up"}))
+    if (const auto key = row(bar, "scale", "curve", curves,
+                             {"Colour scale", "log: from 1/10000 of the largest number"}))
         bar.out.push_back(SetHeadsCurve{*key});
     draw_clip(now, bar);
     const HeadsChoice ends{{"same", "own"}, {"same", "own"}, now.own_range ? 1 : 0};
-    if (const auto key = row(bar, "colours", "range", ends,
-                             {"Where the colours end",
-                              "At one number for all heads, or at each head's largest. Key: O"}))
+    if (const auto key = row(
+            bar, "colours", "range", ends,
+            {"Maximum of the colour scale", "One maximum for all heads, or one per head. Key: O"}))
         bar.out.push_back(SetHeadsRange{*key == "own"});
 }
 
@@ -71,27 +70,27 @@ std::optional<std::string> typed(ControlBar& bar, const char* id, const char* la
 }
 
 void draw_sweep_controls(const HeadsControls& now, ControlBar& bar) {
-    const Tip part{"What is changed in turn",
-                   "Each head's context; or at each position what a layer reads, the residual "
-                   "stream, or what its MLP adds"};
+    const Tip part{"Part to change",
+                   "Each head's context; or, at each position, the residual stream that a layer "
+                   "reads, or the output of its MLP"};
     if (const auto key = row(bar, "of", "part", now.part, part)) bar.out.push_back(SweepOver{*key});
-    const Tip what{"What is put in its place",
-                   "0, its mean over the positions of this text, or that of another text"};
+    const Tip what{"Replacement",
+                   "0, the mean over the positions of this text, or the same part of another text"};
     if (const auto key = row(bar, "by", "ablation", now.ablation, what))
         bar.out.push_back(SweepHeads{*key, now.sweep.key()});
     if (now.ablation.key() == "patch") {
-        const Tip from{"The text that the patch is taken from", "Of any length. Enter: sweep"};
+        const Tip from{"Source text of the patch", "Of any length. Enter: sweep"};
         if (const auto text = typed(bar, "from", "from", now.from, from))
             bar.out.push_back(PatchSweep{*text});
-        const Tip pairs{"Which tokens stand for each other",
+        const Tip pairs{"Paired tokens",
                         "Position here = position there, as 0=0, 3=4; empty: the common beginning "
                         "and end. Or click a token above and one below"};
         if (const auto text = typed(bar, "pairs", "pairs", now.pairs, pairs))
             bar.out.push_back(PairTokens{*text});
     }
-    const Tip shown{"What is shown of each change",
-                    "The change of logit A − logit B, the two likeliest of the untouched run, or "
-                    "KL(untouched‖changed) of the next token or class"};
+    const Tip shown{"Measure of each change",
+                    "The change of logit A − logit B (the two most probable of the untouched run), "
+                    "or KL(untouched‖changed) of the next token or class"};
     if (const auto key = row(bar, "show", "sweep", now.sweep, shown))
         bar.out.push_back(SweepHeads{now.ablation.key(), *key});
 }
@@ -99,22 +98,20 @@ void draw_sweep_controls(const HeadsControls& now, ControlBar& bar) {
 /// What of a circuit, over which tokens.
 void draw_circuit_controls(const HeadsControls& now, ControlBar& bar) {
     if (now.form.key() != "circuit") return;
-    const Tip what{"QK: W_Q W_Kᵀ, what it looks for; OV: W_V W_O, what it writes",
-                   "Composition: how much of what earlier heads write it reads"};
+    const Tip what{"QK: W_Q W_Kᵀ, which keys match; OV: W_V W_O, what it adds",
+                   "Composition: how much it reads of the output of earlier heads"};
     if (const auto key = row(bar, "", "circuit", now.circuit, what))
         bar.out.push_back(ShowCircuit{*key, now.over.key()});
     if (now.circuit.key() == "composition") return;
-    const Tip over{"Which tokens stand at the columns",
-                   "The text's, or those of the vocabulary that are nearest to them"};
+    const Tip over{"Tokens of the columns", "Of the text, or the nearest of the vocabulary"};
     if (const auto key = row(bar, "over", "over", now.over, over))
         bar.out.push_back(ShowCircuit{now.circuit.key(), *key});
 }
 
-/// Which heads stand together.
+/// Heads shown together.
 void draw_together(const HeadsControls& now, ControlBar& bar) {
     if (now.form.key() != "matrix" && now.form.key() != "lines") return;
-    const Tip of{"Which heads stand together",
-                 "As a matrix their mean, as lines each in a colour of its own"};
+    const Tip of{"Heads shown together", "Their mean as a matrix, or one colour each as lines"};
     if (const auto key = row(bar, "large", "of", now.of, of)) bar.out.push_back(SetHeadsOf{*key});
 }
 
@@ -122,12 +119,12 @@ void draw_order(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
     if (view.list == HeadsList::sweep) return draw_sweep_controls(now, bar);
     if (view.list != HeadsList::scatter) {
-        const Tip tip{"The order of the heads", "Largest first. Keys: N, Shift+N"};
+        const Tip tip{"Order of the heads", "Largest first. Keys: N, Shift+N"};
         if (const auto key = list(bar, "sort by", "##sort", now.sort, kWide, tip))
             bar.out.push_back(SortHeads{*key});
         return;
     }
-    const Tip tip{"A measure of the scatter", "x goes across, y up"};
+    const Tip tip{"A measure of the scatter", "The x axis or the y axis"};
     if (const auto key = list(bar, "x", "##x", now.x, kWide, tip))
         bar.out.push_back(ScatterHeads{*key, now.y.key()});
     if (const auto key = list(bar, "y", "##y", now.y, kWide, tip))
@@ -136,34 +133,33 @@ void draw_order(const AllHeadsView& view, ControlBar& bar) {
 
 void draw_filter(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
-    const Tip measure_tip{"Only heads of which this measure is large enough", ""};
+    const Tip measure_tip{"Only heads with at least this value of the measure", ""};
     if (const auto key = list(bar, "only", "##measure", now.measure, kWide, measure_tip))
         bar.out.push_back(FilterHeadsByMeasure{*key, now.least});
     const std::string& measure = now.measure.key();
     if (measure.empty()) return;
     if (const auto least = bar.slider("least", {"≥", view::number(now.least), "00.0000"},
                                       within(now.least, kLeastLimit, now.least_high), kLeastLimit,
-                                      now.least_high, kSlider, {"The least that passes", ""}))
+                                      now.least_high, kSlider, {"Minimum", ""}))
         bar.out.push_back(FilterHeadsByMeasure{measure, *least});
 }
 
 void draw_pins(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
-    const Tip tip{now.pinned ? "Unpin the head that is shown" : "Pin the head that is shown",
-                  "Two that are pinned are compared. Key: Space"};
+    const Tip tip{now.pinned ? "Unpin the selected head" : "Pin the selected head",
+                  "Two pinned heads are compared. Key: Space"};
     if (bar.button("pin", now.pinned ? "unpin" : "pin", tip))
         bar.out.push_back(PinHead{view.here.layer, view.here.head, !now.pinned});
-    if (now.compares && bar.button("swap", "swap A and B", {"A and B change places", "Key: X"}))
+    if (now.compares && bar.button("swap", "swap A and B", {"Swap A and B", "Key: X"}))
         bar.out.push_back(SwapPins{});
 }
 
 /// What becomes of the head that is shown.
 void draw_switches(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
-    const Tip tip{
-        now.off ? "Switch the head that is shown on again" : "Switch the head that is shown off",
-        "Off: its rows of W_O are 0. The model runs again, and every later head and the output "
-        "show what it changed. Key: W"};
+    const Tip tip{now.off ? "Switch the selected head on" : "Switch the selected head off",
+                  "Off: its rows of W_O are 0. The model runs again; later heads and the output "
+                  "show the effect. Key: W"};
     if (!now.switch_lacks.empty())
         bar.words(bar.frame.theme.muted, now.switch_lacks);
     else if (bar.button("switch", now.off ? "switch this head on" : "switch this head off", tip))
@@ -200,23 +196,24 @@ void draw_interventions(const AllHeadsView& view, ControlBar& bar) {
 
 void draw_heads_bar(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
-    if (const auto key = row(bar, "", "form", now.form,
-                             {"The form of the head that is shown",
-                              "dimensions: what each one adds to the score of the chosen query; "
-                              "circuit: QK and OV. Key: F"}))
+    if (const auto key =
+            row(bar, "", "form", now.form,
+                {"View of the selected head",
+                 "dimensions: contribution of each to the score; circuit: QK and OV. Key: F"}))
         bar.out.push_back(SetHeadForm{*key});
     draw_circuit_controls(now, bar);
-    if (const auto key = row(bar, "heads as", "list", now.list,
-                             {"How all heads stand",
-                              "Small pictures, dots by two measures, all measures, or what the "
-                              "model says without each. Key: L"}))
+    if (const auto key =
+            row(bar, "heads as", "list", now.list,
+                {"View of all heads",
+                 "Small pictures, a scatter plot, a table, or a sweep over the model. Key: L"}))
         bar.out.push_back(SetHeadsList{*key});
     draw_order(view, bar);
     if (view.pending.empty()) draw_pins(view, bar);
     bar.rest();
     draw_together(now, bar);
     draw_drawing(view, bar);
-    const Tip label_tip{"Only heads with this label", "A label is a proposal with its evidence"};
+    const Tip label_tip{"Only heads with this label",
+                        "Labels are proposals; the inspector has the evidence"};
     if (const auto key = list(bar, "only", "##label", now.label, kWide, label_tip))
         bar.out.push_back(FilterHeadsByLabel{*key});
     draw_filter(view, bar);

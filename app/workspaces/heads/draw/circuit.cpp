@@ -51,7 +51,7 @@ std::optional<Index> draw_token_row(const std::vector<std::string>& tokens, cons
         if (invisible_button("token", {std::max(at.size().x, 1.0F), at.size().y}))
             clicked = static_cast<Index>(n);
         tooltip(frame, fmt::format("{} {}", n, tokens[n]),
-                "Click a token above, then the one below that stands for it; a pair is parted");
+                "Click a token above, then its partner below; click a pair to remove it");
         ImGui::PopID();
         const bool marked = chosen == static_cast<Index>(n);
         frame.painter.rect(at.low, at.high, frame.theme.raised, frame.px(3));
@@ -81,7 +81,7 @@ void draw_pairs(const TokenPairs& pairs, const Box& box, const Frame& frame, Act
     if (!there || !pairs.chosen) return;
     const std::string text = view::repaired(pairs.pairs, *pairs.chosen, *there);
     if (text.empty())
-        out.push_back(Notify{{"At least one pair must stand.", Severity::warning}});
+        out.push_back(Notify{{"At least one pair must remain.", Severity::warning}});
     else
         out.push_back(PairTokens{text});
 }

@@ -138,10 +138,10 @@ std::optional<large::Cell> draw_one_lines(const HeadLinesView& view,
     draw_column(view.keys, key.value_or(view.key), at, room, Role::key, frame);
     const auto on_query = word_at("queries", at, room.low.x, at.left, view.queries.size());
     const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-    if (on_query) tooltip(frame, "Query", "Its lines alone. Click: choose it");
+    if (on_query) tooltip(frame, "Query", "Only its lines are drawn. Click to select it");
     if (on_query && clicked) out.push_back(SelectHeadsPair{*on_query, view.key});
     const auto on_key = word_at("keys", at, at.right, room.high.x, view.keys.size());
-    if (on_key) tooltip(frame, "Key", "Its lines alone. Click: choose it");
+    if (on_key) tooltip(frame, "Key", "Only its lines are drawn. Click to select it");
     if (on_key && clicked) out.push_back(SelectHeadsPair{view.query, *on_key});
     if (on_query) return large::Cell{*on_query, view.key};
     return on_key ? std::optional(large::Cell{-1, *on_key}) : std::nullopt;

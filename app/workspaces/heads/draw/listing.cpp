@@ -149,7 +149,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
             invisible_button("sort", {std::max(right - left, 1.0F), frame.px(kHeadRow)});
         if (clicked || pressed_by_key(frame))
             out.push_back(SortHeads{sorted ? std::string() : column.key});
-        tooltip(frame, column.title, column.tip + "\nClick: sort, largest first");
+        tooltip(frame, column.title, column.tip + "\nClick to sort, largest first");
         ImGui::PopID();
         draw_title(column.title, {{left, box.low.y}, {right - frame.px(6), foot}},
                    sorted ? frame.theme.accent : frame.theme.muted, frame);
