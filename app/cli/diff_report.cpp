@@ -106,7 +106,7 @@ std::string where(const std::vector<DiffRow>& rows) {
     text += fmt::format("  where       {}\n", first->extent);
     text += fmt::format("  worst cell  {}\n", cell_words(first->key, all.worst));
     if (all.nan.count > 0)
-        text += fmt::format("  NaN on one side alone in {} cell{}, first {}\n", all.nan.count,
+        text += fmt::format("  NaN on one side only in {} cell{}, first {}\n", all.nan.count,
                             all.nan.count == 1 ? "" : "s", cell_words(first->key, all.nan.first));
     if (all.infinite.count > 0)
         text += fmt::format("  infinite on one side alone in {} cell{}, first {}\n",
@@ -116,7 +116,7 @@ std::string where(const std::vector<DiffRow>& rows) {
 }
 
 std::string by_how_much(const Outcome& outcome) {
-    if (std::isinf(outcome.factor())) return "nothing of the error is left";
+    if (std::isinf(outcome.factor())) return "no error is left";
     return fmt::format("the error becomes {:.3g} times smaller", outcome.factor());
 }
 

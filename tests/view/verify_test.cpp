@@ -43,8 +43,7 @@ TEST_CASE("verify: what a backend computes is within tolerance of the float64 re
     const VerifyView view = build_verify_view(state);
     CHECK(view.ready);
     CHECK_FALSE(view.bad);
-    CHECK(view.point ==
-          "Backend staged is equal to the float64 reference within tolerance: 10 arrays.");
+    CHECK(view.point == "Staged matches float64: 10 of 10 arrays.");
     CHECK(line_of(view, "weights").shown);
     const verify::DiffRow& row = *shown_array(state);
     const TensorD exact = (*attend_exact(cast<double>(*state.document().inputs),
@@ -58,6 +57,16 @@ TEST_CASE("verify: what a backend computes is within tolerance of the float64 re
     REQUIRE(view.grid);
     CHECK(view.grid->rows == 4);
     CHECK(view.grid->range.high == 1.0);  // all that is allowed, though nothing comes near
+}
+
+TEST_CASE("verify: the headline names the rows that hold NaN, on both sides alike") {
+    auto inputs = normal_inputs({1, 2, 4, 3}, 1);
+    inputs->q(0, 1, 2, 0) = std::nanf("");
+    AppState state = state_of(document_of({inputs}, "nan.npz")).value();
+    state = after(std::move(state), {SetWorkspace{"verify"}});
+    play(state, {});
+    CHECK(build_verify_view(state).point.starts_with(
+        "NaN in 1 of 8 rows of weights, first in [0, 1, 2]. Staged matches float64: "));
 }
 
 TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
@@ -101,7 +110,7 @@ TEST_CASE("verify: what is allowed and the extent are said, a file's options; a 
     CHECK(view.point.starts_with(
         "Not planted: the mask is inverted: true is read as forbidden: the call has no mask. "));
     REQUIRE(view.findings.size() >= 2);
-    CHECK(has(view.findings[0].words, "Allowed of weights: "));
+    CHECK(has(view.findings[0].words, "Tolerance for weights: "));
     for (const auto& finding : view.findings) CHECK_FALSE(has(finding.words, "Options: "));
     const AppState scaled = after(state, {});
     AppState wrong = scaled;
@@ -148,7 +157,7 @@ TEST_CASE("verify: a file of weights; its worst number stands in the panel in fo
     CHECK(*step.selected == CellRef{Stage::weights, 2, 1});
 }
 
-TEST_CASE("verify: NaN on one side alone comes before every number, and is no number") {
+TEST_CASE("verify: NaN on one side only comes before every number, and is no number") {
     Tensor weights = exact_weights(verify_state());
     weights(0, 0, 0, 0) += 0.5F;
     weights(0, 0, 3, 2) = std::numeric_limits<float>::quiet_NaN();
@@ -158,7 +167,7 @@ TEST_CASE("verify: NaN on one side alone comes before every number, and is no nu
     REQUIRE(view.grid);
     CHECK(view.grid->at(3, 2).look == CellLook::not_a_number);
     CHECK(view.grid->at(0, 0).look == CellLook::number);
-    CHECK(has(verify_inspector(state).as_text, "NaN on one side alone"));
+    CHECK(has(verify_inspector(state).as_text, "NaN on one side only"));
 }
 
 TEST_CASE("verify: what cannot be compared says why, and nothing is lost") {

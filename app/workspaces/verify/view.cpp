@@ -137,10 +137,10 @@ GridView error_grid(const AppState& state, const DiffRow& row, CheckedCell at) {
     grid.title =
         fmt::format("{} of {}", kScaleWords[static_cast<std::size_t>(look.scale)], row.key);
     grid.shape = fmt::format("head [{}, {}], {}", at.b, at.h, size(blocks.rows, blocks.columns));
-    grid.tooltip = fmt::format("what is checked beside what is expected; {}",
-                               look.scale == ErrorScale::tolerance
-                                   ? "1 is all that is allowed, more is beyond tolerance"
-                                   : "0 where both are equal, the same ∞, or both NaN");
+    grid.tooltip =
+        fmt::format("checked value against expected value; {}",
+                    look.scale == ErrorScale::tolerance ? "1 is the largest allowed error"
+                                                        : "0: equal, the same ∞, or both NaN");
     look_at(grid, {at.t / blocks.tall, at.d / blocks.wide});
     return grid;
 }
@@ -182,7 +182,7 @@ CheckedCell place_of(const Cell& cell) { return {cell.b, cell.h, cell.t, cell.d}
 void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
     const auto words = [](std::string what, const Errors& errors) {
         return errors.beyond == 0 ? fmt::format("{}: {}", what, largest_error(errors))
-                                  : fmt::format("{}: {} beyond, at most {}", what,
+                                  : fmt::format("{}: {} beyond tolerance, largest {}", what,
                                                 grouped(errors.beyond), largest_error(errors));
     };
     for (const verify::HeadErrors& head : row.comparison.heads) {
@@ -203,9 +203,9 @@ void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
 std::string outcome_words(const verify::Outcome& outcome) {
     const std::string left =
         std::isinf(outcome.factor())
-            ? "nothing of the error is left"
+            ? "no error is left"
             : fmt::format("the error becomes {} times smaller", significant(outcome.factor(), 3));
-    return fmt::format("{} With that in the reference {}{}. Remedy: {}.",
+    return fmt::format("{} With this fault in the reference, {}{}. Remedy: {}.",
                        sentence(fmt::format("{} ({})", outcome.fault->words, outcome.variant)),
                        left,
                        outcome.explains ? ", all within tolerance" : ", not all within tolerance",
@@ -218,7 +218,8 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
     };
     if (const DiffRow* const row = shown_array(state); row != nullptr) {
         if (!row->extent.empty()) add(fmt::format("{}: {}.", row->key, row->extent), true);
-        add(fmt::format("Allowed of {}: {}.", row->key, tolerance_words(row->comparison.tolerance)),
+        add(fmt::format("Tolerance for {}: {}.", row->key,
+                        tolerance_words(row->comparison.tolerance)),
             false);
     }
     if (report.size && !report.options.empty())  // a document's own call is said elsewhere
@@ -227,12 +228,11 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
         if (side.diagnosis) {
             const verify::Diagnosis& found = *side.diagnosis;
             if (found.named.empty())
-                add(fmt::format("Faults that were tried: {}; none explains it.",
+                add(fmt::format("Tried {} faults; none explains the difference.",
                                 std::ranges::count_if(found.outcomes, &verify::Outcome::tried)),
                     true);
             if (found.named.size() > 1)
-                add(fmt::format("These {} cannot be told apart with these tensors.",
-                                found.named.size()),
+                add(fmt::format("These tensors cannot distinguish {} faults.", found.named.size()),
                     false);
             for (const std::size_t n : found.named) add(outcome_words(found.outcomes[n]), true);
         }
@@ -244,9 +244,37 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
     for (const auto& [path, names] :
          {std::tie(report.a, report.only_a), std::tie(report.b, report.only_b)})
         if (!names.empty())
-            add(fmt::format("Compared with nothing: {} of {}.", fmt::join(names, ", "), path),
-                false);
+            add(fmt::format("Not compared: {} of {}.", fmt::join(names, ", "), path), false);
     for (const Note& note : report.notes) add(note.text, false);
+}
+
+/// Rows [batch, head, row] of one array that hold NaN.
+struct NanRows {
+    Index rows = 0, all = 0;
+    CheckedCell first;
+};
+NanRows nan_rows(const Tensor& values) {
+    NanRows found;
+    const Shape shape = values.shape();
+    for (const auto [b, h] : each_cell(shape.b, shape.h))
+        for (Index t = 0; t < shape.t; ++t, ++found.all) {
+            const auto row = values.matrix(b, h).row(t);
+            if (std::ranges::none_of(row, [](float value) { return std::isnan(value); })) continue;
+            if (found.rows++ == 0) found.first = {b, h, t, 0};
+        }
+    return found;
+}
+
+/// "NaN in 2 of 8 rows of weights, first in [0, 1, 3]. ", or of the first array with NaN; "": no array has any.
+std::string nan_rows_text(const verify::DiffReport& report) {
+    const DiffRow* named = nullptr;
+    for (const DiffRow& row : report.rows)
+        if ((named == nullptr || row.key == "weights") && nan_rows(*row.actual).rows > 0)
+            named = &row;
+    if (named == nullptr) return {};
+    const NanRows nan = nan_rows(*named->actual);
+    return fmt::format("NaN in {} of {} of {}, first in [{}, {}, {}]. ", grouped(nan.rows),
+                       counted(nan.all, "row"), named->key, nan.first.b, nan.first.h, nan.first.t);
 }
 
 std::string point_of(const verify::DiffReport& report) {
@@ -254,12 +282,13 @@ std::string point_of(const verify::DiffReport& report) {
         report.rows, [](const DiffRow& row) { return row.expected_from == "reference"; });
     const std::string& checked = report.b.empty() ? report.a : report.b;
     if (!report.size && report.b.empty()) return fmt::format("{}: {}.", checked, report.verdict);
-    const std::string expected =
-        report.b.empty() || by_reference ? "the float64 reference" : report.a;
-    constexpr std::string_view kEqual = "equal within tolerance: ";
-    if (report.verdict.starts_with(kEqual))
-        return sentence(fmt::format("{} is equal to {} within tolerance: {}.", checked, expected,
-                                    report.verdict.substr(kEqual.size())));
+    const std::string expected = report.b.empty() || by_reference ? "float64" : report.a;
+    if (report.verdict.starts_with("equal within tolerance: ")) {
+        const auto arrays = std::ssize(report.rows);
+        return nan_rows_text(report) +
+               sentence(fmt::format("{} matches {}: {} of {}.", checked, expected, arrays,
+                                    counted(arrays, "array")));
+    }
     return sentence(fmt::format("{} against {}: {}.", checked, expected, report.verdict));
 }
 
@@ -320,7 +349,7 @@ VerifyView build_verify_view(const AppState& state) {
     if (!view.lacks.empty()) return view;
     view.status = computed_words(state);
     if (!look.result || requested_check(state)) {
-        view.point = said_of(state, "check", "The results are being compared…");
+        view.point = said_of(state, "check", "Comparing the results…");
         if (!look.result) return view;
     }
     if (!look.result->error.empty()) {
@@ -373,7 +402,7 @@ InspectorView verify_inspector(const AppState& state) {
                          significant(tolerance.relative, 3), significant(std::abs(expected), 3),
                          significant(tolerance.at(expected), 3)));
     view.add("share",
-             std::isnan(share) ? std::string("NaN on one side alone") : significant(share, 3));
+             std::isnan(share) ? std::string("NaN on one side only") : significant(share, 3));
     if (std::isfinite(actual) && std::isfinite(expected)) {
         view.add("relative",
                  significant(error_of(actual, expected, tolerance, ErrorScale::relative), 3));
@@ -381,7 +410,7 @@ InspectorView verify_inspector(const AppState& state) {
             "ULP",
             grouped(static_cast<Index>(error_of(actual, expected, tolerance, ErrorScale::ulp))));
     }
-    if (checked_in_step(state)) view.add("", "Enter: its whole arithmetic in Step.");
+    if (checked_in_step(state)) view.add("", "Enter opens this number in Step.");
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;
 }

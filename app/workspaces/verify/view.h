@@ -52,7 +52,7 @@ struct VerifyView {
 };
 
 /// Ways of measuring errors, as a person reads them.
-inline constexpr std::string_view kScaleWords[] = {"share of tolerance", "difference",
+inline constexpr std::string_view kScaleWords[] = {"fraction of tolerance", "difference",
                                                    "relative error", "ULP"};
 
 inline constexpr std::string_view kAllowedWords[] = {"by precision", "1e-7", "1e-6", "1e-5",

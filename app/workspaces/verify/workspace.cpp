@@ -53,18 +53,19 @@ void add_verify_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Verify"};
     const VerifyLook& look = verify_look(state);
     add("Check a file of results", Key::c, ShowPrompt{PromptKind::check});
-    add("Check what is open", Key::x, CheckFile{""}, !look.file.empty() || !look.fault.empty());
+    add("Check the open document", Key::x, CheckFile{""},
+        !look.file.empty() || !look.fault.empty());
     const bool computes = stages_lack(state.document()).empty() && !is_empty(state.document());
     add("Plant the next fault", Key::f, fault_beside(state, 1), computes);
-    add("Plant the fault before", shift(Key::f), fault_beside(state, -1), computes);
+    add("Plant the previous fault", shift(Key::f), fault_beside(state, -1), computes);
     for (const verify::Fault& fault : verify::fault_table())
         add(fmt::format("Plant a fault: {}", fault.words), {}, PlantFault{std::string(fault.key)},
             computes && look.fault != fault.key);
     const auto next = static_cast<std::size_t>(look.scale) + 1;
-    add("Measure errors in the next way", Key::n,
+    add("Next error measure", Key::n,
         SetErrorScale{static_cast<ErrorScale>(next % std::size(kScaleWords))});
     const bool any = shown_cell(state).has_value();
-    add("The worst number of the array", Key::w, SelectWorst{}, any);
+    add("Select the worst number of the array", Key::w, SelectWorst{}, any);
     add("The array before", Key::page_up, checked_beside(state, -1), any);
     add("The next array", Key::page_down, checked_beside(state, 1), any);
     add("The number above", Key::up, moved_cell(state, -1, 0), any);
@@ -74,8 +75,8 @@ void add_verify_commands(std::vector<Command>& list, const AppState& state) {
     add("The head before", Key::comma, moved_cell(state, 0, 0, -1), any);
     add("The next head", Key::period, moved_cell(state, 0, 0, 1), any);
     const auto in_step = checked_in_step(state);
-    add("This number in Step, with its whole arithmetic", Key::enter,
-        in_step.value_or(OpenCheckedInStep{}), in_step.has_value());
+    add("Open this number in Step", Key::enter, in_step.value_or(OpenCheckedInStep{}),
+        in_step.has_value());
     add_document_commands(list, state);
     add_presets(list, state, "Verify");
 }
@@ -119,8 +120,8 @@ void check(AppState& state, const std::string& path) {
 }
 
 constexpr std::string_view kVerifyMouse[] = {
-    "Click an array, a head or a row: its worst number is looked at.",
-    "Click a cell of the map: the panel compares that number with what is expected.",
+    "Click an array, a head or a row to select its worst number.",
+    "Click a cell of the map: the inspector compares it with the expected number.",
 };
 constexpr RequestKind kRequests[] = {
     request_kind<requested_check>("check"),
@@ -232,7 +233,7 @@ Result<std::vector<Side>> sides_of(const CheckRequest& request, const Opener& op
         if (!side->keys.empty()) return std::vector{*std::move(side)};
     }
     Side side = inputs_of(*request.document);
-    side.path = fmt::format("backend {}", request.backend);
+    side.path = request.backend;
     add_results(side, *request.trace);
     return std::vector{std::move(side)};
 }
@@ -288,12 +289,13 @@ void describe(Visitor& visit, VerifyLook& look) {
     visit("fault", look.fault);
     visit("array", look.array);
     visit("scale", look.scale, kScales,
-          {.tip = "What the map shows (key: N)\n1 share of tolerance is all that is allowed"});
+          {.tip = "Error measure of the map (key: N)\nFraction of tolerance: 1 is the largest "
+                  "allowed error"});
     constexpr std::string_view kNames[] = {"precision", "1e-7", "1e-6", "1e-5",
                                            "1e-4",      "1e-3", "1e-2"};
     visit("allowed", look.allowed, kNames,
-          {.tip = "What |actual − expected| may be\nWhat the precision of the numbers makes of it, "
-                  "or t (1 + |expected|)"});
+          {.tip = "Largest allowed |actual − expected|\nBy the precision of the numbers, or t (1 + "
+                  "|expected|)"});
     const auto table = verify::fault_table();
     if (visit.reads() && !look.fault.empty() &&
         std::ranges::find(table, look.fault, &verify::Fault::key) == table.end())
@@ -313,8 +315,7 @@ void carry_out(AppState& state, const PlantFault& action) {
         return say_error(state, "There is no fault '{}'.", shortened(action.fault));
     if (!action.fault.empty() &&
         (is_empty(state.document()) || !stages_lack(state.document()).empty()))
-        return warn(state,
-                    "A fault is planted in attention that is computed: nothing is computed here.");
+        return warn(state, "No fault can be planted: this document computes no attention.");
     VerifyLook& look = verify_look(state);
     look.fault = action.fault;
     look.array.clear();
@@ -362,9 +363,7 @@ Action run(const CheckRequest& request, const Opener& open, const RunControl& co
 extern const WorkspaceInfo kVerifyWorkspace{
     .key = "verify",
     .title = "Verify",
-    .tip =
-        "Results of a kernel against an exact reference: where they differ, and which fault "
-        "explains it.",
+    .tip = "Compares a kernel's results with an exact reference and diagnoses differences.",
     .group = Group::check,
     .letter = Key::v,
     .shows_document = true,

@@ -31,20 +31,37 @@ Index beyond(const DiffRow& row, std::optional<std::pair<Index, Index>> head = {
                 count += std::ssize(beyond_in(row, b, h, t));
     return count;
 }
-bool check_verdict(const Told& told) {
-    const auto& rows = verify_look(told.state).result->report.rows;
-    const bool differs = told.words.find(": different: ") != told.words.npos;
+bool check_verdict(const Told& claim) {
+    const auto& rows = verify_look(claim.state).result->report.rows;
+    const bool differs = claim.words.find(": different: ") != claim.words.npos;
     const auto wrong =
         std::ranges::count_if(rows, [](const DiffRow& row) { return beyond(row) > 0; });
-    if (!differs) return wrong == 0 && told.count(1) == std::ssize(rows);
-    return wrong > 0 && told.count(1) == wrong && told.count(2) == std::ssize(rows);
+    if (!differs) return wrong == 0 && claim.count(1) == std::ssize(rows);
+    return wrong > 0 && claim.count(1) == wrong && claim.count(2) == std::ssize(rows);
 }
-bool check_equal(const Told& told) {
-    const auto& rows = verify_look(told.state).result->report.rows;
-    return told.count(2) == std::ssize(rows) &&
+/// "staged matches float64: 10 of 10 arrays".
+bool check_equal(const Told& claim) {
+    const auto& rows = verify_look(claim.state).result->report.rows;
+    return claim.count(2) == std::ssize(rows) && claim.count(3) == std::ssize(rows) &&
            std::ranges::all_of(rows, [](const DiffRow& row) { return beyond(row) == 0; });
 }
-/// "[0, 1]: 3 beyond, at most 0.2" of a head, "[0, 1, 2]: …" of a row of one of the arrays.
+/// "NaN in 2 of 8 rows of weights, first in [0, 1, 3]".
+bool check_nan_rows(const Told& claim) {
+    const auto& rows = verify_look(claim.state).result->report.rows;
+    const auto found = std::ranges::find(rows, claim.part[2], &DiffRow::key);
+    if (found == rows.end()) return false;
+    const Shape shape = found->actual->shape();
+    Index with_nan = 0;
+    std::string first;
+    for (const auto [b, h] : each_cell(shape.b, shape.h))
+        for (Index t = 0; t < shape.t; ++t) {
+            if (!has_nan(found->actual->matrix(b, h).row(t))) continue;
+            if (with_nan++ == 0) first = fmt::format("{}, {}, {}", b, h, t);
+        }
+    return claim.count(0) == with_nan && with_nan > 0 && claim.part[3] == first &&
+           count_of(split(claim.part[1], " ")[0]) == shape.b * shape.h * shape.t;
+}
+/// "[0, 1]: 3 beyond tolerance, largest 0.2" of a head, "[0, 1, 2]: …" of a row of one of the arrays.
 bool check_part(const Told& told) {
     const auto place = split(told.part[0], ", ");
     const std::pair head(count_of(place[0]), count_of(place[1]));
@@ -130,10 +147,11 @@ bool check_format(const Told& told) {
 
 constexpr Claim kClaims[] = {
     {"No fault is planted", check_no_fault},
-    {"{} is equal to {} within tolerance: {} array{}", check_equal},
+    {"NaN in {} of {} of {}, first in [{}]", check_nan_rows},
+    {"{} matches {}: {} of {} array{}", check_equal},
     {"{}: equal within tolerance: {} array{}", check_verdict},
     {"{}: different: {} of {} arrays beyond tolerance; {}", check_verdict},
-    {"[{}]: {} beyond, at most {}", check_part},
+    {"[{}]: {} beyond tolerance, largest {}", check_part},
     {"{}: every row{}", check_extent},
     {"{}: row {}", check_extent},
     {"{}: rows {}", check_extent},

@@ -61,8 +61,8 @@ void draw_arrays(const VerifyView& view, const Frame& frame, Actions& out) {
         if (draw_verify_row(frame, line.key.c_str(), box, line.shown))
             out.push_back(ShowChecked{line.key});
         tooltip(frame, line.key,
-                "Largest |actual − expected|; the same beside the largest |expected|; most float32 "
-                "numbers between two; numbers beyond tolerance. A click shows its worst number.");
+                "Max |actual − expected|; the same over max |expected|; max ULP distance; count "
+                "beyond tolerance. Click to show the worst number.");
         draw_verify_cells(line.cells, box, frame, line.differs ? frame.theme.bad : frame.theme.text,
                           frame.fonts.digits_small);
     }
@@ -77,7 +77,7 @@ void draw_worst(const std::vector<CheckedPart>& parts, const char* title, const 
         const Box box = next_row(frame);
         if (draw_verify_row(frame, part.words.c_str(), box, part.shown))
             out.push_back(SelectChecked{part.worst.b, part.worst.h, part.worst.t, part.worst.d});
-        tooltip(frame, part.words, "[sequence, head, row]. A click shows its worst number.");
+        tooltip(frame, part.words, "[sequence, head, row]. Click to show its worst number.");
         draw_text_in(frame, frame.fonts.body, {box.low.x + frame.px(6), box.low.y}, box.high,
                      Align::left, part.differs ? frame.theme.bad : frame.theme.text,
                      fit_text(frame, frame.fonts.body, part.words, box.size().x - frame.px(12)));
@@ -116,16 +116,16 @@ void draw_error_map(const VerifyView& view, const AppState& state, const Box& bo
 void draw_verify_bar(const VerifyView& view, ControlBar& bar) {
     Actions& out = bar.out;
     if (bar.button("file", "check a file…",
-                   {"Results of a kernel (key: C)",
-                    "Arrays of .npz, .safetensors or a folder, under the names of stages"}))
+                   {"Check a file of results (key: C)",
+                    "Arrays in .npz, .safetensors or a folder, named by stage"}))
         out.push_back(ShowPrompt{PromptKind::check});
     if (bar.button("open", "what is open",
-                   {"Check what is open (key: X)",
-                    "Results that stand in the file, or what the chosen backend computes"}))
+                   {"Check the open document (key: X)",
+                    "Results in the file, or of the selected backend"}))
         out.push_back(CheckFile{""});
     if (const auto n = bar.combo("##fault", {view.fault_names, view.fault}, kFaults,
                                  {"Plant a fault in the reference (keys: F, Shift+F)",
-                                  "What it looks like, and whether the diagnosis finds it"}))
+                                  "Shows its symptoms and whether the diagnosis finds it"}))
         out.push_back(PlantFault{view.fault_keys[*n]});
     bar.field<SetErrorScale>(view.look, {.choices = view::kScaleWords, .width = kScales});
     bar.field<SetAllowed>(view.look, {.choices = view::kAllowedWords, .width = kAllowedWidth});
