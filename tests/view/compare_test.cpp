@@ -313,5 +313,5 @@ TEST_CASE("what moved between rows with a sink counts the sink's share") {
     }
     CHECK(grid.sides[1].tooltip ==
           "total variation ½ Σ_j |b − n| of each row, the sink with them, b the baseline, n now: "
-          "the share of the weight that moved");
+          "the fraction of the weight that moved");
 }

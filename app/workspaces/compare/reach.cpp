@@ -22,9 +22,9 @@ double norm_of(const std::vector<double>& change) {
 /// Why a score is not q · k times a number.
 std::string not_linear(const Document& document) {
     if (document.spec.score != Score::dot && document.spec.score != Score::relative)
-        return "these scores are no dot products, so a step of a vector does not move them evenly";
-    if (document.spec.rope) return "RoPE turns queries and keys before they are multiplied";
-    if (document.spec.softcap) return "the soft cap bends the scores";
+        return "these scores are not dot products, so they are not linear in the vector";
+    if (document.spec.rope) return "RoPE rotates queries and keys before the product";
+    if (document.spec.softcap) return "the soft cap makes the scores nonlinear";
     return {};
 }
 
@@ -53,8 +53,9 @@ constexpr double kSameSize = 1e-6;
 std::string rounded_away(double size, Index count) {
     const double epsilon = std::numeric_limits<double>::epsilon();
     if (size * epsilon * static_cast<double>(count) <= kMostRounding) return {};
-    if (!std::isfinite(size)) return "double does not hold terms so large";
-    return fmt::format("double rounds terms of {} by more than a weight shows", number(size));
+    if (!std::isfinite(size)) return "the terms overflow double precision";
+    return fmt::format("double precision rounds terms of {} by more than a weight shows",
+                       number(size));
 }
 
 /// How large the terms are that the scores after that step are sums of.
@@ -77,7 +78,7 @@ void add_query(const AppState& state, const ReachRow& row, Reach& reach) {
     if (!reach.why_no_query.empty()) return;
     if (static_cast<Index>(row.slopes.size()) > kMostReachNumbers) {
         reach.why_no_query =
-            fmt::format("{} numbers of K are more than the {} that are solved at once",
+            fmt::format("K has {} numbers, and the solver handles at most {}",
                         grouped(static_cast<Index>(row.slopes.size())), grouped(kMostReachNumbers));
         return;
     }
@@ -111,7 +112,7 @@ void find_word(const AppState& state, const ReachRow& row, Reach& reach) {
         if (reach.why_no_word.empty()) reach.word = *std::move(found);
     } else {
         const bool finite = std::ranges::all_of(slope, [](double x) { return std::isfinite(x); });
-        reach.why_no_word = finite ? "no step of the word's vector moves this score: W_K q is 0"
+        reach.why_no_word = finite ? "no step of the word's vector changes this score: W_K q is 0"
                                    : "W_K q is not a finite number";
     }
 }
@@ -127,8 +128,7 @@ void add_word(const AppState& state, const ReachRow& row, Reach& reach) {
         return;
     }
     if (stage == Stage::x && reach.row == reach.column) {
-        reach.why_no_word =
-            "the word is query and key at once: its score is no straight line in its vector";
+        reach.why_no_word = "this word is both query and key, so the score is not linear in it";
         return;
     }
     find_word(state, row, reach);
@@ -158,7 +158,8 @@ std::string step_words(const std::vector<double>& change, std::string_view name)
 /// `change` of the vector `name`, or why there is none; `fixed`: why it cannot be made.
 ReachLine change_line(std::string title, std::string_view name, const std::vector<double>& change,
                       const std::string& why, const std::string& fixed, std::string tip) {
-    ReachLine line{std::move(title), change.empty() ? "none: " + why : step_words(change, name),
+    ReachLine line{std::move(title),
+                   change.empty() ? "not available: " + why : step_words(change, name),
                    std::move(tip)};
     if (!fixed.empty()) line.tip += fmt::format(" {}.", fixed);
     line.applies = !change.empty() && fixed.empty();
@@ -168,18 +169,17 @@ ReachLine change_line(std::string title, std::string_view name, const std::vecto
 ReachLine query_line(const Reach& reach) {
     return change_line(
         "query", "q", reach.query, reach.why_no_query, reach.no_query_edit,
-        "The smallest ‖Δq‖ for which softmax over keys of s + Δq · k · scale / τ gives the target: "
-        "every score of the row moves. To lower a weight it is the smallest of one local minimum "
-        "for each of the eight heaviest other keys.");
+        "The smallest ‖Δq‖ for which softmax over keys of s + Δq · k · scale / τ gives the target; "
+        "every score of the row changes. To lower a weight: the smallest of up to eight local "
+        "minima, one for each of the largest other weights.");
 }
 
 ReachLine word_line(const AppState& state, const Reach& reach) {
-    ReachLine line =
-        change_line(fmt::format("word {}", axis_label(state, Axis::key, reach.column)), "x",
-                    reach.word, reach.why_no_word, reach.no_word_edit,
-                    "Δx = Δs · g / ‖g‖², g = W_K q · scale / τ: of this row only the score of this "
-                    "key moves. It also changes this word's key for the other queries, its value, "
-                    "and, where it is a query too, its own row; other heads as well.");
+    ReachLine line = change_line(fmt::format("word {}", axis_label(state, Axis::key, reach.column)),
+                                 "x", reach.word, reach.why_no_word, reach.no_word_edit,
+                                 "Δx = Δs · g / ‖g‖², g = W_K q · scale / τ: in this row only the "
+                                 "score of this key changes. The word's key for other queries, its "
+                                 "value, its own row as a query, and other heads change too.");
     line.word = true;
     return line;
 }
@@ -204,10 +204,9 @@ Reach reach_of(const AppState& state) {
     const auto scores = sheet_of(state, Stage::masked).values;
     const auto keys = sheet_of(state, Stage::k).values;
     if (!pair_stages()[index_of(look.stage)])
-        return lacking(
-            "Select a pair of scores or weights: what it takes to change it is said here.");
+        return lacking("Select a score or a weight to see how to change it.");
     if (scores.rows == 0 || keys.rows != scores.columns)
-        return lacking("The backend does not keep scores and keys: choose another.");
+        return lacking("This backend does not store scores and keys. Select another backend.");
     reach.row = look.cell.row;
     reach.column = look.cell.column;
     if (reach.row >= scores.rows || reach.column >= scores.columns)
@@ -218,13 +217,12 @@ Reach reach_of(const AppState& state) {
     if (std::isinf(reach.score) && reach.score < 0.0)
         return lacking(may_attend(state.document().spec.mask, state.document().size, state.batch,
                                   state.head, reach.row, reach.column)
-                           ? "The score is −∞ as it is computed: nothing here gives it a weight."
-                           : "The pair is masked: no score, query or word gives it a weight.");
+                           ? "The score is −∞, so no change here gives it a weight."
+                           : "The pair is masked, so no change here gives it a weight.");
     const auto change = score_change(row.logits, j, look.target);
     if (!change)
         return lacking(
-            "This row has one key only, or a number that is not finite: no score gives it another "
-            "weight.");
+            "This weight cannot change: the row has one key only, or a number that is not finite.");
     reach.score_change = *change;
     reach.now = 1.0 / (1.0 + std::exp(*change - logit_of(look.target)));
     add_query(state, row, reach);
@@ -239,14 +237,14 @@ ReachView reach_view(const AppState& state) {
     view.lacks = reach.lacks;
     if (!view.lacks.empty()) return view;
     const CellRef cell{Stage::weights, reach.row, reach.column};
-    view.title = fmt::format("What gives {}, now {}, the weight {}?", cell_name(state, cell),
+    view.title = fmt::format("How to change {} from {} to {}", cell_name(state, cell),
                              number(reach.now), number(view.target));
     view.lines.push_back(
         {"score",
          fmt::format("Δs = {}: {} → {}", with_sign(reach.score_change), number(reach.score),
                      number(wanted_score(state, reach))),
-         "Δs = ln(p / (1 − p)) of the target less that of the weight now; the other scores of the "
-         "row stay. A score is computed: query or word have to be changed for it."});
+         "Δs = ln(p / (1 − p)) of the target minus that of the weight now; other scores of the row "
+         "stay. Scores are computed: change the query or a word."});
     view.lines.push_back(query_line(reach));
     view.lines.push_back(word_line(state, reach));
     return view;

@@ -58,10 +58,10 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
         has_sinks(pinned.document()) || has_sinks(state.document()) ? ", the sink with them" : "";
     SideVector side{kl ? "KL" : "TV",
                     kl ? fmt::format("KL(b‖n) = Σ_j b ln(b / n) of each row{}, in nats: b the "
-                                     "baseline, n now; ∞ where n is 0 at a key where b is not",
+                                     "baseline, n now; ∞ if n is 0 at a key where b is not",
                                      sink)
                        : fmt::format("total variation ½ Σ_j |b − n| of each row{}, b the baseline, "
-                                     "n now: the share of the weight that moved",
+                                     "n now: the fraction of the weight that moved",
                                      sink),
                     {},
                     Role::score};
@@ -89,7 +89,7 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
     GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
     grid.title = "now − baseline";
     grid.role = Role::score;
-    grid.tooltip = "what is shown now less the baseline; 0 where both are the same ∞ or both NaN";
+    grid.tooltip = "now minus baseline; 0 where both are the same ∞ or both NaN";
     look_at(grid, compare_look(state).cell, compare_look(state).hovered);
     if (compare_look(state).stage == Stage::weights)  // distributions
         grid.sides = {row_numbers(state, pinned, stage, true),
@@ -99,8 +99,7 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
 
 /// "Differs: temperature 1 → 2, head 0 → 1 and 3 more."
 std::string differing_words(const std::vector<Difference>& list) {
-    if (list.empty())
-        return "Nothing differs from the baseline: change something, and it is compared with it.";
+    if (list.empty()) return "Nothing differs from the baseline yet.";
     std::string words = "Differs: ";
     const std::size_t most = std::min(list.size(), kMostNamedDifferences);
     for (std::size_t n = 0; n < most; ++n)
@@ -170,7 +169,7 @@ InspectorTable compare_table(const AppState& state, const ComparedStage& stage) 
 InspectorView unpinned_inspector(const AppState& state) {
     const ComparedStage stage = compared_stage(state, state);
     const auto [i, j] = compare_look(state).cell;
-    InspectorView view = only_hint("B pins what is shown as the baseline.");
+    InspectorView view = only_hint("B pins the current state as the baseline.");
     if (!stage.lacks.empty() || i >= stage.b.rows || j >= stage.b.columns) return view;
     view.empty = false;
     view.role = info(compare_look(state).stage).role;
@@ -221,8 +220,8 @@ ComparedStage compared_stage(const AppState& state, const AppState& pinned) {
         return values.rows * values.columns == 0;
     };
     if (none(stage.a) || none(stage.b))
-        stage.lacks = fmt::format("{} has no {}: it is not computed there, or not kept.",
-                                  none(stage.a) ? "The baseline" : "What is shown", name);
+        stage.lacks = fmt::format("{} has no {}: it is not computed or not stored.",
+                                  none(stage.a) ? "The baseline" : "The current state", name);
     else if (stage.a.rows != stage.b.rows || stage.a.columns != stage.b.columns)
         stage.lacks =
             fmt::format("No difference: {} is {} in the baseline and {} now.", name,
@@ -253,7 +252,7 @@ CompareView build_compare_view(const AppState& state) {
     view.reach = reach_view(state);
     if (look.pins.empty()) {
         view.point =
-            "Press B to pin what is shown as the baseline, then change something: scaling, "
+            "Press B to pin the current state as the baseline, then change something: scaling, "
             "temperature, a mask, a number, the head or the document.";
         view.grids = {side_grid(state, "now")};
         return view;
@@ -285,7 +284,7 @@ InspectorView compare_inspector(const AppState& state) {
     const ComparedStage stage = compared_stage(state, pinned);
     const auto [i, j] = look.cell;
     if (!stage.lacks.empty() || i >= stage.b.rows || j >= stage.b.columns)
-        return only_hint(stage.lacks.empty() ? "Click a cell: it is compared here." : stage.lacks);
+        return only_hint(stage.lacks.empty() ? "Click a cell to compare it." : stage.lacks);
     InspectorView view = titled(cell_name(state, {look.stage, i, j}), info(look.stage).role);
     const float a = stage.a(i, j);
     const float b = stage.b(i, j);

@@ -59,8 +59,7 @@ void add_pin_commands(const CommandAdder& add, const AppState& state) {
     const bool shows_b = look.blink && *look.blink == 1;
     add(shows_b ? "Blink: show the baseline" : "Blink: show now", Key::space,
         SetBlink{shows_b ? Index{0} : Index{1}}, !look.pins.empty());
-    add("Baseline and now beside each other", Key::v, SetBlink{std::nullopt},
-        look.blink.has_value());
+    add("Baseline and now side by side", Key::v, SetBlink{std::nullopt}, look.blink.has_value());
 }
 
 void enter_compare(AppState& state) {
@@ -80,7 +79,7 @@ void enter_compare(AppState& state) {
 void add_compare_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Compare", compare_lacks(state).empty()};
     if (add.there) {
-        add("Pin what is shown as the baseline", Key::b, PinBaseline{});
+        add("Pin the current state as the baseline", Key::b, PinBaseline{});
         add_pin_commands(add, state);
         add_arrows(add, "cell", "cell", plain,
                    [&](Index rows, Index columns) { return moved_cell(state, rows, columns); });
@@ -122,9 +121,9 @@ std::vector<Shot> compare_shots() {
 }
 
 constexpr std::string_view kCompareMouse[] = {
-    "Click a cell: the inspector says what it is in the baseline and now.",
-    "Drag the target weight: the smallest changes that give it are computed.",
-    "Point at a cell: the same one is framed in every matrix.",
+    "Click a cell to see its baseline value and its current value.",
+    "Drag the target weight to see the smallest changes that reach it.",
+    "Point at a cell to frame it in every matrix.",
 };
 
 /// By B where the workspace has no use for it; Ctrl+B everywhere. Compare has its own.
@@ -134,17 +133,15 @@ void add_pin(std::vector<Command>& list, const AppState&) {
     const auto takes_b = [](const Command& command) { return command.chord == plain(Key::b); };
     const bool free = std::ranges::none_of(list, takes_b);
     const CommandAdder add{list, "Window"};
-    add("Pin what is shown as the baseline of Compare", ctrl(Key::b), PinBaseline{}, true, {},
+    add("Pin the current state as the baseline of Compare", ctrl(Key::b), PinBaseline{}, true, {},
         free ? plain(Key::b) : Chord{});
 }
 
 /// Two moments of one training: the one that is open becomes the baseline of the next.
 std::string pin_before(AppState& state, const OpenRequest& request) {
     if (state.opening)
-        return fmt::format(
-            "Not compared: {} is still being opened, and what is open then is the one to compare "
-            "with.",
-            words_of(*state.opening));
+        return fmt::format("Not compared: {} is still opening. Compare after it has opened.",
+                           words_of(*state.opening));
     const auto* const next = std::get_if<TrainedOrigin>(&request.what);
     const auto* const before = std::get_if<TrainedOrigin>(&state.document().origin);
     if (next && before && !(*before == *next)) carry_out(state, PinBaseline{});
@@ -159,7 +156,7 @@ bool is_pin(const AppState& state, Index pin) {
 
 void say_no_pin(AppState& state, Index pin) {
     const std::size_t count = compare_look(state).pins.size();
-    if (count == 0) return warn(state, "Nothing is pinned: B pins what is shown.");
+    if (count == 0) return warn(state, "Nothing is pinned. Press B to pin the current state.");
     // Counted from 1 on screen; a journal may hold any number.
     const auto number = static_cast<double>(pin) + 1.0;
     warn(state, "There is no pin {:.0f}: there are {}.", number, count);
@@ -221,12 +218,11 @@ void carry_out(AppState& state, const PinBaseline&) {
     const auto same =
         std::ranges::find_if(look.pins, [&](const ComparePin& pin) { return is_same(pin, state); });
     if (same == look.pins.end() && look.pins.size() == kMostPins)
-        return warn(state,
-                    "{} are pinned, as many as there are digits: unpin one in Compare (4 C).",
+        return warn(state, "{} baselines are pinned, the maximum. Unpin one in Compare (4 C).",
                     kMostPins);
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
     if (same == look.pins.end()) look.pins.push_back(pin_of(state));
-    say(state, "Pinned as baseline {}: {}. 4 C compares what comes next with it.",
+    say(state, "Pinned as baseline {}: {}. Compare (4 C) shows what changes next.",
         look.baseline + 1, look.pins[look.baseline].words);
 }
 
@@ -251,7 +247,7 @@ void carry_out(AppState& state, const Unpin& action) {
 void carry_out(AppState& state, const ShowCompareStage& action) {
     const auto stages = ribbon_stages(state.document());
     if (std::ranges::find(stages, action.stage) == stages.end())
-        return warn(state, "{} is no stage of this document.", info(action.stage).symbol);
+        return warn(state, "This document has no stage {}.", info(action.stage).symbol);
     compare_look(state).stage = action.stage;
     settle_compare(state);
     say(state, "{}: {}", info(action.stage).title, info(action.stage).words);
@@ -266,7 +262,7 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
     if (selected == large::Cell{action.row, action.column})
         return say(state, value
                               ? fmt::format("Now: {} = {}.", cell_name(state, cell), number(*value))
-                              : std::string("The cell is in the baseline alone."));
+                              : std::string("Only the baseline has this cell."));
     selected = before;
     warn(state, "There is no cell {}, {}: rows and columns count from 0.", action.row,
          action.column);
@@ -274,18 +270,18 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
 
 void carry_out(AppState& state, const SetBlink& action) {
     if (action.side && (*action.side < 0 || *action.side > 1))
-        return warn(state, "There are the sides 0, which is the baseline, and 1, which is now.");
+        return warn(state, "Expected side 0 (baseline) or 1 (now).");
     if (action.side && compare_look(state).pins.empty()) return say_no_pin(state, 0);
     compare_look(state).blink = action.side;
-    if (!action.side) return say(state, "Baseline and now beside each other.");
+    if (!action.side) return say(state, "Baseline and now side by side.");
     say(state, *action.side == 0 ? "The baseline: Space shows now in the same place."
                                  : "Now: Space shows the baseline in the same place.");
 }
 
 void carry_out(AppState& state, const SetTargetWeight& action) {
     if (!(action.weight > 0.0 && action.weight < 1.0))
-        return warn(state, fmt::format("The target is {}: a weight is more than 0 and less than 1 "
-                                       "here, for 0 and 1 need infinite scores.",
+        return warn(state, fmt::format("The target is {}; expected more than 0 and less than 1, "
+                                       "because 0 and 1 need infinite scores.",
                                        number(action.weight)));
     compare_look(state).target = action.weight;
     const Reach reach = reach_of(state);
@@ -308,15 +304,15 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const std::string row = axis_label(state, info(stage).rows, first.row);
     const std::string target = number(compare_look(state).target);
     if (trial.shared_document() == state.shared_document())
-        return say(state, "The weight is {} already.", target);
+        return say(state, "The weight is already {}.", target);
     edit_document(state, trial.document(),
-                  fmt::format("{}[{}] moved for the weight {}", name_of(stage), row, target));
+                  fmt::format("{}[{}] changed for the weight {}", name_of(stage), row, target));
 }
 
 extern const WorkspaceInfo kCompareWorkspace{
     .key = "compare",
     .title = "Compare",
-    .tip = "What was pinned beside the present: what differs, and by how much.",
+    .tip = "Compares a pinned baseline with the current state: what differs, and by how much.",
     .group = Group::variants,
     .letter = Key::c,
     .shows_document = true,

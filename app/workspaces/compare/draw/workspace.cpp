@@ -26,12 +26,11 @@ std::optional<large::Cell> draw_matrices(const CompareView& view, std::size_t n,
 void draw_compare_bar(const CompareView& view, ControlBar& bar) {
     Actions& out = bar.out;
     if (const auto n = bar.combo("##stage", {view.stage_names, view.stage}, kStages,
-                                 {"The stage that is compared", "Keys: PgUp, PgDn"}))
+                                 {"Stage to compare", "Keys: PgUp, PgDn"}))
         out.push_back(ShowCompareStage{view.stages[*n]});
-    if (bar.button(
-            "pin", "pin as baseline",
-            {"What is shown becomes the baseline",
-             "Kept until the program ends, not in a session. Key: B, here and where B is free"}))
+    if (bar.button("pin", "pin as baseline",
+                   {"Pins the current state",
+                    "Kept until the program ends, but not in a session. Key: B"}))
         out.push_back(PinBaseline{});
     if (view.pins.empty()) return;
     const auto now = static_cast<std::size_t>(view.baseline);
@@ -41,7 +40,7 @@ void draw_compare_bar(const CompareView& view, ControlBar& bar) {
         out.push_back(ChooseBaseline{*n});
     const int shown = view.blink ? static_cast<int>(*view.blink) + 1 : 0;
     if (const auto n = bar.choice("blink", {"both", "baseline", "now"}, shown,
-                                  {"Beside each other, or in the same place", "Keys: Space, V"}))
+                                  {"Side by side, or in the same place", "Keys: Space, V"}))
         out.push_back(SetBlink{*n == 0 ? std::nullopt : std::optional<Index>(*n - 1)});
     if (bar.button("unpin", "unpin", {"Unpin the baseline", "Key: Delete"}))
         out.push_back(Unpin{view.baseline});
@@ -64,8 +63,8 @@ void draw_reach(const CompareView& view, const Frame& frame, Actions& out) {
         words(frame, font, frame.theme.text, fit_text(frame, font, text, room));
     };
     if (narrow) line_of(frame.fonts.strong, reach.title, 0.0F);
-    const Tip tip{"The weight that the selected pair is to have",
-                  "Nothing is changed until a button is pressed. Keys: U, D"};
+    const Tip tip{"Target weight of the selected pair",
+                  "Nothing changes until you press a button. Keys: U, D"};
     const std::string value = view::number(reach.target);
     const SliderWords words_of{"target", value, "0.9999"};
     if (const auto target = real_slider(frame, "##target", words_of, reach.target, 0.001, 0.999,
