@@ -97,7 +97,7 @@ TEST_CASE("a wholly masked chunk leaves m, l and O, and says so; an empty row fo
     AppState state = online_state({SetKind{KindsSide::a, "mask", "causal"}, SelectKindsPair{0, 0},
                                    SetOnlineChunk{1}, StepOnline{2}});
     OnlineView view = build_online_view(state);
-    CHECK(view.sentence == "Key sat: masked, so m, ℓ and O stay as they are.");
+    CHECK(view.sentence == "Key sat: masked, so m, ℓ and O stay the same.");
     CHECK(view.keys[1].masked);
     CHECK(cell(view.state, 0, 0) == cell(view.state, 3, 0));
     const AppState empty = json_state(R"("padding": 0)", "a b c");

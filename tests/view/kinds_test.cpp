@@ -138,15 +138,15 @@ TEST_CASE("linear attention: φ(q)·φ(k) shared by rows, with fewer operations 
     };
     CHECK(row("FLOPs of this head").a == "117");  // 2·9·(2 + 2) + 5·9
     CHECK(row("FLOPs of this head").b == "84");   // 2·(3·4 + 3·2·3) + 2·6 + 3·4
-    CHECK(row("kept besides Q, K, V").a == "36 B");
-    CHECK(row("kept besides Q, K, V").b == "24 B");  // S [2, 2] and z [2]
+    CHECK(row("extra memory kept").a == "36 B");
+    CHECK(row("extra memory kept").b == "24 B");  // S [2, 2] and z [2]
 }
 
 TEST_CASE("chunks give the same weights; latents and state space their own, freshly seeded") {
     AppState state = kinds_state({ChooseKinds{"chunked"}});
     check_weights(result_of(state).b, kScaled);
     CHECK(kinds_sentence(state).starts_with("Every weight of A and B is equal") !=
-          kinds_sentence(state).starts_with("The weights of A and B are equal to rounding"));
+          kinds_sentence(state).starts_with("The weights of A and B are equal up to rounding"));
     state = kinds_state({ChooseKinds{"latents"}});
     for (Index i = 0; i < 3; ++i) {
         double sum = 0.0;
@@ -164,8 +164,7 @@ TEST_CASE("low rank: its weights may be negative, its FLOPs and memory stand in 
     REQUIRE(result_of(state).b.fault.empty());
     const auto flops = one_of(build_kinds_view(state).rows, "FLOPs of this head", &KindRow::label);
     CHECK(flops.b == "126");  // 2·2·(3 + 3)·(2 + 2) + 5·2·3
-    CHECK(one_of(build_kinds_view(state).rows, "kept besides Q, K, V", &KindRow::label).b ==
-          "56 B");
+    CHECK(one_of(build_kinds_view(state).rows, "extra memory kept", &KindRow::label).b == "56 B");
     CHECK(build_kinds_view(state).b.words == "low rank, 2 rows · no mask");
     CHECK(has(build_kinds_view(state).note, "of seed 1, not trained"));
     CHECK(has(kinds_sentence(after(state, {b_is("mask", "causal")})),
@@ -222,7 +221,8 @@ TEST_CASE("what an operation has no meaning for is refused in words, and left ou
     CHECK(build_kinds_view(state).b.shows_sink);
 }
 
-TEST_CASE("weights that are no shares of 1 are said as numbers; what cannot be compared says why") {
+TEST_CASE(
+    "weights that do not sum to 1 are numbers, not percentages; what cannot be compared says why") {
     const AppState state = kinds_state({ChooseKinds{"state-space"}});
     CHECK(kinds_sentence(state).find('%') == std::string::npos);
     CHECK(build_kinds_view(state).b.weights.sides.empty());
@@ -274,17 +274,17 @@ TEST_CASE("ALiBi takes the slope of the head shown, of eight heads where there i
 TEST_CASE("the sentence names the sides, the pair, its weights and the output") {
     CHECK(kinds_sentence(kinds_state({b_is("position", "rope-half")})) ==
           "B (RoPE, halves) differs most from A (no position) at cat → cat: 68.3 % against 40.1 %; "
-          "the output moves by 0.2814 at most.");
+          "the output changes by at most 0.2814.");
     CHECK(kinds_sentence(kinds_state({b_is("mask", "window")})) ==
           "B (window of 1) differs most from A (no mask) at cat → mat: 0.0 % against 40.1 %; the "
-          "output moves by 0.2686 at most.");
+          "output changes by at most 0.2686.");
     CHECK(kinds_sentence(kinds_state()) ==
-          "A and B are the same kind: choose another for one of them.");
+          "A and B are the same kind: select another for one of them.");
     CHECK(kinds_sentence(kinds_state({b_is("mask", "full")})) ==
           "Every weight of A and B is equal, and so is the output.");
     CHECK(kinds_sentence(
               kinds_state({SetCell{{Stage::x, 1, 0}, std::nan("")}, b_is("scaling", "off")})) ==
-          "No pair is a number on both sides.");
+          "Every difference is NaN or infinite.");
 }
 
 TEST_CASE("what is no number is counted and left out of the largest difference") {
@@ -297,7 +297,7 @@ TEST_CASE("what is no number is counted and left out of the largest difference")
     CHECK(result.difference.compared == 6);
     CHECK(result.difference.row == 1);
     CHECK(std::isnan(result.error.largest));
-    CHECK(has(kinds_sentence(state), "3 pairs are no number on a side and are left out"));
+    CHECK(has(kinds_sentence(state), "Left out: 3 pairs, not finite in A or B."));
 }
 
 TEST_CASE("settings are undone, and in session and journal; one that is none is named") {

@@ -57,7 +57,7 @@ void carry_out(AppState& state, const ChooseKinds& action) {
 void carry_out(AppState& state, const SwapKinds&) {
     KindsControls controls = kinds_controls(state);
     std::swap(controls.a, controls.b);
-    edit_controls(state, controls, "A and B changed places");
+    edit_controls(state, controls, "A and B are swapped");
 }
 
 void carry_out(AppState& state, const CopyKind& action) {

@@ -95,7 +95,7 @@ void add_turns(const Pair& pair, const std::string& letter, Index position, cons
             number(from[first]), number(from[second]), number(to[first]), number(to[second])));
     }
     if (dims / 2 > kMostPairs)
-        pair.note(fmt::format("And so {} of columns of {}.",
+        pair.note(fmt::format("The same for {} of columns of {}.",
                               counted(dims / 2 - kMostPairs, "more pair"), letter));
 }
 
@@ -291,9 +291,9 @@ void explain_scores(const Pair& pair) {
     add_biases(pair);
     if (trouble.empty()) add_softmax(pair);
     if (pair.side.kind.operation == KindOperation::chunked)
-        pair.note(
-            fmt::format("Taken {} at a time, with m and Σ rescaled in between, the weight is {}.",
-                        counted(pair.side.kind.chunk, "key"), number(pair.out.weight)));
+        pair.note(fmt::format(
+            "Processed {} at a time, with m and Σ rescaled in between, the weight is {}.",
+            counted(pair.side.kind.chunk, "key"), number(pair.out.weight)));
 }
 
 // ---- in place of softmax
@@ -315,8 +315,8 @@ void add_latents(const Pair& pair) {
     const auto in = pair.side.made_of("weights_in");
     Row column;
     for (Index m = 0; m < in.rows; ++m) column.push_back(in(m, pair.j));
-    pair.note(fmt::format("What the query takes of each latent: {}.", listed(out)));
-    pair.note(fmt::format("What each latent takes of the key: {}.", listed(column)));
+    pair.note(fmt::format("Weights of the query on the latents: {}.", listed(out)));
+    pair.note(fmt::format("Weight of the key in each latent: {}.", listed(column)));
     pair.add("a", products(out, Role::query, column, Role::key), pair.out.weight, sum_words(out));
 }
 
@@ -326,9 +326,9 @@ void add_linformer(const Pair& pair) {
     const auto f = pair.side.fresh.tensors[1].matrix(0, pair.side.head);
     Row column;
     for (Index m = 0; m < f.rows; ++m) column.push_back(f(m, pair.j));
-    pair.note(fmt::format("What the query takes of each row: {}.", listed(low)));
+    pair.note(fmt::format("Weights of the query on the rows: {}.", listed(low)));
     pair.note(
-        fmt::format("What each row has of the value: {}, by F, random here.", listed(column)));
+        fmt::format("Weight of the value in each row: {}, from F, random here.", listed(column)));
     pair.add("a", products(low, Role::query, column, Role::value), pair.out.weight, sum_words(low));
 }
 
@@ -353,8 +353,8 @@ void add_state_space(const Pair& pair) {
     }
     pair.note(fmt::format("C of the query: {}.", listed(c)));
     pair.note(
-        fmt::format("Each column of V has a weight of its own, Σ_n C · A′ · B′ over {}, A′ taken "
-                    "{}: this is their mean. D adds the token's own value besides.",
+        fmt::format("Each column of V has its own weight, Σ_n C · A′ · B′ over {}, A′ taken "
+                    "{}: this is their mean. D also adds the token's own value.",
                     counted(states, "state"), counted(pair.i - pair.j, "time")));
     const Expr sum = combine(Op::sum, std::move(each));
     pair.add("Σ", sum, evaluate(sum), fmt::format("Σ of {} columns' weights", columns));

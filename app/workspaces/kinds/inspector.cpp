@@ -85,7 +85,7 @@ std::string python_row(const KindComputed& side, const char* name, large::Cell c
 InspectorView kinds_inspector(const AppState& state) {
     const auto& result = kinds_look(state).result;
     if (!result || !is_current(*result, state) || !result->whole())
-        return only_hint("Two kinds that can be computed are explained here, cell by cell.");
+        return only_hint("Select a cell to see the arithmetic of both kinds.");
     const large::Cell cell = shown_pair(state);
     InspectorView view = titled(pair_name(state, {cell.row, cell.column}), Role::weight);
     view.value =

@@ -43,8 +43,8 @@ Action run(const KindsTimeRequest& request, const RunControl& control) {
 void carry_out(AppState& state, const MeasureKinds&) {
     KindsLook& look = kinds_look(state);
     look.measures = look.result && look.result->whole();
-    if (!look.measures) return warn(state, "There are no two sides to be measured.");
-    say(state, "Both sides are computed again: their times stand in the table.");
+    if (!look.measures) return warn(state, "There are not two kinds to measure.");
+    say(state, "Both kinds are computed again; the table gets their times.");
 }
 
 /// Says nothing: a replay does not wait for it.

@@ -52,7 +52,7 @@ OnlineKey key_of(const Passing& at, Index j, std::string label) {
     OnlineKey key;
     key.label = std::move(label);
     if (j >= at.seen()) {
-        key.tooltip = key.label + ": to come";
+        key.tooltip = key.label + ": not processed yet";
         return key;
     }
     key.when = j >= at.step()->first ? OnlineKey::When::now : OnlineKey::When::seen;
@@ -159,14 +159,14 @@ void add_result(const Passing& at, OnlineView& view) {
         view.result_words =
             "The mask leaves this row no key: ℓ = 0, and the row follows the rule for empty rows.";
     else if (std::isnan(most))
-        view.result_words = "A number is NaN on one side alone.";
+        view.result_words = "A number is NaN on one side only.";
     else if (std::ranges::any_of(ordinary, [](double each) { return std::isnan(each); }))
-        view.result_words = "NaN in the scores or values: both ways give NaN.";
+        view.result_words = "NaN in the scores or values: both methods give NaN.";
     else
-        view.result_words = most == 0.0 ? "O ÷ ℓ is the ordinary softmax's row exactly."
+        view.result_words = most == 0.0 ? "O ÷ ℓ equals the row of ordinary softmax exactly."
                                         : fmt::format(
-                                              "O ÷ ℓ is the ordinary softmax's row but for "
-                                              "rounding: {} at most, in float64.",
+                                              "O ÷ ℓ equals the row of ordinary softmax up to "
+                                              "rounding: at most {}, in float64.",
                                               number(most));
 }
 
@@ -181,16 +181,15 @@ std::string keys_words(const Passing& at, const OnlineStep& step) {
 
 /// What became of m, ℓ and O.
 std::string change_words(const OnlineStep& step, const OnlineState& before) {
-    if (step.seen == 0) return "masked, so m, ℓ and O stay as they are.";
+    if (step.seen == 0) return "masked, so m, ℓ and O stay the same.";
     const double m = step.after.largest;
     if (!std::isfinite(m) || !std::isfinite(step.after.sum))
         return fmt::format("m is {} and ℓ {}.", number(m), number(step.after.sum));
     if (before.largest == -kInf)
-        return fmt::format("the first scores: m is {}, and nothing is there to rescale.",
-                           number(m));
+        return fmt::format("first scores: m is {}, with nothing to rescale.", number(m));
     if (m == before.largest)
-        return fmt::format("no score passes m = {}: α is 1, and the chunk is added.", number(m));
-    return fmt::format("m grows from {} to {}: ℓ and O shrink to α = {} of what they were.",
+        return fmt::format("no score exceeds m = {}, so α = 1 and the chunk is added.", number(m));
+    return fmt::format("m grows from {} to {}, so ℓ and O are multiplied by α = {}.",
                        number(before.largest), number(m), number(step.rescale));
 }
 
@@ -207,8 +206,8 @@ std::string fault_of(const AppState& state) {
     const KindsSide which = kinds_controls(state).online;
     if (!result || !result->fault.empty() || !result->side(which).fault.empty())
         return kinds_sentence(state);
-    return fmt::format("{} has no row of scores to go through: it is {}.",
-                       which == KindsSide::a ? "A" : "B", kind_words(result->side(which).kind));
+    return fmt::format("{} has no row of scores: it is {}.", which == KindsSide::a ? "A" : "B",
+                       kind_words(result->side(which).kind));
 }
 
 std::optional<Passing> passing_of(const AppState& state) {
@@ -232,7 +231,7 @@ Index online_chunks(const AppState& state) {
 
 std::string online_words(const AppState& state) {
     const auto at = passing_of(state);
-    return at ? sentence_of(*at) : "There is nothing to step through.";
+    return at ? sentence_of(*at) : "Nothing to step through.";
 }
 
 OnlineView build_online_view(const AppState& state) {

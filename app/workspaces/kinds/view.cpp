@@ -34,19 +34,19 @@ KindChoice choice_of(std::string_view setting, std::span<const KindName> names, 
 std::vector<KindChoice> choices_of(const AttentionKind& kind) {
     const bool scores = has_pair_scores(kind);
     std::vector<KindChoice> choices;
-    choices.push_back(choice_of("operation", kOperationNames, kind.operation, "Operation",
-                                "What stands in the place of softmax. Its implied weights are what "
-                                "each value is multiplied by."));
+    choices.push_back(
+        choice_of("operation", kOperationNames, kind.operation, "Operation",
+                  "Replacement for softmax. Its implied weights are the factors of the values."));
     if (scores || kind.score != Score::dot)
         choices.push_back(choice_of("score", kScoreNames, kind.score, "Score",
                                     std::string(info(kind.score).words)));
     if (scores || kind.position != KindPosition::none)
-        choices.push_back(choice_of(
-            "position", kPositionNames, kind.position, "Position",
-            "RoPE turns queries and keys before the score; ALiBi lowers it by the distance."));
+        choices.push_back(choice_of("position", kPositionNames, kind.position, "Position",
+                                    "RoPE rotates queries and keys before the score; ALiBi lowers "
+                                    "the score by the distance."));
     choices.push_back(choice_of(
         "mask", kMaskNames, kind.mask, "Mask",
-        "Which keys a query may attend to. A mask chosen here stands in place of the document's."));
+        "Which keys a query may attend to. A mask selected here replaces the document's."));
     choices.back().names.front() = "the document's mask";
     return choices;
 }
@@ -88,7 +88,7 @@ SideVector entropy_column(const KindComputed& side) {
         if (side.allowed_of_row[i] == 0) {
             column.cells.emplace_back("–");
             column.bars.push_back(0.0);
-            column.cell_tips.emplace_back("no key, and so no H");
+            column.cell_tips.emplace_back("no key, so no H");
             continue;
         }
         column.cells.push_back(cell_number(side.entropy[i], 2));
@@ -132,7 +132,7 @@ GridView difference_grid(const AppState& state, const KindsResult& result) {
     GridView grid = shown_grid(state, result.difference_shown,
                                {ColorScale::diverging, false, masked_on_both(result)}, "B − A");
     grid.role = Role::score;
-    grid.tooltip = "weight in B less weight in A";
+    grid.tooltip = "weight in B minus weight in A";
     grid.shape = "no pair differs";
     if (const KindsDifference& most = result.difference; most.value != 0.0) {
         light(grid, grid.ref(most.row, most.column));
@@ -197,7 +197,7 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
              "The largest change of one weight, ringed in B − A.", "", "",
              placed(most.value, pair_name(state, {most.row, most.column}))},
             {"weights, change of a row", "mean of ½ Σ_j |B − A|",
-             "Where both rows sum to 1 it is the share that goes to other keys.", "", "",
+             "If both rows sum to 1: the fraction of the weight that moves to other keys.", "", "",
              moved_share(result)},
             {"output, largest change", "max |O_B − O_A|",
              "O = A V of this head: the largest change of one number of it.", "", "",
@@ -208,7 +208,7 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
 }
 
 std::string entropy_words(const KindComputed& side) {
-    if (!side.has_shares) return "no shares";
+    if (!side.has_shares) return "not weights";
     double sum = 0.0;
     Index rows = 0;
     for (std::size_t i = 0; i < side.entropy.size(); ++i)
@@ -244,9 +244,9 @@ void add_times(const AppState& state, std::vector<KindRow>& rows) {
     if (!times || times->of != kinds_look(state).result || times->a_runs < 1 || times->b_runs < 1)
         return;
     const auto words = [](double ms) { return significant(1e3 * ms, 3) + " µs"; };
-    rows.push_back({"time, measured here", "median of some runs",
-                    fmt::format("What this screen computes, once more, in double by plain loops: "
-                                "{} runs of A, {} of B. A kernel takes another time.",
+    rows.push_back({"time, measured here", "median of several runs",
+                    fmt::format("The computation of this screen in double, with plain loops: {} "
+                                "runs of A, {} of B. A kernel takes a different time.",
                                 times->a_runs, times->b_runs),
                     words(times->a_ms), words(times->b_ms), ""});
 }
@@ -259,18 +259,18 @@ std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
                         words(result.b), ""});
     };
     add("entropy, mean of the rows", "H = −Σ a ln a",
-        "How evenly a row shares its weight: 0 for one key, ln n for n equal ones. Each row's "
-        "stands beside it; a row that may attend to no key has none.",
+        "How evenly a row spreads its weight: 0 for one key, ln n for n equal ones. Each row has "
+        "its value beside it; a row that may attend to no key has none.",
         entropy_words);
     add("pairs that the mask allows", "n_q · n_k at most",
         "Pairs of a query and a key that get a weight.", allowed_words);
     add("FLOPs of this head", "multiply-adds 2, the rest 1",
-        fmt::format("A: {}. B: {}. What the score, positions, soft cap and sink compute, 5 a pair "
-                    "for the softmax, and A V. ÷ √d_k and ÷ τ count as 0, for W_Q can hold them. "
-                    "Shift+M measures the time beside them.",
-                    flop_words(result.a), flop_words(result.b)),
+        fmt::format(
+            "A: {}. B: {}. Score, positions, soft cap, sink, 5 per pair for softmax, and A V. "
+            "Scaling and τ count as 0, because W_Q can hold them. Shift+M measures the time.",
+            flop_words(result.a), flop_words(result.b)),
         [](const KindComputed& side) { return grouped(static_cast<Index>(side.cost.flops())); });
-    add("kept besides Q, K, V", "4 bytes a number",
+    add("extra memory kept", "4 bytes a number",
         fmt::format("A: {}. B: {}.", kept_words(result.a), kept_words(result.b)),
         [](const KindComputed& side) {
             return fmt::format("{} B", grouped(static_cast<Index>(side.cost.kept_bytes())));

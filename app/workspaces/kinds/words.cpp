@@ -26,7 +26,7 @@ std::string operation_words(const AttentionKind& kind) {
     const std::string name = name_of(kOperationNames, kind.operation);
     switch (kind.operation) {
         case KindOperation::chunked:
-            return fmt::format("{}, {} a chunk", name, kind.chunk);
+            return fmt::format("{}, {} per chunk", name, kind.chunk);
         case KindOperation::latents:
             return counted(kind.latents, "latent");
         case KindOperation::linformer:
@@ -68,19 +68,18 @@ std::string side_words(const KindsResult& result, KindsSide side) {
 }
 
 std::string output_words(const KindsResult& result) {
-    if (std::isnan(result.error.largest)) return "the output holds numbers that are none";
-    if (result.error.largest == 0.0) return "the output does not move";
-    return fmt::format("the output moves by {} at most", number(result.error.largest));
+    if (std::isnan(result.error.largest)) return "some numbers of the output are not finite";
+    if (result.error.largest == 0.0) return "the output does not change";
+    return fmt::format("the output changes by at most {}", number(result.error.largest));
 }
 
 /// "The weights are the same" and whether the outputs are.
 std::string equal_words(const KindsResult& result) {
     const std::string weights =
         result.difference.value == 0.0
-            ? result.difference.not_numbers == 0
-                  ? "Every weight of A and B is equal"
-                  : "Every weight that is a number in A and B is equal"
-            : fmt::format("The weights of A and B are equal to rounding ({} at most)",
+            ? result.difference.not_numbers == 0 ? "Every weight of A and B is equal"
+                                                 : "Every weight that is finite in A and B is equal"
+            : fmt::format("The weights of A and B are equal up to rounding (at most {})",
                           number(std::abs(result.difference.value)));
     if (result.error.largest == 0.0) return weights + ", and so is the output.";
     return fmt::format("{}; {}.", weights, output_words(result));
@@ -89,8 +88,8 @@ std::string equal_words(const KindsResult& result) {
 std::string not_number_words(const KindsResult& result) {
     const Index count = result.difference.not_numbers;
     if (count == 0) return {};
-    return fmt::format(" {} pair{} no number on a side and {} left out.", grouped(count),
-                       count == 1 ? " is" : "s are", count == 1 ? "is" : "are");
+    return fmt::format(" Left out: {} pair{}, not finite in A or B.", grouped(count),
+                       count == 1 ? "" : "s");
 }
 
 constexpr double kRounding = 1e-12;
@@ -111,9 +110,9 @@ std::string left_out_words(const Document& document) {
     if (names.empty()) return {};
     const std::string last = names.back();
     names.pop_back();
-    return names.empty()
-               ? fmt::format("Without the document's {}.", last)
-               : fmt::format("Without the document's {} and {}.", fmt::join(names, ", "), last);
+    return names.empty() ? fmt::format("Not applied: the document's {}.", last)
+                         : fmt::format("Not applied: the document's {} and {}.",
+                                       fmt::join(names, ", "), last);
 }
 
 }  // namespace
@@ -121,7 +120,7 @@ std::string left_out_words(const Document& document) {
 std::string setting_words(const AttentionKind& kind, std::string_view setting) {
     if (setting == "score") return name_of(kScoreNames, kind.score);
     if (setting == "position") return name_of(kPositionNames, kind.position);
-    if (setting == "scaling") return kind.scaled ? "÷ √d_k" : "no ÷ √d_k";
+    if (setting == "scaling") return kind.scaled ? "with scaling" : "without scaling";
     if (setting == "temperature")
         return fmt::format("τ = {}", significant(kind.temperature, kDigits));
     if (setting == "softcap")
@@ -202,8 +201,8 @@ std::string kinds_sentence(const AppState& state) {
         return "The masks of A and B allow no pair: there is nothing to compare.";
     const KindsDifference& most = result.difference;
     if (result.a_kind == result.b_kind)
-        return "A and B are the same kind: choose another for one of them.";
-    if (most.compared == 0) return "No pair is a number on both sides.";
+        return "A and B are the same kind: select another for one of them.";
+    if (most.compared == 0) return "Every difference is NaN or infinite.";
     if (std::abs(most.value) <= kRounding) return equal_words(result) + not_number_words(result);
     const std::string ties = most.equal == 0 ? "" : " and " + counted(most.equal, "other pair");
     const std::string a = side_words(result, KindsSide::a);
@@ -228,7 +227,7 @@ std::string kinds_note(const KindsResult& result) {
                         result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b})
         if (!side->is_softmax() && !info(side->operation_spec.operation).params.empty())
-            notes.push_back(fmt::format("{}: its parameters are fresh, of seed {}, not trained.",
+            notes.push_back(fmt::format("{}: random parameters of seed {}, not trained.",
                                         info(side->operation_spec.operation).title,
                                         result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b}) {

@@ -52,7 +52,7 @@ void add_pairs(const CommandAdder& add, const KindsControls& controls) {
     const std::size_t next = (present_pair(controls) + 1) % (presets.size() + 1);
     add("Next pair of kinds", Key::n, ChooseKinds{std::string(presets[next % presets.size()].key)});
     const bool differ = controls.a != controls.b;
-    add("A and B change places", Key::x, SwapKinds{}, differ);
+    add("Swap A and B", Key::x, SwapKinds{}, differ);
     add("Copy A to B", Key::c, CopyKind{KindsSide::a}, differ);
     add("Copy B to A", {}, CopyKind{KindsSide::b}, differ);
     for (const KindsPreset& preset : presets)
@@ -90,9 +90,9 @@ std::vector<Shot> kinds_shots() {
 }
 
 constexpr std::string_view kKindsMouse[] = {
-    "Click a weight of A or B, or their difference: the arithmetic of both sides.",
+    "Click a weight of A or B, or their difference, to see the arithmetic of both sides.",
     "Drag a number, or click and type it.",
-    "Point at a cell, or at a line of the table: what it is.",
+    "Point at a cell or a table row for details.",
     "More than 64 tokens: maps; the wheel zooms, dragging pans.",
 };
 
@@ -151,7 +151,7 @@ void enter_kinds(AppState& state) {
         kinds_look(state).selected = large::Cell{pair->query, pair->key};
     settle_kinds(state);
     if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
-    say(state, kinds_look(state).online ? "→ takes the next keys, Space plays."
+    say(state, kinds_look(state).online ? "→ processes the next keys, Space plays."
                                         : "N shows the next pair.");
 }
 

@@ -61,18 +61,18 @@ void draw_sizes(const Settings& at) {
     const AttentionKind& kind = at.side.kind;
     if (view::is_windowed(kind.mask))
         at.counted("window", "W", kind.window, 0,
-                   {"Window", "|i − j| ≤ W: so many keys to each side."});
+                   {"Window", "|i − j| ≤ W: at most W keys on each side."});
     if (kind.operation == KindOperation::chunked)
         at.counted("chunk", "keys", kind.chunk, 1,
-                   {"Keys a chunk", "The last one may be shorter."});
+                   {"Keys per chunk", "The last one may be shorter."});
     if (kind.operation == KindOperation::latents)
         at.counted("latents", "M", kind.latents, 1,
                    {"Latents", "Learned queries that read all tokens."});
     if (kind.operation == KindOperation::linformer)
         at.counted("rank", "M", kind.rank, 1,
-                   {"Rows", "Weighted sums of the keys, and of the values, that stand for all."});
+                   {"Rows", "Weighted sums that replace all keys and all values."});
     if (kind.operation == KindOperation::state_space)
-        at.counted("state", "N", kind.state, 1, {"States", "Numbers kept for each column of V."});
+        at.counted("state", "N", kind.state, 1, {"States", "Numbers stored for each column of V."});
 }
 
 void draw_numbers(const Settings& at) {
@@ -83,7 +83,7 @@ void draw_numbers(const Settings& at) {
     if (at.side.shows_temperature)
         at.slid("temperature", "τ", kind.temperature, view::kMostTemperature,
                 {"Temperature", "The scores are divided by τ: below 1 the rows get sharper."});
-    const Tip cap{"Soft cap", "S becomes cap · tanh(S / cap): no score passes the cap."};
+    const Tip cap{"Soft cap", "S becomes cap · tanh(S / cap): no score exceeds the cap."};
     const bool capped = kind.softcap != 0.0;
     if (at.side.shows_cap) at.toggled("softcap", "cap", capped, "1", cap);
     if (at.side.shows_cap && capped) at.slid("softcap", "", kind.softcap, view::kMostLogit, cap);
@@ -91,7 +91,7 @@ void draw_numbers(const Settings& at) {
         at.toggled(
             "sink", "sink", kind.sink.has_value(), "0",
             {"Sink",
-             "One more logit, 0, in the denominator of every row: its share goes to no value."});
+             "One more logit, 0, in the denominator of every row: its weight goes to no value."});
 }
 
 void draw_settings(const KindSideView& side, ControlBar& bar) {
@@ -106,18 +106,18 @@ void draw_settings(const KindSideView& side, ControlBar& bar) {
 void draw_pairs(const KindsView& view, ControlBar& bar) {
     const std::string shown = view.pair < 0 ? "own pair" : view.pairs[view.pair];
     const Options options{view.pairs, view.pair, shown};
-    const Tip tip{"Pairs that teach", "Sets both sides. Key: N for the next."};
+    const Tip tip{"Presets", "Sets both sides. Key: N for the next."};
     if (const auto n = bar.combo("##pairs", options, kPairs, tip))
         bar.out.push_back(ChooseKinds{std::string(view::kinds_presets()[*n].key)});
 }
 
 void draw_online_controls(const OnlineView& online, ControlBar& bar) {
-    if (const auto n =
-            bar.choice("side", {"A", "B"}, static_cast<int>(online.side),
-                       {"Whose scores", "The online softmax goes through one row of them."}))
+    if (const auto n = bar.choice(
+            "side", {"A", "B"}, static_cast<int>(online.side),
+            {"Side of the online softmax", "It processes one row of scores of this side."}))
         bar.out.push_back(SetOnlineSide{static_cast<KindsSide>(*n)});
     if (const auto keys = bar.number("##chunk", "chunk", online.chunk_keys, 1, view::kMostChunk,
-                                     {"Keys a chunk", "1 to 64. Keys: + doubles, − halves."}))
+                                     {"Keys per chunk", "1 to 64. Keys: + doubles, − halves."}))
         bar.out.push_back(SetOnlineChunk{*keys});
     const auto press = [&](const char* id, const char* words, const Tip& tip, Action action) {
         if (bar.button(id, words, tip)) bar.out.push_back(std::move(action));
@@ -132,8 +132,7 @@ void draw_online_controls(const OnlineView& online, ControlBar& bar) {
 
 void draw_kinds_bar(const KindsView& view, const OnlineView& online, bool is_online,
                     ControlBar& bar) {
-    const Tip tip{"What is shown",
-                  "Two kinds side by side, or one row of softmax chunk by chunk. Key: O"};
+    const Tip tip{"View", "Two kinds side by side, or one row of softmax chunk by chunk. Key: O"};
     if (const auto n = bar.choice("view", {"Compare", "Online softmax"}, is_online ? 1 : 0, tip))
         bar.out.push_back(ShowOnline{*n == 1});
     if (is_online) return draw_online_controls(online, bar);
@@ -141,7 +140,7 @@ void draw_kinds_bar(const KindsView& view, const OnlineView& online, bool is_onl
     const auto press = [&](const char* id, const char* words, const Tip& why, Action action) {
         if (bar.button(id, words, why) && !view.same) bar.out.push_back(std::move(action));
     };
-    press("swap", "A ⇄ B", {"A and B change places", "Key: X"}, SwapKinds{});
+    press("swap", "A ⇄ B", {"Swap A and B", "Key: X"}, SwapKinds{});
     press("copy", "A → B", {"Copy the settings of A to B", "Key: C"}, CopyKind{KindsSide::a});
     bar.rest();
     draw_settings(view.a, bar);

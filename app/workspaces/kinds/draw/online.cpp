@@ -189,7 +189,7 @@ void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame
     const float below = scores.foot + frame.px(kSpace16) + text;
     const Bars terms = bars_of(view, below, below + bars * (1.0F - kScores), &OnlineKey::term, 1.0);
     draw_title(keys, scores, low.x, "M", "score");
-    draw_title(keys, terms, low.x, "exp(M − m)", "with m of now");
+    draw_title(keys, terms, low.x, "exp(M − m)", "with the current m");
     draw_maximum(keys, scores);
     for (std::size_t n = 0; n < view.keys.size(); ++n) {
         const OnlineKey& key = view.keys[n];
