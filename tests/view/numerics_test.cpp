@@ -126,7 +126,7 @@ TEST_CASE("the inspector writes every step, where it broke, what is off, and wha
     CHECK(view.value == "NaN");
     CHECK(says(view, "s = gain · x: 16 · 3 = 48"));
     CHECK(says(view, "e: exp 48 = 7.016736·10²⁰ → ∞  ← beyond 65504: ∞"));
-    CHECK(says(view, "a: ∞ / ∞ = NaN  ← ∞/∞ has no value: NaN"));
+    CHECK(says(view, "a: ∞ / ∞ = NaN  ← ∞/∞ is undefined: NaN"));
     REQUIRE(view.table);
     CHECK(view.table->rows.size() == 6);
     CHECK(view.table->rows[1].chosen);
@@ -232,5 +232,5 @@ TEST_CASE("the document's row ends with its sink, and the note says so") {
     CHECK(shown_logits(state).back() == 0.5);
     CHECK(shown_logits(after(state, {ShowHead{1, 0}})).back() == -1.0);
     CHECK(build_numerics_view(state).note ==
-          "5 logits of query 0, head 0 (0–1), the last that of the sink.");
+          "5 logits of query 0, head 0 (0–1), the last one is the sink.");
 }

@@ -57,11 +57,11 @@ std::string fault_words(const Explained& cell, const FaultPlace& place) {
         case NumericFault::overflow:
             return fmt::format("beyond {}: ∞", most);
         case NumericFault::inf_minus_inf:
-            return "∞ − ∞ has no value: NaN";
+            return "∞ − ∞ is undefined: NaN";
         case NumericFault::inf_over_inf:
-            return "∞/∞ has no value: NaN";
+            return "∞/∞ is undefined: NaN";
         case NumericFault::zero_over_zero:
-            return "0/0 has no value: NaN";
+            return "0/0 is undefined: NaN";
         case NumericFault::underflow:
             return fmt::format("under {}: 0",
                                significant(info(cell.run().format).smallest() / 2, 2));
@@ -123,7 +123,7 @@ void add_sum(const Explained& cell, std::vector<Line>& lines) {
                   static_cast<long double>(before) + e);
     line.label = fmt::format("l, up to key {}", cell.key);
     if (e > 0.0 && before > 0.0 && cell.at(SoftmaxStep::sum) == before && std::isfinite(before))
-        line.pieces.push_back({" ← the sum stands still", Role::score, false, {}});
+        line.pieces.push_back({" ← the sum does not change", Role::score, false, {}});
     lines.push_back(line);
     Line end = text_line("l", cell.text(cell.sum()));
     if (cell.run().absorbed > 0 && std::isfinite(cell.sum()))
@@ -187,7 +187,7 @@ double ulp_of(const Explained& cell, const std::vector<long double>& exact) {
 
 std::vector<Line> errors_of(const Explained& cell) {
     const long double exact = cell.runs.exact[cell.key];
-    if (std::isnan(exact)) return {text_line("exact", "softmax has no value here")};
+    if (std::isnan(exact)) return {text_line("exact", "softmax is undefined here")};
     std::vector<Line> lines{text_line("exact", significant(static_cast<double>(exact), 10))};
     const double a = cell.at(SoftmaxStep::weights);
     if (std::isnan(a)) return lines;

@@ -33,7 +33,7 @@ Result<std::vector<double>> document_logits(const AppState& state) {
     const Stage stage = input_stage(state);
     if (!is_kept(state, stage))
         return bad_input(
-            "the backend keeps no scores of the document; press 1 S, then choose another");
+            "the backend stores no scores of the document; press 1 S, then select another");
     const auto values = sheet_of(state, stage).values;
     if (values.rows < 1 || values.columns < 1) return bad_input("the document has no scores");
     const Tensor& sinks = state.document().inputs->params[Param::sinks];
@@ -53,7 +53,7 @@ std::string document_row_words(const AppState& state) {
     return fmt::format("query {}, {}{}",
                        axis_label(state, Axis::query, shared_query(state, queries)),
                        head_words(state.head, state.document().size.heads),
-                       sinks ? ", the last that of the sink" : "");
+                       sinks ? ", the last one is the sink" : "");
 }
 
 std::vector<double> shown_logits(const AppState& state) {

@@ -206,7 +206,7 @@ NumericsFormatRow format_row(FloatFormat format) {
         "1 sign bit, {} exponent bits, {} fraction bits\nlargest {}, e^s overflows from s = {}\n"
         "smallest normal {}, smallest subnormal {}\n"
         "Every operation is rounded once: to nearest, ties to even.\n"
-        "1 ulp is the format's spacing about the exact weight.",
+        "1 ulp is the format's spacing at the exact weight.",
         of.exponent_bits, of.fraction_bits, largest_words(format),
         significant(std::log(of.largest()), 5), significant(of.smallest_normal(), 3),
         significant(of.smallest(), 3));
@@ -253,7 +253,7 @@ std::string note_of(const AppState& state, const NumericsRuns& runs) {
     std::string row = fmt::format("{} {}", grouped(std::ssize(runs.logits)),
                                   runs.logits.size() == 1 ? "logit" : "logits");
     if (const std::string why = row_lacks(state); !why.empty())
-        row = sentence(why + "; these are the typed ones");
+        row = sentence(why + "; the typed logits are shown instead");
     else if (numerics_controls(state).row == LogitRow::document)
         row += " of " + document_row_words(state);
     return row.ends_with('.') ? row : row + ".";
@@ -270,10 +270,10 @@ void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& r
         column.formula = tex::plain_text(column.tex);
         column.plot = error_plot(algorithm, runs, sweep, most);
         column.breaks = said_of(state, "numerics", break_words(algorithm, sweep));
-        column.plot.tooltip = column.breaks +
-                              "\nThe largest |a − exact| of the row, in units of the format's "
-                              "spacing about the exact weight; both axes log. × : from here on "
-                              "NaN, or every weight 0. Drag, or ← and →.";
+        column.plot.tooltip =
+            column.breaks +
+            "\nThe largest |a − exact| of the row, in units of the format's spacing at the exact "
+            "weight; both axes log. ×: from this gain on, NaN or every weight 0. Drag, or ← and →.";
         for (std::size_t f = 0; f < kFloatFormatCount; ++f)
             view.cells[f][a] =
                 cell_view(runs, algorithm, static_cast<FloatFormat>(f), numerics_look(state));
@@ -323,7 +323,7 @@ NumericsView build_numerics_view(const AppState& state) {
     view.sentence = numerics_sentence(runs);
     view.bar_end = bar_end(runs);
     view.note = note_of(state, runs);
-    view.why = fmt::format("Bars end at {}; the line across is the exact weight.",
+    view.why = fmt::format("Bars scale to {}; the line marks the exact weight.",
                            significant(view.bar_end, 2));
     set_matrix(view, state, runs);
 

@@ -116,17 +116,17 @@ std::string undefined_sentence(const NumericsRuns& runs) {
     const auto nan = std::ranges::find_if(x, [](double value) { return std::isnan(value); });
     if (nan != x.end())
         return fmt::format(
-            "The logit of key {} is NaN: no weight of the row has a value, and every algorithm "
-            "gives NaN for all of them.",
+            "The logit of key {} is NaN: no weight of the row is defined, and every algorithm "
+            "gives NaN.",
             nan - x.begin());
     const auto inf = std::ranges::find_if(x, [](double v) { return std::isinf(v) && v > 0; });
     if (inf != x.end())
         return fmt::format(
-            "The logit of key {} is ∞: its share would be ∞/∞, which has no value, and every "
+            "The logit of key {} is ∞: its weight would be ∞/∞, which is undefined, and every "
             "algorithm gives NaN there.",
             inf - x.begin());
-    return "Every logit is −∞: there is nothing to share out, and 0/0 or ∞ − ∞ gives NaN in every "
-           "format. A kernel has to treat such a row by itself.";
+    return "Every logit is −∞: no weight is defined, and 0/0 or ∞ − ∞ gives NaN in every "
+           "format. A kernel needs a separate case for this row.";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Enum after(Enum value, std::size_t count) {
 void add_gains(const CommandAdder& add, Index gain) {
     add("Next larger power of two as the gain", Key::right, SetNumericsGain{next_gain(gain, 1)});
     add("Next smaller power of two as the gain", Key::left, SetNumericsGain{next_gain(gain, -1)});
-    add("Gain 1: the logits as they are", Key::home, SetNumericsGain{1});
+    add("Gain 1: the logits unchanged", Key::home, SetNumericsGain{1});
     add("Largest gain", Key::end, SetNumericsGain{kMostGain});
 }
 
@@ -35,7 +35,7 @@ void add_cells(const CommandAdder& add, const NumericsLook& look, Index keys) {
         at(algorithm, look.format, look.key));
     add(fmt::format("Explain {}", info(format).name), Key::f, at(look.algorithm, format, look.key));
     add("Explain the next key", Key::period, at(look.algorithm, look.format, look.key + 1));
-    add("Explain the key before", Key::comma, at(look.algorithm, look.format, look.key - 1));
+    add("Explain the previous key", Key::comma, at(look.algorithm, look.format, look.key - 1));
 }
 
 void add_rows(const CommandAdder& add, const AppState& state) {
@@ -44,8 +44,8 @@ void add_rows(const CommandAdder& add, const AppState& state) {
     const auto row = document_logits(state);
     if (numerics_controls(state).row == LogitRow::document)
         return add("The typed logits", Key::d, SetNumericsRow{LogitRow::typed});
-    add("The row of the document that Step looks at", Key::d, SetNumericsRow{LogitRow::document},
-        row.has_value(), row ? "" : row.error().text());
+    add("The row of the document that is selected in Step", Key::d,
+        SetNumericsRow{LogitRow::document}, row.has_value(), row ? "" : row.error().text());
 }
 
 void enter_numerics(AppState& state) { say(state, "← and → change the gain."); }
@@ -66,10 +66,10 @@ std::vector<Shot> numerics_shots() {
 }
 
 constexpr std::string_view kNumericsMouse[] = {
-    "Drag over any of the three curves, or the slider: the gain that multiplies every logit.",
-    "Click a bar: each step of that weight, and where it broke.",
-    "Click the logits: they can be typed, also inf, -inf and nan.",
-    "Point at a format: how many bits it has and how far it reaches.",
+    "Drag over a curve, or the slider, to set the gain, which multiplies every logit.",
+    "Click a bar to see each step of that weight, and where it breaks.",
+    "Click the logits to type them; inf, -inf and nan are allowed.",
+    "Point at a format to see its bits and its range.",
 };
 constexpr RequestKind kRequests[] = {
     request_kind<requested_numerics>("numerics"),
@@ -107,8 +107,8 @@ void describe(Visitor& visit, NumericsControls& controls) {
     visit("row", controls.row, kRows, {.words = "row of logits"});
     visit("logits", controls.logits);
     visit("gain", controls.gain,
-          {.tip = "s = gain · x: every logit is multiplied by it\nPowers of two are stops. ← and → "
-                  "go from one to the next.",
+          {.tip = "s = gain · x: the gain multiplies every logit\nSteps are powers of two. Keys: ← "
+                  "and →",
            .low = 1,
            .high = kMostGain});
     if (!visit.reads()) return;

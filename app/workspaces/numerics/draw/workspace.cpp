@@ -212,16 +212,15 @@ void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, d
 
 void draw_rows(const NumericsView& view, ControlBar& bar) {
     const Tip tip{"The row of logits",
-                  "Rows that show one thing each, or the row of the document that Step looks at."};
+                  "Example rows, or the row of the document that is selected in Step."};
     const auto chosen =
         bar.combo("##row", {view.row_names, view.row_choice, view.row_shown}, kRow, tip);
     if (chosen) bar.out.push_back(view::chosen_row(static_cast<std::size_t>(*chosen)));
 }
 
 void draw_logits(const NumericsView& view, ControlBar& bar) {
-    const Tip tip{
-        "the logits x, one for each key",
-        "Click to type numbers with commas between them; inf, -inf and nan are numbers here."};
+    const Tip tip{"the logits x, one for each key",
+                  "Click to type comma-separated numbers; inf, -inf and nan are allowed."};
     if (auto logits = bar.logits("x", view.logits, Logits::any, tip))
         bar.out.push_back(SetNumericsLogits{*std::move(logits)});
 }
