@@ -145,7 +145,7 @@ TEST_CASE("T is Tq and Tk of a square call, Tk alone of a decoding one; presets;
     CHECK(cost_controls(acted(state, {Undo{}, Undo{}})).sizes[CostSize::tk] == 1024);
     CHECK(cost_controls(acted(state, {SetCostPreset{"document"}})).sizes[CostSize::tk] == 4);
     CHECK(cost_controls(state).sizes[CostSize::d_model] == 4);
-    CHECK(build_cost_view(state, kGiB).preset_shown == "the present document");
+    CHECK(build_cost_view(state, kGiB).preset_shown == "the current document");
     CHECK(after(state, {SetCostPreset{"attic"}}).message.words == "There are no sizes 'attic'.");
     const AppState none = after(empty_state(), {SetCostPreset{"document"}});
     CHECK(none.message.severity == Severity::error);

@@ -50,8 +50,8 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
     if (item != CostItem::total) view.tex = formula_tex(cost.flop);
     if (cost.written.empty())
         return view.add("", item == CostItem::output
-                                ? "There is no W_O at O = 0: nothing is computed."
-                                : "Q, K and V are given at E = 0: nothing is computed.");
+                                ? "O = 0: there is no W_O, so nothing is computed."
+                                : "E = 0: Q, K and V are given, so nothing is computed.");
     if (item == CostItem::total) {
         for (const auto& [label, formula] :
              {std::pair("read", &cost.read), {"written", &cost.written}, {"kept", &cost.kept}})
@@ -67,7 +67,7 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
     }
     const double bytes =
         estimate_of(cost.read, controls.sizes) + estimate_of(cost.written, controls.sizes);
-    view.add("arithmetic intensity", fmt::format("{} / {} = {} FLOP a byte", flop_words(flop),
+    view.add("arithmetic intensity", fmt::format("{} / {} = {} FLOP per byte", flop_words(flop),
                                                  cost_bytes(bytes), significant(flop / bytes, 3)));
 }
 

@@ -32,9 +32,10 @@ PlotView empty_plot(const CostSizes& sizes) {
                      ? "Memory over T = Tq = Tk"
                      : fmt::format("Memory over T = Tk, Tq = {}", grouped(sizes[CostSize::tq]));
     plot.tooltip =
-        "Beside Q, K, V and the context; both axes log. materialised: every weight. chunked: those "
-        "of c queries at a time. fused: one logsumexp a row. KV cache: keys and values of all "
-        "layers. A ring: so many tokens fit, with Q, K, V and the context. Drag: T.";
+        "Memory besides Q, K, V and the context; both axes log. materialised: every weight. "
+        "chunked: those "
+        "of c queries at a time. fused: one logsumexp per row. KV cache: keys and values of all "
+        "layers. A ring: the largest T that fits, with Q, K, V and the context. Drag to set T.";
     plot.labels = CurveLabels::names;
     plot.x_low = 16.0;
     plot.x_high = static_cast<double>(kMostCostTokens);
@@ -119,11 +120,11 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
     card.fits = estimate_of(held_bytes(storage), sizes) <= memory;
     card.selected = cost_look(state).item == card.item;
     const auto limit = tokens_within(storage, sizes, memory, kMostCostTokens);
-    card.limit = !limit                      ? "fits at no T"
-                 : *limit == kMostCostTokens ? "fits at every T drawn"
+    card.limit = !limit                      ? "fits for no T"
+                 : *limit == kMostCostTokens ? "fits for every T drawn"
                                              : "T ≤ " + grouped(*limit);
     card.tooltip = fmt::format(
-        "{}\n{}. What fits into this machine’s memory: {}. Click: its numbers.",
+        "{}\n{}. Fits into this machine’s memory: {}. Click for its numbers.",
         cost_words(card.item, cost_controls(state).pass), card.formula,
         storage == Holding::kv_cache ? "the cache alone" : "with Q, K, V and the context");
     return card;
@@ -180,7 +181,7 @@ void set_rows(CostView& view, const CostControls& controls, CostItem selected) {
     for (CostRowView& row : view.rows) {
         row.selected = row.item == selected;
         row.tooltip = cost_words(row.item, controls.pass) +
-                      " The shade is its share of all FLOP. Click: its formulas.";
+                      " The shade is its fraction of all FLOP. Click for its formulas.";
     }
 }
 
@@ -203,7 +204,7 @@ CostFieldView field_of(CostSize size, const CostSizes& sizes) {
 void set_controls(CostView& view, const AppState& state) {
     const CostControls& controls = cost_controls(state);
     view.presets = cost_presets();
-    view.preset_shown = "own sizes";
+    view.preset_shown = "custom sizes";
     for (std::size_t n = 0; n < view.presets.size(); ++n) {
         view.preset_names.push_back(view.presets[n].words);
         const auto document = document_sizes(state);
@@ -243,10 +244,11 @@ void set_times(CostMeasureView& view, const CostMeasurement& last) {
     view.times.push_back(time_view(
         "every stage stored", predicted_staged_ms(last.of, last.peak_gflops, last.stream_gbytes),
         last.staged_ms,
-        "staged: predicted is, stage by stage, the longer of FLOP / peak and bytes / bandwidth."));
+        "staged: the predicted time is, for each stage, the longer of FLOP / peak and bytes / "
+        "bandwidth."));
     view.times.push_back(time_view(
         "fused", predicted_fused_ms(last.of, last.peak_gflops, last.stream_gbytes), last.fused_ms,
-        "fused: predicted is the longer of the products' FLOP / peak and operands once / "
+        "fused: the predicted time is the longer of the products' FLOP / peak and operands once / "
         "bandwidth."));
     const CostSizes& sizes = last.of.sizes;
     view.words = fmt::format(
@@ -271,8 +273,8 @@ CostMeasureView measure_view(const AppState& state) {
     view.words = !why.empty()                   ? ""  // M says why
                  : !failure.empty()             ? failure
                  : last && !last->fault.empty() ? last->fault
-                 : last ? "The last measurement was of other sizes: measure again (M)."
-                        : "Not measured yet: M runs the engine at these sizes.";
+                 : last ? "The last measurement used other sizes. Press M to measure again."
+                        : "Not measured yet. Press M to run the engine at these sizes.";
     return view;
 }
 

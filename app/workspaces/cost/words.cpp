@@ -57,7 +57,7 @@ std::string cache_words(const CostSizes& sizes) {
     const Index shared = sizes[CostSize::heads] / sizes[CostSize::kv_heads];
     if (shared == 1) return {};
     return fmt::format(
-        "{} query heads share each key/value head: the KV cache is {}, ÷ {} of multi-head.", shared,
+        "{} query heads share each key/value head: the KV cache is {}, 1/{} of multi-head.", shared,
         cost_bytes(estimate_of(stored_bytes(Holding::kv_cache), sizes)), shared);
 }
 
@@ -85,13 +85,12 @@ CostUnit unit_of(double value, double step, double most, const std::string_view 
 
 /// Of each Holding.
 constexpr const char* kStorageWords[] = {
-    "Every weight of every head is stored: as Step shows them, and as a framework does without a "
-    "fused kernel.",
+    "Every weight of every head is stored, as in Step and in a framework without a fused kernel.",
     "c queries at a time: each chunk's weights overwrite those of the chunk before.",
-    "The online softmax keeps a running maximum and sum: no weight is stored, one logsumexp a row "
-    "is left for the backward pass.",
-    "Decoding keeps the keys and values of all tokens before: one cache a layer. G in place of H "
-    "heads makes it H/G times smaller."};
+    "The online softmax keeps a running maximum and sum: no weight is stored, and one logsumexp "
+    "per row remains for the backward pass.",
+    "Decoding stores the keys and values of all earlier tokens, one cache per layer. G instead of "
+    "H heads makes it H/G times smaller."};
 
 std::string with_unit(double value, const CostUnit& unit) {
     return value == 0.0 ? "0" : fmt::format("{} {}", shown_value(value / unit.size), unit.name);
@@ -164,7 +163,7 @@ std::vector<std::string> cost_notes(const CostControls& controls) {
     const std::string work =
         controls.pass == CostPass::forward
             ? fmt::format("Fused does the same {} of products.", flop_words(products))
-            : fmt::format("Fused does {} instead of {}, for it computes the scores again.",
+            : fmt::format("Fused does {} instead of {}, because it computes the scores again.",
                           flop_words(again), flop_words(products));
     std::vector<std::string> notes{work, cache_words(sizes),
                                    "GiB = 2³⁰ bytes, GFLOP = 10⁹ operations."};
@@ -181,14 +180,14 @@ std::string cost_words(CostItem item, CostPass pass) {
         case CostItem::output:
             return forward
                        ? "A product with a parameter: 2 FLOP for each multiplication and addition."
-                       : "Two products: the gradient of what came in, and of the parameter.";
+                       : "Two products: the gradient of the input, and of the parameter.";
         case CostItem::scores:
             return forward ? "Q Kᵀ: d_k multiplications and additions for each pair."
                            : "d_Q = d_S K and d_K = d_Sᵀ Q.";
         case CostItem::scaled:
-            return "One multiplication for each pair; all else is moving bytes.";
+            return "One multiplication for each pair; the rest is memory traffic.";
         case CostItem::masked:
-            return "Nothing is computed: each pair is read, and written or replaced.";
+            return "No arithmetic: each pair is read, then written or replaced.";
         case CostItem::weights:
             return forward ? "Compare, subtract, exp, add, divide: 5 for each pair."
                            : "a ∘ (d_a − Σ d_a a): 4 for each pair.";

@@ -43,7 +43,7 @@ void add_cost_commands(std::vector<Command>& list, const AppState& state) {
     const std::string why = no_measure_words(controls);
     add("Measure on this machine", Key::m, MeasureCost{}, why.empty(), why);
     add("Explain the next count", Key::down, SelectCost{stepped(cost_look(state).item, 1)});
-    add("Explain the count before", Key::up, SelectCost{stepped(cost_look(state).item, -1)});
+    add("Explain the previous count", Key::up, SelectCost{stepped(cost_look(state).item, -1)});
 }
 
 std::vector<Shot> cost_shots() {
@@ -54,8 +54,8 @@ std::vector<Shot> cost_shots() {
 }
 
 constexpr std::string_view kCostMouse[] = {
-    "Drag over the curves: the number of tokens T.",
-    "Click a row of the table or a card under the curves: its formula with its numbers.",
+    "Drag over the curves to set the number of tokens T.",
+    "Click a row of the table or a card under the curves to see its formula.",
     "Drag a size, or double-click it to type.",
 };
 constexpr RequestKind kRequests[] = {
@@ -140,7 +140,7 @@ Inputs inputs_of(const CostSizes& s) {
     return inputs;
 }
 
-/// The median of some runs in ms.
+/// The median of several runs in ms.
 Result<double> time_of(std::string_view backend, bench::Pass pass, const Inputs& inputs,
                        const RunControl& control, int& runs) {
     bench::Workload work;
@@ -205,7 +205,7 @@ double operand_bytes(const CostControls& of) {
 
 std::vector<CostPreset> cost_presets() {
     // in the order of CostSize: B, H, G, Tq, Tk, d_model, d_k, d_v, d_out, chunk, bytes, layers
-    return {{"document", "the present document", std::nullopt},
+    return {{"document", "the current document", std::nullopt},
             {"two-to-31", "2³¹ weights: 32 × 8192²", CostSizes{}},
             {"gpt2", "GPT-2 small: 12 heads, T 1024",
              CostSizes{{1, 12, 12, 1024, 1024, 768, 64, 64, 768, 128, 4, 12}}},
@@ -281,7 +281,7 @@ void carry_out(AppState& state, const MeasureCost&) {
     if (const std::string why = no_measure_words(cost_controls(state)); !why.empty())
         return warn(state, why);
     cost_look(state).measures = true;
-    say(state, "The engine runs at these sizes: its times stand beside the table.");
+    say(state, "The engine runs at these sizes; its times appear beside the table.");
 }
 
 /// Says nothing: a replay does not wait for it.
@@ -310,7 +310,7 @@ std::string no_measure_words(const CostControls& controls) {
     }
     const std::string most = fits == 0 ? "fewer heads or narrower ones can"
                                        : fmt::format("up to T = {} can", grouped(fits));
-    return fmt::format("{} and {} are too much to be measured here: {}", flop_words(flop),
+    return fmt::format("{} and {} are too much to measure here: {}", flop_words(flop),
                        cost_bytes(bytes_needed(measured_part(controls))), most);
 }
 
@@ -345,7 +345,7 @@ Action run(const CostRequest& request, const RunControl& control) {
 extern const WorkspaceInfo kCostWorkspace{
     .key = "cost",
     .title = "Cost",
-    .tip = "FLOPs, bytes and memory of attention of any size, beside what this machine has.",
+    .tip = "FLOPs, bytes and memory of attention at any size, compared with this machine.",
     .group = Group::check,
     .letter = Key::c,
     .actions = CostActions::kTypes,

@@ -202,7 +202,7 @@ bool check_cache(const Told& told) {
         return estimate_of(stored_bytes(Holding::kv_cache),
                            with_tokens(cost_controls(told.state).sizes, tokens));
     };
-    if (told.part[0] == "fits at every T drawn") return held(kMostCostTokens) <= kClaimMemory;
+    if (told.part[0] == "fits for every T drawn") return held(kMostCostTokens) <= kClaimMemory;
     const auto most = parts_of("T ≤ {}", told.part[0]);
     return most && held(count_of((*most)[0])) <= kClaimMemory &&
            held(count_of((*most)[0]) + 1) > kClaimMemory;

@@ -20,7 +20,7 @@ constexpr float kPreset = 250.0F;
 // --- sizes
 
 void draw_presets(const CostView& view, ControlBar& bar) {
-    const Tip tip{"Sizes to begin with", "Of the present document, of 2³¹ weights, or of a model."};
+    const Tip tip{"Preset sizes", "The current document, 2³¹ weights, or a known model."};
     const auto chosen =
         bar.combo("##sizes", {view.preset_names, view.preset, view.preset_shown}, kPreset, tip);
     if (!chosen || static_cast<std::size_t>(*chosen) >= view.presets.size()) return;
@@ -104,7 +104,7 @@ void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, Ac
         words(frame, frame.fonts.strong, frame.theme.text, "Predicted → measured here");
     if (measure.possible &&
         button(frame, "measure", measure.busy ? "measuring…" : "measure",
-               {"Runs the engine at these sizes, in fp32", "Key: M. Nothing runs by itself."}))
+               {"Runs the engine at these sizes, in fp32", "Key: M. It runs only on request."}))
         out.push_back(MeasureCost{});
     wrapped_words(frame, frame.fonts.small, measure.fault ? frame.theme.warning : frame.theme.muted,
                   measure.words);
