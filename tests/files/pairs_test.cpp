@@ -230,7 +230,7 @@ TEST_CASE_FIXTURE(
     view::apply(state, view::SetTensorOption{"scale", ""});
     view::apply(state, view::SetTensorOption{"d-k", "16"});
     view::apply(state, view::SetTensorOption{"causal", "bottom-right"});
-    CHECK(state.message.words == "Press “read so” (Enter) to open the file with this option.");
+    CHECK(state.message.words == "Press “Apply” (Enter) to open the file with this option.");
     view::apply(state, view::ReadTensors{});
     REQUIRE(state.opening);
     CHECK(state.opening->options == R"({"temperature":2,"causal":"bottom-right","d-k":"16"})");

@@ -83,7 +83,7 @@ TEST_CASE("X tells a projection from one as nn.Linear stores it, and a square on
     CHECK(proposed("q_proj.weight", {6, 6}).role == "W_Q");
     CHECK(has(proposed("q_proj.weight", {6, 6}).reason, "does not tell"));
     CHECK(proposed("q_proj.weight", {5, 7}).role == "W_Q");
-    CHECK(has(proposed("q_proj.weight", {5, 7}).reason, "W_Q.T reads it so"));
+    CHECK(has(proposed("q_proj.weight", {5, 7}).reason, "choose W_Q.T for that"));
     listing.rows.push_back({"X_kv", "float32", {3, 5}, 60});
     CHECK(proposed("k_proj.weight", {4, 5}).role == "W_K.T");
 }

@@ -112,9 +112,8 @@ void settle_axes(const TensorRow& row, const TensorListing* beside, RoleProposal
     const std::string turned = named.role + ".T";
     if (first == last) {
         named.reason += fmt::format(
-            "; it is square, so that its shape does not tell [in, out] from [out, in], as "
-            "nn.Linear "
-            "stores it: {} reads it so",
+            "; it is square, so its shape does not tell [in, out] from nn.Linear's [out, in]: "
+            "choose {} for the latter",
             turned);
         return;
     }
@@ -123,7 +122,7 @@ void settle_axes(const TensorRow& row, const TensorListing* beside, RoleProposal
     const std::string_view whose = width > 0 ? "X_kv" : "X";
     if (beside != nullptr && width == 0) width = width_of(*beside, "X");
     if (width == 0 || (width != first && width != last)) {
-        named.reason += fmt::format("; nn.Linear stores [out, in]: {} reads it so", turned);
+        named.reason += fmt::format("; nn.Linear stores [out, in]: choose {} for that", turned);
         return;
     }
     const bool output = named.role == "W_O";

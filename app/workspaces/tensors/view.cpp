@@ -93,17 +93,16 @@ void sort_rows(const AppState& state, std::vector<const TensorRow*>& rows) {
 }
 
 std::vector<TensorHead> heads_of_table() {
-    return {{TensorColumn::name, "name", "As the file calls it", false, 2.6F},
+    return {{TensorColumn::name, "name", "Name in the file", false, 2.6F},
             {TensorColumn::dtype, "dtype", "How each number is stored", false, 1.0F},
             {TensorColumn::shape, "shape", "The length of each axis, slowest first", false, 1.8F},
-            {TensorColumn::bytes, "bytes", "Of its numbers when unpacked", true, 1.0F},
-            {TensorColumn::low, "min", "The least finite number", true, 1.0F},
+            {TensorColumn::bytes, "bytes", "Size of its numbers when unpacked", true, 1.0F},
+            {TensorColumn::low, "min", "The smallest finite number", true, 1.0F},
             {TensorColumn::mean, "mean", "Σ x / n of the finite numbers, in float64", true, 1.0F},
             {TensorColumn::high, "max", "The largest finite number", true, 1.0F},
-            {TensorColumn::nans, "NaN", "How many are not a number", true, 0.7F},
-            {TensorColumn::infs, "±inf", "How many are infinite", true, 0.7F},
-            {TensorColumn::role, "read as", "What it is to attention here; with a ? what it may be",
-             false, 1.5F}};
+            {TensorColumn::nans, "NaN", "Count of NaN", true, 0.7F},
+            {TensorColumn::infs, "±inf", "Count of infinite numbers", true, 0.7F},
+            {TensorColumn::role, "read as", "Role in attention; a ? marks a guess", false, 1.5F}};
 }
 
 TensorLine line_of(const AppState& state, const TensorRow& row) {
@@ -156,7 +155,7 @@ void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStat
         add(fmt::format("It may be {}{}: {}.", proposal.role,
                         proposal.axes.empty() ? "" : " " + proposal.axes, proposal.reason));
     else if (stats != nullptr && !read.contains(row.name))
-        add("Neither name, shape nor numbers tell what it may be.");
+        add("Name, shape and numbers do not tell its role.");
     detail.role_names = {"as its name says"};
     detail.role_keys = {""};
     for (const TensorRole& role : tensor_roles()) {
@@ -249,9 +248,9 @@ std::optional<TensorDetail> detail_of(const AppState& state) {
         fmt::format("{} {}, {}", row->dtype, index_text(row->extents), bytes_words(row->bytes));
     const ArrayStats* const stats = stats_of(state, row->name);
     if (stats == nullptr)
-        detail.pending = said_of(state, "tensors", "Its numbers are being read.");
+        detail.pending = said_of(state, "tensors", "Reading its numbers.");
     else if (!stats->fault.empty())
-        detail.pending = fmt::format("There is no picture: {}.", stats->fault);
+        detail.pending = fmt::format("No picture: {}.", stats->fault);
     else
         add_stat_lines(*stats, detail);
     add_role_lines(state, *row, stats, detail);
@@ -292,7 +291,7 @@ void add_question(const FileQuestion& question, TensorsView& view) {
         const FileQuestion::Answer& answer = question.answers[n];
         const char letter = static_cast<char>('A' + n);
         view.answers.push_back({fmt::format("{}: {}", letter, answer.title), answer.meaning,
-                                fmt::format("Open the file so\nKey: {}", letter),
+                                fmt::format("Open the file with this answer\nKey: {}", letter),
                                 AnswerTensors{answer.option, answer.value}});
     }
 }
@@ -334,7 +333,8 @@ TensorsView build_tensors_view(const AppState& state) {
     view.heads = heads_of_table();
     const Document& document = state.document();
     if (!document.no_attention.empty())
-        view.reason = fmt::format("No attention is made of it: {}.", document.no_attention);
+        view.reason =
+            fmt::format("No attention can be computed from it: {}.", document.no_attention);
     if (document.question) add_question(*document.question, view);
     const auto* file = std::get_if<FileOrigin>(&document.origin);
     view.can_read = file != nullptr;
@@ -345,7 +345,7 @@ TensorsView build_tensors_view(const AppState& state) {
         static_cast<int>(std::ranges::find(view.axes_keys, look.axes) - view.axes_keys.begin());
     add_options(look, view);
     if (!look.listing || look.listing->document != state.shared_document()) {
-        view.empty = "The names of the arrays are being read.";
+        view.empty = "Reading the names of the arrays.";
         return view;
     }
     const TensorListing& listing = *look.listing;
@@ -360,7 +360,7 @@ TensorsView build_tensors_view(const AppState& state) {
         view.empty =
             "There is no array yet: type a sentence in Step (1 S), or open a file (Ctrl+O).";
     else if (view.lines.empty())
-        view.empty = fmt::format("No name has “{}”: Esc shows all.", look.filter);
+        view.empty = fmt::format("No name contains “{}”. Esc shows all.", look.filter);
     view.detail = detail_of(state);
     return view;
 }

@@ -30,7 +30,7 @@ Action neighbour(const AppState& state, Index step) {
     return SelectTensor{rows[to]->name};
 }
 
-/// The roles as the file was opened with, for "read so" to add to.
+/// The roles as the file was opened with, for "Apply" to add to.
 void take_roles(AppState& state) {
     TensorsLook& look = tensors_look(state);
     look.roles.clear();
@@ -64,14 +64,14 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Tensors"};
     const bool any = !tensor_rows(state).empty();
     add("Select the next array", Key::down, neighbour(state, 1), any);
-    add("Select the array before", Key::up, neighbour(state, -1), any);
+    add("Select the previous array", Key::up, neighbour(state, -1), any);
     add("Select the first array", Key::home, neighbour(state, -(Index{1} << 30)), any);
     add("Select the last array", Key::end, neighbour(state, Index{1} << 30), any);
     const auto columns = static_cast<int>(std::size(kNamesOf<TensorColumn>));
     const int next = (static_cast<int>(tensors_look(state).sort) + 1) % columns;
     add("Sort by the next column", Key::n, SortTensors{static_cast<TensorColumn>(next), false},
         any);
-    add("Turn the order round", plain(Key::r),
+    add("Reverse the order", plain(Key::r),
         SortTensors{tensors_look(state).sort, !tensors_look(state).descending}, any);
     if (const auto& question = state.document().question)
         for (std::size_t n = 0; n < std::min(question->answers.size(), std::size(kAnswerKeys)); ++n)
@@ -123,8 +123,8 @@ std::vector<Shot> tensors_shots() {
 }
 
 constexpr std::string_view kTensorsMouse[] = {
-    "Click a row: that array is measured and drawn at the right.",
-    "Click a column's title: the rows in its order; again: the other way round.",
+    "Click a row to measure and draw that array.",
+    "Click a column's title to sort by it; click again to reverse the order.",
 };
 constexpr RequestKind kRequests[] = {
     request_kind<requested_tensors>("tensors"),
@@ -141,7 +141,7 @@ const FileOrigin* file_of(const AppState& state) {
 /// Roles belong to files: a toy's and a model's arrays are what they are.
 bool refuse_roles(AppState& state) {
     if (file_of(state) != nullptr) return false;
-    warn(state, fmt::format("{} is no file of tensors: its arrays have their roles.",
+    warn(state, fmt::format("{} is not a file of tensors, so its arrays have fixed roles.",
                             state.document().title));
     return true;
 }
@@ -187,7 +187,8 @@ const std::string* path_of(const Document& document) {
 
 Result<void> list_file(TensorListing& listing, const std::string& path) {
     if (path == "-")
-        return bad_input("standard input can be read once only: its arrays are not listed again");
+        return bad_input(
+            "standard input can be read only once, so its arrays are not listed again");
     const auto file = open_arrays(path);
     if (!file) return tl::unexpected(file.error());
     for (const std::string& name : (*file)->names()) {
@@ -232,7 +233,7 @@ ArrayStats measure_named(const Document& document, const std::string& name,
                 {"float32", {s.b, s.h, s.t, s.d}, std::vector<float>(values.begin(), values.end())},
                 control);
         }
-    none.fault = "it is not there any more";
+    none.fault = "it no longer exists";
     return none;
 }
 
@@ -271,7 +272,7 @@ void carry_out(AppState& state, const SetTensorRole& action) {
         tensors_look(state).roles.erase(action.name);
     else
         tensors_look(state).roles[action.name] = action.role;
-    say(state, "Press “read so” (Enter) to open the file with these roles.");
+    say(state, "Press “Apply” (Enter) to open the file with these roles.");
 }
 
 void carry_out(AppState& state, const SetTensorAxes& action) {
@@ -279,7 +280,7 @@ void carry_out(AppState& state, const SetTensorAxes& action) {
     if (std::ranges::count(kTensorAxes, action.axes) == 0)
         return say_error(state, fmt::format("There are no axes '{}'.", shortened(action.axes)));
     tensors_look(state).axes = action.axes;
-    say(state, "Press “read so” (Enter) to open the file with these axes.");
+    say(state, "Press “Apply” (Enter) to open the file with these axes.");
 }
 
 void carry_out(AppState& state, const SetTensorOption& action) {
@@ -296,7 +297,7 @@ void carry_out(AppState& state, const SetTensorOption& action) {
         tensors_look(state).options.erase(action.option);
     else
         tensors_look(state).options[action.option] = action.value;
-    say(state, "Press “read so” (Enter) to open the file with this option.");
+    say(state, "Press “Apply” (Enter) to open the file with this option.");
 }
 
 void carry_out(AppState& state, const ReadTensors&) {
@@ -314,12 +315,12 @@ void carry_out(AppState& state, const ReadTensors&) {
 void carry_out(AppState& state, const AnswerTensors& action) {
     const std::optional<FileQuestion> question = state.document().question;
     if (!question || file_of(state) == nullptr)
-        return warn(state, "Nothing is asked of this file.");
+        return warn(state, "This file has no open question.");
     const auto is_it = [&](const FileQuestion::Answer& each) {
         return each.option == action.option && each.value == action.value;
     };
     if (std::ranges::none_of(question->answers, is_it))
-        return say_error(state, fmt::format("{} = {} is none of the answers.",
+        return say_error(state, fmt::format("{} = {} is not one of the answers.",
                                             shortened(action.option), shortened(action.value)));
     const FileOrigin file = *file_of(state);
     auto options = options_of(file);
@@ -391,7 +392,7 @@ Action run(const TensorsRequest& request, const RunControl& control) {
 extern const WorkspaceInfo kTensorsWorkspace{
     .key = "tensors",
     .title = "Tensors",
-    .tip = "Every array of what is open: shape, numbers, and what it is read as.",
+    .tip = "Every array of the open document: shape, numbers, and role.",
     .group = Group::models,
     .letter = Key::t,
     .shows_document = true,

@@ -23,7 +23,7 @@ constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 11
                 kFew = 0.3F, kBins = 64.0F, kMostBins = 200.0F, kRoles = 300.0F, kBeside = 720.0F,
                 kAbout = 360.0F, kLeastAbout = 180.0F,  // of what is said beside the picture
     kAboutShare = 0.3F, kHalf = 0.5F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
-constexpr const char* kBinsSay = "how many numbers lie where, from min to max";
+constexpr const char* kBinsSay = "distribution, from min to max";
 constexpr std::size_t kMeasured = 64;  // rows
 /// Of them the tooltip of a row or its detail speaks too.
 constexpr TensorColumn kLeast[] = {TensorColumn::dtype, TensorColumn::bytes, TensorColumn::role,
@@ -45,7 +45,7 @@ std::optional<std::string> draw_typed(ControlBar& bar, const char* id, const std
 }
 
 void draw_option(const view::TensorOption& option, ControlBar& bar) {
-    const Tip tip{option.title, option.tip + "\n“Read so” opens the file with it"};
+    const Tip tip{option.title, option.tip + "\n“Apply” opens the file with it"};
     const std::string id = "##" + option.key;
     if (option.names.size() < 2) {
         if (const auto value =
@@ -63,16 +63,16 @@ void draw_option(const view::TensorOption& option, ControlBar& bar) {
 void draw_bar(const TensorsView& view, ControlBar& bar) {
     if (const auto filter =
             draw_typed(bar, "##filter", "Filter by name", view.filter, kFilter,
-                       {"Filter by name", "Rows whose name has these letters. Esc: all"}))
+                       {"Filter by name", "Rows whose name contains this text. Esc: all rows"}))
         bar.out.push_back(view::FilterTensors{*filter});
     if (!view.can_read) return;
     const std::size_t at =
         std::min(static_cast<std::size_t>(view.axes), view.axes_names.size() - 1);
     if (const auto n =
             bar.combo("##axes", {view.axes_names, view.axes, "Q, K, V: " + view.axes_names[at]},
-                      kAxesList, {"The axes of Q, K and V", "“Read so” opens the file with them"}))
+                      kAxesList, {"The axes of Q, K and V", "“Apply” opens the file with them"}))
         bar.out.push_back(view::SetTensorAxes{view.axes_keys[*n]});
-    if (bar.button("read", "read so",
+    if (bar.button("read", "Apply",
                    {"Open the file with these roles, axes and options", "Key: Enter"}))
         bar.out.push_back(view::ReadTensors{});
     for (const view::TensorOption& option : view.options) draw_option(option, bar);
@@ -133,7 +133,7 @@ void draw_heads_row(const TensorsView& view, const Columns& columns, const Box& 
                      head.right ? Align::right : Align::left,
                      sorted ? frame.theme.text : frame.theme.muted,
                      fit_text(frame, frame.fonts.small, head.title + mark, right - left - 2 * pad));
-        tooltip(frame, head.title, head.tip + "\nClick: the rows in this order");
+        tooltip(frame, head.title, head.tip + "\nClick to sort by this column");
     }
     frame.painter.line({box.low.x, box.high.y}, {box.high.x, box.high.y}, frame.theme.line,
                        frame.px(1));
@@ -267,7 +267,7 @@ float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const
                       {detail.role_names, detail.role,
                        "read " + (at == 0 ? "as its name says" : "as " + detail.role_names[at])},
                       std::min(frame.px(kRoles), box.size().x),
-                      {"What it is read as", "“Read so” opens the file with it"}, out))
+                      {"Role of the array", "“Apply” opens the file with it"}, out))
             out.push_back(view::SetTensorRole{detail.title, detail.role_keys[*n]});
     }
     float top = ImGui::GetCursorScreenPos().y + frame.px(6);
@@ -280,7 +280,7 @@ float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const
                      Align::left, frame.theme.muted,
                      frame.text_width(frame.fonts.small, kBinsSay) <= box.size().x
                          ? kBinsSay
-                         : "how many numbers lie where");
+                         : "distribution");
         draw_bins(detail, {{box.low.x, top + frame.px(18)}, {box.high.x, top + bins}}, frame);
         top += bins + frame.px(8);
     }
