@@ -43,7 +43,7 @@ TEST_CASE("without a language model ten made-up logits show what the settings do
     CHECK(view.chips.size() == 6);
     CHECK_FALSE(view.strip);
     CHECK_FALSE(requested_generation(state));
-    CHECK(has(view.muted, "No language model is open: these 10 logits are made up."));
+    CHECK(has(view.muted, "No language model is open: these 10 logits are an example."));
     CHECK(has(view.muted, "attnscope FOLDER"));
     const AppState tried = after(state, {TakeToken{0, 1}, PlayGeneration{true}, DropTokens{0}});
     CHECK(tried.now == state.now);
@@ -118,7 +118,7 @@ TEST_CASE("settings change what comes next, not what was taken") {
     const auto& logits = shown_of(state)->step->logits;
     REQUIRE(next_of(state));
     CHECK(next_of(state)->token == std::ranges::max_element(logits) - logits.begin());
-    CHECK(has(build_generate_view(state).headline, "the likeliest of 30 tokens"));
+    CHECK(has(build_generate_view(state).headline, "the most probable of 30 tokens"));
     std::set<Index> drawn;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const AppState other = after(state, {SetGreedy{false}, SetSamplingTemperature{100.0},
@@ -143,7 +143,7 @@ TEST_CASE("a token that was taken and has no long bar has one all the same, with
     CHECK(view.bars.back().token == last);
     CHECK(view.bars.back().chosen);
     CHECK(std::ranges::count_if(view.bars, [](const GenerateBar& bar) { return bar.chosen; }) == 1);
-    CHECK(has(view.headline, "cut by these settings"));
+    CHECK(has(view.headline, "excluded by these settings"));
     CHECK(view.rest.starts_with("17 more: "));
 }
 
@@ -264,14 +264,14 @@ TEST_CASE("Generate says what was done to the document and does not reach the mo
     } rows[] = {
         {{}, {}, ""},
         {{{{0, 1}}, {}, {}}, {}, "the interventions"},
-        {{}, {SetScaling{false}}, "the options that were changed"},
+        {{}, {SetScaling{false}}, "the changed options"},
         {{}, {SetScaling{false}, SetScaling{true}}, ""},
-        {{}, {SetTemperature{2.0}}, "the options that were changed"},
-        {{}, {SetDropout{0.5}}, "the options that were changed"},
+        {{}, {SetTemperature{2.0}}, "the changed options"},
+        {{}, {SetDropout{0.5}}, "the changed options"},
         {{{{0, 1}}, {}, {}},
          {SetCausal{true}},
          "the interventions and the options that were changed"},
-        {{}, {SetCell{{Stage::x, 0, 0}, 9.0}}, "the numbers that were edited"},
+        {{}, {SetCell{{Stage::x, 0, 0}, 9.0}}, "the edited numbers"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.without);
@@ -338,7 +338,7 @@ TEST_CASE("a text that is full takes no further token") {
     CHECK(takes(after(full, {ShowGenerated{8}})));
     const AppState refused = after(full, {TakeToken{9, 1}});
     CHECK(taken_of(refused) == taken_of(full));
-    CHECK(refused.message.words == "The text is as long as it can be.");
+    CHECK(refused.message.words == "The text has reached its maximum length.");
     CHECK(taken_of(after(full, {TakeToken{8, 1}})).back() == 1);
 }
 

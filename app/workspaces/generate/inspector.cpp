@@ -30,7 +30,7 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
     const Sampling& how = shown.how;
     if (how.greedy())
         return view.add(
-            "greedy", place == 0 ? "the largest logit: it is taken"
+            "greedy", place == 0 ? "the largest logit, so it is taken"
                                  : fmt::format("{} before it", grouped(static_cast<Index>(place))));
     view.add("z / T", fmt::format("{} / {} = {}", number(it.logit), number(how.temperature),
                                   number(it.logit / how.temperature)));

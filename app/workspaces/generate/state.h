@@ -32,29 +32,30 @@ struct GenerateControls {
 inline void describe(Visitor& visit, GenerateControls& controls) {
     visit("greedy", controls.greedy,
           {.words = "greedy",
-           .tip = "The likeliest token is taken, and none is drawn\nThe other settings then count "
-                  "for nothing."});
-    visit("temperature", controls.temperature,
-          {.words = "T",
-           .tip = "Temperature T: logits are divided by it before softmax\nBelow 1 the likely "
-                  "become likelier, above 1 all come nearer to each other.",
-           .low = kLeastSamplingTemperature,
-           .high = kMostSamplingTemperature});
+           .tip = "Takes the most probable token instead of sampling\nThe other settings then have "
+                  "no effect."});
+    visit(
+        "temperature", controls.temperature,
+        {.words = "T",
+         .tip =
+             "Temperature T divides the logits before softmax\nBelow 1: sharper. Above 1: flatter.",
+         .low = kLeastSamplingTemperature,
+         .high = kMostSamplingTemperature});
     visit("top_k", controls.top_k,
           {.words = "top-k",
-           .tip = "Only so many of the likeliest tokens are kept; 0: all",
+           .tip = "Keeps only this many of the most probable tokens; 0: all",
            .low = 0,
            .high = static_cast<double>(kMostTopK)});
     visit("top_p", controls.top_p,
           {.words = "top-p",
-           .tip = "Of those the fewest likeliest are kept whose p sums to it or more; 1: all\nThe "
-                  "p after temperature.",
+           .tip = "Then keeps the fewest most probable tokens whose p sums to at least this; 1: "
+                  "all\nUses p after temperature.",
            .low = kLeastTopP,
            .high = 1.0});
     visit("seed", controls.seed,
           {.words = "seed",
-           .tip = "Of the number u that is drawn at each step\nThe same seed draws the same. Key: "
-                  "R, the next seed."});
+           .tip = "Seed of the random number u of each step\nThe same seed gives the same tokens. "
+                  "Key R: the next seed."});
     visit("model", controls.model);
     visit("text", controls.text);
     visit("beside", controls.beside);
@@ -88,8 +89,8 @@ inline void describe(Visitor& visit, GenerateLook& look) {
     visit("token", look.token);
     visit("lens", look.lens,
           {.words = "logit lens",
-           .tip = "What the model would say after each layer\nThe final norm and the read-out of "
-                  "the residual there. Key: L"});
+           .tip = "The model's prediction after each layer\nThe final norm and the unembedding, "
+                  "applied to the residual there. Key: L"});
 }
 
 inline constexpr Controls<GenerateControls> generate_controls;

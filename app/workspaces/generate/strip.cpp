@@ -122,15 +122,14 @@ GridView strip_grid(const AppState& state, Index at, HeadPlace place) {
     sheet.values = strip.matrix();
     GridView grid = make_grid(state, sheet, {ColorScale::unit, false, strip.later, false});
     grid.title = fmt::format(
-        "A{}, {}: a row a step{}", state.document().groups.empty() ? "" : " of the decoder",
+        "A{}, {}: one row per step{}", state.document().groups.empty() ? "" : " of the decoder",
         head_name(place), some ? fmt::format(", {} of {} keys", kStripKeys, grouped(keys)) : "");
     grid.tooltip =
-        "The weights of the token that was read last, over the keys in the cache; later keys are "
-        "hatched.\nClick a row: that step.";
+        "Weights of the last token that was read, over the keys in the cache; later keys are "
+        "hatched.\nClick a row to go to its step.";
     if (some)
         grid.tooltip +=
-            "\nOf so many keys those with the most weight in these rows, and the sum of the "
-            "others.";
+            "\nShown: the keys with the most weight in these rows, and the sum of the others.";
     grid.first_row = first;
     for (CellView& cell : grid.cells)
         if (cell.look == CellLook::masked) cell.text.clear();  // no weight: it was not read yet
@@ -173,10 +172,10 @@ std::optional<GridView> experts_grid(const AppState& state, Index at, Index laye
     sheet.row_labels.assign(tokens.begin() + left_out, tokens.end());
     for (Index n = 0; n < strip.keys; ++n) sheet.column_labels.push_back(fmt::format("{}", n));
     GridView grid = make_grid(state, sheet, {ColorScale::unit, false, strip.later, false});
-    grid.title = fmt::format("experts of layer {}: a row a token", layer);
+    grid.title = fmt::format("experts of layer {}: one row per token", layer);
     grid.tooltip =
-        "The share of each expert in a token's MLP: softmax of the router's logits over those that "
-        "are taken.\nHatched: no share.";
+        "The share of each expert in a token's MLP: softmax of the router's logits over the "
+        "selected experts.\nHatched: not selected.";
     grid.editable = false;
     for (CellView& cell : grid.cells)
         if (cell.look == CellLook::masked) cell.text.clear();  // it is not taken

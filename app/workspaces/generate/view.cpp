@@ -128,7 +128,7 @@ std::string generate_lacks(const AppState& state) {
     if (model_of(document) == nullptr) return "No language model is open";
     if (reads_image(document)) return document.title + " reads images";
     if (writes_when_shown(document))
-        return fmt::format("The {} is shown, and the decoder writes", group_of(document));
+        return fmt::format("The {} is shown, but the decoder generates", group_of(document));
     if (document.read_out.next.empty()) return document.title + " gives no next token";
     return {};
 }

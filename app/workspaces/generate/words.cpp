@@ -12,7 +12,7 @@ namespace {
 
 std::string kept_words(const Candidates& candidates) {
     const Index all = std::ssize(candidates.all);
-    if (candidates.kept == all) return "no token is cut";
+    if (candidates.kept == all) return "no token is excluded";
     return fmt::format("{} of {} tokens {} kept", grouped(candidates.kept), grouped(all),
                        candidates.kept == 1 ? "is" : "are");
 }
@@ -29,13 +29,13 @@ std::string next_words(const AppState& state, const GenerateShown& shown) {
     const Index all = std::ssize(shown.candidates.all);
     if (shown.how.greedy()) {
         const Index ties = ties_of(shown.candidates);
-        return fmt::format("Next {}: {} by the logits, the likeliest of {} token{}{}.", name,
+        return fmt::format("Next {}: probability {}, the most probable of {} token{}{}.", name,
                            percent_words(next.before), grouped(all), all == 1 ? "" : "s",
                            as_much_words(ties));
     }
-    return fmt::format("Next {}: drawn with {}, {} by the logits; {}.", name,
-                       percent_words(next.after), percent_words(next.before),
-                       kept_words(shown.candidates));
+    return fmt::format(
+        "Next {}: sampled with probability {} ({} before temperature and truncation); {}.", name,
+        percent_words(next.after), percent_words(next.before), kept_words(shown.candidates));
 }
 
 std::string taken_words(const AppState& state, const GenerateShown& shown) {
@@ -43,9 +43,9 @@ std::string taken_words(const AppState& state, const GenerateShown& shown) {
     if (place >= shown.candidates.all.size())
         return fmt::format("Step {} took a token that the vocabulary does not have.", shown.at);
     const Candidate& taken = shown.candidates.all[place];
-    const std::string by =
-        taken.kept ? percent_words(taken.after) + " with these settings" : "cut by these settings";
-    return fmt::format("Step {} took {}: {} by the logits, {}.", shown.at,
+    const std::string by = taken.kept ? percent_words(taken.after) + " with these settings"
+                                      : "excluded by these settings";
+    return fmt::format("Step {} took {}: probability {}, {}.", shown.at,
                        quoted_token(state, taken.id), percent_words(taken.before), by);
 }
 
@@ -53,13 +53,14 @@ std::string taken_words(const AppState& state, const GenerateShown& shown) {
 std::string draw_words(const AppState& state, const GenerateShown& shown) {
     if (shown.how.greedy())
         return fmt::format(
-            "Greedy takes {} here and draws nothing: T, top-k, top-p and seed do not count.",
+            "Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no "
+            "effect.",
             quoted_token(state, shown.candidates.all[shown.next].id));
     double below = 0.0;
     for (std::size_t n = 0; n < shown.next; ++n) below += shown.candidates.all[n].after;
     const Candidate& next = shown.candidates.all[shown.next];
     return fmt::format(
-        "u = {} of seed {} at step {} falls on {}, from {} to {} of the running sum.",
+        "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum.",
         number(shown.u), shown.how.seed, shown.at, quoted_token(state, next.id), number(below),
         number(below + next.after));
 }
@@ -83,9 +84,9 @@ std::vector<std::string_view> left_out(const AppState& state) {
     const Document& document = state.document();
     std::vector<std::string_view> left;
     if (!model_of(document)->changes.empty()) left.emplace_back("the interventions");
-    if (!document.edits.empty()) left.emplace_back("the numbers that were edited");
+    if (!document.edits.empty()) left.emplace_back("the edited numbers");
     if (has_other_options(document, written_of(state).specs))
-        left.emplace_back("the options that were changed");
+        left.emplace_back("the changed options");
     return left;
 }
 
@@ -111,18 +112,18 @@ std::string generate_muted(const AppState& state) {
     if (!is_example(state)) {
         std::string words =
             shown_of(state)->fault.empty() ? draw_words(state, *shown_of(state)) : "";
-        if (is_full(state)) words = "The text is as long as it can be. " + words;
+        if (is_full(state)) words = "The text has reached its maximum length. " + words;
         if (const auto left = left_out(state); !left.empty())
-            words = fmt::format("The model writes untouched, without {}. {}",
-                                fmt::join(left, " and "), words);
+            words =
+                fmt::format("The model generates without {}. {}", fmt::join(left, " and "), words);
         if (!state.document().groups.empty())
             words += fmt::format(" The encoder has read “{}”.",
                                  shortened(text_of(state.document()), kMostShown));
         return words;
     }
     return fmt::format(
-        "{}: these {} logits are made up. A model folder (attnscope FOLDER, or Ctrl+O) gives its "
-        "own and writes on.",
+        "{}: these {} logits are an example. Open a model folder (attnscope FOLDER, or Ctrl+O) to "
+        "generate text.",
         example_words(state), written_of(state).names->size());
 }
 

@@ -40,33 +40,34 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
     const std::string lacks = is_example(state) ? example_words(state) : "";
     const bool writes = !is_example(state);
     const Index at = step_of(state), count = std::ssize(taken_of(state));
-    add("Take the next token, or a step forward", Key::right, forward(state),
+    add("Take the next token, or step forward", Key::right, forward(state),
         next_of(state) || at < count, lacks);
-    add("A step back", Key::left, shown_at(state, at - 1), at > 0);
+    add("Step back", Key::left, shown_at(state, at - 1), at > 0);
     add("The first step", Key::home, shown_at(state, 0), at > 0);
     add("The newest step", Key::end, ShowGenerated{}, at < count);
     const bool plays = generate_look(state).playing;
-    add(plays ? "Stop writing" : "Write on", Key::space, PlayGeneration{!plays}, writes, lacks);
-    add("The candidate above", Key::up, explained_beside(state, -1));
-    add("The candidate below", Key::down, explained_beside(state, 1));
+    add(plays ? "Stop generating" : "Continue generating", Key::space, PlayGeneration{!plays},
+        writes, lacks);
+    add("Select the candidate above", Key::up, explained_beside(state, -1));
+    add("Select the candidate below", Key::down, explained_beside(state, 1));
     const auto& all = shown_of(state)->candidates.all;
     const std::size_t place = explained_of(state);
     if (place < all.size())
         add("Take this candidate", Key::enter, TakeToken{at, all[place].id},
             writes && !is_pending(state) && !is_full(state, at), lacks);
-    add("Delete what was taken from here on", Key::del, DropTokens{at}, at < count);
-    add("The next seed", Key::r, SetSamplingSeed{now.seed + 1});
-    add(now.greedy ? "Draw the next token" : "Take the likeliest token: greedy", Key::none,
+    add("Delete the tokens from here on", Key::del, DropTokens{at}, at < count);
+    add("Next seed", Key::r, SetSamplingSeed{now.seed + 1});
+    add(now.greedy ? "Sample the next token" : "Take the most probable token: greedy", Key::none,
         SetGreedy{!now.greedy});
     const std::string& no_lens = written_of(state).no_lens;
-    add("Logit lens: what each layer would say", Key::l, ShowLens{!generate_look(state).lens},
+    add("Logit lens: the prediction after each layer", Key::l, ShowLens{!generate_look(state).lens},
         writes && no_lens.empty(), writes ? no_lens : lacks);
     add_document_commands(list, state);
 }
 
 void enter_generate(AppState& state) {
     if (is_example(state)) return say_muted(state, generate_muted(state));
-    say(state, "→ takes the next token, Space writes on, ← goes back.");
+    say(state, "→ takes the next token, Space generates, ← goes back.");
 }
 
 std::optional<Action> escape_generate(const AppState& state) {
@@ -143,9 +144,9 @@ void look_at_step(AppState& state, std::optional<Index> step) {
 }
 
 constexpr std::string_view kMouse[] = {
-    "Click a candidate: it is taken at this step, and what came after is dropped.",
-    "Click a token of the text: the step that took it.",
-    "Click a row of weights: that step.",
+    "Click a candidate to take it at this step; later tokens are dropped.",
+    "Click a token of the text to go to its step.",
+    "Click a row of weights to go to its step.",
 };
 constexpr KeptValue kValues[] = {kept(generate_controls), kept(generate_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_generation>("generate")};
@@ -156,7 +157,7 @@ void carry_out(AppState& state, const TakeToken& action) {
     const Index count = std::ssize(taken_of(state));
     if (const std::string why = step_fault(state, action.step, count); !why.empty())
         return warn(state, why);
-    if (is_full(state, action.step)) return warn(state, "The text is as long as it can be.");
+    if (is_full(state, action.step)) return warn(state, "The text has reached its maximum length.");
     const Index all = std::ssize(*written_of(state).names);
     // a replay does not wait for the text: what the vocabulary does not have the model refuses
     if (action.token < 0 || (action.token >= all && !is_pending(state)))
@@ -234,8 +235,8 @@ extern const WorkspaceInfo kGenerateWorkspace{
     .key = "generate",
     .title = "Generate",
     .tip =
-        "Watch a language model write: what it would say next, what temperature, top-k and top-p "
-        "make of it, and the row of weights that each token adds.",
+        "Watch a language model generate text: the next-token probabilities, temperature, top-k, "
+        "top-p, and the row of weights of each token.",
     .group = Group::models,
     .letter = Key::g,
     .actions = GenerateActions::kTypes,

@@ -69,7 +69,7 @@ bool names_next(const Told& told, Index id) {
            (is_full(told.state) ? "would be " : "is ") + quoted_token(told.state, id);
 }
 
-/// "Next {}: {} by the logits, the likeliest of {} tokens{}"
+/// "Next {}: probability {}, the most probable of {} tokens{}"
 bool check_greedy(const Told& told) {
     const Drawn all = drawn(told);
     const Index ties = count_largest(shown_of(told.state)->step->logits) - 1;
@@ -79,19 +79,19 @@ bool check_greedy(const Told& told) {
            shows(told.part[1], of(all.before, all.order.front())) &&
            told.count(2) == std::ssize(all.order) && said == ties;
 }
-/// "Next {}: drawn with {}, {} by the logits; {}"
+/// "Next {}: sampled with probability {} ({} before temperature and truncation); {}"
 bool check_drawn(const Told& told) {
     const Drawn all = drawn(told);
     const Index next = all.order[all.next];
     if (!names_next(told, next) || !shows(told.part[1], of(all.after, next)) ||
         !shows(told.part[2], of(all.before, next)))
         return false;
-    if (told.part[3] == "no token is cut") return all.kept == all.order.size();
+    if (told.part[3] == "no token is excluded") return all.kept == all.order.size();
     const auto some = parts_of("{} of {} tokens {} kept", told.part[3]);
     return some && count_of((*some)[0]) == static_cast<Index>(all.kept) &&
            all.kept < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);
 }
-/// "Step {} took {}: {} by the logits, {}"
+/// "Step {} took {}: probability {}, {}"
 bool check_taken(const Told& told) {
     const Drawn all = drawn(told);
     const Index step = told.count(0);
@@ -99,11 +99,11 @@ bool check_taken(const Told& told) {
     if (step != step_of(told.state) || step >= std::ssize(taken)) return false;
     const Index id = taken[step];
     if (!names(told, 1, id) || !shows(told.part[2], of(all.before, id))) return false;
-    if (told.part[3] == "cut by these settings") return of(all.after, id) == 0.0;
+    if (told.part[3] == "excluded by these settings") return of(all.after, id) == 0.0;
     const auto with = parts_of("{} with these settings", told.part[3]);
     return with && of(all.after, id) > 0.0 && shows((*with)[0], of(all.after, id));
 }
-/// "u = {} of seed {} at step {} falls on {}, from {} to {} of the running sum"
+/// "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum"
 bool check_u(const Told& told) {
     const Drawn all = drawn(told);
     double below = 0.0;
@@ -191,17 +191,18 @@ bool check_cache(const Told& told) {
 }
 
 constexpr Claim kClaims[] = {
-    {"Next {}: {} by the logits, the likeliest of {} tokens{}", check_greedy},
-    {"Next {}: drawn with {}, {} by the logits; {}", check_drawn},
-    {"Step {} took {}: {} by the logits, {}", check_taken},
-    {"u = {} of seed {} at step {} falls on {}, from {} to {} of the running sum", check_u},
-    {"Greedy takes {} here and draws nothing: T, top-k, top-p and seed do not count",
+    {"Next {}: probability {}, the most probable of {} tokens{}", check_greedy},
+    {"Next {}: sampled with probability {} ({} before temperature and truncation); {}",
+     check_drawn},
+    {"Step {} took {}: probability {}, {}", check_taken},
+    {"u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum", check_u},
+    {"Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no effect",
      check_takes_here},
     {"{} more: {} by the logits, {} drawn", check_rest},
-    {"{}: these {} logits are made up", check_made_up},
+    {"{}: these {} logits are an example", check_made_up},
     {"kept in all: {} of {} tokens, {} of softmax(z)", check_kept},
     {"token: {} of {}", check_token},
-    {"greedy: the largest logit: it is taken", check_largest},
+    {"greedy: the largest logit, so it is taken", check_largest},
     {"greedy: {} before it", check_before},
     {"top-k {}: {} before it: {}", check_top_k},
     {"top-p {}: p before it sums to {}: {}", check_top_p},

@@ -28,7 +28,7 @@ constexpr float kLensLayer = 30.0F, kLensBest = 0.3F;
 void draw_steps(const GenerateView& view, ControlBar& bar) {
     if (view.example && view.shows_decoder) {
         if (bar.button("decoder", "show the decoder",
-                       {"It gives the next token and writes on", ""}))
+                       {"It predicts the next token and generates text", ""}))
             bar.out.push_back(ShowGroup{"decoder"});
         return;
     }
@@ -37,9 +37,9 @@ void draw_steps(const GenerateView& view, ControlBar& bar) {
             bar.out.push_back(ShowPrompt{PromptKind::open});
         return;
     }
-    if (bar.button("back", "Back", {"A step back", "Key: ←"}) && view.at > 0)
+    if (bar.button("back", "Back", {"Step back", "Key: ←"}) && view.at > 0)
         bar.out.push_back(ShowGenerated{view.at - 1});
-    if (bar.button("step", "Step", {"Take the next token, or a step forward", "Key: →"})) {
+    if (bar.button("step", "Step", {"Take the next token, or step forward", "Key: →"})) {
         if (view.next)
             bar.out.push_back(*view.next);
         else if (view.at < view.count)
@@ -47,21 +47,21 @@ void draw_steps(const GenerateView& view, ControlBar& bar) {
                                                        : ShowGenerated{});
     }
     const char* const play = view.playing ? "Stop" : "Play";
-    if (bar.button("play", play, {"Take token after token", "Key: Space"}))
+    if (bar.button("play", play, {"Generate token after token", "Key: Space"}))
         bar.out.push_back(PlayGeneration{!view.playing});
     if (view.at < view.count && bar.button("drop", "delete after here",
-                                           {"Delete what was taken from this step on", "Key: Del"}))
+                                           {"Delete the tokens from this step on", "Key: Del"}))
         bar.out.push_back(DropTokens{view.at});
 }
 
 void draw_place(const GenerateView& view, ControlBar& bar) {
     if (view.layers > 1)
         if (const auto layer = bar.number("##layer", "layer", view.layer, 0, view.layers - 1,
-                                          {"The layer whose weights are shown", "Key: Y"}))
+                                          {"Layer of the weights", "Key: Y"}))
             bar.out.push_back(ShowLayer{*layer});
     if (view.heads > 1)
         if (const auto head = bar.number("##head", "head", view.head, 0, view.heads - 1,
-                                         {"The head whose weights are shown", "Key: H"}))
+                                         {"Head of the weights", "Key: H"}))
             bar.out.push_back(ShowHead{*head});
 }
 
@@ -118,7 +118,7 @@ void draw_chip(const GenerateChip& chip, const Box& box, const Frame& frame, Act
         ImGui::SetCursorScreenPos(box.low);
         const bool clicked = invisible_button("chip", box.size());
         if (clicked || pressed_by_key(frame)) out.push_back(ShowGenerated{*chip.step});
-        tooltip(frame, fmt::format("Step {}", *chip.step), "Click: its candidates.");
+        tooltip(frame, fmt::format("Step {}", *chip.step), "Click to see its candidates.");
         frame.painter.rect(box.low, box.high, theme.raised, radius);
     }
     if (chip.shown) frame.painter.outline(box.low, box.high, theme.accent, frame.px(1.5F), radius);
@@ -163,7 +163,8 @@ void draw_bar_heads(const GenerateView& view, const BarColumns& at, const Box& l
                     words);
     };
     head(at.name, at.before, Align::left,
-         view.example ? "made up: outline p, filled drawn" : "outline p, filled drawn");
+         view.example ? "example; outline: model, filled: after T, top-k, top-p"
+                      : "outline: model, filled: after T, top-k, top-p");
     head(at.before, at.after - frame.px(kSpace8), Align::right, "p");
     head(at.after, at.end, Align::right, "drawn");
 }
@@ -208,8 +209,8 @@ void draw_candidate(const GenerateView& view, const GenerateBar& bar, const BarC
     if (ImGui::IsItemHovered() || bar.explained)
         frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
     tooltip(frame, fmt::format("“{}”", bar.text),
-            view.example ? "Click: its arithmetic."
-                         : "Click: take it here; what came after is dropped.");
+            view.example ? "Click to see its arithmetic."
+                         : "Click to take it here; later tokens are dropped.");
     draw_marks_of(bar, at, line, view.most, frame);
     draw_bar_texts(bar, at, line, frame);
     if (bar.chosen)
