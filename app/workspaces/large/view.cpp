@@ -180,8 +180,8 @@ RooflineView roofline_view(const MapLook& look) {
     if (!view.ready) return view;  // measured before the matrix is there; pictures measure nothing
     view.words = fmt::format("peak {:.0f} GFLOP/s, memory {:.0f} GB/s", view.peak, view.bandwidth);
     view.tooltip =
-        "The pass counts 2 · pairs · d_k FLOP (Q Kᵀ alone, an exponential a pair comes on top) and "
-        "reads K once for each strip of rows, Q once.\nThe roof is min(peak, bandwidth · "
+        "The pass counts 2 · pairs · d_k FLOP (Q Kᵀ only, without the exponentials). It reads K "
+        "once for each strip of rows, and Q once.\nThe roof is min(peak, bandwidth · "
         "FLOP/byte): the peak of fused multiply-adds in registers and the bandwidth of the triad a "
         "= b + s·c in memory, both measured on all threads when the first matrix was opened.";
     if (!look.input || !look.snapshot || look.snapshot->pass.gflops <= 0.0) return view;

@@ -153,10 +153,10 @@ std::vector<Shot> large_shots() {
 
 constexpr std::string_view kLargeMouse[] = {
     "The wheel zooms about the pointer, a double click zooms in; dragging pans.",
-    "Point at a cell: its query, key and weight.",
-    "Click a cell: the inspector writes out its arithmetic.",
-    "Click a cell in a list: go there.",
-    "Press or drag on the small map: move there.",
+    "Point at a cell to see its query, key and weight.",
+    "Click a cell to see its arithmetic in the inspector.",
+    "Click a cell in a list to go there.",
+    "Press or drag on the small map to move there.",
 };
 void leave_large(AppState& state) {
     MapLook& look = map_look(state);

@@ -9,22 +9,23 @@ constexpr Index kWidest = 256;
 constexpr float kSizes = 112.0F, kHeads = 132.0F;  // design units
 
 void draw_colors(const LargeView& view, const MapLook& look, ControlBar& bar) {
-    const Tip picture{"Weights, or the scores that softmax turns into them", view.picture_tip};
+    const Tip picture{"Weights, or the scores before softmax", view.picture_tip};
     if (const auto n = bar.choice("picture", view.picture_names, view.picture, picture))
         bar.out.push_back(SetMapPicture{static_cast<MapPictureOf>(*n)});
     MapColors colors = look.colors;
     const bool scores = look.picture == MapPictureOf::scores;
-    const Tip pooling{"How the cells of a pixel become one number",
-                      "mean: where the attention goes. max: no needle is lost. log-mean: the "
-                      "typical weight, exp of the mean logarithm. A NaN among them makes it NaN."};
+    const Tip pooling{"How the cells of a pixel are combined",
+                      "mean: the total attention. max: keeps single large weights. log-mean: exp "
+                      "of the mean logarithm. Any NaN gives NaN."};
     if (const auto n = scores ? std::nullopt
                               : bar.choice("pooling", view.pooling_names, view.pooling, pooling))
         colors.pooling = static_cast<large::Pooling>(*n);
-    const Tip range{"Colours: which weights in view they span",
-                    "Percentiles of the pooled weights; what lies beyond has the end's colour."};
+    const Tip range{
+        "Range of the colour scale",
+        "Percentiles of the pooled weights in view; values beyond them get the end colour."};
     if (const auto n = bar.choice("range", view.percentile_names, view.percentile, range))
         colors = view.percentile_colors.at(*n);
-    const Tip log{"Colours by the logarithm of the weight", "Or by the weight itself."};
+    const Tip log{"Log colour scale", "Off: linear colour scale."};
     if (const auto on = scores ? std::nullopt : bar.toggle("log", "log scale", view.log_scale, log))
         colors.log_scale = *on;
     if (!(colors == look.colors)) bar.out.push_back(SetMapColors{colors});
@@ -32,7 +33,7 @@ void draw_colors(const LargeView& view, const MapLook& look, ControlBar& bar) {
 
 void draw_heads(const LargeView& view, ControlBar& bar) {
     if (view.heads.size() < 2) return;
-    const Tip tip{"The head that is drawn", "Key: H for the next one."};
+    const Tip tip{"Head of the map", "Key: H for the next one."};
     const auto row = bar.combo("##head", {view.heads, view.head}, kHeads, tip);
     if (!row || static_cast<std::size_t>(*row) >= view.head_refs.size()) return;
     const large::Head head = view.head_refs[*row];
@@ -46,9 +47,9 @@ struct Part {
 };
 constexpr Part kParts[] = {
     {"band", &PlantedSpec::band, "a token attends to its neighbours"},
-    {"sink", &PlantedSpec::sink, "everything attends to token 0"},
+    {"sink", &PlantedSpec::sink, "every query attends to token 0"},
     {"induction", &PlantedSpec::induction,
-     "a repeated stretch attends to what followed its first occurrence"},
+     "a repeated stretch attends to the tokens after its first occurrence"},
     {"documents", &PlantedSpec::documents,
      "tokens attend within their own document: blocks on the diagonal"},
     {"needle", &PlantedSpec::needle, "one query finds one key far from it, with more than half"},
@@ -102,9 +103,8 @@ void draw_open_button(const LargeScene& scene) {
 }
 
 void draw_generate_button(const LargeScene& scene) {
-    if (button(
-            scene.frame, "generate", generate_words(scene.view),
-            {"Makes Q and K with what is chosen", "The map of their weights follows by itself."}))
+    if (button(scene.frame, "generate", generate_words(scene.view),
+               {"Generates Q and K with the selected structure", "The map updates by itself."}))
         scene.out.push_back(OpenPlanted{scene.view.draft});
 }
 

@@ -150,7 +150,7 @@ struct PassButton {
 std::optional<PassButton> pass_button(const PassView& pass) {
     if (pass.offer_pause)
         return PassButton{
-            "pause", {"Pauses the exact pass", "What is done stays.  Key: Space"}, false};
+            "pause", {"Pauses the exact pass", "Finished parts stay.  Key: Space"}, false};
     if (pass.offer_start)
         return PassButton{
             pass.start_words,

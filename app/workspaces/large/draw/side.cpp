@@ -222,7 +222,7 @@ void draw_not_finite(const LargeScene& scene) {
         wrapped_words(scene.frame, scene.frame.fonts.body, scene.frame.theme.nan, sentence);
     if (!scene.view.first_nan) return;
     if (button(scene.frame, "first nan", "to the first NaN",
-               {"Goes to the first NaN weight", "Its arithmetic says which score makes it NaN."}))
+               {"Goes to the first NaN weight", "The inspector shows which score makes it NaN."}))
         scene.out.push_back(GoToCell{*scene.view.first_nan});
 }
 
