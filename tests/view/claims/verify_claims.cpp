@@ -1,5 +1,7 @@
 // What a check against expected numbers finds: which arrays, heads, rows and columns.
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "app/workspaces/verify/actions.h"
