@@ -10,34 +10,32 @@ namespace {
 enum Part { kB, kH, kT, kD };
 
 struct Row {
-    Layout layout;
-    HeadAxes order;  // counts for Layout::heads alone
-    std::vector<std::string_view> letters;
-    std::string_view words;
+    std::span<const std::string_view> forms;
+    std::string_view expected;
 };
 
-/// "1d": an axis of 1 and d.
-const Row& row_of(const Axes& axes) {
-    static const Row kRows[] = {
-        {Layout::heads,
-         HeadAxes::heads_first,
-         {"Td", "HTd", "BHTd"},
-         "[T, d], [H, T, d] or [B, H, T, d]"},
-        {Layout::heads,
-         HeadAxes::tokens_first,
-         {"Td", "THd", "BTHd"},
-         "[T, d], [T, H, d] or [B, T, H, d]"},
-        {Layout::heads, HeadAxes::joined, {"TE", "BTE"}, "[T, H·d] or [B, T, H·d]"},
-        {Layout::rows, {}, {"Td", "HTd", "BHTd"}, "[T, d], [H, T, d] or [B, H, T, d]"},
-        {Layout::tokens, {}, {"Td", "BTd", "BHTd"}, "[T, d], [B, T, d] or [B, 1, T, d]"},
-        {Layout::weight, {}, {"Td"}, "[in, out]"},
-        {Layout::weight_transposed, {}, {"dT"}, "[out, in]"},
-        {Layout::bias, {}, {"d", "1d"}, "[n] or [1, n]"},
-    };
-    for (const Row& row : kRows)
-        if (row.layout == axes.layout && (axes.layout != Layout::heads || row.order == axes.order))
-            return row;
-    return kRows[0];
+constexpr std::string_view kRows[] = {"Td", "HTd", "BHTd"};
+constexpr std::string_view kTokens[] = {"Td", "BTd", "BHTd"};
+constexpr std::string_view kWeight[] = {"Td"};
+constexpr std::string_view kTransposed[] = {"dT"};
+constexpr std::string_view kBias[] = {"d", "1d"};  // 1: an axis of 1
+
+Row row_of(const Axes& axes) {
+    switch (axes.layout) {
+        case Layout::heads:
+            return {info(axes.order).forms, info(axes.order).expected};
+        case Layout::rows:
+            return {kRows, "[T, d], [H, T, d] or [B, H, T, d]"};
+        case Layout::tokens:
+            return {kTokens, "[T, d], [B, T, d] or [B, 1, T, d]"};
+        case Layout::weight:
+            return {kWeight, "[in, out]"};
+        case Layout::weight_transposed:
+            return {kTransposed, "[out, in]"};
+        case Layout::bias:
+            return {kBias, "[n] or [1, n]"};
+    }
+    return {};
 }
 
 /// Axes read from the last to the first; `step` is the stride of the next one.
@@ -109,8 +107,9 @@ Index end_of(const Placement& placement) {
 }  // namespace
 
 std::string expected_axes(const Axes& axes) {
-    const bool splits = axes.layout == Layout::heads && axes.order == HeadAxes::joined;
-    return fmt::format("{}{}", row_of(axes).words,
+    const Row row = row_of(axes);
+    const bool splits = !row.forms.empty() && row.forms.front().find('E') != std::string_view::npos;
+    return fmt::format("{}{}", row.expected,
                        splits ? fmt::format(", of {} heads", axes.heads) : "");
 }
 
@@ -126,7 +125,7 @@ std::optional<Placement> place_letters(const std::vector<Index>& extents, std::s
 }
 
 std::optional<Placement> place(const std::vector<Index>& extents, const Axes& axes) {
-    for (const std::string_view letters : row_of(axes).letters)
+    for (const std::string_view letters : row_of(axes).forms)
         if (auto placement = place_letters(extents, letters, axes.heads)) return placement;
     return std::nullopt;
 }

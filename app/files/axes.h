@@ -55,9 +55,8 @@ struct Packed {
 };
 
 /// How an array `qkv` of these extents is to be read, where there is but one way: [T,3,H,d] or [T,H,3,d], both also after a
-/// batch axis, [T,3,H·d]; or [T,3·H·d], [B,T,3·H·d] with one head. The option layout chooses where there are several:
-/// tokens-first has the axis of 3 after T, per-head has it after H, also within the last axis, joined has q, k and v one after another in the last axis, heads-first is
-/// [3,H,T,d] or [3,B,H,T,d]. `what` names the array in the error, which says what is ambiguous.
+/// batch axis, [T,3,H·d]; or [T,3·H·d], [B,T,3·H·d] with one head. Where several fit, the option layout chooses: see
+/// `packed` of view::head_axes_table(). `what` names the array in the error, which lists the possible axes.
 Packed unpack(const std::vector<Index>& extents, const CallOptions& options,
               const std::string& what);
 

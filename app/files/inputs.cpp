@@ -8,6 +8,7 @@
 
 #include "core/masks.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 namespace attn::files {
 namespace {
@@ -93,6 +94,14 @@ std::vector<Index> boundaries_of(const ArrayReader& reader, const std::string& n
                     fmt::join(given, ", "), more ? ", …" : "", tokens));
 }
 
+/// "heads-first, tokens-first or joined"
+std::string unpacked_choices() {
+    std::vector<std::string> keys;
+    for (const view::HeadAxesInfo& row : view::head_axes_table())
+        if (!row.forms.empty()) keys.emplace_back(row.key);
+    return choices(keys);
+}
+
 }  // namespace
 
 void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
@@ -172,18 +181,16 @@ Axes LayerReader::heads_axes(Index heads) const {
     const HeadAxes own = listing.hooks       ? HeadAxes::tokens_first
                          : listing.projected ? HeadAxes::joined
                                              : HeadAxes::heads_first;
-    const HeadAxes order = options.layout.value_or(own);
-    return {Layout::heads, order == HeadAxes::per_head ? own : order, heads};
+    return {Layout::heads, view::unpacked_axes(options.layout, own), heads};
 }
 
 Inputs read_inputs(const LayerReader& layer, std::vector<Note>& notes) {
     const std::string query = layer.name("Q");  // a trace's own q is heads-first, whatever qkv is
-    if (layer.options.layout == HeadAxes::per_head && layer.reader.has(query) &&
-        query.ends_with('Q'))
-        throw bad_input(
-            fmt::format("{}: layout is per-head, but {} is not packed with K and V; expected "
-                        "heads-first, tokens-first or joined",
-                        layer.reader.path(), layer.name("Q")));
+    const auto& layout = layer.options.layout;
+    if (layout && info(*layout).forms.empty() && layer.reader.has(query) && query.ends_with('Q'))
+        throw bad_input(fmt::format(
+            "{}: layout is {}, but {} is not packed with K and V; expected {}", layer.reader.path(),
+            info(*layout).key, layer.name("Q"), unpacked_choices()));
     Inputs in;
     struct Array {
         std::string_view name;

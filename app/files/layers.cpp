@@ -320,8 +320,9 @@ std::string stand_in_note(const Listing& listing, const std::string& path,
     return fmt::format(
         "{}: {} {} read as {}, as {}{}{}", path, fmt::join(given, ", "),
         given.size() == 1 ? "is" : "are", fmt::join(meant, ", "),
-        listing.hooks ? layout ? fmt::format("TransformerLens saves them, but {}", key_of(*layout))
-                               : "TransformerLens saves them, [B, T, H, d]"
+        listing.hooks         ? layout
+                                    ? fmt::format("TransformerLens saves them, but {}", info(*layout).key)
+                                    : "TransformerLens saves them, [B, T, H, d]"
         : listing.projected   ? "the outputs of projections, heads side by side and before RoPE"
         : listing.given_roles ? "the roles say"
                               : "the stages of a trace",

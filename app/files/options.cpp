@@ -69,18 +69,13 @@ std::string key_choices(const auto& table) {
     return choices(keys);
 }
 
-/// In the order of HeadAxes: the name, and the axes as PyTorch's documents write them.
-constexpr std::pair<std::string_view, std::string_view> kHeadAxes[] = {
-    {"heads-first", "bhtd"}, {"tokens-first", "bthd"}, {"joined", "bte"}, {"per-head", "bth3d"}};
-
 void set_layout(CallOptions& call, const Value& value) {
-    const auto* const found = std::ranges::find_if(kHeadAxes, [&](const auto& names) {
-        return value.text == names.first || value.text == names.second;
-    });
-    if (found == std::end(kHeadAxes))
-        throw expected(value,
-                       "heads-first (bhtd), tokens-first (bthd), joined (bte) or per-head (bth3d)");
-    call.layout = static_cast<HeadAxes>(found - kHeadAxes);
+    call.layout = view::find_head_axes(value.text);
+    if (call.layout) return;
+    std::vector<std::string> keys;
+    for (const view::HeadAxesInfo& row : view::head_axes_table())
+        keys.push_back(fmt::format("{} ({})", row.key, row.letters));
+    throw expected(value, choices(keys));
 }
 
 void set_score(CallOptions& call, const Value& value) {
@@ -258,16 +253,14 @@ constexpr std::string_view kMask = "Masks (combined by AND, also with the array 
 constexpr std::string_view kPositions =
     "Positions (query i stands at i + query-offset, key j at j)";
 constexpr std::string_view kDropout = "Dropout";
+constexpr std::string_view kLayout = "layout";
 
 constexpr auto kOptions = std::to_array<AttentionOption>({
     {"heads", "H", "", kHeads, "query heads (default 1)", set_own<&CallOptions::heads>,
      whole_numbers(1, kMostHeads)},
     {"kv-heads", "G", "", kHeads, "key/value heads, a divisor of H (default H)",
      set_own<&CallOptions::kv_heads>, whole_numbers(1, kMostHeads)},
-    {"layout", "L", "", kHeads,
-     "axes of Q, K, V and dO: heads-first [B,H,T,d] (default), tokens-first [B,T,H,d], or joined "
-     "[B,T,H·d]; of a packed qkv also per-head [B,T,H,3,d] or [B,T,H·3·d]",
-     set_layout},
+    {kLayout, "L", "", kHeads, "", set_layout},  // the table of layouts has its help
     {"role", "NAME=ROLE,..", "", kArrays,
      "read an array under another name as Q, K, V, qkv, X, W_Q, weights, mask, ...; - for not at "
      "all",
@@ -446,9 +439,16 @@ void set_operation_of(CallOptions& call, const OptionValues& values) {
 
 }  // namespace
 
-std::string_view key_of(HeadAxes axes) { return kHeadAxes[static_cast<std::size_t>(axes)].first; }
-
-std::span<const AttentionOption> attention_options() { return kOptions; }
+std::span<const AttentionOption> attention_options() {
+    static const std::string kLayoutHelp = view::head_axes_help();
+    static const auto kAll = [] {
+        auto options = kOptions;
+        for (AttentionOption& option : options)
+            if (option.name == kLayout) option.words = kLayoutHelp;
+        return options;
+    }();
+    return kAll;
+}
 
 Index parse_whole_number(const Value& value) {
     const std::optional<Index> number = parse_number<Index>(value.text);

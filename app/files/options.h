@@ -8,21 +8,14 @@
 #include <string>
 #include <string_view>
 
+#include "app/common/document/head_axes.h"
 #include "app/files/number_range.h"
 #include "core/operations/operation.h"
 #include "core/spec.h"
 
 namespace attn::files {
 
-/// The axes of Q, K, V and dO, which their shapes alone cannot tell; per_head: those of a packed qkv alone.
-enum class HeadAxes : std::uint8_t {
-    heads_first,   // [T,d], [H,T,d] or [B,H,T,d]
-    tokens_first,  // [T,d], [T,H,d] or [B,T,H,d]
-    joined,        // [T,H·d] or [B,T,H·d]
-    per_head,      // [T,H,3,d], [B,T,H,3,d], [T,H·3·d] or [B,T,H·3·d]
-};
-/// "heads-first"
-std::string_view key_of(HeadAxes axes);
+using view::HeadAxes;
 
 /// What an array of integers of 8 or 16 bits holds.
 enum class Bits : std::uint8_t {

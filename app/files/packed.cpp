@@ -9,31 +9,23 @@ namespace attn::files {
 namespace {
 
 struct Form {
-    std::string_view letters;
-    std::string_view words;
-    HeadAxes layout;  // the option that means it
-    bool needs_option = false;
+    const view::PackedAxes& axes;
+    HeadAxes layout;  // the option that selects it
 };
 
-constexpr Form kForms[] = {
-    {"T3Hd", "[T, 3, H, d]", HeadAxes::tokens_first},
-    {"TH3d", "[T, H, 3, d]", HeadAxes::per_head},
-    {"BT3Hd", "[B, T, 3, H, d]", HeadAxes::tokens_first},
-    {"BTH3d", "[B, T, H, 3, d]", HeadAxes::per_head},
-    {"T3E", "[T, 3, H·d]", HeadAxes::tokens_first},
-    {"TJ", "[T, 3·H·d], q, k and v one after another", HeadAxes::joined},
-    {"BTJ", "[B, T, 3·H·d], q, k and v one after another", HeadAxes::joined},
-    {"TN", "[T, H·3·d], q, k and v of each head in turn", HeadAxes::per_head},
-    {"BTN", "[B, T, H·3·d], q, k and v of each head in turn", HeadAxes::per_head},
-    {"3HTd", "[3, H, T, d]", HeadAxes::heads_first, true},
-    {"3BHTd", "[3, B, H, T, d]", HeadAxes::heads_first, true},
-};
+/// Every way to pack Q, K and V.
+std::vector<Form> all_forms() {
+    std::vector<Form> forms;
+    for (const view::HeadAxesInfo& row : view::head_axes_table())
+        for (const view::PackedAxes& axes : row.packed) forms.push_back({axes, row.axes});
+    return forms;
+}
 
-/// What could have been given, under the option.
-std::string_view expected(const CallOptions& options) {
-    if (options.layout == HeadAxes::per_head)
-        return "expected [T, H, 3, d], [B, T, H, 3, d], or [T, H·3·d] with heads under layout "
-               "per-head";
+/// The axes that the option allows.
+std::string expected(const CallOptions& options) {
+    if (options.layout && !info(*options.layout).expected_packed.empty())
+        return fmt::format("expected {} under layout {}", info(*options.layout).expected_packed,
+                           info(*options.layout).key);
     return "expected [T, 3, H, d], [B, T, 3, H, d], or [T, 3·H·d] with heads";
 }
 
@@ -41,25 +33,26 @@ std::string_view expected(const CallOptions& options) {
 std::optional<Packed> fit(const Form& form, const std::vector<Index>& extents,
                           const CallOptions& options) {
     const Index heads = options.heads.value_or(1);
-    const bool chosen = options.layout ? form.layout == *options.layout : !form.needs_option;
-    if (!chosen || (form.letters.ends_with('N') && heads == 1)) return std::nullopt;
+    const std::string_view letters = form.axes.letters;
+    const bool chosen = options.layout ? form.layout == *options.layout : !form.axes.needs_option;
+    if (!chosen || (letters.ends_with('N') && heads == 1)) return std::nullopt;
     Packed packed;
     for (std::size_t part = 0; part < packed.parts.size(); ++part) {
-        const auto place = place_letters(extents, form.letters, heads, static_cast<Index>(part));
+        const auto place = place_letters(extents, letters, heads, static_cast<Index>(part));
         if (!place || (options.heads && place->shape.h != heads)) return std::nullopt;
         packed.parts[part] = *place;
     }
-    packed.words = form.words;
+    packed.words = form.axes.title;
     return packed;
 }
 
 /// The layout of each way to read it.
-std::vector<Remedy> remedies_for(const std::vector<const Form*>& forms) {
+std::vector<Remedy> remedies_for(const std::vector<Form>& forms) {
     std::vector<Remedy> remedies;
-    for (const Form* form : forms)
+    for (const Form& form : forms)
         remedies.push_back({.option = "layout",
-                            .value = std::string(key_of(form->layout)),
-                            .meaning = std::string(form->words)});
+                            .value = std::string(info(form.layout).key),
+                            .meaning = std::string(form.axes.title)});
     remedies.push_back({.option = {}, .advice = "Or save Q, K and V as three arrays"});
     return remedies;
 }
@@ -73,13 +66,13 @@ Packed unpack(const std::vector<Index>& extents, const CallOptions& options,
             fmt::format("{}: kv-heads is {} and heads {}, but a packed array has as many keys as "
                         "queries; save Q, K and V",
                         what, *options.kv_heads, options.heads.value_or(1)));
-    std::vector<const Form*> forms;
+    std::vector<Form> forms;
     std::vector<std::string> words;
     Packed packed;
-    for (const Form& form : kForms)
+    for (const Form& form : all_forms())
         if (auto fits = fit(form, extents, options)) {
-            forms.push_back(&form);
-            words.emplace_back(form.words);
+            forms.push_back(form);
+            words.emplace_back(form.axes.title);
             packed = *std::move(fits);
         }
     if (forms.empty())

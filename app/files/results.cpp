@@ -72,8 +72,7 @@ struct Source {
         const Index heads = options.heads.value_or(1);
         const Index own =
             stage.heads == HeadAxis::key_value ? options.kv_heads.value_or(heads) : heads;
-        const HeadAxes order = options.layout.value_or(HeadAxes::heads_first);
-        return {Layout::heads, order == HeadAxes::per_head ? HeadAxes::heads_first : order, own};
+        return {Layout::heads, view::unpacked_axes(options.layout, HeadAxes::heads_first), own};
     }
 };
 

@@ -27,7 +27,7 @@ struct SetTensorRole {
     std::string name, role;
     static constexpr auto kJournalNames = journal_names("set_tensor_role", "name", "role");
 };
-/// Of Q, K and V: heads-first, tokens-first, joined, per-head; "": as the file says. ReadTensors carries it out.
+/// Of Q, K and V: a key of head_axes_table(); "": as the file says. ReadTensors carries it out.
 struct SetTensorAxes {
     std::string axes;
     static constexpr auto kJournalNames = journal_names("set_tensor_axes", "axes");

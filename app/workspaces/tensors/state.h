@@ -44,7 +44,7 @@ struct TensorsLook {
     std::string selected;  // name of an array; "": none was selected
     /// How arrays are to be read, chosen and not yet carried out: name -> role, "-" for none.
     std::map<std::string, std::string> roles;
-    std::string axes;  // of Q, K and V: "", heads-first, tokens-first, joined, per-head
+    std::string axes;                            // of Q, K and V: "", or a key of head_axes_table()
     std::map<std::string, std::string> options;  // of reading_options() with a title, by key
 
     // of the moment: in no session and no journal

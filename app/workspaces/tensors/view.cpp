@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/colormap.h"
+#include "app/common/document/head_axes.h"
 #include "app/common/format.h"
 #include "app/common/lower_case.h"
 #include "app/workspaces/tensors/roles.h"
@@ -338,9 +339,12 @@ TensorsView build_tensors_view(const AppState& state) {
     if (document.question) add_question(*document.question, view);
     const auto* file = std::get_if<FileOrigin>(&document.origin);
     view.can_read = file != nullptr;
-    view.axes_names = {"as the file says", "[B,H,T,d] heads first", "[B,T,H,d] tokens first",
-                       "[B,T,H·d] joined", "[B,T,H,3,d] packed, per head"};
-    view.axes_keys = {"", "heads-first", "tokens-first", "joined", "per-head"};
+    view.axes_names = {"as the file says"};
+    view.axes_keys = {""};
+    for (const HeadAxesInfo& row : head_axes_table()) {
+        view.axes_names.emplace_back(row.title);
+        view.axes_keys.emplace_back(row.key);
+    }
     view.axes =
         static_cast<int>(std::ranges::find(view.axes_keys, look.axes) - view.axes_keys.begin());
     add_options(look, view);

@@ -9,6 +9,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/head_axes.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
@@ -130,9 +131,6 @@ constexpr RequestKind kRequests[] = {
     request_kind<requested_tensors>("tensors"),
 };
 constexpr KeptValue kKept[] = {kept(tensors_look)};
-
-constexpr std::string_view kTensorAxes[] = {"", "heads-first", "tokens-first", "joined",
-                                            "per-head"};
 
 const FileOrigin* file_of(const AppState& state) {
     return std::get_if<FileOrigin>(&state.document().origin);
@@ -277,7 +275,9 @@ void carry_out(AppState& state, const SetTensorRole& action) {
 
 void carry_out(AppState& state, const SetTensorAxes& action) {
     if (refuse_roles(state)) return;
-    if (std::ranges::count(kTensorAxes, action.axes) == 0)
+    const bool known = action.axes.empty() ||
+                       std::ranges::count(head_axes_table(), action.axes, &HeadAxesInfo::key) > 0;
+    if (!known)
         return say_error(state, fmt::format("There are no axes '{}'.", shortened(action.axes)));
     tensors_look(state).axes = action.axes;
     say(state, "Press “Apply” (Enter) to open the file with these axes.");
