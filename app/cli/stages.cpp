@@ -127,6 +127,26 @@ nlohmann::ordered_json json_of(const OperationInfo& operation) {
             {"parameters", std::move(params)}};
 }
 
+std::string table_of_options() {
+    std::vector<std::array<std::string, 4>> rows{{"option", "value", "range", "meaning"}};
+    for (const files::AttentionOption& option : files::attention_options())
+        rows.push_back({std::string(option.name), std::string(option.placeholder),
+                        option.range ? files::bounds_of(option.range) : std::string(),
+                        std::string(option.words)});
+    return aligned<4>(rows);
+}
+
+nlohmann::ordered_json options_as_json() {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const files::AttentionOption& option : files::attention_options())
+        rows.push_back({{"name", option.name},
+                        {"value", option.placeholder},
+                        {"group", option.group},
+                        {"range", option.range ? files::bounds_of(option.range) : ""},
+                        {"words", option.words}});
+    return rows;
+}
+
 std::vector<std::string> operation_keys() {
     std::vector<std::string> keys;
     for (const OperationInfo& row : operation_table()) keys.emplace_back(row.key);
@@ -155,6 +175,17 @@ int run_stages(Args args, Streams io) {
         return kSuccess;
     }
     io.out << (as_json ? table_as_json(io.backends).dump(2) + '\n' : table(io.backends));
+    return kSuccess;
+}
+
+int run_options(Args args, Streams io) {
+    CLI::App app(
+        "Lists the options of an attention call, which `trace` and the array `options` take.",
+        "attnscope options");
+    bool as_json = false;
+    app.add_flag("--json", as_json, "as a JSON array");
+    if (const std::optional<int> code = parse(app, args, io)) return *code;
+    io.out << (as_json ? options_as_json().dump(2) + '\n' : table_of_options());
     return kSuccess;
 }
 

@@ -28,6 +28,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      run_page},
     {"stages", "[--operation NAME] [--json]", "list the stages: key, formula, shape, backends",
      run_stages},
+    {"options", "[--json]", "list the options of an attention call: values, ranges, meaning",
+     run_options},
     {"info", "[--json]", "show version, backends, presets", run_info},
     {"bench", "[--quick] [--json FILE]", "measure speed and accuracy of the backends", run_bench},
 });

@@ -19,6 +19,7 @@ int run_render(Args args, Streams io);
 int run_saturate(Args args, Streams io);
 int run_sheet(Args args, Streams io);
 int run_stages(Args args, Streams io);
+int run_options(Args args, Streams io);
 int run_lecture(Args args, Streams io);
 int run_info(Args args, Streams io);
 int run_train(Args args, Streams io);

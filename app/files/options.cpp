@@ -281,15 +281,28 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "scores are multiplied by: sqrt_dk (1/√d_k, default), none, or a number; q_and_k: q and k by "
      "d_k^(−1/4) each",
      set_scale, real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts)},
-    {"d-k", "N", "", kScore,
+    {"d-k",
+     "N",
+     "",
+     kScore,
      "width of a query, for the scale 1/√N of raw scores whose queries are not in the file",
-     set_d_k, whole_numbers(1, 1 << 30)},
+     set_d_k,
+     whole_numbers(1, 1 << 30),
+     {},
+     Stage::scaled},
     {"temperature", "T", "", kScore, "scores are divided by T > 0 (default 1)",
      set_spec<&AttentionSpec::temperature>, real_numbers(1.0 / kMostFactor, kMostFactor)},
     {"softcap", "C", "", kScore, "scaled scores S become C·tanh(S / C), C > 0",
      set_spec<&AttentionSpec::softcap>, real_numbers(1.0 / kMostFactor, kMostFactor)},
-    {"sinks", "", "true", kScore,
-     "array `sinks`, a logit a head that takes weight and has no value", set_sinks},
+    {"sinks",
+     "",
+     "true",
+     kScore,
+     "array `sinks`, a logit a head that takes weight and has no value",
+     set_sinks,
+     {},
+     {},
+     Stage::weights},
     {"rope", "PAIRS", "", kPositions,
      "turn Q and K by position: half (Llama) or interleaved (RoFormer)", set_rope},
     {"rope-base", "B", "", kPositions, "RoPE's base (default 10000)",
@@ -450,6 +463,13 @@ std::span<const AttentionOption> attention_options() {
     return kAll;
 }
 
+const SpecField* field_of(const AttentionOption& option) {
+    const auto same_letter = [](char a, char b) { return a == b || (a == '-' && b == '_'); };
+    for (const SpecField& field : spec_fields())
+        if (std::ranges::equal(option.name, field.key, same_letter)) return &field;
+    return nullptr;
+}
+
 Index parse_whole_number(const Value& value) {
     const std::optional<Index> number = parse_number<Index>(value.text);
     if (!number) throw expected(value, "a whole number");
@@ -464,6 +484,14 @@ OptionValues options_from_json(std::string_view text, std::string_view what) {
     OptionValues values;
     for (const auto& [key, value] : parsed.items()) add_json_option(what, key, value, values);
     return values;
+}
+
+std::string options_to_json(const AttentionSpec& spec) {
+    json options = json::object();
+    for (const SpecField& field : spec_fields())
+        if (const std::string text = field.text(spec); !text.empty())
+            options[field.key] = json::accept(text) ? json::parse(text) : json(text);
+    return options.dump();
 }
 
 void check_values(const OptionValues& values) {

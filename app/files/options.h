@@ -11,7 +11,7 @@
 #include "app/common/document/head_axes.h"
 #include "app/files/number_range.h"
 #include "core/operations/operation.h"
-#include "core/spec.h"
+#include "core/spec_fields.h"
 
 namespace attn::files {
 
@@ -64,9 +64,12 @@ struct AttentionOption {
     std::string_view group;
     std::string_view words;
     void (*set)(CallOptions& call, const Value& value);
-    NumberRange range = {};     // none: it takes no number
-    std::string_view off = {};  // the value that JSON's false stands for; "": none, unset
+    NumberRange range = {};           // none: it takes no number
+    std::string_view off = {};        // the value that JSON's false stands for; "": none, unset
+    std::optional<Stage> stage = {};  // that it enters, where it is not a field of the spec
 };
+/// The field of AttentionSpec that the option sets; null: it concerns the arrays or the operation, for all layers at once.
+const SpecField* field_of(const AttentionOption& option);
 std::span<const AttentionOption> attention_options();
 inline constexpr std::string_view kOperationGroup = "Operations (in place of softmax attention)";
 

@@ -224,31 +224,27 @@ void check_layer(const Tensor& tensor, const Tensor& first, const std::string& w
 /// "weights", or the key of a stage of scores.
 std::string_view title_of(Stage stage) { return info(stage).key; }
 
-/// The options that make a stage, and the first stage that they no longer matter to when it is given.
-constexpr struct {
-    std::string_view option;
-    Stage past;
-} kMakers[] = {
-    {"score", Stage::scores},
-    {"rope", Stage::scores},
-    {"rope-base", Stage::scores},
-    {"rope-dims", Stage::scores},
-    {"rope-scaling", Stage::scores},
-    {"scale", Stage::scaled},
-    {"d-k", Stage::scaled},
-    {"temperature", Stage::scaled},
-    {"softcap", Stage::biased},
-    {"alibi", Stage::biased},
-    {"causal", Stage::weights},
-    {"window", Stage::weights},
-    {"window-left", Stage::weights},
-    {"window-right", Stage::weights},
-    {"global-tokens", Stage::weights},
-    {"block", Stage::weights},
-    {"padding", Stage::weights},
-    {"empty-rows", Stage::weights},
-    {"sinks", Stage::weights},
-};
+/// The first stage that the option changes no longer when the stage is given; nullopt: it changes all. A given `masked` is
+/// masked again.
+std::optional<Stage> idle_from(const AttentionOption& option) {
+    const SpecField* const field = field_of(option);
+    const std::optional<Stage> stage = field != nullptr ? field->stage : option.stage;
+    if (stage == Stage::masked) return Stage::weights;
+    return stage ? std::optional(std::max(*stage, Stage::scores)) : std::nullopt;
+}
+
+/// Those that `given` has, in the order of their stages.
+std::vector<std::string_view> idle_options(const OptionValues& given, Stage stage) {
+    std::vector<std::pair<Stage, std::string_view>> idle;
+    for (const AttentionOption& option : attention_options())
+        if (const auto from = idle_from(option);
+            from && stage >= *from && given.contains(option.name))
+            idle.emplace_back(*from, option.name);
+    std::ranges::stable_sort(idle, {}, [](const auto& each) { return each.first; });
+    std::vector<std::string_view> names;
+    for (const auto& each : idle) names.push_back(each.second);
+    return names;
+}
 
 /// Options of the axes of V.
 constexpr std::string_view kOfValues[] = {"kv-heads", "layout"};
@@ -260,8 +256,6 @@ void check_heads(const ArrayReader& reader, const CallOptions& options, const Te
     throw bad_input(fmt::format("{}: heads is {}, but {} are of {}; leave it out", reader.path(),
                                 *options.heads, title_of(file.given.front().stage), heads));
 }
-
-constexpr std::string_view kOfDropout[] = {"dropout", "seed", "training"};
 
 void add_idle(std::string& note, const std::vector<std::string_view>& idle, std::string_view why) {
     if (idle.empty()) return;
@@ -363,13 +357,14 @@ void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
 }  // namespace
 
 std::string idle_note(const OptionValues& given, Stage stage, const Beside& beside) {
-    std::vector<std::string_view> idle, of_dropout;
-    for (const auto& row : kMakers)
-        if (stage >= row.past && given.contains(row.option)) idle.push_back(row.option);
+    std::vector<std::string_view> idle = idle_options(given, stage), of_dropout;
     for (const std::string_view name : kOfValues)
         if (!beside.values && given.contains(name)) idle.push_back(name);
-    for (const std::string_view name : kOfDropout)
-        if (!beside.dropped && given.contains(name)) of_dropout.push_back(name);
+    for (const AttentionOption& option : attention_options())
+        if (const SpecField* const field = field_of(option);
+            field != nullptr && field->stage == Stage::dropped && !beside.dropped &&
+            given.contains(option.name))
+            of_dropout.push_back(option.name);
     std::string note;
     add_idle(note, idle, fmt::format("{} are given", title_of(stage)));
     add_idle(

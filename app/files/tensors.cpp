@@ -357,14 +357,10 @@ void check_d_k(const ArrayReader& reader, const CallOptions& options, const Tens
                                 reader.path(), *options.d_k, file.size.d_k));
 }
 
-/// How arrays are read, and which operation it is, is said of all layers at once.
-constexpr std::string_view kOfEveryLayer[] = {"heads", "kv-heads", "layout", "role",  "dtype",
-                                              "group", "tokens",   "d-k",    "sinks", "operation",
-                                              "chunk", "latents",  "rank",   "state", "discretise"};
-
+/// A layer's own options are settings of the spec; all layers share the axes and roles of arrays and the operation.
 void check_of_spec(const OptionValues& own) {
-    for (const std::string_view name : kOfEveryLayer)
-        if (const auto said = own.find(name); said != own.end())
+    for (const AttentionOption& option : attention_options())
+        if (const auto said = own.find(option.name); said != own.end() && !field_of(option))
             throw bad_input(fmt::format("{} is '{}'; expected it in options, which all layers have",
                                         said->second.shown, shortened(said->second.text)));
 }

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+
+#include "core/spec_fields.h"
 
 namespace attn::verify {
 namespace {
@@ -27,26 +28,6 @@ std::string different_inputs(const Inputs& a, const Inputs& b) {
     for (const ParamInfo& param : param_table())
         check(param.npz, a.params[param.param], b.params[param.param]);
     return fmt::format("{}", fmt::join(names, ", "));
-}
-
-auto rope_parts(const AttentionSpec& spec) {
-    const Rope rope = spec.rope.value_or(Rope{});
-    const RopeScaling& s = rope.scaling;
-    return std::tuple(spec.rope.has_value(), rope.pairs, rope.base, rope.dims, s.kind, s.factor,
-                      s.low, s.high, s.original_length);
-}
-
-auto mask_parts(const MaskSpec& mask) {
-    return std::tie(mask.causal, mask.window, mask.window_left, mask.window_right,
-                    mask.global_tokens, mask.block, mask.padding);
-}
-
-auto score_parts(const AttentionSpec& spec) {
-    const bool drops = spec.drops();
-    return std::tuple(spec.score, spec.scale,
-                      spec.scale == ScaleKind::value ? spec.scale_value : 1.0, spec.temperature,
-                      spec.query_offset, spec.softcap, spec.alibi, spec.empty_rows,
-                      drops ? spec.dropout : 0.0, drops ? spec.seed : 0);
 }
 
 bool same_mask(const std::shared_ptr<const Mask>& a, const std::shared_ptr<const Mask>& b) {
@@ -97,8 +78,9 @@ void share_inputs(const Side& source, std::vector<Side>& read) {
 }
 
 bool same_call(const AttentionSpec& a, const AttentionSpec& b) {
-    return score_parts(a) == score_parts(b) && rope_parts(a) == rope_parts(b) &&
-           mask_parts(a.mask) == mask_parts(b.mask) && same_mask(a.mask.custom, b.mask.custom);
+    return std::ranges::all_of(spec_fields(),
+                               [&](const SpecField& field) { return same(field, a, b); }) &&
+           same_mask(a.mask.custom, b.mask.custom);
 }
 
 }  // namespace attn::verify

@@ -1,20 +1,29 @@
 """From what a person gives to the arrays of a file that attnscope reads."""
 
 import difflib
+import functools
 import json
 import sys
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy
 from numpy.typing import NDArray
 
+from ._program import run
+
 Arrays = Dict[str, NDArray[Any]]
 
-OPTIONS = ("heads", "kv-heads", "layout", "role", "dtype", "group", "score", "scale", "d-k", "temperature", "softcap", "sinks", "rope", "rope-base",
-           "rope-dims", "rope-scaling", "query-offset", "alibi", "causal", "window", "window-left", "window-right", "global-tokens", "block", "padding",
-           "empty-rows", "dropout", "seed", "training", "operation", "chunk", "latents", "rank", "state", "discretise")  # of `attnscope trace`
 NAMED = ("W_O", "b_O", "W_score", "W_score_q", "W_score_k", "w_score", "b_score", "sinks", "dO", "dY", "cu_seqlens")  # arrays beside Q, K and V
 CPU = 1  # of DLPack
+
+
+@functools.lru_cache(maxsize=None)
+def known_options() -> Optional[Tuple[str, ...]]:
+    """The names of the options of `attnscope trace`. None: there is no program to list them, and it checks them when it reads the file."""
+    try:
+        return tuple(option["name"] for option in json.loads(run(["options", "--json"])) if option["name"] != "tokens")
+    except (FileNotFoundError, ValueError, RuntimeError):
+        return None
 
 
 def array(values: Any) -> NDArray[Any]:
@@ -53,6 +62,7 @@ def beside(tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[
 
     ValueError: an option that there is not."""
     found: Arrays = {}
+    known = known_options() if options else ()
     if mask is not None:
         found["mask"] = mask_array(mask)
     for name, words in (("tokens", tokens), ("tokens_kv", tokens_kv)):
@@ -64,10 +74,10 @@ def beside(tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[
         if key in NAMED and not isinstance(value, (bool, str)):
             if value is not None:
                 found[key] = array(value)
-        elif option in OPTIONS:
+        elif known is None or option in known:
             named[option] = value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers, and tensors of one
         else:
-            near = difflib.get_close_matches(option, OPTIONS + NAMED, 1)
+            near = difflib.get_close_matches(option, known + NAMED, 1)
             raise ValueError(f"there is no option {key}" + (f"; did you mean {near[0].replace('-', '_')}?" if near else ""))
     named = {key: value for key, value in named.items() if value is not None and (value is not False or key == "training")}
     if named:

@@ -1,6 +1,7 @@
 // Subcommands, help, and what is said when the words are wrong.
 #include <nlohmann/json.hpp>
 
+#include "app/files/options.h"
 #include "tests/cli/command.h"
 
 using namespace attn;
@@ -78,6 +79,16 @@ TEST_CASE("stages lists every stage with the backends that keep it") {
     CHECK(rows[3]["key"] == "k");
     CHECK(rows[3]["shape"] == "[B,Hkv,Tk,d_k]");
     CHECK(rows[3]["kept_by"][0] == "reference");
+}
+
+TEST_CASE("options lists every option of an attention call, with its range") {
+    const Ran text = succeeds({"options"});
+    const auto rows = nlohmann::json::parse(command({"options", "--json"}).out);
+    REQUIRE(rows.size() == files::attention_options().size());
+    for (const auto& row : rows) CHECK(says(text.out, row["name"].get<std::string>() + " "));
+    CHECK(rows[0]["name"] == "heads");
+    CHECK(rows[0]["range"] == "1 to 65536");
+    CHECK(rows[2]["words"].get<std::string>().find("tokens-first [B,T,H,d]") != std::string::npos);
 }
 
 TEST_CASE("info names version, backends and preset folders") {

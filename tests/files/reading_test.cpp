@@ -290,6 +290,44 @@ TEST_CASE("what reads a file is an option of the command line, by the same name"
     }
 }
 
+TEST_CASE("each field of the spec is one option, and its text reads back as the same value") {
+    const std::string json =
+        R"({"score": "cosine", "scale": 0.07, "temperature": 2, "rope": "interleaved",
+            "rope_base": 500, "rope_scaling": "llama3,8,1,4,8192", "rope_dims": 2, "softcap": 30,
+            "alibi": true, "dropout": 0.5, "seed": 7, "training": false, "query_offset": 3,
+            "causal": "bottom-right", "window": 4, "window_left": 3, "window_right": 2,
+            "global_tokens": 1, "block": 5, "padding": [4, 3], "empty_rows": "nan"})";
+    const AttentionSpec spec = call_options(options_from_json(json, "f.npz")).spec, usual;
+    const AttentionSpec again =
+        call_options(options_from_json(options_to_json(spec), "f.npz")).spec;
+    CHECK(options_to_json(usual) == "{}");
+    for (const SpecField& field : spec_fields()) {
+        CAPTURE(field.key);
+        CHECK(std::ranges::count(attention_options(), &field, [](const AttentionOption& option) {
+                  return field_of(option);
+              }) == 1);
+        CHECK(field.text(usual).empty());
+        CHECK(!field.text(spec).empty());
+        CHECK(field.text(again) == field.text(spec));
+        AttentionSpec dropped = usual;  // settings of dropout count where weights are dropped
+        dropped.dropout = 0.25;
+        CHECK(!same(field, spec, dropped));
+        CHECK(same(field, spec, again));
+    }
+}
+
+TEST_CASE("the rows of the layouts are in the order of the enum, and each reads an array") {
+    std::size_t n = 0;
+    for (const view::HeadAxesInfo& row : view::head_axes_table()) {
+        CAPTURE(row.key);
+        CHECK(row.axes == static_cast<HeadAxes>(n++));
+        CHECK(view::find_head_axes(row.key) == row.axes);
+        CHECK(view::find_head_axes(row.letters) == row.axes);
+        CHECK(row.forms.empty() == row.expected.empty());
+        CHECK(row.forms.size() + row.packed.size() > 0);
+    }
+}
+
 TEST_CASE_FIXTURE(OnDisk,
                   "scores alone take a mask; weights alone do not, and neither is scaled again") {
     const Floats s = counted(9), w(9, 1.0F / 3.0F);

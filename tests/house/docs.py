@@ -26,7 +26,7 @@ MOST_BYTES = {"README.md": 9216, "CHANGELOG.md": 6144, "CONTRIBUTING.md": 2048}
 SKIPPED = {".git", "build", "out", "__pycache__", ".cache"}
 LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*?(?:src|href)=\"([^\"]+)\"")
 SUBCOMMANDS = {"trace", "diff", "heads", "merge", "generate", "lens", "circuits", "train", "saturate", "sheet", "lecture", "render", "page",
-               "stages", "info", "bench"}
+               "stages", "options", "info", "bench"}
 
 
 def pages(tree):

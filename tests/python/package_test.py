@@ -16,7 +16,7 @@ from unittest import mock
 
 import numpy
 from case import BINARY, PACKAGE, Case, attnscope, causal, softmax
-from attnscope._arrays import OPTIONS
+from attnscope import _arrays
 
 
 class Files(Case):
@@ -80,7 +80,17 @@ class Files(Case):
         said = subprocess.run([BINARY, "trace", "--help"], check=True, capture_output=True, text=True).stdout
         listed = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", said, re.M))
         others = {"help", "json", "tokens", "output", "backend", "keep", "grad", "layer", "threads", "model", "text", "token-ids", "image", "decoder", "off", "row", "patch", "stream"}
-        self.assertEqual(set(OPTIONS), listed - others)
+        self.assertEqual(set(_arrays.known_options()), listed - others)
+
+    def test_without_the_program_it_checks_the_options_later(self):
+        _arrays.known_options.cache_clear()
+        try:
+            with mock.patch.dict(os.environ, {"ATTNSCOPE": str(self.folder / "none")}):
+                path = attnscope.save(self.folder / "a.npz", *self.qkv(5, 4), causla=True)
+        finally:
+            _arrays.known_options.cache_clear()
+        with self.assertRaisesRegex(ValueError, "unknown key 'causla'; did you mean causal"):
+            attnscope._program.run(["heads", str(path), "-o", "-"])
 
     def test_a_misspelt_option_is_refused(self):
         with self.assertRaises(ValueError) as refused:
@@ -248,7 +258,7 @@ class Show(Case):
     def stand_in(self):
         """A program that computes as attnscope does; in place of a window it writes down what it was asked to show, and waits."""
         script = self.folder / "program"
-        script.write_text(f'#!/bin/sh\ncase "$1" in trace | heads | render) exec {BINARY} "$@" ;; esac\n'
+        script.write_text(f'#!/bin/sh\ncase "$1" in trace | heads | render | options) exec {BINARY} "$@" ;; esac\n'
                           f'echo "$@" >>{self.folder}/shown\nexec >/dev/null 2>&1; while [ -e {self.folder}/program ] && [ ! -e {self.folder}/closed ]; do sleep 0.05; done\n')
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         os.environ["ATTNSCOPE"], os.environ["DISPLAY"] = str(script), ":0"

@@ -10,6 +10,7 @@
 #include "app/common/state.h"
 #include "core/masks.h"
 #include "core/metrics.h"
+#include "core/spec_fields.h"
 
 namespace attn::view {
 namespace {
@@ -58,18 +59,8 @@ struct Part {
 };
 
 bool same_scale(const Document& a, const Document& b) {
-    if (a.spec.scale != b.spec.scale || a.spec.temperature != b.spec.temperature) return false;
-    if (a.spec.scale == ScaleKind::value) return a.spec.scale_value == b.spec.scale_value;
-    return a.spec.scale != ScaleKind::sqrt_dk || a.size.d_k == b.size.d_k;
-}
-
-bool same_rope(const std::optional<Rope>& a, const std::optional<Rope>& b) {
-    if (!a || !b) return !a && !b;
-    const RopeScaling& x = a->scaling;
-    const RopeScaling& y = b->scaling;
-    return a->pairs == b->pairs && a->base == b->base && a->dims == b->dims && x.kind == y.kind &&
-           x.factor == y.factor && x.low == y.low && x.high == y.high &&
-           x.original_length == y.original_length;
+    return same_settings(Stage::scaled, a.spec, b.spec) &&
+           (a.spec.scale != ScaleKind::sqrt_dk || a.size.d_k == b.size.d_k);
 }
 
 bool same_offset(const Part& a, const Part& b) {
@@ -104,24 +95,24 @@ bool is_edited(Stage stage, const Part& before, const Part& after) {
         case Stage::v:
             return is_given_anew(stage, before, after) || is_edited(Param::b_v, before, after);
         case Stage::q_rot:
-            return !same_rope(was.rope, is.rope) || !same_offset(before, after);
+            return !same_settings(stage, was, is) || !same_offset(before, after);
         case Stage::k_rot:
-            return !same_rope(was.rope, is.rope);
+            return !same_settings(Stage::q_rot, was, is);
         case Stage::scores:
-            return was.score != is.score ||
+            return !same_settings(stage, was, is) ||
                    (was.scale == ScaleKind::q_and_k) != (is.scale == ScaleKind::q_and_k);
         case Stage::scaled:
             return !same_scale(before.document, after.document);
         case Stage::biased:
-            return was.softcap != is.softcap || was.alibi != is.alibi ||
+            return !same_settings(stage, was, is) ||
                    (is.alibi && (!same_offset(before, after) ||
                                  before.document.size.heads != after.document.size.heads));
         case Stage::masked:
-            return !same_mask(was.mask, is.mask) || (is.mask.any() && !same_offset(before, after));
+            return !same_mask(was, is) || (is.mask.any() && !same_offset(before, after));
         case Stage::weights:
-            return was.empty_rows != is.empty_rows;
+            return !same_settings(stage, was, is);
         case Stage::dropped:
-            return was.active_dropout() != is.active_dropout() || was.seed != is.seed;
+            return !same_settings(stage, was, is) || was.seed != is.seed;
         case Stage::context:
             return false;
         case Stage::output:
@@ -376,11 +367,8 @@ std::string other_heads(const AppState& state, Stage stage) {
 
 }  // namespace
 
-bool same_mask(const MaskSpec& a, const MaskSpec& b) {
-    const bool windows = a.window == b.window && a.window_left == b.window_left &&
-                         a.window_right == b.window_right && a.global_tokens == b.global_tokens;
-    return windows && a.causal == b.causal && a.block == b.block && a.padding == b.padding &&
-           a.custom == b.custom;
+bool same_mask(const AttentionSpec& a, const AttentionSpec& b) {
+    return same_settings(Stage::masked, a, b) && a.mask.custom == b.mask.custom;
 }
 
 EditEffect compare(Moment before, const Moment& after) {

@@ -52,7 +52,7 @@ struct EditEffect {
 };
 
 /// Whether the same pairs may attend under both.
-bool same_mask(const MaskSpec& a, const MaskSpec& b);
+bool same_mask(const AttentionSpec& a, const AttentionSpec& b);
 /// Both of one model: the same sentence and weights but for what was edited.
 EditEffect compare(Moment before, const Moment& after);
 

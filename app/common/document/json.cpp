@@ -14,6 +14,7 @@
 #include "app/common/sheet.h"
 #include "app/common/tokens.h"
 #include "core/io/json.h"
+#include "core/spec_fields.h"
 
 namespace attn::view {
 namespace {
@@ -128,8 +129,7 @@ void check_least(Fields& fields, std::string_view key, Index value, Index least)
         fields.complain(fmt::format("has '{}' = {}: expected at least {}", key, value, least));
 }
 
-void read_count(Fields& fields, std::string_view key, std::optional<Index>& count,
-                Index least = 0) {
+void read_count(Fields& fields, std::string_view key, std::optional<Index>& count, Index least) {
     if (fields.find(key) == nullptr) return;
     fields.read(key, count.emplace(least));
     check_least(fields, key, *count, least);
@@ -155,12 +155,11 @@ CallSettings read_spec(Fields& fields, AttentionSpec& spec) {
     read_scale(fields, spec);
     read_causal(fields, spec.mask);
     fields.read("temperature", spec.temperature);
-    read_count(fields, "window", spec.mask.window);
-    read_count(fields, "window_left", spec.mask.window_left);
-    read_count(fields, "window_right", spec.mask.window_right);
+    for (const SpecField& field : spec_fields())
+        if (field.count != nullptr)
+            read_count(fields, field.key, spec.mask.*field.count, field.least);
     fields.read("global_tokens", spec.mask.global_tokens);
     check_least(fields, "global_tokens", spec.mask.global_tokens, 0);
-    read_count(fields, "block", spec.mask.block, 1);
     read_padding(fields, spec.mask);
     fields.read_name("empty_rows", spec.empty_rows, kEmptyRowsNames);
     CallSettings call;

@@ -11,6 +11,7 @@
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/words.h"
+#include "core/spec_fields.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -118,44 +119,6 @@ void keep_settings(const Document& before, Document& next, std::vector<std::stri
     add_lost_changes(before, next, dropped);
 }
 
-/// One thing that the options say.
-struct ModelOption {
-    std::string_view words;
-    bool (*same)(const AttentionSpec& a, const AttentionSpec& b);
-};
-bool turn_alike(const std::optional<Rope>& a, const std::optional<Rope>& b) {
-    return a.has_value() == b.has_value() &&
-           (!a || (a->pairs == b->pairs && a->base == b->base && a->dims == b->dims));
-}
-constexpr ModelOption kModelOptions[] = {
-    {"the scaling",
-     [](const AttentionSpec& a, const AttentionSpec& b) {
-         return a.scale == b.scale &&
-                (a.scale != ScaleKind::value || a.scale_value == b.scale_value);
-     }},
-    {"the temperature",
-     [](const AttentionSpec& a, const AttentionSpec& b) { return a.temperature == b.temperature; }},
-    {"the mask",
-     [](const AttentionSpec& a, const AttentionSpec& b) {
-         MaskSpec one = a.mask, two = b.mask;
-         one.custom = two.custom = {};  // a painted one is named by itself
-         return same_mask(one, two);
-     }},
-    {"the score",
-     [](const AttentionSpec& a, const AttentionSpec& b) { return a.score == b.score; }},
-    {"the soft cap",
-     [](const AttentionSpec& a, const AttentionSpec& b) { return a.softcap == b.softcap; }},
-    {"RoPE",
-     [](const AttentionSpec& a, const AttentionSpec& b) { return turn_alike(a.rope, b.rope); }},
-    {"ALiBi", [](const AttentionSpec& a, const AttentionSpec& b) { return a.alibi == b.alibi; }},
-    {"the query offset", [](const AttentionSpec& a,
-                            const AttentionSpec& b) { return a.query_offset == b.query_offset; }},
-    {"dropout", [](const AttentionSpec& a,
-                   const AttentionSpec& b) { return a.active_dropout() == b.active_dropout(); }},
-    {"the number of heads", [](const AttentionSpec& a, const AttentionSpec& b) {
-         return a.heads == b.heads && a.kv_heads == b.kv_heads;
-     }}};
-
 /// Options of some layer that are others than when this group of the model was first shown.
 void add_lost_options(const AppState& state, std::vector<std::string>& dropped) {
     const Document& now = state.document();
@@ -166,12 +129,20 @@ void add_lost_options(const AppState& state, std::vector<std::string>& dropped) 
     while (n > 0 && !state.history[n].opens && is_of_group(n - 1)) --n;
     const Document& first = *state.history[n].document;
     const Index layers = std::min(std::ssize(first.layers), std::ssize(now.layers));
-    for (const ModelOption& option : kModelOptions)
+    const auto changes = [&](const auto& differ) {
         for (Index layer = 0; layer < layers; ++layer)
-            if (!option.same(spec_of(first, layer), spec_of(now, layer))) {
-                dropped.emplace_back(option.words);
-                break;
-            }
+            if (differ(spec_of(first, layer), spec_of(now, layer))) return true;
+        return false;
+    };
+    for (const SpecField& field : spec_fields()) {
+        const bool listed = std::ranges::count(dropped, field.change) > 0;
+        const auto differ = [&](const auto& a, const auto& b) { return !same(field, a, b); };
+        if (!field.change.empty() && !listed && changes(differ)) dropped.emplace_back(field.change);
+    }
+    if (changes([](const AttentionSpec& a, const AttentionSpec& b) {
+            return a.heads != b.heads || a.kv_heads != b.kv_heads;
+        }))
+        dropped.emplace_back("the number of heads");
 }
 
 /// "; dropped, as made for the text before: 1 edited number"; "" of none.

@@ -16,12 +16,14 @@ namespace {
 /// A session's options over those of its file. It holds what the window can change; what an older one does not hold, and
 /// the mask's own array where nothing was painted, stay as the file says.
 AttentionSpec with_kind_of(const AttentionSpec& file, const DocumentReference& reference) {
-    AttentionSpec session = reference.spec;
-    session.score = file.score;
-    session.rope = file.rope;
-    session.softcap = file.softcap;
-    session.alibi = file.alibi;
-    session.query_offset = file.query_offset;
+    const AttentionSpec& saved = reference.spec;
+    AttentionSpec session = file;
+    session.heads = saved.heads, session.kv_heads = saved.kv_heads;
+    session.scale = saved.scale, session.scale_value = saved.scale_value;
+    session.temperature = saved.temperature;
+    session.mask = saved.mask;
+    session.empty_rows = saved.empty_rows;
+    session.dropout = saved.dropout, session.seed = saved.seed, session.training = saved.training;
     if (reference.call) set_options(session, *reference.call);
     if (!reference.painted) session.mask.custom = file.mask.custom;
     if (reference.has_rules) return session;

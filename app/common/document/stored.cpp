@@ -22,8 +22,8 @@ bool weighs_alike(const Document& x, const Document& y) {
     const AttentionSpec& a = x.spec;
     const AttentionSpec& b = y.spec;
     const bool values = a.scale != ScaleKind::value || a.scale_value == b.scale_value;
-    return same_mask(a.mask, b.mask) && values && a.scale == b.scale &&
-           a.temperature == b.temperature && weighing(x) == weighing(y);
+    return same_mask(a, b) && values && a.scale == b.scale && a.temperature == b.temperature &&
+           weighing(x) == weighing(y);
 }
 
 bool leave_stored(const Document& before, Document& document) {

@@ -17,6 +17,7 @@
 #include "core/io/json.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"
+#include "core/spec_fields.h"
 
 namespace attn::view {
 namespace {
@@ -67,10 +68,8 @@ void add_spec(Rows& rows, const AttentionSpec& spec) {
     if (spec.mask.causal)
         rows.emplace_back("causal",
                           *spec.mask.causal == CausalAlign::top_left ? "true" : "\"bottom-right\"");
-    add(rows, "window", spec.mask.window);
-    add(rows, "window_left", spec.mask.window_left);
-    add(rows, "window_right", spec.mask.window_right);
-    add(rows, "block", spec.mask.block);
+    for (const SpecField& field : spec_fields())
+        if (field.count != nullptr) add(rows, std::string(field.key), spec.mask.*field.count);
     if (!spec.mask.padding.empty())
         rows.emplace_back("padding", fmt::format("[{}]", fmt::join(spec.mask.padding, ", ")));
     if (spec.empty_rows == EmptyRows::nan) rows.emplace_back("empty_rows", "\"nan\"");

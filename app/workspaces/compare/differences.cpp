@@ -6,6 +6,7 @@
 #include "app/common/words.h"
 #include "app/workspaces/compare/view.h"
 #include "core/scores/score.h"
+#include "core/spec_fields.h"
 
 namespace attn::view {
 namespace {
@@ -20,15 +21,6 @@ std::string scaling_words(const Document& document) {
     return fmt::format("÷ √{}", document.size.d_k);
 }
 
-std::string limit_words(const std::optional<Index>& limit) {
-    return limit ? fmt::format("{}", *limit) : std::string("none");
-}
-
-std::string causal_name(const MaskSpec& mask) {
-    if (!mask.causal) return "off";
-    return *mask.causal == CausalAlign::top_left ? "top-left" : "bottom-right";
-}
-
 std::string score_title(const Document& document) {
     for (const ScoreInfo& each : score_table())
         if (each.score == document.spec.score) return std::string(each.title);
@@ -41,8 +33,8 @@ bool same_number(float a, float b) { return a == b || (std::isnan(a) && std::isn
 struct Adder {
     std::vector<Difference>& list;
 
-    void operator()(const char* name, std::string a, std::string b) const {
-        if (a != b) list.push_back({name, std::move(a), std::move(b)});
+    void operator()(std::string_view name, std::string a, std::string b) const {
+        if (a != b) list.push_back({std::string(name), std::move(a), std::move(b)});
     }
     /// How many numbers of a tensor are others.
     void tensor(std::string_view name, const Tensor& a, const Tensor& b) const {
@@ -81,41 +73,58 @@ std::string rope_scaling_name(const RopeScaling& scaling) {
                        number(scaling.low), number(scaling.high), number(scaling.original_length));
 }
 
-void add_settings(const Adder& add, const Document& a, const Document& b) {
-    const AttentionSpec& x = a.spec;
-    const AttentionSpec& y = b.spec;
-    add("score", score_title(a), score_title(b));
-    add("scaling", scaling_words(a), scaling_words(b));
-    add("temperature", number(x.temperature), number(y.temperature));
-    if (x.temperature != y.temperature && number(x.temperature) == number(y.temperature))
-        add("temperature", exact(x.temperature), exact(y.temperature));
-    add("RoPE", on_off(x.rope.has_value()), on_off(y.rope.has_value()));
-    if (x.rope && y.rope) {
-        add("RoPE's base", number(x.rope->base), number(y.rope->base));
-        add("RoPE's scaling", rope_scaling_name(x.rope->scaling),
-            rope_scaling_name(y.rope->scaling));
-        add("RoPE's columns", limit_words(x.rope->dims), limit_words(y.rope->dims));
-        add("RoPE's pairs", x.rope->pairs == RopePairs::half ? "halves" : "neighbours",
-            y.rope->pairs == RopePairs::half ? "halves" : "neighbours");
-    }
-    add("soft cap", x.softcap ? number(*x.softcap) : "none",
-        y.softcap ? number(*y.softcap) : "none");
-    add("ALiBi", on_off(x.alibi), on_off(y.alibi));
-    add("dropout", number(x.active_dropout()), number(y.active_dropout()));
-    if (x.drops() && y.drops())
-        add("seed of dropout", fmt::format("{}", x.seed), fmt::format("{}", y.seed));
-    add("position of query 0", limit_words(x.query_offset), limit_words(y.query_offset));
+/// The value of a setting as a sentence has it, where that is not the option's text.
+struct OwnText {
+    std::string_view key;
+    std::string (*text)(const Document& document);
+};
+constexpr OwnText kOwnTexts[] = {
+    {"score", score_title},
+    {"scale", scaling_words},
+    {"temperature", [](const Document& d) { return number(d.spec.temperature); }},
+    {"rope", [](const Document& d) { return on_off(d.spec.rope.has_value()); }},
+    {"rope_base", [](const Document& d) { return number(d.spec.rope->base); }},
+    {"rope_scaling", [](const Document& d) { return rope_scaling_name(d.spec.rope->scaling); }},
+    {"softcap",
+     [](const Document& d) { return d.spec.softcap ? number(*d.spec.softcap) : "none"; }},
+    {"dropout", [](const Document& d) { return number(d.spec.active_dropout()); }},
+    {"empty_rows",
+     [](const Document& d) {
+         return std::string(d.spec.empty_rows == EmptyRows::nan ? "NaN" : "0");
+     }},
+};
+
+std::string value_text(const SpecField& field, const Document& document) {
+    const auto* const own = std::ranges::find(kOwnTexts, field.key, &OwnText::key);
+    if (own != std::end(kOwnTexts)) return own->text(document);
+    const std::string text = field.text(document.spec);
+    if (text.empty()) return std::string(field.usual);
+    return text == "true" ? "on" : text;
 }
 
-void add_masks(const Adder& add, const MaskSpec& a, const MaskSpec& b) {
-    add("causal mask", causal_name(a), causal_name(b));
-    add("window", limit_words(a.window), limit_words(b.window));
-    add("window to the left", limit_words(a.window_left), limit_words(b.window_left));
-    add("window to the right", limit_words(a.window_right), limit_words(b.window_right));
-    add("global tokens", fmt::format("{}", a.global_tokens), fmt::format("{}", b.global_tokens));
-    add("block mask", limit_words(a.block), limit_words(b.block));
-    if (a.padding != b.padding) add.list.push_back({"the padding mask", {}, {}});
-    if (a.custom != b.custom) add.list.push_back({"the painted mask", {}, {}});
+/// RoPE's settings count where both turn, a seed where both drop weights.
+bool counts(const SpecField& field, const AttentionSpec& a, const AttentionSpec& b) {
+    if (field.key.starts_with("rope_")) return a.rope && b.rope;
+    return field.key != "seed" || (a.drops() && b.drops());
+}
+
+void add_settings(const Adder& add, const Document& a, const Document& b) {
+    const AttentionSpec &x = a.spec, &y = b.spec;
+    const auto pairs = [](const AttentionSpec& spec) {
+        return spec.rope->pairs == RopePairs::half ? "halves" : "neighbours";
+    };
+    for (const SpecField& field : spec_fields()) {
+        if (field.title.empty() || !counts(field, x, y)) continue;
+        if (field.key == "empty_rows" && x.mask.custom != y.mask.custom)
+            add.list.push_back({"the painted mask", {}, {}});
+        if (field.key == "padding" && !same(field, x, y))
+            add.list.push_back({std::string(field.title), {}, {}});
+        else if (field.key != "padding")
+            add(field.title, value_text(field, a), value_text(field, b));
+        if (field.key == "temperature" && number(x.temperature) == number(y.temperature))
+            add(field.title, exact(x.temperature), exact(y.temperature));
+        if (field.key == "rope_dims") add("RoPE's pairs", pairs(x), pairs(y));
+    }
 }
 
 void add_numbers(const Adder& add, const Document& a, const Document& b) {
@@ -149,9 +158,6 @@ std::vector<Difference> differences(const AppState& state, const ComparePin& pin
         add("d_k", fmt::format("{}", a.size.d_k), fmt::format("{}", b.size.d_k));
         add("heads", fmt::format("{}", a.size.heads), fmt::format("{}", b.size.heads));
         add_settings(add, a, b);
-        add_masks(add, a.spec.mask, b.spec.mask);
-        add("empty rows", a.spec.empty_rows == EmptyRows::nan ? "NaN" : "0",
-            b.spec.empty_rows == EmptyRows::nan ? "NaN" : "0");
     }
     add("layer", fmt::format("{}", a.layer), fmt::format("{}", b.layer));
     add("head", fmt::format("{}", pin.head), fmt::format("{}", state.head));

@@ -1,0 +1,119 @@
+#include "core/spec_fields.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/scores/score.h"
+
+namespace attn {
+namespace {
+
+// Text of a value that is not the default.
+template <class T>
+std::string unless(const T& value, const T& usual) {
+    return value == usual ? std::string() : fmt::format("{}", value);
+}
+template <class T>
+std::string unless(const std::optional<T>& value, const std::optional<T>& /*unset*/) {
+    return value ? fmt::format("{}", *value) : std::string();
+}
+template <auto Member>
+std::string spec_text(const AttentionSpec& spec) {
+    return unless(spec.*Member, AttentionSpec{}.*Member);
+}
+template <auto Member>
+std::string mask_text(const AttentionSpec& spec) {
+    return unless(spec.mask.*Member, MaskSpec{}.*Member);
+}
+template <auto Member>
+std::string rope_text(const AttentionSpec& spec) {
+    return spec.rope ? unless((*spec.rope).*Member, Rope{}.*Member) : std::string();
+}
+std::string score_text(const AttentionSpec& spec) {
+    return spec.score == Score::dot ? std::string() : std::string(info(spec.score).key);
+}
+std::string scale_text(const AttentionSpec& spec) {
+    if (spec.scale == ScaleKind::value) return fmt::format("{}", spec.scale_value);
+    if (spec.scale == ScaleKind::q_and_k) return "q_and_k";
+    return spec.scale == ScaleKind::none ? "none" : "";
+}
+std::string pairs_text(const AttentionSpec& spec) {
+    if (!spec.rope) return {};
+    return spec.rope->pairs == RopePairs::half ? "half" : "interleaved";
+}
+std::string rope_scaling_text(const AttentionSpec& spec) {
+    if (!spec.rope || spec.rope->scaling.kind == RopeScale::none) return {};
+    const RopeScaling& scaling = spec.rope->scaling;
+    if (scaling.kind == RopeScale::linear) return fmt::format("linear,{}", scaling.factor);
+    if (scaling.kind == RopeScale::yarn)
+        return fmt::format("yarn,{},{},{}", scaling.factor, scaling.low, scaling.high);
+    return fmt::format("llama3,{},{},{},{}", scaling.factor, scaling.low, scaling.high,
+                       scaling.original_length);
+}
+std::string causal_text(const AttentionSpec& spec) {
+    if (!spec.mask.causal) return {};
+    return *spec.mask.causal == CausalAlign::top_left ? "top-left" : "bottom-right";
+}
+std::string padding_text(const AttentionSpec& spec) {
+    return fmt::format("{}", fmt::join(spec.mask.padding, ","));
+}
+std::string empty_rows_text(const AttentionSpec& spec) {
+    return spec.empty_rows == EmptyRows::nan ? "nan" : "";
+}
+
+/// A mask rule that is one whole number.
+template <auto Member>
+constexpr SpecField mask_count(std::string_view key, std::string_view title, Index least) {
+    return {key, title, "the mask", "none", Stage::masked, mask_text<Member>, Member, least};
+}
+
+constexpr SpecField kFields[] = {
+    {"score", "score", "the score", "dot", Stage::scores, score_text},
+    {"scale", "scaling", "the scaling", "sqrt_dk", Stage::scaled, scale_text},
+    {"temperature", "temperature", "the temperature", "1", Stage::scaled,
+     spec_text<&AttentionSpec::temperature>},
+    {"rope", "RoPE", "RoPE", "off", Stage::q_rot, pairs_text},
+    {"rope_base", "RoPE's base", "RoPE", "10000", Stage::q_rot, rope_text<&Rope::base>},
+    {"rope_scaling", "RoPE's scaling", "", "none", Stage::q_rot, rope_scaling_text},
+    {"rope_dims", "RoPE's columns", "RoPE", "none", Stage::q_rot, rope_text<&Rope::dims>},
+    {"softcap", "soft cap", "the soft cap", "none", Stage::biased,
+     spec_text<&AttentionSpec::softcap>},
+    {"alibi", "ALiBi", "ALiBi", "off", Stage::biased, spec_text<&AttentionSpec::alibi>},
+    {"dropout", "dropout", "dropout", "0", Stage::dropped, spec_text<&AttentionSpec::dropout>},
+    {"seed", "seed of dropout", "", "0", Stage::dropped, spec_text<&AttentionSpec::seed>},
+    {"training", "", "dropout", "on", Stage::dropped, spec_text<&AttentionSpec::training>},
+    {"query_offset",
+     "position of query 0",
+     "the query offset",
+     "none",
+     {},
+     spec_text<&AttentionSpec::query_offset>},
+    {"causal", "causal mask", "the mask", "off", Stage::masked, causal_text},
+    mask_count<&MaskSpec::window>("window", "window", 0),
+    mask_count<&MaskSpec::window_left>("window_left", "window to the left", 0),
+    mask_count<&MaskSpec::window_right>("window_right", "window to the right", 0),
+    {"global_tokens", "global tokens", "the mask", "0", Stage::masked,
+     mask_text<&MaskSpec::global_tokens>},
+    mask_count<&MaskSpec::block>("block", "block mask", 1),
+    {"padding", "the padding mask", "the mask", "", Stage::masked, padding_text},
+    {"empty_rows", "empty rows", "", "0", Stage::weights, empty_rows_text},
+};
+
+}  // namespace
+
+std::span<const SpecField> spec_fields() { return kFields; }
+
+bool same(const SpecField& field, const AttentionSpec& a, const AttentionSpec& b) {
+    const bool unused = field.stage == Stage::dropped && !a.drops() && !b.drops();
+    return unused || field.text(a) == field.text(b);
+}
+
+bool same_settings(Stage stage, const AttentionSpec& a, const AttentionSpec& b) {
+    return std::ranges::all_of(spec_fields(), [&](const SpecField& field) {
+        return field.stage != stage || same(field, a, b);
+    });
+}
+
+}  // namespace attn
