@@ -153,7 +153,7 @@ class Desktop {
             script_.add({view::StartAtScale{scale}});
         script_.add(start.actions);
         script_.add(start.replay);
-        if (cli::asks_for_nothing(options.start))
+        if (cli::is_default_start(options.start))
             script_.add(view::shown_workspace(state_).shots().front().actions);
         play();
         if (!options.save_session.empty()) state_.session_file = options.save_session;
@@ -177,7 +177,7 @@ class Desktop {
             frame();
             answer_effects();
             jobs_.update(state_);
-            ends = options_.exit_after_replay && script_.done() && has_settled();
+            ends = options_.exit_after_replay && script_.done() && is_idle();
         }
         if (!ends && !state_.effects.quit && ending_->caught() == 0) return patience();
         end();
@@ -215,8 +215,8 @@ class Desktop {
         const auto saved = save_at_exit();
         if (!saved) failure_ = saved.error().text();
         or_throw(saved);
-        const bool kept_elsewhere = !options_.save_session.empty();
-        if (ending_->caught() == 0 || kept_elsewhere) keeper_.end(state_, quit_answer_);
+        const bool saved_elsewhere = !options_.save_session.empty();
+        if (ending_->caught() == 0 || saved_elsewhere) keeper_.end(state_, quit_answer_);
     }
 
     // ---- the script: what the start options and a journal ask for
@@ -226,9 +226,9 @@ class Desktop {
     }
 
     /// Nothing of what the last action meant is still computed, but for the exact pass of a map.
-    bool has_settled() const {
+    bool is_idle() const {
         return !state_.opening && !view::requested_trace(state_) &&
-               view::has_settled(view::shown_workspace(state_), state_);
+               view::is_idle(view::shown_workspace(state_), state_);
     }
 
     void dispatch(const view::Action& action) {
@@ -413,7 +413,7 @@ class Desktop {
         }
         const auto done = write_file_atomically(
             request.path, view::session_to_json(state_, folder_of(request.path)));
-        if (done) session_.know(request.path, true), hand_over(request.path);
+        if (done) session_.know(request.path, true), offer_download(request.path);
         if (!done) dispatch(view::ShowPrompt{view::PromptKind::save, request.path});
         dispatch(done ? view::Action(view::SessionSaved{request.path})
                       : view::Action(view::AnswerQuit{view::QuitAnswer::stay}));
@@ -426,7 +426,7 @@ class Desktop {
         const auto done = attn::export_figure(state_, request.path, window);
         if (!done) dispatch(view::ShowPrompt{view::PromptKind::figure, request.path});
         notify(done, "figure: " + request.path);
-        if (done) hand_over(request.path), dispatch(view::ShowWritten{request.path});
+        if (done) offer_download(request.path), dispatch(view::ShowWritten{request.path});
     }
 
     /// Its file dialog, and its programs for what was written.
@@ -485,7 +485,7 @@ class Desktop {
         const auto path = free_screenshot_path(options_.screenshot_dir);
         notify(write_file_atomically(path, encode_png(gl::opaque(pixels))),
                "screenshot: " + path.string());
-        hand_over(path.string());
+        offer_download(path.string());
     }
 
     void report_loss(const Result<void>& saved) const {
@@ -510,7 +510,7 @@ class Desktop {
     std::string said_;  // on the bottom line
     Clock::time_point said_at_;
     Clock::time_point last_frame_;
-    keep::Keeper keeper_;
+    keep::Autosaver keeper_;
     keep::KnownFile session_;
     bool was_animating_ = false;
     view::QuitAnswer quit_answer_ = view::QuitAnswer::save;  // nothing is asked: nothing is lost

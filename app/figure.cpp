@@ -15,8 +15,8 @@ namespace {
 
 using figures::Page, view::Point;
 
-constexpr int kFramesToSettle = 3;  // ImGui lays out with the sizes of the frame before
-constexpr float kMargin = 16.0F;    // around the canvas, in design units
+constexpr int kLayoutFrames = 3;  // ImGui lays out with the sizes of the frame before
+constexpr float kMargin = 16.0F;  // around the canvas, in design units
 
 constexpr view::Color kWhite{255, 255, 255, 255}, kCream{251, 246, 232, 255};
 
@@ -222,7 +222,7 @@ class FigureStudio : public cli::Studio {
         Stage stage(shown, {});
         std::string heading;
         figures::Measure measure;
-        for (int frame = 0; frame < kFramesToSettle; ++frame) stage.draw(shown, measure, &heading);
+        for (int frame = 0; frame < kLayoutFrames; ++frame) stage.draw(shown, measure, &heading);
         return caption_from(heading, state) + '\n';
     }
 
@@ -258,7 +258,7 @@ std::shared_ptr<const view::Image> with_alpha(const RgbImage& image) {
 Result<std::string> draw_figure(const view::AppState& state, figures::Format format,
                                 const FigureWindow& window) {
     FigureStudio studio(format, window);
-    for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
+    for (int frame = 0; frame < kLayoutFrames; ++frame) studio.draw(state);
     return studio.picture(state);
 }
 
@@ -278,7 +278,7 @@ Result<void> export_figure(const view::AppState& state, const std::filesystem::p
     const auto format = figures::format_of(path);
     if (!format) return tl::unexpected(format.error());
     FigureStudio studio(*format, window);
-    for (int frame = 0; frame < kFramesToSettle; ++frame) studio.draw(state);
+    for (int frame = 0; frame < kLayoutFrames; ++frame) studio.draw(state);
     return studio.picture(state)
         .and_then([&](const std::string& bytes) { return write_file_atomically(path, bytes); })
         .and_then([&]() -> Result<void> {

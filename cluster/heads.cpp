@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct HeadsWords {
+struct HeadsArguments {
     std::string model, sort, output;
     cli::CorpusOptions corpus;
 };
@@ -33,7 +33,7 @@ fs::path saved_of(const fs::path& saved, int rank) {
 }
 
 /// What ranks above 0 kept in a run that ended, of however many.
-std::vector<fs::path> kept_by_others(const fs::path& saved) {
+std::vector<fs::path> saved_by_others(const fs::path& saved) {
     std::vector<fs::path> kept;
     std::error_code none;
     const fs::path folder = saved.has_parent_path() ? saved.parent_path() : fs::path(".");
@@ -48,9 +48,9 @@ std::vector<fs::path> kept_by_others(const fs::path& saved) {
 }
 
 /// All that was kept, in the file of rank 0.
-void gather_kept(const fs::path& saved) {
+void gather_saved(const fs::path& saved) {
     std::error_code none;
-    for (const fs::path& more : kept_by_others(saved)) {
+    for (const fs::path& more : saved_by_others(saved)) {
         if (!fs::exists(saved, none)) {
             std::error_code fault;
             fs::rename(more, saved, fault);
@@ -97,14 +97,14 @@ void gather(CorpusResult& result) {
             or_throw(parse_corpus_lines(receive_text(from), fmt::format("rank {}", from)))));
 }
 
-int heads(const HeadsWords& words, cli::Streams io) {
+int heads(const HeadsArguments& words, cli::Streams io) {
     if (words.model.empty()) throw bad_input("no FILE; expected a trained model's folder");
     if (words.corpus.texts.empty()) throw bad_input("--texts is missing; expected a file of texts");
     if (words.output.empty() || files::is_standard(words.output))
         throw bad_input("-o is missing; expected .npz, .jsonl or .csv");
     files::CorpusJob job = cli::corpus_job(words.model, words.corpus, words.sort, words.output);
     on_first([&] {
-        gather_kept(job.saved);
+        gather_saved(job.saved);
         files::CorpusRun{job};  // says what is wrong before every rank does
     });
     or_throw(check_one_kind_of_host());
@@ -126,7 +126,7 @@ int run_corpus(cli::Args args, cli::Streams io) {
     CLI::App app(
         "Measures every head of a model over a corpus; what attnscope heads --texts gives.",
         "attnscope-mpi heads");
-    HeadsWords words;
+    HeadsArguments words;
     app.add_option("FILE", words.model, "a trained model's folder, or .gguf");
     cli::add_corpus_options(app, words.corpus);
     cli::add_value(app, "--sort", words.sort, "MEASURE", "of CSV: by its mean, largest first");

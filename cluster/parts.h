@@ -25,7 +25,7 @@ struct Words {
     std::string output;
     std::string layer;
     bool grad = false;
-    cli::AttentionWords attention;
+    cli::AttentionArguments attention;
 };
 /// "attnscope-mpi map" with what every command has: FILE, -o OUTPUT, --layer and the options of a call.
 struct Output {

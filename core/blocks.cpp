@@ -84,14 +84,14 @@ class KeptBlocks {
     }
 
     const std::size_t most_ =
-        std::min(kMostKeptBytes, static_cast<std::size_t>(memory_bytes()) / 8);
+        std::min(kMaxCachedBytes, static_cast<std::size_t>(memory_bytes()) / 8);
     std::mutex mutex_;
     std::deque<Block> blocks_;
     std::size_t kept_ = 0;
 };
 
 /// Never destroyed: tensors of static storage may outlive whatever would destroy it.
-KeptBlocks& kept_blocks() {
+KeptBlocks& cached_blocks() {
     static auto* const blocks = new KeptBlocks;
     return *blocks;
 }
@@ -100,21 +100,21 @@ KeptBlocks& kept_blocks() {
 
 void* take_block(std::size_t bytes) {
     const std::size_t whole = rounded(bytes);
-    if (void* const kept = kept_blocks().take(whole)) return kept;
+    if (void* const kept = cached_blocks().take(whole)) return kept;
     try {
         return map_block(whole);
     } catch (const std::bad_alloc&) {
-        release_kept_blocks();
+        release_cached_blocks();
         return map_block(whole);
     }
 }
 
 void give_block(void* block, std::size_t bytes) noexcept {
-    kept_blocks().keep(block, rounded(bytes));
+    cached_blocks().keep(block, rounded(bytes));
 }
 
-std::size_t kept_block_bytes() { return kept_blocks().bytes(); }
+std::size_t cached_block_bytes() { return cached_blocks().bytes(); }
 
-void release_kept_blocks() { kept_blocks().release(); }
+void release_cached_blocks() { cached_blocks().release(); }
 
 }  // namespace attn

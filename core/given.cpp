@@ -15,7 +15,7 @@ namespace attn {
 namespace {
 
 /// Queries and keys of width 1 stand in for those that are not there, and V for one that is not: only their sizes count.
-Inputs stand_ins(const Shape& pairs, const Inputs& beside) {
+Inputs substitutes(const Shape& pairs, const Inputs& beside) {
     Inputs in;
     const Index kv_heads = beside.v.empty() ? pairs.h : beside.v.shape().h;
     in.q = Tensor(Shape{pairs.b, pairs.h, pairs.t, 1});
@@ -75,7 +75,7 @@ Result<Dimensions> sizes_from(Stage from, const Shape& pairs, const Inputs& besi
                               const AttentionSpec& spec) {
     if (auto fine = check_given_stage(from, pairs, beside, spec); !fine)
         return tl::unexpected(fine.error());
-    return validate(stand_ins(pairs, beside), following(from, spec)).map([&](const Call& call) {
+    return validate(substitutes(pairs, beside), following(from, spec)).map([&](const Call& call) {
         Dimensions size = call.size();
         size.d_k = 0;
         if (beside.v.empty()) size.d_v = size.d_out = 0;
@@ -88,7 +88,7 @@ Result<GivenTrace> attend_from(Stage from, const Tensor& pairs, const Inputs& be
                                const RunControl& control) {
     if (auto fine = check_given_stage(from, pairs.shape(), beside, spec); !fine)
         return tl::unexpected(fine.error());
-    const Inputs in = stand_ins(pairs.shape(), beside);
+    const Inputs in = substitutes(pairs.shape(), beside);
     const AttentionSpec after = following(from, spec);
     const auto sized = validate(in, after);
     if (!sized) return tl::unexpected(sized.error());

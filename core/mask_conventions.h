@@ -22,7 +22,7 @@ enum class MaskReading : std::uint8_t {
 /// The number that replaces −∞ at a forbidden pair.
 enum class MaskFill : std::uint8_t { minus_infinity, minus_1e9, minus_1e5, lowest, zero };
 /// written: M = fill (masked_fill). added: M = S + fill, rounded to float32 (an additive mask).
-enum class FillWay : std::uint8_t { written, added };
+enum class FillMode : std::uint8_t { written, added };
 /// before: A = softmax(M). after: A = softmax(S), 0 at forbidden pairs. after_renormalised: that, divided by its row sum. never: A =
 /// softmax(S), whatever the mask forbids.
 enum class MaskMoment : std::uint8_t { before, after, after_renormalised, never };
@@ -32,7 +32,7 @@ enum class EmptyResult : std::uint8_t { computed, zero, uniform };
 struct MaskConvention {
     MaskReading reading = MaskReading::keep;
     MaskFill fill = MaskFill::minus_infinity;
-    FillWay way = FillWay::written;
+    FillMode way = FillMode::written;
     MaskMoment moment = MaskMoment::before;
     EmptyResult empty = EmptyResult::computed;
 };

@@ -14,7 +14,7 @@ namespace attn {
 namespace {
 
 /// Mean and variance of values that come one at a time (Welford 1962).
-struct Moments {
+struct TransientActions {
     double count = 0.0;
     double mean = 0.0;
     double squares = 0.0;  // Σ(z − z̄)²
@@ -67,7 +67,7 @@ RowMetrics metrics_of(std::vector<double> z, double factor) {
 struct Tally {
     Index d_k = 0;
     std::vector<RowMetrics> scaled, unscaled;
-    Moments z;  // of every trial
+    TransientActions z;  // of every trial
 
     void add(const std::vector<double>& raw) {
         scaled.push_back(metrics_of(raw, raw_factor()));
@@ -116,7 +116,7 @@ bool add_sampled_trials(const SaturationSettings& settings, std::span<const Inde
 }  // namespace
 
 double sample_variance(std::span<const double> z) {
-    Moments moments;
+    TransientActions moments;
     for (const double value : z) moments.add(value);
     return moments.variance();
 }

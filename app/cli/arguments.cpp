@@ -115,7 +115,7 @@ Json error_json(const Error& error, std::string_view command) {
 }
 
 template <class Wanted>
-void add_options(CLI::App& app, AttentionWords& words, const Wanted& wanted) {
+void add_options(CLI::App& app, AttentionArguments& words, const Wanted& wanted) {
     for (const files::AttentionOption& option : files::attention_options()) {
         if (!wanted(option)) continue;
         const std::string flag = fmt::format("--{}", option.name);
@@ -189,11 +189,11 @@ int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>
     return done ? *done : report(done.error(), app.get_name(), io);
 }
 
-void add_attention_options(CLI::App& app, AttentionWords& words) {
+void add_attention_options(CLI::App& app, AttentionArguments& words) {
     add_options(app, words, [](const files::AttentionOption&) { return true; });
 }
 
-void add_call_options(CLI::App& app, AttentionWords& words) {
+void add_call_options(CLI::App& app, AttentionArguments& words) {
     app.parse_complete_callback([&app, &words] {  // what was not typed
         std::erase_if(words, [&](const auto& each) { return app.count("--" + each.first) == 0; });
     });
@@ -202,7 +202,7 @@ void add_call_options(CLI::App& app, AttentionWords& words) {
     });
 }
 
-files::OptionValues given_options(const CLI::App& app, const AttentionWords& words) {
+files::OptionValues given_options(const CLI::App& app, const AttentionArguments& words) {
     files::OptionValues given;
     for (const auto& [name, text] : words)
         if (app.count("--" + name) > 0) given[name] = {"--" + name, text};

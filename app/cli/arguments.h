@@ -42,11 +42,11 @@ void add_number(CLI::App& app, std::string names, T& into, std::string value,
 int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>& work);
 
 /// The options of an attention call, and what was typed for each, by its name.
-using AttentionWords = std::map<std::string, std::string>;
-void add_attention_options(CLI::App& app, AttentionWords& words);
+using AttentionArguments = std::map<std::string, std::string>;
+void add_attention_options(CLI::App& app, AttentionArguments& words);
 /// Those of a call of softmax attention: all but --operation and what belongs to it.
-void add_call_options(CLI::App& app, AttentionWords& words);
-files::OptionValues given_options(const CLI::App& app, const AttentionWords& words);
+void add_call_options(CLI::App& app, AttentionArguments& words);
+files::OptionValues given_options(const CLI::App& app, const AttentionArguments& words);
 /// --row and --patch.
 void add_head_options(CLI::App& app, std::vector<std::string>& rows,
                       std::vector<std::string>& patches);

@@ -30,7 +30,7 @@ constexpr std::string_view kBenchFooter =
     "speed.json\n";
 
 /// The command line, as it was written.
-struct BenchWords {
+struct BenchArguments {
     std::string backends;
     std::string shapes;
     std::string only;
@@ -41,7 +41,7 @@ struct BenchWords {
     bool lines = false;
 };
 
-void declare_bench(CLI::App& app, BenchWords& words) {
+void declare_bench(CLI::App& app, BenchArguments& words) {
     std::string sections;
     for (const BenchSection& section : bench_sections())
         sections += fmt::format("\n{}: {}", section.name, section.words);
@@ -74,7 +74,7 @@ std::vector<const Backend*> chosen_backends(const std::string& text, BackendList
     return chosen;
 }
 
-BenchPlan parse_plan(const BenchWords& words, BackendList among) {
+BenchPlan parse_plan(const BenchArguments& words, BackendList among) {
     or_throw(files::check_extension({"--json", words.json}, ".json"));
     BenchPlan plan;
     plan.quick = words.quick;
@@ -88,7 +88,7 @@ BenchPlan parse_plan(const BenchWords& words, BackendList among) {
 }
 
 /// Those named; without names all that are by default, or the backends over shapes where those were named.
-std::vector<const BenchSection*> chosen_sections(const BenchWords& words) {
+std::vector<const BenchSection*> chosen_sections(const BenchArguments& words) {
     const bool shapes_alone = words.only.empty() && !words.shapes.empty();
     std::vector<std::string_view> wanted =
         files::split_list(shapes_alone ? "cases" : std::string_view(words.only));
@@ -129,7 +129,7 @@ void answer_lines(const Backend& backend, Streams io) {
     }
 }
 
-void run_sections(const BenchPlan& plan, const BenchWords& words, Streams io) {
+void run_sections(const BenchPlan& plan, const BenchArguments& words, Streams io) {
     const auto sections = chosen_sections(words);
     const bool json_alone = files::is_standard(words.json);
     BenchReport report(json_alone ? nullptr : &io.out);
@@ -141,7 +141,7 @@ void run_sections(const BenchPlan& plan, const BenchWords& words, Streams io) {
     or_throw(write_file_atomically(words.json, json));
 }
 
-int run_plan(const BenchWords& words, Streams io) {
+int run_plan(const BenchArguments& words, Streams io) {
     const BenchPlan plan = parse_plan(words, io.backends);
     const ThreadLimit limit(words.threads.empty()
                                 ? thread_count()

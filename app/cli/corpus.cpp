@@ -57,10 +57,10 @@ std::string corpus_table(const CorpusResult& result, const std::string& sort) {
 }
 
 /// Says now and then how far it is.
-class Said {
+class ScreenTexts {
   public:
     /// `tokens`: those that were there before.
-    Said(std::ostream& out, Index tokens) : out_(out), first_(tokens) {}
+    ScreenTexts(std::ostream& out, Index tokens) : out_(out), first_(tokens) {}
     void at(const CorpusResult& result) {
         if (said_.seconds() >= 2.0) say(result);
     }
@@ -198,7 +198,7 @@ int measure_corpus(const std::string& model, const CorpusOptions& options, const
                               view::grouped(run.result().texts), job.saved.string());
     std::ifstream in(options.texts, std::ios::binary);
     if (!in) throw bad_input(fmt::format("cannot read {}", options.texts));
-    Said said(io.err, run.result().tokens);
+    ScreenTexts said(io.err, run.result().tokens);
     PieceReader pieces(in);
     for (TextPiece piece; pieces.next(piece);) {
         if (!run.wants(piece)) continue;

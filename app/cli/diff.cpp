@@ -29,16 +29,16 @@ constexpr std::string_view kDiffFooter =
     "  attnscope diff before.npz after.npz --tolerance 1e-3\n";
 
 /// The command line, as it was written.
-struct DiffWords {
+struct DiffArguments {
     std::vector<std::string> files;
     std::string tolerance, rtol, layer;
     bool json = false;
-    AttentionWords attention;
+    AttentionArguments attention;
 };
 
 constexpr double kMostTolerance = 1e38;  // float32 has none above
 
-void declare(CLI::App& app, DiffWords& words) {
+void declare(CLI::App& app, DiffArguments& words) {
     app.add_option("FILES", words.files,
                    "A, or A and B: tensors; a single file is compared with the reference");
     app.add_flag("--json", words.json, "everything, as JSON");
@@ -58,14 +58,14 @@ double parse_tolerance(std::string_view text) {
 }
 
 /// The tolerance of the command line; nullopt: none was given.
-std::optional<verify::Bounds> given_bounds(const DiffWords& words) {
+std::optional<verify::Bounds> given_bounds(const DiffArguments& words) {
     const double absolute = parse_tolerance(words.tolerance);
     const double relative = parse_tolerance(words.rtol);
     if (words.tolerance.empty() && words.rtol.empty()) return std::nullopt;
     return verify::uniform_bounds({absolute, relative});
 }
 
-DiffReport diff(const CLI::App& app, const DiffWords& words) {
+DiffReport diff(const CLI::App& app, const DiffArguments& words) {
     if (words.files.empty())
         throw bad_input("expected one or two files: attnscope diff A.npz [B.npz]");
     if (words.files.size() > 2)
@@ -84,7 +84,7 @@ DiffReport diff(const CLI::App& app, const DiffWords& words) {
 int run_diff(Args args, Streams io) {
     CLI::App app("Compares two files of results, or one with the reference, and names the fault.",
                  std::string(kName));
-    DiffWords words;
+    DiffArguments words;
     declare(app, words);
     return run_command(app, args, io, [&] {
         const DiffReport report = diff(app, words);

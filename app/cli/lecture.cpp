@@ -21,13 +21,13 @@ constexpr std::string_view kLectureFooter =
     "  attnscope lecture attention --notes -o notes.md\n";
 
 /// The command line, as it was written.
-struct LectureWords {
+struct LectureArguments {
     std::string name;
     std::string output = "-";
     bool notes = false, list = false;
 };
 
-void write_notes(const LectureWords& words, Streams io) {
+void write_notes(const LectureArguments& words, Streams io) {
     const std::string notes = view::lecture_notes(lecture_named(words.name));
     or_throw(files::check_extension({"-o", words.output}, ".md"));
     if (files::is_standard(words.output))
@@ -36,7 +36,7 @@ void write_notes(const LectureWords& words, Streams io) {
         or_throw(write_file_atomically(words.output, notes));
 }
 
-void lecture(const LectureWords& words, Streams io) {
+void lecture(const LectureArguments& words, Streams io) {
     if (!words.list) return write_notes(words, io);
     if (!words.name.empty() || words.notes)
         throw bad_input("--list was given with a lecture or --notes; expected it alone");
@@ -49,7 +49,7 @@ void lecture(const LectureWords& words, Streams io) {
 int run_lecture(Args args, Streams io) {
     CLI::App app("Presents a lecture as a list of screens, or writes the notes for it.",
                  "attnscope lecture");
-    LectureWords words;
+    LectureArguments words;
     app.add_option("NAME", words.name, "name of the lecture; --list shows all");
     app.add_flag("--notes", words.notes,
                  "write the teacher's notes: minute, screen, question, answer");

@@ -44,7 +44,7 @@ std::string draw(Studio& studio, view::AppState& state, jobs::Jobs& jobs) {
     for (std::optional<view::MapCanvas> room; room != view::map_look(state).canvas;) {
         room = view::map_look(state).canvas;  // a map that is there leaves itself less of it
         or_throw(complete(state, jobs));
-        for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
+        for (int frame = 0; frame < kLayoutFrames; ++frame) draw_frame(studio, state);
     }
     return or_throw(studio.picture(state));
 }

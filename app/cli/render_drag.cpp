@@ -77,7 +77,7 @@ void time_movement(Studio& studio, view::AppState state, Movement movement, int 
     arrive(state);
     await_preview(jobs, state);
     if (!view::map_look(state).fault.empty()) throw bad_input(view::map_look(state).fault);
-    for (int frame = 0; frame < kFramesToSettle; ++frame) draw_frame(studio, state);
+    for (int frame = 0; frame < kLayoutFrames; ++frame) draw_frame(studio, state);
     print_times(time_frames(studio, state, jobs, movement, frames), io);
 }
 

@@ -23,7 +23,7 @@ std::string film(Studio& studio, const Start& start, view::AppState state, jobs:
     const auto answer = [&] { jobs::answer(state, jobs); };
     view::apply(state, view::Tick{0.0});  // from now on the clock of a window
     or_throw(complete(state, jobs));
-    add(kFramesToSettle, rest_ms);
+    add(kLayoutFrames, rest_ms);
     for (const view::Action& line : start.replay) {
         or_throw(view::play(state, {line}, answer));
         answer();
@@ -34,7 +34,7 @@ std::string film(Studio& studio, const Start& start, view::AppState state, jobs:
             add(1, kFrameMs);
         }
         or_throw(complete(state, jobs));
-        add(kFramesToSettle, rest_ms);
+        add(kLayoutFrames, rest_ms);
     }
     return film.finish();
 }

@@ -11,7 +11,7 @@ namespace attn::cli {
 // What `render` is made of.
 
 /// ImGui lays out with the sizes of the frame before; a tooltip or popup takes one more.
-inline constexpr int kFramesToSettle = 4;
+inline constexpr int kLayoutFrames = 4;
 
 /// Carries out what a start asks for. An action of the options that cannot be carried out is an error here, for nobody
 /// would see the message; what a journal repeats may have failed then, too.

@@ -30,7 +30,7 @@ constexpr std::string_view kSaturateFooter =
     "  attnscope saturate --logits 0.5,0.9,0,1.2,0.6 --dk 64\n";
 
 /// The command line, as it was written.
-struct SaturateWords {
+struct SaturateArguments {
     std::string widths = "1,2,4,8,16,32,64,128,256,512,1024,2048,4096";
     std::string keys = "16";
     std::string trials = "200";
@@ -52,7 +52,7 @@ constexpr Quantity kQuantities[] = {
     {"J_F_raw", &SaturationSide::jacobian_raw},
 };
 
-void declare_saturate(CLI::App& app, SaturateWords& words) {
+void declare_saturate(CLI::App& app, SaturateArguments& words) {
     add_number(app, "--dk", words.widths, "D,..",
                files::whole_numbers(1, 1 << 20, files::NumberRange::Form::parts),
                "widths, default 1,2,4,...,4096");
@@ -87,7 +87,7 @@ Number parse_as(std::string_view flag, std::string_view text, std::string_view w
     throw bad_input(fmt::format("{} is '{}'; expected {}", flag, text, what));
 }
 
-SaturationSettings parse_settings(const CLI::App& app, const SaturateWords& words) {
+SaturationSettings parse_settings(const CLI::App& app, const SaturateArguments& words) {
     SaturationSettings settings;
     if (app.count("--logits") > 0) {
         check_no_draws(app);
@@ -184,7 +184,7 @@ std::string csv_row(const SaturationSettings& settings, const SaturationPoint& p
     return text + '\n';
 }
 
-std::vector<Index> parse_widths(const SaturateWords& words) {
+std::vector<Index> parse_widths(const SaturateArguments& words) {
     std::vector<Index> widths;
     for (const std::string_view part : files::split(words.widths))
         widths.push_back(files::parse_whole_number({"--dk", std::string(part)}));
@@ -231,7 +231,7 @@ std::string gradient_lines(const std::vector<GradientPoint>& points, bool csv) {
     return text;
 }
 
-void print_gradients(const CLI::App& app, const SaturateWords& words, Streams io) {
+void print_gradients(const CLI::App& app, const SaturateArguments& words, Streams io) {
     for (const char* flag : {"--logits", "--trials"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format(
@@ -246,7 +246,7 @@ void print_gradients(const CLI::App& app, const SaturateWords& words, Streams io
     io.out << text;
 }
 
-void saturate(const CLI::App& app, const SaturateWords& words, Streams io) {
+void saturate(const CLI::App& app, const SaturateArguments& words, Streams io) {
     or_throw(files::check_extension({"-o", words.output}, ".csv"));
     if (words.gradients) return print_gradients(app, words, io);
     if (app.count("--rows") > 0)

@@ -419,7 +419,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_call_options(app, options.reading);
 }
 
-bool asks_for_nothing(const StartOptions& options) {
+bool is_default_start(const StartOptions& options) {
     const std::string* const names[] = {
         &options.file,     &options.session, &options.map_file,  &options.replay, &options.preset,
         &options.sentence, &options.check,   &options.workspace, &options.go_to,  &options.tour,

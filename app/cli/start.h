@@ -57,7 +57,7 @@ struct StartOptions {
 };
 void add_start_options(CLI::App& app, StartOptions& options);
 /// Neither a file nor a place is named: the window opens as it likes.
-bool asks_for_nothing(const StartOptions& options);
+bool is_default_start(const StartOptions& options);
 /// The text that stands for the numbers of tokens, whatever tokenizer a model has: "token-ids: 15496,995". Throws where they
 /// are no numbers.
 std::string text_of_token_ids(const std::string& ids);

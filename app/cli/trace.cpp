@@ -56,7 +56,7 @@ constexpr std::string_view kTraceFooter =
     "  make_tensors | attnscope trace - -o - --layer 3 | plot\n";
 
 /// The command line, as it was written.
-struct TraceWords {
+struct TraceArguments {
     std::vector<std::string> inputs;
     std::string input;   // the one of `inputs` that is computed
     std::string output;  // a file, or of several inputs a folder
@@ -72,7 +72,7 @@ struct TraceWords {
     std::string off;      // interventions in the model
     std::vector<std::string> rows, patches;
     bool grad = false, stream = false;
-    AttentionWords attention;
+    AttentionArguments attention;
 };
 
 std::string backend_names(BackendList backends) {
@@ -82,7 +82,7 @@ std::string backend_names(BackendList backends) {
 }
 
 // What is typed for an option lands in `words`.
-void declare(CLI::App& app, TraceWords& words, BackendList backends) {
+void declare(CLI::App& app, TraceArguments& words, BackendList backends) {
     app.add_option("IN", words.inputs,
                    "tensors of one call; - for standard input. Each further file is another call");
     add_value(app, "-o,--output", words.output, "OUT.npz",
@@ -149,7 +149,7 @@ struct Computed {
     double backward_ms = 0.0;
 };
 
-Computed compute(const files::FileCall& call, const TraceWords& words, StageSet keep,
+Computed compute(const files::FileCall& call, const TraceArguments& words, StageSet keep,
                  BackendList backends) {
     const auto checked = or_throw(validate(call.inputs, call.spec));
     const Backend& backend = *or_throw(choose_backend(words.backend, checked, keep, backends));
@@ -179,7 +179,7 @@ std::string backend_summary(const files::FileCall& call, const Computed& compute
 }
 
 /// Files and sizes, what is said of the computation, and the arrays.
-std::string summary(const TraceWords& words, const files::FileCall& call,
+std::string summary(const TraceArguments& words, const files::FileCall& call,
                     const std::string& computed, std::span<const NpzEntry> entries) {
     const Dimensions& size = call.size;
     std::string text =
@@ -206,7 +206,7 @@ std::string summary(const TraceWords& words, const files::FileCall& call,
 }
 
 /// One line on the stages that nobody named and the backend that "auto" took does not store; nullopt when there is none.
-std::optional<std::string> left_out(const TraceWords& words, const files::FileCall& call,
+std::optional<std::string> left_out(const TraceArguments& words, const files::FileCall& call,
                                     StageSet keep, const Computed& computed) {
     if (words.backend != "auto" || keep != all_stages()) return std::nullopt;
     std::vector<std::string_view> keys;
@@ -239,7 +239,7 @@ std::optional<std::string> beyond_float(const Inputs& inputs, const Computed& co
             : "; --backend reference computes in float64");
 }
 
-bool writes_folder(const TraceWords& words) {
+bool writes_folder(const TraceArguments& words) {
     return words.inputs.size() > 1 || words.output.ends_with('/');
 }
 
@@ -254,10 +254,10 @@ std::string output_name(const std::string& input) {
 }
 
 /// Each input with its output.
-std::vector<TraceWords> calls_of(const TraceWords& words) {
-    std::vector<TraceWords> calls;
+std::vector<TraceArguments> calls_of(const TraceArguments& words) {
+    std::vector<TraceArguments> calls;
     for (const std::string& input : words.inputs) {
-        TraceWords& call = calls.emplace_back(words);
+        TraceArguments& call = calls.emplace_back(words);
         call.input = input;
         if (writes_folder(words))
             call.output = (std::filesystem::path(words.output) / output_name(input)).string();
@@ -265,7 +265,7 @@ std::vector<TraceWords> calls_of(const TraceWords& words) {
     return calls;
 }
 
-void check_usage(const TraceWords& words, const std::vector<TraceWords>& calls) {
+void check_usage(const TraceArguments& words, const std::vector<TraceArguments>& calls) {
     if (words.inputs.empty())
         throw bad_input("expected an input file: attnscope trace IN -o OUT.npz");
     if (words.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
@@ -275,7 +275,7 @@ void check_usage(const TraceWords& words, const std::vector<TraceWords>& calls) 
             fmt::format("-o is {} for {} inputs; expected a folder", words.output, calls.size()));
     std::vector<files::NamedFile> inputs, outputs;
     std::map<std::string_view, std::string_view> by_output;
-    for (const TraceWords& call : calls) {
+    for (const TraceArguments& call : calls) {
         if (writes_folder(words) && files::is_standard(call.input))
             throw bad_input("the input is - and -o a folder; expected a file of a name");
         std::ranges::copy(files::files_of({"the input", call.input}), std::back_inserter(inputs));
@@ -293,7 +293,7 @@ void check_usage(const TraceWords& words, const std::vector<TraceWords>& calls) 
     or_throw(files::check_outputs(inputs, outputs));
 }
 
-void make_folder(const TraceWords& words) {
+void make_folder(const TraceArguments& words) {
     if (!writes_folder(words)) return;
     std::error_code fault;
     std::filesystem::create_directories(words.output, fault);
@@ -302,7 +302,8 @@ void make_folder(const TraceWords& words) {
 }
 
 /// The notes and the summary, when the file has been written.
-void say(const TraceWords& words, std::vector<Note> notes, const std::string& summary, Streams io) {
+void say(const TraceArguments& words, std::vector<Note> notes, const std::string& summary,
+         Streams io) {
     const bool many = words.inputs.size() > 1;
     for (Note& note : notes) {
         if (many) note.text = fmt::format("{}: {}", words.input, note.text);
@@ -314,14 +315,14 @@ void say(const TraceWords& words, std::vector<Note> notes, const std::string& su
     (output_is_taken ? io.err : io.out) << summary;
 }
 
-void trace_operation(const TraceWords& words, const files::FileCall& call, Streams io) {
+void trace_operation(const TraceArguments& words, const files::FileCall& call, Streams io) {
     const auto run = run_operation_of(call, {words.backend, words.keep, words.grad});
     const std::vector<NpzEntry> entries = operation_entries(call, run);
     write_entries(words.output, entries, io);
     say(words, call.notes, summary(words, call, operation_summary(call, run), entries), io);
 }
 
-void trace_attention(const TraceWords& words, const files::FileCall& call, Streams io) {
+void trace_attention(const TraceArguments& words, const files::FileCall& call, Streams io) {
     const auto keep = parse_keep(words.keep);
     const auto computed = compute(call, words, keep, io.backends);
     const std::vector<NpzEntry> entries = trace_entries(
@@ -337,7 +338,7 @@ void trace_attention(const TraceWords& words, const files::FileCall& call, Strea
 }
 
 /// Scores or weights alone: what follows from them.
-void trace_given(const TraceWords& words, const files::FileCall& call, Streams io) {
+void trace_given(const TraceArguments& words, const files::FileCall& call, Streams io) {
     const auto keep = parse_keep(words.keep);
     const std::string_view key = info(call.given->stage).key;
     if (words.grad)
@@ -362,7 +363,7 @@ void trace_given(const TraceWords& words, const files::FileCall& call, Streams i
     say(words, notes, summary(words, call, computed, entries), io);
 }
 
-void trace_one(const CLI::App& app, const TraceWords& words, Streams io) {
+void trace_one(const CLI::App& app, const TraceArguments& words, Streams io) {
     const auto layer = parse_layer(words.layer);
     const auto call =
         or_throw(files::read_call(words.input, given_options(app, words.attention), layer));
@@ -371,7 +372,7 @@ void trace_one(const CLI::App& app, const TraceWords& words, Streams io) {
 }
 
 /// A model says what attention it computes: options of a call would be ignored.
-void check_model_usage(const CLI::App& app, const TraceWords& words) {
+void check_model_usage(const CLI::App& app, const TraceArguments& words) {
     if (!words.inputs.empty())
         throw bad_input(fmt::format("'{}' is given beside --model; expected one of them",
                                     words.inputs.front()));
@@ -401,7 +402,7 @@ void check_model_usage(const CLI::App& app, const TraceWords& words) {
     or_throw(files::check_extension({"-o", words.output}, ".npz"));
 }
 
-void trace_text(const CLI::App& app, const TraceWords& words, Streams io) {
+void trace_text(const CLI::App& app, const TraceArguments& words, Streams io) {
     check_model_usage(app, words);
     auto keep = parse_keep(words.keep);
     if (words.stream && !words.keep.empty() && keep[index_of(Stage::output)])
@@ -428,7 +429,7 @@ void trace_text(const CLI::App& app, const TraceWords& words, Streams io) {
 }
 
 /// Every input; one that fails is reported and the others go on. The exit status, of the first that failed.
-int trace(const CLI::App& app, const TraceWords& words, Streams io) {
+int trace(const CLI::App& app, const TraceArguments& words, Streams io) {
     if (app.count("--model") > 0) {
         trace_text(app, words, io);
         return kSuccess;
@@ -437,14 +438,14 @@ int trace(const CLI::App& app, const TraceWords& words, Streams io) {
          {"--text", "--token-ids", "--image", "--decoder", "--off", "--row", "--patch", "--stream"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
-    const std::vector<TraceWords> calls = calls_of(words);
+    const std::vector<TraceArguments> calls = calls_of(words);
     check_usage(words, calls);
     const auto threads = parse_threads(words.threads);
     const ThreadLimit limit(threads);
     make_folder(words);
     int status = kSuccess;
     std::ptrdiff_t failures = 0;
-    for (const TraceWords& call : calls)
+    for (const TraceArguments& call : calls)
         if (const auto traced = caught([&] { trace_one(app, call, io); }); !traced) {
             const int code = report(traced.error(), kName, io);
             if (failures++ == 0) status = code;
@@ -462,7 +463,7 @@ int run_trace(Args args, Streams io) {
     CLI::App app(
         "Computes one attention call a file and saves every stage as an array of an .npz file.",
         std::string(kName));
-    TraceWords words;
+    TraceArguments words;
     declare(app, words, io.backends);
     return run_command(app, args, io, [&] { return trace(app, words, io); });
 }

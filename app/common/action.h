@@ -69,18 +69,18 @@ struct ActionsOf : Listed<A>... {
     static constexpr std::size_t kCount = sizeof...(A);
 };
 template <class... A>
-using Plain = ActionsOf<Kind::plain, Written::whole, A...>;
+using ViewActions = ActionsOf<Kind::plain, Written::whole, A...>;
 template <class... A>
-using Edits = ActionsOf<Kind::edit, Written::whole, A...>;
+using EditActions = ActionsOf<Kind::edit, Written::whole, A...>;
 template <class... A>
-using Drags = ActionsOf<Kind::drag, Written::whole, A...>;
+using DragActions = ActionsOf<Kind::drag, Written::whole, A...>;
 template <class... A>
 using Answers = ActionsOf<Kind::answer, Written::no, A...>;
 /// Answers that a replay waits for: a journal has the request, their first member.
 template <class... A>
 using Awaited = ActionsOf<Kind::answer, Written::first_member, A...>;
 template <class... A>
-using Moments = ActionsOf<Kind::moment, Written::no, A...>;
+using TransientActions = ActionsOf<Kind::moment, Written::no, A...>;
 
 /// Facts of a struct that is in a list; defaults for any other.
 template <class A>

@@ -213,14 +213,15 @@ struct Tick {
 };
 
 using WindowActions = ActionList<
-    Plain<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
-          SetTheme, SetUiScale, StartAtScale, ShowInspector, SetReducedMotion, SetPresenter,
-          ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm, ShowPalette,
-          SetPaletteQuery, SaveSession, SaveRuns, ExportFigure, TakeScreenshot, StartTour,
-          GoToTourPage, Predict, ShowTourAction, EndTour, Quit>,
-    Moments<SetNarrow, HoldKey, FadeMessage, MovePalette, OfferRecovery, AnswerRecovery, SetRecent,
-            ShowPrompt, DraftPrompt, SessionSaved, Notify, JobProgress, RequestFailed, AskQuit,
-            OfferQuit, AnswerQuit, FocusControl, TypeInto, MoveInList, Tick>>;
+    ViewActions<SetWorkspace, BeginGesture, EndGesture, Undo, Redo, ClearSelection, CopyArithmetic,
+                SetTheme, SetUiScale, StartAtScale, ShowInspector, SetReducedMotion, SetPresenter,
+                ShowHelp, ShowAbout, ShowGlossary, SetGlossaryQuery, ChooseTerm, ShowPalette,
+                SetPaletteQuery, SaveSession, SaveRuns, ExportFigure, TakeScreenshot, StartTour,
+                GoToTourPage, Predict, ShowTourAction, EndTour, Quit>,
+    TransientActions<SetNarrow, HoldKey, FadeMessage, MovePalette, OfferRecovery, AnswerRecovery,
+                     SetRecent, ShowPrompt, DraftPrompt, SessionSaved, Notify, JobProgress,
+                     RequestFailed, AskQuit, OfferQuit, AnswerQuit, FocusControl, TypeInto,
+                     MoveInList, Tick>>;
 template <ListedIn<WindowActions> A>
 inline constexpr Meta kMetaOf<A> = WindowActions::kMeta<A>;
 

@@ -4,7 +4,7 @@
 
 namespace attn::view {
 
-std::pair<std::string, std::string> told_apart(double a, double b) {
+std::pair<std::string, std::string> distinguished(double a, double b) {
     if (a == b || number(a) != number(b)) return {number(a), number(b)};
     for (int digits = 5; digits < 17; ++digits)
         if (significant(a, digits) != significant(b, digits))
@@ -14,7 +14,7 @@ std::pair<std::string, std::string> told_apart(double a, double b) {
 
 std::pair<std::string, std::string> percents_apart(double a, double b) {
     if (a == b || percent(a) != percent(b)) return {percent_words(a), percent_words(b)};
-    const auto [one, other] = told_apart(100.0 * a, 100.0 * b);
+    const auto [one, other] = distinguished(100.0 * a, 100.0 * b);
     return {one + " %", other + " %"};
 }
 

@@ -12,7 +12,7 @@ struct CheckFile {
     std::string path;
     static constexpr auto kJournalNames = journal_names("check_file", "path");
 };
-using CheckActions = ActionList<Plain<CheckFile>>;
+using CheckActions = ActionList<ViewActions<CheckFile>>;
 template <ListedIn<CheckActions> A>
 inline constexpr Meta kMetaOf<A> = CheckActions::kMeta<A>;
 

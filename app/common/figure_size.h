@@ -68,9 +68,10 @@ using ChoosePath = Put<desktop_look, &DesktopLook::path_row>;
 using SetFigureSize = Put<figure_look, &FigureLook::size, "set_figure_size", "size">;
 using SetFigurePaper = Put<figure_look, &FigureLook::paper, "set_figure_paper", "paper">;
 using ShowFigurePreview = Put<figure_look, &FigureLook::preview>;
-using FigureActions = ActionList<Plain<SetFigureSize, SetFigurePaper>,
-                                 Moments<ShowFigurePreview, AskFileDialog, CountFileDialog,
-                                         ShowWritten, OpenWritten, ShowFolder, ChoosePath>>;
+using FigureActions =
+    ActionList<ViewActions<SetFigureSize, SetFigurePaper>,
+               TransientActions<ShowFigurePreview, AskFileDialog, CountFileDialog, ShowWritten,
+                                OpenWritten, ShowFolder, ChoosePath>>;
 template <ListedIn<FigureActions> A>
 inline constexpr Meta kMetaOf<A> = FigureActions::kMeta<A>;
 

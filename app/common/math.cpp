@@ -40,7 +40,8 @@ constexpr float kFenceReach = 0.5F;  // of a parenthesis, above and below the ax
 constexpr float kScript = 0.72F;
 constexpr float kBigSign = 1.4F;
 constexpr float kInnerSign = 1.15F;  // in a fraction, where limits stand beside the sign
-constexpr float kWords = 0.86F;  // words of a language look larger than symbols of the same size
+constexpr float kDescriptions =
+    0.86F;  // words of a language look larger than symbols of the same size
 
 /// Where a node stands.
 struct Level {
@@ -163,7 +164,7 @@ class Setter {
             return blank;
         }
         const bool words = node.form == Form::words;
-        const float px = words ? std::max(level.px * kWords, size_.least_px) : level.px;
+        const float px = words ? std::max(level.px * kDescriptions, size_.least_px) : level.px;
         MathBox box = word(node.text, {face_of(node.form), px}, ink_of(node));
         const auto own = words || level.script ? std::nullopt : operand_named(node.text);
         box.words.back().operand = level.operand ? level.operand : own;

@@ -18,7 +18,7 @@ inline constexpr Look<PartsLook> parts_look;
 
 using ShowPart = Put<parts_look, &PartsLook::part, "show_part", "part">;
 using ShowMore = Put<parts_look, &PartsLook::more, "show_more", "on">;
-using PartsActions = ActionList<Plain<ShowPart, ShowMore>>;
+using PartsActions = ActionList<ViewActions<ShowPart, ShowMore>>;
 template <ListedIn<PartsActions> A>
 inline constexpr Meta kMetaOf<A> = PartsActions::kMeta<A>;
 

@@ -49,7 +49,7 @@ std::string failure_of(const AppState& state, std::string_view job) {
     return failed == state.failures.end() ? std::string() : failed->words;
 }
 
-std::string said_of(const AppState& state, std::string_view job, std::string words) {
+std::string job_status_text(const AppState& state, std::string_view job, std::string words) {
     std::string failure = failure_of(state, job);
     return failure.empty() ? std::move(words) : failure;
 }

@@ -103,7 +103,7 @@ std::string complaint_of(const SlotType& type, void* value) {
     return begins ? check.complaint.substr(2) : check.complaint;
 }
 
-void put(const KeptField& field, void* kept, const FieldValue& value) {
+void put(const PersistedField& field, void* kept, const FieldValue& value) {
     EachField setter(
         [&](std::string_view name, FieldValue& now, const About&, Visitor::Names names) {
             if (name != field.name) return;
@@ -117,7 +117,7 @@ void put(const KeptField& field, void* kept, const FieldValue& value) {
 
 }  // namespace
 
-FieldNow field_now(const KeptField& field, const void* kept) {
+FieldNow field_now(const PersistedField& field, const void* kept) {
     std::optional<FieldNow> found;
     EachField finder([&](std::string_view name, FieldValue& value, const About& about,
                          Visitor::Names names) {
@@ -130,7 +130,7 @@ FieldNow field_now(const KeptField& field, const void* kept) {
     return *std::move(found);
 }
 
-Result<std::string> put_field(const AppState& state, const KeptField& field, void* kept,
+Result<std::string> put_field(const AppState& state, const PersistedField& field, void* kept,
                               const FieldValue& value) {
     put(field, kept, value);
     if (auto fine = field.prepare(state, kept, field.name); !fine)
@@ -142,7 +142,7 @@ Result<std::string> put_field(const AppState& state, const KeptField& field, voi
     return words_of(field_now(field, kept));
 }
 
-void set_field(AppState& state, const KeptField& field, const FieldValue& value) {
+void set_field(AppState& state, const PersistedField& field, const FieldValue& value) {
     Slots next = field.undone ? state.history[state.now].controls : state.looks;
     const auto words = put_field(state, field, next.edit(*field.type), value);
     if (!words) return say(state, words.error());
@@ -150,7 +150,7 @@ void set_field(AppState& state, const KeptField& field, const FieldValue& value)
     state.looks = std::move(next);
 }
 
-void describe_field(Visitor& visit, const KeptField& field, FieldValue& value) {
+void describe_field(Visitor& visit, const PersistedField& field, FieldValue& value) {
     const auto met = [&](std::string_view name, FieldValue&, const About&, Visitor::Names names) {
         if (name != field.name) return;
         std::visit(

@@ -55,7 +55,7 @@ T value_in(const FieldValue& value) {
 }
 
 /// A field of a value in the state.
-struct KeptField {
+struct PersistedField {
     const SlotType* type;
     bool undone;
     std::string_view name, key;  // in the description, in a journal
@@ -69,30 +69,30 @@ struct FieldNow {
     std::vector<std::string> names;  // of a choice
 };
 /// `kept`: a value of its type. A field that is not described is a bug.
-FieldNow field_now(const KeptField& field, const void* kept);
-void set_field(AppState& state, const KeptField& field, const FieldValue& value);
+FieldNow field_now(const PersistedField& field, const void* kept);
+void set_field(AppState& state, const PersistedField& field, const FieldValue& value);
 /// Puts the value into `kept`, as it was prepared; returns the text for undo, "d_k = 64", or the error.
-Result<std::string> put_field(const AppState& state, const KeptField& field, void* kept,
+Result<std::string> put_field(const AppState& state, const PersistedField& field, void* kept,
                               const FieldValue& value);
 /// As an action has it.
-void describe_field(Visitor& visit, const KeptField& field, FieldValue& value);
+void describe_field(Visitor& visit, const PersistedField& field, FieldValue& value);
 
 template <class T>
-Result<void> prepare_kept(const AppState& state, void* next, std::string_view changed) {
+Result<void> prepare_persisted(const AppState& state, void* next, std::string_view changed) {
     if constexpr (requires(T & kept) { prepare(state, kept, changed); })
         return prepare(state, *static_cast<T*>(next), changed);
     else
         return {};
 }
 template <template <class> class Where, class T>
-T kept_type(const Where<T>&);  // only its type is used
+T persisted_type(const Where<T>&);  // only its type is used
 template <class T>
 inline constexpr bool kIsUndone = false;
 template <class T>
 inline constexpr bool kIsUndone<Controls<T>> = true;
 /// Fields that are kept elsewhere than in a Slot bring who sets them.
 template <class Where>
-void set_where(AppState& state, const KeptField& field, const FieldValue& value) {
+void set_where(AppState& state, const PersistedField& field, const FieldValue& value) {
     if constexpr (requires { Where::set(state, field, value); })
         Where::set(state, field, value);
     else
@@ -103,11 +103,11 @@ template <class T, auto kWhere, Text kName, Text kAction, Text kKey = kName>
 struct SetField {
     T value;
 
-    using Kept = decltype(kept_type(kWhere));
+    using Persisted = decltype(persisted_type(kWhere));
     static constexpr auto kJournalNames = journal_names(kAction.view());
-    static constexpr KeptField kField{&kSlotType<Kept>,
-                                      kIsUndone<std::remove_const_t<decltype(kWhere)>>,
-                                      kName.view(), kKey.view(), prepare_kept<Kept>};
+    static constexpr PersistedField kField{&kSlotType<Persisted>,
+                                           kIsUndone<std::remove_const_t<decltype(kWhere)>>,
+                                           kName.view(), kKey.view(), prepare_persisted<Persisted>};
     friend void describe(Visitor& visit, SetField& action) {
         FieldValue value = field_value(action.value);
         describe_field(visit, kField, value);

@@ -281,7 +281,7 @@ std::vector<Operand> operands_of(const Document& document, Stage stage) {
     return operands;
 }
 
-bool is_kept(const AppState& state, const OperandId& id) {
+bool is_stored_stage(const AppState& state, const OperandId& id) {
     const Stage* stage = std::get_if<Stage>(&id);
     return stage == nullptr || !(*state.trace)[*stage].empty();
 }

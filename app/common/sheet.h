@@ -77,7 +77,7 @@ OperandId operand_of(const Document& document, Stage result, const OperandId& id
 /// Q, K and V that are given.
 std::vector<Operand> operands_of(const Document& document, Stage stage);
 /// Whether the trace holds the tensor. A backend need not keep every stage.
-bool is_kept(const AppState& state, const OperandId& id);
+bool is_stored_stage(const AppState& state, const OperandId& id);
 /// The words along an axis, a repeated one numbered: "the", "the₂". Of widths: "0", "1", ….
 std::vector<std::string> axis_labels(const Document& document, Axis axis, Index count,
                                      Index batch = 0);

@@ -161,7 +161,7 @@ struct UnsavedWork {
 enum class QuitAnswer : std::uint8_t { save, discard, keep, stay };
 
 /// Fields of a session's file that this version does not know: the JSON of each by its JSON pointer ("/window/hue").
-using KeptFields = std::map<std::string, std::string>;
+using UnknownFields = std::map<std::string, std::string>;
 
 /// A file that the world outside is asked to write.
 struct FileRequest {
@@ -269,7 +269,7 @@ struct ViewState : WindowSettings {
     std::string palette_query;
     GlossaryLook glossary;  // G
     Message message;
-    KeptFields kept;  // unknown fields of the session's file, written again
+    UnknownFields kept;  // unknown fields of the session's file, written again
 
     // shared by all workspaces
     Stage stage = Stage::x;
@@ -338,7 +338,7 @@ struct AppState : DocumentState, ViewState, ProgramState, TransientState {
 /// Why what is requested of that job stays without an answer; "": it does not.
 std::string failure_of(const AppState& state, std::string_view job);
 /// That, in the place where `words` say that it is being computed.
-std::string said_of(const AppState& state, std::string_view job, std::string words);
+std::string job_status_text(const AppState& state, std::string_view job, std::string words);
 
 /// What a workspace looks at, a value of AppState::looks: `inline constexpr Look<StepLook> step_look;` makes
 /// `state.stage` of it.

@@ -10,6 +10,6 @@ inline constexpr std::string_view kStateText = "attnscope:";
 inline bool is_state_text(std::string_view path) { return path.starts_with(kStateText); }
 
 /// Its name in messages.
-inline constexpr std::string_view kStateTextWords = "the state that was pasted";
+inline constexpr std::string_view kStateTextName = "the state that was pasted";
 
 }  // namespace attn::view

@@ -35,16 +35,16 @@ struct Shot {
 enum class Movement : std::uint8_t { drag, step };
 
 /// A value that a workspace has in the state: a described value of AppState::looks, or of Edit::controls, which undo covers.
-struct KeptValue {
+struct PersistedValue {
     const SlotType* type;
     bool undone = false;
 };
 template <class T>
-constexpr KeptValue kept(const Look<T>&) {
+constexpr PersistedValue kept(const Look<T>&) {
     return {&kSlotType<T>};
 }
 template <class T>
-constexpr KeptValue kept(const Controls<T>&) {
+constexpr PersistedValue kept(const Controls<T>&) {
     return {&kSlotType<T>, true};
 }
 
@@ -57,11 +57,12 @@ struct WorkspaceInfo {
     std::string_view title;      // on the rail, in help and palette
     std::string_view tip;        // its purpose, one sentence
     Group group;
-    Key letter;                              // goes there, after the group's digit
-    bool shows_document = false;             // a document that was opened may be shown here
-    bool shows_first = false;                // before the others, where the shown one cannot
-    ActionTypes actions = {};                // that it brings
-    std::span<const KeptValue> values = {};  // that a session has of it, where `write` is left out
+    Key letter;                   // goes there, after the group's digit
+    bool shows_document = false;  // a document that was opened may be shown here
+    bool shows_first = false;     // before the others, where the shown one cannot
+    ActionTypes actions = {};     // that it brings
+    std::span<const PersistedValue> values =
+        {};  // that a session has of it, where `write` is left out
     std::span<const RequestKind> requests = {};
     /// Why it cannot show the present document; "": it can.
     std::string (*lacks)(const AppState& state) = [](const AppState&) { return std::string(); };
@@ -133,7 +134,7 @@ struct WorkspaceInfo {
     };
     bool (*is_animating)(const AppState& state) = [](const AppState&) { return false; };
     /// True when every requested result has arrived, except the exact pass of a map. Null: the workspace requests nothing.
-    bool (*has_settled)(const AppState& state) = nullptr;
+    bool (*is_idle)(const AppState& state) = nullptr;
     /// The name that a figure of it is given unless the person types another, without extension. Null: its key.
     std::string (*figure_name)(const AppState& state) = nullptr;
     /// A file of results is to be checked here. Null: none can be.
@@ -156,10 +157,10 @@ const WorkspaceInfo* find_workspace(WorkspaceList among, std::string_view key);
 /// "step, saturation or map".
 std::string workspace_keys(WorkspaceList among);
 /// Where the shown workspace cannot show the document, goes to the first that can.
-void leave_lacking_workspace(AppState& state);
+void leave_unavailable_workspace(AppState& state);
 /// The action that goes there.
 SetWorkspace go_to(const WorkspaceInfo& workspace);
-bool has_settled(const WorkspaceInfo& workspace, const AppState& state);
+bool is_idle(const WorkspaceInfo& workspace, const AppState& state);
 std::string figure_name(const WorkspaceInfo& workspace, const AppState& state);
 
 }  // namespace attn::view

@@ -153,7 +153,7 @@ std::string LayerReader::with_array_names(std::string sentence) const {
         return at < sentence.size() &&
                (std::isalnum(static_cast<unsigned char>(sentence[at])) != 0 || sentence[at] == '_');
     };
-    for (const auto& [means, array] : listing.stand_ins) {
+    for (const auto& [means, array] : listing.substitutes) {
         const std::string role(array_part(means));
         if (name(role) != array) continue;  // of another layer
         std::size_t at = sentence.find(role);

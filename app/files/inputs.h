@@ -36,7 +36,7 @@ ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in);
 Upstream read_upstream(const LayerReader& layer);
 
 /// Whether the file has the array or text `options`.
-inline bool says_options(const ArrayReader& reader) {
+inline bool states_options(const ArrayReader& reader) {
     return reader.text("options", "a JSON object").has_value();
 }
 

@@ -120,7 +120,7 @@ std::optional<LayerName> parse_layer_name(std::string_view name) {
 /// What stands for the inputs of a call in a file that has none of them by name.
 constexpr struct {
     std::string_view name, means;
-} kStandIns[] = {
+} kSubstitutes[] = {
     {"qkv", kPacked}, {"QKV", kPacked}, {"q", "Q"},       {"k", "K"},
     {"v", "V"},       {"x", "X"},       {"x_kv", "X_kv"},
 };
@@ -153,7 +153,7 @@ Meanings meanings_in(std::span<const std::string> names) {
     const bool packed = has({"qkv", "QKV"});
     const bool rotated = !packed && !has({"q", "k"}) && has({"q_rot", "k_rot"});
     const bool heads = !packed && (rotated || has({"q", "k", "v"}));
-    for (const auto& [name, means] : kStandIns) {
+    for (const auto& [name, means] : kSubstitutes) {
         const bool of_heads = means == "Q" || means == "K" || means == "V";
         const bool of_tokens = means == "X" || means == "X_kv";
         if (means == kPacked ? packed : of_heads ? heads : of_tokens && !packed && !heads)
@@ -182,7 +182,7 @@ bool is_result_name(std::string_view name) {
 
 /// What stands beside the stages q, k, v of a trace is no array that somebody forgot.
 void part_results(Listing& listing) {
-    if (listing.stand_ins.empty() || listing.packed) return;
+    if (listing.substitutes.empty() || listing.packed) return;
     const auto rest = std::ranges::stable_partition(
         listing.unused, [](const std::string& name) { return !is_result_name(name); });
     listing.computed.assign(rest.begin(), rest.end());
@@ -230,9 +230,9 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
             const auto& layer = said ? said : part;
             const std::string key =
                 layer && !of_file ? fmt::format("l{}.{}", layer->layer, as) : std::string(as);
-            if (!listing.stand_ins.emplace(key, name).second)
+            if (!listing.substitutes.emplace(key, name).second)
                 throw bad_input(fmt::format("{}: {} and {} are both read as {}; give one", path,
-                                            listing.stand_ins[key], name, key));
+                                            listing.substitutes[key], name, key));
             if (!of_file) (layer ? numbered : plain) = &name;
             if (layer && !of_file) listing.layers.push_back(layer->layer);
             listing.roles.emplace(name, array);
@@ -250,13 +250,13 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
             listing.roles.emplace(name, part->array);
         if (whole != meanings.end()) {
             plain = &name;
-            if (whole->second != name) listing.stand_ins.emplace(whole->second, name);
+            if (whole->second != name) listing.substitutes.emplace(whole->second, name);
         } else if (of_layer != meanings.end()) {
             numbered = &name;
             listing.layers.push_back(part->layer);
             if (of_layer->second != part->array)
-                listing.stand_ins.emplace(fmt::format("l{}.{}", part->layer, of_layer->second),
-                                          name);
+                listing.substitutes.emplace(fmt::format("l{}.{}", part->layer, of_layer->second),
+                                            name);
         } else if (!listing.roles.contains(name)) {
             listing.unused.push_back(name);
         }
@@ -274,13 +274,13 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
     const auto is_packed = [](const auto& each) { return each.second == kPacked; };
     listing.packed = meanings.contains(kPacked) || std::ranges::any_of(listing.roles, is_packed);
     listing.projected =
-        !listing.packed && std::ranges::any_of(listing.stand_ins, [](const auto& each) {
+        !listing.packed && std::ranges::any_of(listing.substitutes, [](const auto& each) {
             return each.second.ends_with(kOutput);
         });
-    listing.hooks = std::ranges::any_of(listing.stand_ins, [](const auto& each) {
+    listing.hooks = std::ranges::any_of(listing.substitutes, [](const auto& each) {
         return array_part(each.second).starts_with(kHook);
     });
-    listing.rotated = std::ranges::any_of(listing.stand_ins, [](const auto& each) {
+    listing.rotated = std::ranges::any_of(listing.substitutes, [](const auto& each) {
         const std::string_view name = array_part(each.second);
         return name == kRotated[0].first || name == kHooks[0].rotated || name == kHooks[1].rotated;
     });
@@ -303,14 +303,14 @@ std::string_view array_part(std::string_view name) {
 
 std::string layer_name(const Listing& listing, Index layer, std::string_view array) {
     std::string name = listing.numbered ? fmt::format("l{}.{}", layer, array) : std::string(array);
-    const auto stand_in = listing.stand_ins.find(name);
-    return stand_in == listing.stand_ins.end() ? name : stand_in->second;
+    const auto substitute = listing.substitutes.find(name);
+    return substitute == listing.substitutes.end() ? name : substitute->second;
 }
 
-std::string stand_in_note(const Listing& listing, const std::string& path,
-                          std::optional<HeadAxes> layout) {
+std::string substitute_note(const Listing& listing, const std::string& path,
+                            std::optional<HeadAxes> layout) {
     std::vector<std::string> given, meant;
-    for (const auto& [means, name] : listing.stand_ins) {
+    for (const auto& [means, name] : listing.substitutes) {
         const std::string_view array = array_part(means);
         if (array == kPacked || std::ranges::count(meant, array) > 0) continue;
         given.emplace_back(array_part(name));

@@ -26,12 +26,12 @@ struct Listing {
     bool rotated = false;             // Q and K are those after RoPE
     bool options = false;             // the file says the options of its call
     bool projected = false;           // Q, K and V are outputs of projections, heads side by side
-    std::map<std::string, std::string> stand_ins;   // "l0.Q": the name that stands for it, "l0.q"
-    std::map<std::string, std::string> roles;       // of every array that is used: "l0.q" -> "Q"
-    std::set<std::string, std::less<>> transposed;  // names that are read as a role with .T
-    bool given_roles = false;                       // a person said what some are
-    bool call = false;                              // Q and K, X or a packed array are among them
-    std::vector<std::string> computed;              // results of a trace that came with such inputs
+    std::map<std::string, std::string> substitutes;  // "l0.Q": the name that stands for it, "l0.q"
+    std::map<std::string, std::string> roles;        // of every array that is used: "l0.q" -> "Q"
+    std::set<std::string, std::less<>> transposed;   // names that are read as a role with .T
+    bool given_roles = false;                        // a person said what some are
+    bool call = false;                               // Q and K, X or a packed array are among them
+    std::vector<std::string> computed;  // results of a trace that came with such inputs
 };
 /// A file without Q, K, V and X may have a packed `qkv`, the stages q, k, v or x of a trace, or TransformerLens's
 /// blocks.<N>.attn.hook_q, hook_k and hook_v (after RoPE hook_rot_q and hook_rot_k), or the outputs of projections as nnsight
@@ -46,8 +46,8 @@ std::string layer_name(const Listing& listing, Index layer, std::string_view arr
 
 /// "in.npz: q, k and v are read as Q, K and V ..."; "" where nothing stands for another.
 /// `layout`: the axes that the options say; not set: the names' own.
-std::string stand_in_note(const Listing& listing, const std::string& path,
-                          std::optional<HeadAxes> layout = {});
+std::string substitute_note(const Listing& listing, const std::string& path,
+                            std::optional<HeadAxes> layout = {});
 
 /// "in.npz: q.weight is read transposed ..."; "" where nothing is.
 std::string transposed_note(const Listing& listing, const std::string& path);

@@ -37,14 +37,14 @@ RunControl part_of(const RunControl& control, double first, double share) {
     return part;
 }
 
-StageSet kept_of_untouched() {
+StageSet stages_of_untouched() {
     StageSet keep;
     for (const Stage stage : {Stage::weights, Stage::q, Stage::k, Stage::v})
         keep.set(index_of(stage));
     return keep;
 }
 
-constexpr double kMostKept = 1 << 30;  // bytes of weights of one run; see ModelCache::Entry::runs
+constexpr double kMaxCached = 1 << 30;  // bytes of weights of one run; see ModelCache::Entry::runs
 
 /// Tokens of the stack that is looked at; 0: the run says what is wrong with its text.
 Index tokens_read(const Model& model, const Reading& reading) {
@@ -62,12 +62,12 @@ void check_kept(const Model& model, const Reading& reading) {
     const double of_pair =
         static_cast<double>(config.layers * config.heads) * double{sizeof(float)};
     const double bytes = of_pair * static_cast<double>(tokens) * static_cast<double>(tokens);
-    if (bytes <= kMostKept) return;
+    if (bytes <= kMaxCached) return;
     throw bad_input(
         fmt::format("the weights of {} layers of {} heads over {} tokens are {:.1f} GB, and all "
                     "are kept to compare with; expected at most {} tokens, which are {:.1f} GB",
                     config.layers, config.heads, tokens, bytes / 1e9,
-                    static_cast<Index>(std::sqrt(kMostKept / of_pair)), kMostKept / 1e9));
+                    static_cast<Index>(std::sqrt(kMaxCached / of_pair)), kMaxCached / 1e9));
 }
 
 ModelCache::RunKey key_of(const Model& model, const Reading& reading) {
@@ -258,7 +258,7 @@ std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Readin
     if (auto known = entry.runs.find(key)) return *known;
     check_kept(entry.model, reading);
     auto run = std::make_shared<const ModelRun>(
-        run_over(entry.model, reading, kept_of_untouched(), control));
+        run_over(entry.model, reading, stages_of_untouched(), control));
     entry.runs.keep(key, run);
     return run;
 }

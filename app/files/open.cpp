@@ -126,7 +126,7 @@ Opened open_tensors(const std::string& path, const std::string& options, Options
 }
 
 /// "kept, not used: 'window.themee'": of fields that this version of the program does not know.
-std::string kept_words(const view::KeptFields& kept) {
+std::string kept_words(const view::UnknownFields& kept) {
     std::vector<std::string> names;
     for (const auto& [pointer, text] : kept) {
         std::string name = pointer.substr(1);

@@ -105,8 +105,9 @@ void set_d_k(CallOptions& call, const Value& value) {
 
 /// Bare, it says no corner: which is meant is asked where that makes a difference.
 void set_causal(CallOptions& call, const Value& value) {
-    call.causal_unsaid = value.text == kBare;
-    const bool first = call.causal_unsaid || is_first(value, "top-left", "bottom-right");
+    call.causal_alignment_defaulted = value.text == kBare;
+    const bool first =
+        call.causal_alignment_defaulted || is_first(value, "top-left", "bottom-right");
     call.spec.mask.causal = first ? CausalAlign::top_left : CausalAlign::bottom_right;
 }
 

@@ -156,14 +156,14 @@ bool has_inputs(const ArrayReader& reader, const Listing& listing, Index layer) 
     const auto has = [&](std::string_view name) {
         return reader.has(layer_name(listing, layer, name));
     };
-    return has("X") ? listing.stand_ins.empty()
+    return has("X") ? listing.substitutes.empty()
                     : (has("Q") && has("K")) || (listing.packed && has("qkv"));
 }
 
 /// What is said of arrays that are read otherwise here.
 void forget_notes(const Listing& listing, ResultFile& file) {
     std::erase(file.notes, unused_note(listing, file.path));
-    std::erase(file.notes, stand_in_note(listing, file.path));
+    std::erase(file.notes, substitute_note(listing, file.path));
 }
 
 void read_call_inputs(const std::string& path, const OptionValues& given, const Listing& listing,
@@ -176,7 +176,7 @@ void read_call_inputs(const std::string& path, const OptionValues& given, const 
     file.inputs = std::move(read.layers.front());
     file.upstream = std::move(read.upstreams.front());
     file.spec = std::move(read.spec);
-    const bool stages = !listing.stand_ins.empty() && !listing.packed;
+    const bool stages = !listing.substitutes.empty() && !listing.packed;
     file.input_names = stages ? InputNames::stages : InputNames::call;
     if (stages)
         for (const Stage stage : {Stage::q, Stage::k, Stage::v}) file.results[stage] = {};
@@ -194,7 +194,7 @@ CallOptions read_options(const ArrayReader& reader, const OptionValues& given, R
     OptionValues merged = given;
     if (text) {
         auto own = options_from_json(*text, reader.path());
-        file.says_call = std::ranges::any_of(
+        file.mentions_call = std::ranges::any_of(
             own, [](const auto& each) { return std::ranges::count(kReading, each.first) == 0; });
         merged.insert(own.begin(), own.end());
     }
@@ -264,7 +264,7 @@ void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFil
           const std::string& path) {
     const std::string prefix = find_prefix(reader, layer);
     Listing listing = list_layers(reader.names(), reader.path());
-    listing.options = says_options(reader);
+    listing.options = states_options(reader);
     const Source source{reader, prefix, read_options(reader, given, file)};
     reader.set_dtypes(source.options.dtypes);
     read_stages(source, file);
@@ -276,7 +276,7 @@ void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFil
         read_beside(source, file);
     read_gradients(source, file);
     read_upstream_of(source, file);
-    file.says_call = file.says_call || file.spec.mask.custom;
+    file.mentions_call = file.mentions_call || file.spec.mask.custom;
 }
 
 }  // namespace

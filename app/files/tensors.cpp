@@ -100,7 +100,7 @@ void leave_unused(const PairsListing& pairs, const ArrayReader& reader, Listing&
         if (of_file) file.roles.emplace(name, role->second);
         if (!of_file && !used) listing.unused.push_back(name);
     }
-    std::erase_if(listing.stand_ins, [](const auto& each) { return !is_file_array(each.first); });
+    std::erase_if(listing.substitutes, [](const auto& each) { return !is_file_array(each.first); });
 }
 
 void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
@@ -203,8 +203,8 @@ void read_operation(ArrayReader& reader, Listing& listing, const CallOptions& op
 
 /// "mask", or the array that was given that role.
 std::string file_array(const Listing& listing, std::string_view name) {
-    const auto stand_in = listing.stand_ins.find(std::string(name));
-    return stand_in == listing.stand_ins.end() ? std::string(name) : stand_in->second;
+    const auto substitute = listing.substitutes.find(std::string(name));
+    return substitute == listing.substitutes.end() ? std::string(name) : substitute->second;
 }
 
 /// `whose`: "queries (Tq)". So many as `heads`: Q's axes may be others than were taken.
@@ -243,7 +243,7 @@ std::string shifted(Index by) { return fmt::format("i {} {}", by < 0 ? "−" : "
 void check_corner(const ArrayReader& reader, const CallOptions& options,
                   std::optional<view::FileQuestion>* asks, const TensorFile& file) {
     const Dimensions& size = file.size;
-    if (!options.causal_unsaid || file.spec.query_offset || size.tq == size.tk) return;
+    if (!options.causal_alignment_defaulted || file.spec.query_offset || size.tq == size.tk) return;
     const std::string past = shifted(size.tk - size.tq);
     if (asks)
         *asks = {
@@ -443,7 +443,7 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
     const CallOptions options = call_options(merged);
     set_dtypes(reader, options, stored);
     Listing listing = list_layers(reader.names(), reader.path(), options.roles);
-    listing.options = says_options(reader);
+    listing.options = states_options(reader);
     try {
         fill(reader, listing, {options, values, only, stored, asks, given}, file);
     } catch (const tl::unexpected<Error>&) {
@@ -451,7 +451,7 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
         throw;
     }
     file.notes.push_back(transposed_note(listing, reader.path()));
-    file.notes.push_back(stand_in_note(listing, reader.path(), options.layout));
+    file.notes.push_back(substitute_note(listing, reader.path(), options.layout));
     std::ranges::move(reader.notes(), std::back_inserter(file.notes));
     file.notes.push_back(unused_note(listing, reader.path()));
     std::erase(file.notes, std::string());

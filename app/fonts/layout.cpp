@@ -14,7 +14,7 @@
 namespace attn::fonts {
 namespace {
 
-constexpr std::size_t kMostKept = 2048;
+constexpr std::size_t kMaxCached = 2048;
 constexpr int kMostPixels = 8192;  // every OpenGL takes a texture of that size
 
 struct Free {
@@ -232,7 +232,7 @@ const Layout* lay_out(const view::Font& font, std::string_view text) {
     Key key{font.face, font.px, text};
     auto place = known.find(key);
     if (place != known.end()) return &place->second;
-    if (known.size() >= kMostKept) known.clear();
+    if (known.size() >= kMaxCached) known.clear();
     return &known.try_emplace(std::move(key), font, text).first->second;
 }
 

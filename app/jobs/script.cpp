@@ -24,13 +24,13 @@ void Script::play(view::AppState& state, Jobs& jobs,
                   const std::function<void(const view::Action&)>& dispatch) {
     for (; !done(); jobs.update(state)) {  // each time: what is requested twice is two requests
         const view::Action next = lines_.front();
-        const bool stands_for_answer = view::is_awaited(next);
+        const bool awaits_answer = view::is_awaited(next);
         const auto arrived = std::ranges::find_if(
             arrived_, [&](const view::Action& answer) { return &answer.type() == &next.type(); });
-        const bool came = stands_for_answer && arrived != arrived_.end();
-        if (stands_for_answer && !came && is_requested(state, next)) return jobs.update(state);
+        const bool came = awaits_answer && arrived != arrived_.end();
+        if (awaits_answer && !came && is_requested(state, next)) return jobs.update(state);
         lines_.pop_front();
-        if (!stands_for_answer) dispatch(next);
+        if (!awaits_answer) dispatch(next);
         if (came) {
             const view::Action answer = *arrived;
             arrived_.erase(arrived);

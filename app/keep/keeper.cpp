@@ -38,20 +38,20 @@ bool is_same_work(const view::Edit& a, const view::Edit& b) {
 
 }  // namespace
 
-Keeper::Keeper(bool on, std::function<void()> wake) : on_(on), wake_(std::move(wake)) {}
+Autosaver::Autosaver(bool on, std::function<void()> wake) : on_(on), wake_(std::move(wake)) {}
 
-std::string Keeper::session(const view::AppState& state) const {
+std::string Autosaver::session(const view::AppState& state) const {
     return view::session_to_json(state, folder_);
 }
 
-view::Actions Keeper::add_recent(const std::string& path, const view::AppState& state) {
+view::Actions Autosaver::add_recent(const std::string& path, const view::AppState& state) {
     if (folder_.empty()) return {};
     const auto recent = with_recent(state.recent, path);
     write_recent(folder_ / "recent.json", recent);
     return {view::SetRecent{recent}};
 }
 
-view::Actions Keeper::keep_settings(const view::AppState& state) {
+view::Actions Autosaver::keep_settings(const view::AppState& state) {
     if (!std::exchange(settings_changed_, false) || config_.empty() || settings_broken_) return {};
     const Settings now = settings_of(state, settings_);
     if (now == settings_) return {};
@@ -63,7 +63,7 @@ view::Actions Keeper::keep_settings(const view::AppState& state) {
     return {view::Notify{{done.error().text(), view::Severity::error}}};
 }
 
-Result<view::Actions> Keeper::settings(bool scale_is_open) {
+Result<view::Actions> Autosaver::settings(bool scale_is_open) {
     if (!on_ || config_.empty()) return {};
     auto read = read_settings(config_ / "settings.json");
     if (!read) {
@@ -80,7 +80,7 @@ Result<view::Actions> Keeper::settings(bool scale_is_open) {
     return actions;
 }
 
-view::Actions Keeper::begin(const view::AppState& state) {
+view::Actions Autosaver::begin(const view::AppState& state) {
     if (!on_) return {};
     settings_ = settings_of(state, settings_);
     saved_ = present_ = state.history[state.now];
@@ -100,12 +100,12 @@ view::Actions Keeper::begin(const view::AppState& state) {
     return actions;
 }
 
-void Keeper::foresee(const view::Action& action, const view::AppState& state) {
-    if (autosave_ && unkept_since_ && may_open(action) && is_unsaved(state.history[state.now]))
+void Autosaver::foresee(const view::Action& action, const view::AppState& state) {
+    if (autosave_ && unsaved_since_ && may_open(action) && is_unsaved(state.history[state.now]))
         autosave_->save(session(state));
 }
 
-view::Actions Keeper::follow_present(const view::Action& action, const view::AppState& state) {
+view::Actions Autosaver::follow_present(const view::Action& action, const view::AppState& state) {
     if (!saved_ || edits_ == state.edits) return {};
     edits_ = state.edits;
     view::Actions actions;
@@ -121,7 +121,7 @@ view::Actions Keeper::follow_present(const view::Action& action, const view::App
 }
 
 /// What is opened is kept in a file of its own.
-view::Actions Keeper::leave_work() {
+view::Actions Autosaver::leave_work() {
     if (!autosave_) return {};
     auto next = Autosave::open(folder_, wake_);
     if (!next) return {warning(next.error().text())};
@@ -129,7 +129,7 @@ view::Actions Keeper::leave_work() {
     return {warning("Unsaved changes were replaced. Ctrl+Z brings them back.")};
 }
 
-void Keeper::go_back_to_left(const view::Edit& work) {
+void Autosaver::go_back_to_left(const view::Edit& work) {
     const auto found = std::ranges::find_if(
         left_, [&](const Left& left) { return is_same_work(left.work, work); });
     if (found == left_.end()) return;
@@ -139,11 +139,12 @@ void Keeper::go_back_to_left(const view::Edit& work) {
     left_.erase(found);
 }
 
-view::Actions Keeper::follow(const view::Action& action, const view::AppState& state,
-                             bool by_person) {
+view::Actions Autosaver::follow(const view::Action& action, const view::AppState& state,
+                                bool by_person) {
     if (!on_) return {};
     view::Actions actions = follow_present(action, state);
-    if (view::kind_of(action) != view::Kind::moment && !unkept_since_) unkept_since_ = Clock::now();
+    if (view::kind_of(action) != view::Kind::moment && !unsaved_since_)
+        unsaved_since_ = Clock::now();
     if (by_person && is_setting(action)) settings_changed_ = true;
     if (resumes_ && !state.recovery) {  // it is open
         resumes_ = false;
@@ -154,7 +155,7 @@ view::Actions Keeper::follow(const view::Action& action, const view::AppState& s
         kept_ = session(state);
         saved_ = state.history[state.now];
         resumed_ = false;
-        unkept_since_ = Clock::now();
+        unsaved_since_ = Clock::now();
         return add_recent(saved->path, state);
     }
     const auto* const open = action.as<view::OpenFile>();
@@ -166,13 +167,13 @@ view::Actions Keeper::follow(const view::Action& action, const view::AppState& s
     return actions;
 }
 
-view::Actions Keeper::update(const view::AppState& state) {
+view::Actions Autosaver::update(const view::AppState& state) {
     if (!autosave_) return {};
     view::Actions actions;
     if (const auto failure = autosave_->take_failure())
         actions.push_back(warning(*failure + ": " + kLost));
     if (const auto due = due_in(); !due || *due > 0.0) return actions;
-    unkept_since_.reset();
+    unsaved_since_.reset();
     for (view::Action& action : keep_settings(state)) actions.push_back(std::move(action));
     std::string now = session(state);
     if (now == kept_) now.clear();
@@ -180,13 +181,13 @@ view::Actions Keeper::update(const view::AppState& state) {
     return actions;
 }
 
-std::optional<double> Keeper::due_in() const {
-    if (!unkept_since_ || !autosave_) return std::nullopt;
-    const std::chrono::duration<double> passed = Clock::now() - *unkept_since_;
+std::optional<double> Autosaver::due_in() const {
+    if (!unsaved_since_ || !autosave_) return std::nullopt;
+    const std::chrono::duration<double> passed = Clock::now() - *unsaved_since_;
     return kKeepSeconds - passed.count();
 }
 
-view::Actions Keeper::answer(view::RecoveryAnswer answer, const view::AppState& state) {
+view::Actions Autosaver::answer(view::RecoveryAnswer answer, const view::AppState& state) {
     if (!leftovers_ || !leftovers_->first()) return {};
     if (answer == view::RecoveryAnswer::resume) {
         resumes_ = true;
@@ -197,11 +198,11 @@ view::Actions Keeper::answer(view::RecoveryAnswer answer, const view::AppState& 
     return {view::OfferRecovery{leftovers_->first()}};
 }
 
-bool Keeper::is_unsaved(const view::Edit& work) const {
+bool Autosaver::is_unsaved(const view::Edit& work) const {
     return on_ && saved_ && !is_same_work(work, *saved_) && (!work.opens || resumed_);
 }
 
-std::optional<view::UnsavedWork> Keeper::unsaved(const view::AppState& state) const {
+std::optional<view::UnsavedWork> Autosaver::unsaved(const view::AppState& state) const {
     constexpr std::size_t kMostTitles = 3;
     view::UnsavedWork work{is_unsaved(state.history[state.now]), {}};
     for (std::size_t n = 0; n < std::min(left_.size(), kMostTitles); ++n)
@@ -212,7 +213,7 @@ std::optional<view::UnsavedWork> Keeper::unsaved(const view::AppState& state) co
     return work;
 }
 
-void Keeper::end(const view::AppState& state, view::QuitAnswer answer) {
+void Autosaver::end(const view::AppState& state, view::QuitAnswer answer) {
     keep_settings(state);
     if (answer == view::QuitAnswer::discard)
         for (Left& left : left_) left.file.end();

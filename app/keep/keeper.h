@@ -18,11 +18,11 @@ namespace attn::keep {
 
 /// What outlives a window: its settings, the recent files, and the work that is not saved. It follows what the window carries
 /// out, and answers with actions for it to carry out.
-class Keeper {
+class Autosaver {
   public:
     /// `on` false: nothing is read and nothing is kept, as for a replay. `wake` is called from another thread when update() has
     /// something to say.
-    Keeper(bool on, std::function<void()> wake);
+    Autosaver(bool on, std::function<void()> wake);
 
     /// A person's settings as actions, so that a journal has them too; options of the command line come after them, and win.
     /// An error says what is wrong with their file, which stays as it is.
@@ -72,13 +72,13 @@ class Keeper {
     std::optional<Leftovers> leftovers_;
     std::optional<Autosave> autosave_;
     std::vector<Left> left_;
-    view::Edit present_;                             // as it was after the last action
-    std::uint64_t edits_ = 0;                        // of the history then
-    std::string kept_;                               // what needs no keeping: as begun, or as saved
-    std::optional<Clock::time_point> unkept_since_;  // the first change that is not kept
-    std::optional<view::Edit> saved_;                // the present as begun or saved
-    bool resumed_ = false;                           // and it is not saved since
-    bool resumes_ = false;                           // what another program left is being opened
+    view::Edit present_;       // as it was after the last action
+    std::uint64_t edits_ = 0;  // of the history then
+    std::string kept_;         // what needs no keeping: as begun, or as saved
+    std::optional<Clock::time_point> unsaved_since_;  // the first change that is not kept
+    std::optional<view::Edit> saved_;                 // the present as begun or saved
+    bool resumed_ = false;                            // and it is not saved since
+    bool resumes_ = false;                            // what another program left is being opened
 };
 
 }  // namespace attn::keep

@@ -31,7 +31,7 @@ fs::path place(const char* variable, const char* beneath_home) {
 }  // namespace
 
 fs::path config_folder() { return place("XDG_CONFIG_HOME", ".config"); }
-Result<std::string> read_kept(const fs::path& file) {
+Result<std::string> read_saved(const fs::path& file) {
     std::error_code ignored;
     const fs::file_status status = fs::status(file, ignored);
     if (!fs::exists(status) || fs::is_regular_file(status)) return read_text_file(file);

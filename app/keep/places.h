@@ -16,6 +16,6 @@ std::filesystem::path config_folder();
 std::filesystem::path state_folder();
 
 /// The text of a file there. What is no regular file, a pipe that may never end, is not opened: an input error.
-Result<std::string> read_kept(const std::filesystem::path& file);
+Result<std::string> read_saved(const std::filesystem::path& file);
 
 }  // namespace attn::keep

@@ -10,7 +10,7 @@ namespace attn::keep {
 
 std::vector<std::string> read_recent(const std::filesystem::path& file) {
     std::vector<std::string> recent;
-    const auto text = read_kept(file);
+    const auto text = read_saved(file);
     const auto json = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
     if (!json.is_array()) return recent;
     for (const auto& each : json) {

@@ -16,7 +16,7 @@ Settings settings_of(const view::AppState& state, const Settings& before) {
 Result<std::optional<Settings>> read_settings(const std::filesystem::path& file) {
     std::error_code fault;
     if (!std::filesystem::exists(file, fault)) return std::nullopt;
-    const auto text = read_kept(file);
+    const auto text = read_saved(file);
     if (!text) return tl::unexpected(text.error());
     const auto json = parse_json(*text, file.string());
     if (!json) return tl::unexpected(json.error());

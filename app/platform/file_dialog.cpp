@@ -100,7 +100,7 @@ std::optional<std::string> FileDialog::take(const std::optional<view::Prompt>& p
     return text_.substr(0, text_.find('\n'));
 }
 
-void hand_over(const std::string&) {}
+void offer_download(const std::string&) {}
 
 bool open_with_desktop(const std::string& path) {
     if (!is_program("xdg-open")) return false;

@@ -31,7 +31,7 @@ class FileDialog {
 };
 
 /// A file that was written is the person's: nothing to do where it lies on their disk, a download where it does not.
-void hand_over(const std::string& path);
+void offer_download(const std::string& path);
 
 /// Starts the program that the desktop has for this file. False: xdg-open is not there.
 bool open_with_desktop(const std::string& path);

@@ -41,7 +41,7 @@ bool is_typing(const AppState& state) {
 
 /// Within a gesture the edits of one kind of action are one step; anything else but what happens beside it ends it. Typing
 /// is a gesture without a mouse: anything else ends it too.
-void settle_gesture(AppState& state, const Action& action) {
+void finish_gesture(AppState& state, const Action& action) {
     const Kind kind = kind_of(action);
     if (kind == Kind::moment || kind == Kind::answer) return;
     const bool types = action.is<TypeText>();
@@ -79,8 +79,8 @@ bool shows_present(const WorkspaceInfo& shown, const AppState& state) {
 void carry_out(AppState& state, const SetWorkspace& action) {
     const WorkspaceInfo* const to = find_workspace(state.workspaces, action.workspace);
     if (!to)
-        return say_error(state, "There is no workspace '{}': expected {}.", action.workspace,
-                         workspace_keys(state.workspaces));
+        return show_error(state, "There is no workspace '{}': expected {}.", action.workspace,
+                          workspace_keys(state.workspaces));
     state.workspace = to->key;
     parts_look(state).more = false;
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->leave(state);
@@ -317,7 +317,7 @@ void follow_all(AppState& state) {
 
 void apply(AppState& state, const Action& action) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->before(state, action);
-    settle_gesture(state, action);
+    finish_gesture(state, action);
     const bool faded = state.notice && state.notice->words.empty();  // until something is said
     if (kind_of(action) != Kind::moment && !faded) state.notice.reset();
     const std::uint64_t before = state.edits;
@@ -375,7 +375,7 @@ std::string workspace_keys(WorkspaceList among) {
     return keys;
 }
 
-void leave_lacking_workspace(AppState& state) {
+void leave_unavailable_workspace(AppState& state) {
     if (shows_present(shown_workspace(state), state)) return;
     const auto shows = [&](const WorkspaceInfo* row) {
         return row->shows_document && row->lacks(state).empty();
@@ -388,12 +388,12 @@ void leave_lacking_workspace(AppState& state) {
 
 SetWorkspace go_to(const WorkspaceInfo& workspace) { return {std::string(workspace.key)}; }
 
-bool has_settled(const WorkspaceInfo& workspace, const AppState& state) {
+bool is_idle(const WorkspaceInfo& workspace, const AppState& state) {
     const auto failed = [&](const RequestKind& kind) {
         return !failure_of(state, kind.name).empty();
     };
-    if (workspace.has_settled != nullptr)
-        return workspace.has_settled(state) || std::ranges::any_of(workspace.requests, failed);
+    if (workspace.is_idle != nullptr)
+        return workspace.is_idle(state) || std::ranges::any_of(workspace.requests, failed);
     return std::ranges::none_of(workspace.requests, [&](const RequestKind& kind) {
         return open_request(kind, state).has_value();
     });

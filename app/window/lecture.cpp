@@ -149,7 +149,7 @@ void carry_out(AppState& state, const CopyState&) {
 void carry_out(AppState& state, const StartLecture& action) {
     if (!lectures()) return say(state, lectures().error());
     const Lecture* const lecture = find_lecture(action.name);
-    if (lecture == nullptr) return say_error(state, "There is no lecture '{}'.", action.name);
+    if (lecture == nullptr) return show_error(state, "There is no lecture '{}'.", action.name);
     LectureLook& look = lecture_look(state);
     if (look.name != lecture->key) look = {lecture->key, true, 0};
     look.on = state.presenter = true;

@@ -26,7 +26,7 @@ struct EndLecture {
     static constexpr auto kJournalNames = journal_names("end_lecture");
 };
 
-using LectureActions = ActionList<Plain<CopyState, StartLecture, GoToScreen, EndLecture>>;
+using LectureActions = ActionList<ViewActions<CopyState, StartLecture, GoToScreen, EndLecture>>;
 template <ListedIn<LectureActions> A>
 inline constexpr Meta kMetaOf<A> = LectureActions::kMeta<A>;
 

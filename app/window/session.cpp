@@ -51,7 +51,7 @@ ordered_json window_to(const AppState& state) {
 }
 
 /// With the fields of the file that this version does not know, where the object that holds them is still there.
-ordered_json with_kept(ordered_json part, std::string_view key, const KeptFields& kept) {
+ordered_json with_unknown(ordered_json part, std::string_view key, const UnknownFields& kept) {
     const std::string start = fmt::format("/{}/", key);
     for (const auto& [pointer, text] : kept) {
         if (!pointer.starts_with(start)) continue;
@@ -64,7 +64,7 @@ ordered_json with_kept(ordered_json part, std::string_view key, const KeptFields
 }
 
 /// Lines of those that stand beside the parts.
-std::string kept_lines(const KeptFields& kept) {
+std::string unknown_lines(const UnknownFields& kept) {
     std::string lines;
     for (const auto& [pointer, text] : kept)
         if (pointer.find('/', 1) == pointer.npos)
@@ -96,7 +96,7 @@ ordered_json write_workspace(const WorkspaceInfo& workspace, const AppState& sta
         workspace.write(writer, state);
         return part;
     }
-    for (const KeptValue& kept : workspace.values) {
+    for (const PersistedValue& kept : workspace.values) {
         Slots values = kept.undone ? state.history[state.now].controls : state.looks;
         kept.type->describe(writer, values.edit(*kept.type));
     }
@@ -106,7 +106,7 @@ ordered_json write_workspace(const WorkspaceInfo& workspace, const AppState& sta
 void read_workspace(const WorkspaceInfo& workspace, Fields& fields, AppState& state) {
     if (workspace.read != nullptr) return workspace.read(fields, state);
     JsonReader reader(fields);
-    for (const KeptValue& kept : workspace.values) {
+    for (const PersistedValue& kept : workspace.values) {
         Slots& values = kept.undone ? state.history[state.now].controls : state.looks;
         kept.type->describe(reader, values.edit(*kept.type));
     }
@@ -167,7 +167,7 @@ void read_window(Fields& fields, AppState& state) {
 Result<AppState> read_session(const json& value, std::string_view file_name,
                               const SessionContext& context) {
     Fields fields(value, std::string(file_name));
-    KeptFields kept;
+    UnknownFields kept;
     fields.keep_unknown(kept);
     int version = kVersion;
     fields.read("attnscope_session", version);
@@ -205,7 +205,7 @@ std::string session_to_json(const AppState& state, const std::filesystem::path& 
     document.pop_back();  // its last line break
     const auto part = [&](std::string_view key, ordered_json value) {
         return fmt::format("\"{}\": {},\n", key,
-                           line(with_kept(std::move(value), key, state.kept)));
+                           line(with_unknown(std::move(value), key, state.kept)));
     };
     std::string text = fmt::format("{{\n\"attnscope_session\": {},\n", kVersion);
     text += part("window", window_to(state));
@@ -214,7 +214,7 @@ std::string session_to_json(const AppState& state, const std::filesystem::path& 
         text += part(workspace->key, write_workspace(*workspace, state));
     for (const WorkspaceInfo* workspace : state.workspaces)
         text += workspace->write_beside(state, folder);
-    text += kept_lines(state.kept);
+    text += unknown_lines(state.kept);
     return text + fmt::format("\"document\": {}\n}}\n", document);
 }
 

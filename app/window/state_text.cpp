@@ -118,12 +118,11 @@ Result<AppState> state_from_text(std::string_view text, const SessionContext& co
     const std::string_view packed =
         text.substr(is_state_text(text) ? kStateText.size() : std::size_t{0});
     return unpacked_text(packed, kMostBytes, kUsual)
-        .and_then([](const std::string& patch) { return parse_json(patch, kStateTextWords); })
+        .and_then([](const std::string& patch) { return parse_json(patch, kStateTextName); })
         .and_then(
-            [&](const json& patch) { return state_from_patch(patch, kStateTextWords, context); })
+            [&](const json& patch) { return state_from_patch(patch, kStateTextName, context); })
         .map_error([](Error error) {
-            return error.text().starts_with(kStateTextWords) ? error
-                                                             : within(kStateTextWords, error);
+            return error.text().starts_with(kStateTextName) ? error : within(kStateTextName, error);
         });
 }
 

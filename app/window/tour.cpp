@@ -236,8 +236,8 @@ void carry_out(AppState& state, const StartTour& action) {
     if (found == state.tours.end()) {
         std::string keys;
         for (const auto& tour : state.tours) keys += (keys.empty() ? "" : ", ") + tour->key;
-        return say_error(state, "There is no tour '{}': {}.", action.name,
-                         keys.empty() ? "none was found" : "choose one of " + keys);
+        return show_error(state, "There is no tour '{}': {}.", action.name,
+                          keys.empty() ? "none was found" : "choose one of " + keys);
     }
     const bool resumes = state.tour.tour && state.tour.tour->key == (*found)->key;
     if (!resumes) state.tour = {}, state.tour.tour = *found;

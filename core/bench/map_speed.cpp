@@ -58,7 +58,7 @@ Result<double> fused_gflops() {
 Result<MapSpeed> measure_map(Index tokens) {
     const auto before = fused_gflops();
     if (!before) return tl::unexpected(before.error());
-    release_kept_blocks();
+    release_cached_blocks();
     const bool forgotten = forget_peak_memory();
     PlantedSpec spec;
     spec.tokens = tokens;

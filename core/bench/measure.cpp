@@ -174,7 +174,7 @@ Result<Decoded> measure_decoding(const Backend& backend, const Workload& work,
 
 Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work) {
     const Inputs inputs = make_inputs(work);
-    release_kept_blocks();
+    release_cached_blocks();
     const bool forgotten = forget_peak_memory();
     const auto before = status_bytes("VmRSS");
     const Stopwatch watch;

@@ -15,7 +15,7 @@
 namespace attn {
 namespace {
 
-bool lacks_values(const Inputs& inputs) {
+bool has_no_values(const Inputs& inputs) {
     return !inputs.projects() && !inputs.q.empty() && inputs.v.empty();
 }
 
@@ -158,7 +158,7 @@ Result<Inputs> take_beside(const Inputs& inputs, const AttentionSpec& spec, Head
             layer.q = std::move(trace[stage_or_source(Stage::q_rot, spec)]);
             layer.k = std::move(trace[stage_or_source(Stage::k_rot, spec)]);
             Inputs beside;
-            if (!lacks_values(inputs)) beside.v = std::move(trace[Stage::v]);
+            if (!has_no_values(inputs)) beside.v = std::move(trace[Stage::v]);
             for (const Param param : {Param::w_o, Param::b_o, Param::sinks})
                 beside.params[param] = inputs.params[param];
             return beside;
@@ -224,7 +224,7 @@ void take_shown(const AttentionSpec& spec, const Dimensions& size, Trace& trace,
 }  // namespace
 
 const Inputs& with_values(const Inputs& inputs, Inputs& room) {
-    if (!lacks_values(inputs)) return inputs;
+    if (!has_no_values(inputs)) return inputs;
     room = inputs;
     const Shape k = inputs.k.shape();
     room.v = Tensor(Shape{k.b, k.h, k.t, 1});

@@ -184,7 +184,7 @@ Result<Frame> find_literal(std::string_view bytes, std::string_view what) {
 }
 
 /// numpy writes the two and one bytes of ml_dtypes' numbers as nameless void.
-std::string words_of_void(std::string_view descr) {
+std::string text_of_void(std::string_view descr) {
     const std::string_view type = descr.substr(std::min<std::size_t>(1, descr.size()));
     if (type == "V2")
         return ", as numpy saves bfloat16, whose name it loses: save it as .astype(np.float32), or "
@@ -235,7 +235,7 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view what
     const std::optional<NpyType> type = parse_type(*fields->descr);
     if (!type)
         return bad_input(fmt::format("{} has dtype '{}'{}; {}", what, shortened(*fields->descr),
-                                     words_of_void(*fields->descr), kWanted));
+                                     text_of_void(*fields->descr), kWanted));
     NpyHeader header{*type, *fields->fortran_order, *fields->shape, frame->data_offset, 0, 0};
     if (!measure(header))
         return bad_input(fmt::format("{} claims the shape {}, more than 2^63 bytes", what,

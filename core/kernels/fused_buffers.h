@@ -36,18 +36,18 @@ class AlignedFloats {
 
 /// The memory that this thread works in, while this lives; one at a time. What is not large stays with the thread: fresh
 /// pages take a small call longer than its arithmetic.
-class KeptFloats {
+class CachedFloats {
   public:
-    KeptFloats() : floats_(of_this_thread()) {}
-    ~KeptFloats() {
-        if (floats_.count() > kMostKept) floats_.release();
+    CachedFloats() : floats_(of_this_thread()) {}
+    ~CachedFloats() {
+        if (floats_.count() > kMaxCached) floats_.release();
     }
-    KeptFloats(const KeptFloats&) = delete;
-    KeptFloats& operator=(const KeptFloats&) = delete;
+    CachedFloats(const CachedFloats&) = delete;
+    CachedFloats& operator=(const CachedFloats&) = delete;
     AlignedFloats& operator*() const { return floats_; }
 
   private:
-    static constexpr Index kMostKept = Index{1} << 20;
+    static constexpr Index kMaxCached = Index{1} << 20;
     static AlignedFloats& of_this_thread() {
         thread_local AlignedFloats floats;
         return floats;

@@ -90,7 +90,7 @@ class FewRun : private FusedRun {
         part.keys = {std::min(any.begin + n * length, any.end),
                      std::min(any.begin + (n + 1) * length, any.end)};
         part.rows = states_[head * parts_ + n];
-        KeptFloats floats;
+        CachedFloats floats;
         lay_out(floats, part);
         start(part, n == 0);
         attend(part, false);
@@ -103,7 +103,7 @@ class FewRun : private FusedRun {
 
     Index o_floats() const { return rows_ * few_width(size_.d_v); }
 
-    void lay_out(KeptFloats& floats, Part& part) const {
+    void lay_out(CachedFloats& floats, Part& part) const {
         const Index q = rows_ * few_width(size_.d_k);
         const Index pairs = rows_ * kFewKeys;
         Carve carve(*floats,

@@ -73,7 +73,7 @@ class ForwardRun : private FusedRun {
         const PairMask mask(spec_, size_, b, h, pairwise_);
         const Index first = task * task_groups_ * lanes_;
         const Index end = std::min(first + task_groups_ * lanes_, size_.tq);
-        KeptFloats floats;
+        CachedFloats floats;
         Scratch scratch = lay_out(*floats);
         for (Index i = first; i < end; i += lanes_)
             scratch.groups.push_back(mask.group(i, std::min(lanes_, end - i)));

@@ -226,7 +226,7 @@ TensorD join_heads(const InputsD& in, const Dimensions& size, const TensorD& con
 
 namespace {
 
-void drop_unkept(TraceD& trace, StageSet keep) {
+void drop_unneeded(TraceD& trace, StageSet keep) {
     for (std::size_t s = 0; s < kStageCount; ++s)
         if (!keep[s]) trace.stages[s] = {};
 }
@@ -277,7 +277,7 @@ Result<TraceD> reference_from(const CallD& call, Stage from, TensorD pairs, Stag
                 head.mix(b, h, i);
             }
     trace[Stage::output] = join_heads(call.inputs(), size, trace[Stage::context]);
-    drop_unkept(trace, keep);
+    drop_unneeded(trace, keep);
     return trace;
 }
 
@@ -297,7 +297,7 @@ Result<TraceD> reference_forward(const CallD& call, StageSet keep, const RunCont
                 head.run(b, h, i);
             }
     trace[Stage::output] = join_heads(call.inputs(), size, trace[Stage::context]);
-    drop_unkept(trace, keep);
+    drop_unneeded(trace, keep);
     return trace;
 }
 

@@ -8,7 +8,7 @@
 
 namespace attn::large {
 
-void give_way_to_others() {
+void lower_priority() {
 #ifdef __linux__
     // Linux keeps a nice value for each thread; about a tenth of the share of a normal one.
     constexpr int kNice = 10;

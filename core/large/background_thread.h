@@ -4,6 +4,6 @@ namespace attn::large {
 
 /// From now on the calling thread gives way to others where both want the processor. Does nothing where
 /// the platform cannot do that for one thread.
-void give_way_to_others();
+void lower_priority();
 
 }  // namespace attn::large

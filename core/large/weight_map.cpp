@@ -111,7 +111,7 @@ struct WeightMap::Work {
 
     /// Too little memory, or whatever else is thrown: the map ends, the program does not.
     void serve(int thread) {
-        give_way_to_others();
+        lower_priority();
         try {
             if (thread == 0 && !folder_.empty()) look_for_strips();
             take_tasks(thread);
@@ -159,13 +159,13 @@ struct WeightMap::Work {
     void rest(int thread, std::unique_lock<std::mutex>& lock) {
         const bool all_seen = !state_.changed && !state_.progressed;
         if (thread == 0 && running_.empty() && all_seen && state_.request && !settled_) {
-            note_settled(lock);
+            note_idle(lock);
             return;
         }
         if (!threads_.empty()) news_.wait(lock);
     }
 
-    void note_settled(std::unique_lock<std::mutex>& lock) {
+    void note_idle(std::unique_lock<std::mutex>& lock) {
         auto last = std::make_shared<MapSnapshot>(*snapshot_);
         last->working = false;
         last->version = ++version_;

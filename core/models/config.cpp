@@ -219,8 +219,8 @@ void read_window(ConfigReader& reader, ModelConfig& config) {
 
 /// nullopt: where the file has one.
 std::optional<bool> has_biases(ConfigReader& reader, BiasRule rule, std::string_view key) {
-    if (rule == BiasRule::said || rule == BiasRule::unless_said)
-        return reader.flag(key, rule == BiasRule::unless_said);
+    if (rule == BiasRule::said || rule == BiasRule::default_true)
+        return reader.flag(key, rule == BiasRule::default_true);
     return rule == BiasRule::none || rule == BiasRule::of_qkv ? std::optional(false) : std::nullopt;
 }
 

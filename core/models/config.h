@@ -87,9 +87,9 @@ enum class WindowRule : std::uint8_t {
 enum class BiasRule : std::uint8_t {
     as_stored,
     none,
-    of_qkv,      // of queries, keys and values alone
-    said,        // by `attention_bias` or `mlp_bias`; none where it is not said
-    unless_said  // by the same; all where it is not said
+    of_qkv,       // of queries, keys and values alone
+    said,         // by `attention_bias` or `mlp_bias`; none where it is not said
+    default_true  // by the same; all where it is not said
 };
 
 /// In which order one matrix has the columns of q, k and v.

@@ -31,11 +31,11 @@ void read_classes(ConfigReader& reader, ImageInput& image) {
 }
 
 /// A side, of two that are equal, or of the shorter; 0: it says something else.
-struct SaidSize {
+struct DeclaredSize {
     Index side = 0;
     bool keeps_shape = false;
 };
-SaidSize said_size(const json& size, bool alone_keeps_shape) {
+DeclaredSize declared_size(const json& size, bool alone_keeps_shape) {
     const auto whole = [](const json& value) {
         constexpr Index kMost = 1 << 14;
         const bool fits = value.is_number_integer() && value >= 1 && value <= kMost;
@@ -48,7 +48,7 @@ SaidSize said_size(const json& size, bool alone_keeps_shape) {
         return {whole(size["shortest_edge"]), true};
     const bool square = size.size() == 2 && size.contains("height") && size.contains("width") &&
                         size["height"] == size["width"];
-    return square ? SaidSize{whole(size["height"]), false} : SaidSize{};
+    return square ? DeclaredSize{whole(size["height"]), false} : DeclaredSize{};
 }
 
 /// What becomes of an image's sides. Refused: what would give the model other pixels, and is not computed here.
@@ -63,7 +63,7 @@ void read_resizing(ConfigReader& reader, ImageInput& image) {
     }
     const bool cut = reader.flag("do_center_crop", image.keeps_shape);
     if (const json* size = reader.find({"size"})) {
-        const SaidSize said = said_size(*size, image.keeps_shape);
+        const DeclaredSize said = declared_size(*size, image.keeps_shape);
         if (said.side == 0 || (cut ? said.side < image.size : said.side != image.size))
             reader.wrong(*size, fmt::format("{}{}, which config.json has as 'image_size'",
                                             image.size, cut ? " or more" : ""));
@@ -73,7 +73,7 @@ void read_resizing(ConfigReader& reader, ImageInput& image) {
     if (image.keeps_shape && !cut)
         reader.complain("has 'do_center_crop' = false; expected true: the model takes a square");
     if (const json* crop = reader.find({"crop_size"}); crop != nullptr && cut)
-        if (const SaidSize said = said_size(*crop, false);
+        if (const DeclaredSize said = declared_size(*crop, false);
             said.side != image.size || said.keeps_shape)
             reader.wrong(*crop,
                          fmt::format("{}, which config.json has as 'image_size'", image.size));

@@ -234,12 +234,12 @@ constexpr std::string_view kNoSettings[] = {
 /// What another architecture computes with.
 constexpr struct {
     std::string_view key;
-    Plain plain = Plain::none;
+    ViewActions plain = ViewActions::none;
 } kForeignKeys[] = {
     // scores, masks and positions
     {"alibi"},
     {"attention_chunk_size"},
-    {"attention_multiplier", Plain::one},
+    {"attention_multiplier", ViewActions::one},
     {"attention_type"},
     {"attention_window"},
     {"attn_config"},
@@ -251,15 +251,15 @@ constexpr struct {
     {"is_encoder_decoder"},
     {"kv_lora_rank"},
     {"local_rope_theta"},
-    {"logit_scale", Plain::one},
-    {"logits_scaling", Plain::one},
+    {"logit_scale", ViewActions::one},
+    {"logits_scaling", ViewActions::one},
     {"max_relative_positions"},
     {"mrope_section"},
     {"multi_query"},
     {"new_decoder_architecture"},
     {"no_rope_layer_interval"},
     {"no_rope_layers"},
-    {"partial_rotary_factor", Plain::one},
+    {"partial_rotary_factor", ViewActions::one},
     {"pos_att_type"},
     {"q_lora_rank"},
     {"qk_layernorm"},
@@ -272,11 +272,11 @@ constexpr struct {
     {"relative_attention_num_buckets"},
     {"rope_interleave"},
     {"rope_local_base_freq"},
-    {"rope_pct", Plain::one},
-    {"rope_ratio", Plain::one},
+    {"rope_pct", ViewActions::one},
+    {"rope_ratio", ViewActions::one},
     {"rotary_dim"},
     {"rotary_emb_base"},
-    {"rotary_pct", Plain::one},
+    {"rotary_pct", ViewActions::one},
     {"rotary_value"},
     {"sliding_window_pattern"},
     {"use_alibi"},
@@ -288,8 +288,8 @@ constexpr struct {
     {"use_shared_relative_position_bias"},
     // norms, sums and the read-out
     {"apply_residual_connection_post_layernorm"},
-    {"embedding_multiplier", Plain::one},
-    {"embedding_size", Plain::width},
+    {"embedding_multiplier", ViewActions::one},
+    {"embedding_size", ViewActions::width},
     {"final_logit_softcapping"},
     {"hidden_activation"},
     {"layer_scale_init_value"},
@@ -297,12 +297,12 @@ constexpr struct {
     {"normalize_embeddings"},
     {"num_register_tokens"},
     {"parallel_attn"},
-    {"residual_multiplier", Plain::one},
+    {"residual_multiplier", ViewActions::one},
     {"scale_embedding"},
-    {"scale_emb", Plain::one},
+    {"scale_emb", ViewActions::one},
     {"use_mean_pooling"},
     {"use_parallel_residual"},
-    {"word_embed_proj_dim", Plain::width},
+    {"word_embed_proj_dim", ViewActions::width},
     // experts, blocks that are no attention
     {"first_k_dense_replace"},
     {"is_gated_act"},
@@ -362,7 +362,7 @@ bool is_family_key(std::string_view key) { return row_of(key, kOwnedKeys) != nul
 
 bool is_no_setting(std::string_view key) { return is_among(key, kNoSettings); }
 
-std::optional<Plain> plain_value(std::string_view key) {
+std::optional<ViewActions> plain_value(std::string_view key) {
     const auto* const row = row_of(key, kForeignKeys);
     return row == nullptr ? std::nullopt : std::optional(row->plain);
 }

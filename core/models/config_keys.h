@@ -22,8 +22,8 @@ bool is_no_setting(std::string_view key);
 
 /// With which value a setting of another architecture changes nothing: none (null, false, 0 or empty), 1, or the width of a
 /// token's vector.
-enum class Plain : std::uint8_t { none, one, width };
+enum class ViewActions : std::uint8_t { none, one, width };
 /// nullopt: it is none that is known.
-std::optional<Plain> plain_value(std::string_view key);
+std::optional<ViewActions> plain_value(std::string_view key);
 
 }  // namespace attn

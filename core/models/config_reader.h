@@ -62,11 +62,11 @@ class ConfigReader {
             const auto plain = plain_value(each.key());
             if (!plain || !asked_.emplace(each.key()).second) continue;
             key_ = each.key();
-            if (*plain == Plain::one && !each.value().is_null() && each.value() != 1.0)
+            if (*plain == ViewActions::one && !each.value().is_null() && each.value() != 1.0)
                 wrong(each.value(), "1: it is not computed here");
-            if (*plain == Plain::none && !is_none(each.value()))
+            if (*plain == ViewActions::none && !is_none(each.value()))
                 wrong(each.value(), "none: it is not computed here");
-            if (*plain == Plain::width && !is_none(each.value()) && each.value() != width)
+            if (*plain == ViewActions::width && !is_none(each.value()) && each.value() != width)
                 wrong(each.value(), fmt::format("{}, the width of the others", width));
         }
     }

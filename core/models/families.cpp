@@ -317,7 +317,7 @@ constexpr ModelFamily mixtral() {
 
 constexpr ModelFamily gpt_oss() {
     ModelFamily family =
-        llama("gpt_oss", "gpt-oss", BiasRule::unless_said, 8, with_stacked_experts(kLlama));
+        llama("gpt_oss", "gpt-oss", BiasRule::default_true, 8, with_stacked_experts(kLlama));
     family.epsilon = 1e-5;
     family.rope_base = 150000.0;
     family.head_width = 64;
@@ -407,7 +407,7 @@ constexpr std::array kFamilies = {
     ModelFamily{.key = "gpt_neox",
                 .words = "GPT-NeoX (Pythia)",
                 .epsilon = 1e-5,
-                .attention_biases = BiasRule::unless_said,
+                .attention_biases = BiasRule::default_true,
                 .qkv_order = QkvOrder::heads,
                 .positions = Positions::rope,
                 .partial_rope = true,

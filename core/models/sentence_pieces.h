@@ -24,9 +24,9 @@ struct ScoredPieces {
     };
     std::vector<Piece> pieces;  // by number
     bool unigram = false;
-    bool prefix = true;       // a space stands before a text
-    bool begins_anew = true;  // and before what follows a control token in it
-    bool squeezes = true;     // spaces at the ends go, and of several one is left
+    bool prefix = true;    // a space stands before a text
+    bool restarts = true;  // and before what follows a control token in it
+    bool squeezes = true;  // spaces at the ends go, and of several one is left
     bool by_bytes = false;
     std::string characters = {};  // the file's map of characters, which comes first; "": none
     Index unknown = 0;

@@ -66,7 +66,7 @@ class Sweep {
     void count_run();
     std::vector<Change> changes() const;
     /// What stands for a position of the text, of a patch; else the position itself.
-    Index stands_for(Index position) const {
+    Index representative_of(Index position) const {
         return options_.by == Ablation::patch ? made_.alignment[position] : position;
     }
     const Tensor& entering(const ModelRun& run, Index layer) const {
@@ -198,7 +198,7 @@ Result<Tensor> Sweep::replacement(const Tensor& own, const Tensor& other) const 
     for (Index h = 0; h < shape.h; ++h)
         if (options_.by == Ablation::patch) {
             for (Index t = 0; t < shape.t; ++t)
-                if (const Index from = stands_for(t); from >= 0)
+                if (const Index from = representative_of(t); from >= 0)
                     std::ranges::copy(other.matrix(0, h).row(from),
                                       made.matrix(0, h).row(t).begin());
         } else {
@@ -238,7 +238,7 @@ std::vector<Change> Sweep::changes() const {
     std::vector<Change> all;
     for (Index h = 0; h < made_.heads; ++h)
         for (Index t = 0; t < made_.positions; ++t)
-            if (!by_position() || stands_for(t) >= 0) all.push_back({h, t});
+            if (!by_position() || representative_of(t) >= 0) all.push_back({h, t});
     return all;
 }
 

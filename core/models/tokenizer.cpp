@@ -109,7 +109,7 @@ std::vector<Piece> Tokenizer::Parts::encode(std::string_view text) const {
         std::string rewritten(part);
         for (const Rewrite& rewrite : rewrites) rewritten = rewrite(rewritten);
         cut_at(rewritten, added_to_rewritten, pieces, [&](std::string_view plain, bool first) {
-            encode_plain(plain, (part_first || begins_anew) && first, pieces);
+            encode_plain(plain, (part_first || restarts) && first, pieces);
         });
     });
     return pieces;

@@ -338,7 +338,7 @@ Result<Tokenizer> Tokenizer::parse_sentence_pieces(std::string_view tokenizer_mo
                                 shortened(token)));
             ids.push_back(vocab.at(token).get<Index>());
         };
-        pieces->begins_anew = step.flag("legacy", true);
+        pieces->restarts = step.flag("legacy", true);
         const bool gemma = of.name == "GemmaTokenizer";
         if (is_t5(of)) {
             stand("", true, "eos_token", "</s>", pieces->after);

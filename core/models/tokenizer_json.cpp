@@ -437,7 +437,7 @@ Result<Tokenizer> Tokenizer::of_pieces(const ScoredPieces& from, std::string_vie
         auto parts = std::make_unique<Parts>();
         parts->rewrites = rewrites_of(from);
         parts->splits = splits_of(from);
-        parts->begins_anew = from.begins_anew;
+        parts->restarts = from.restarts;
         const json root = root_of(from);
         finish(TokenizerStep(root), pieces, *parts);
         return Tokenizer(std::move(parts));

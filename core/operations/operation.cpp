@@ -139,7 +139,7 @@ Result<void> check_upstream(const CallOf<Scalar>& call, const UpstreamOf<Scalar>
 
 double OperationCost::kept_bytes() const {
     double entries = 0.0;
-    for (const OperationKept& one : kept) entries += one.entries;
+    for (const OperationStorage& one : kept) entries += one.entries;
     return 4.0 * entries;
 }
 

@@ -78,14 +78,14 @@ struct OperationParam {
 };
 
 /// Numbers held at once in the forward pass besides inputs and context.
-struct OperationKept {
+struct OperationStorage {
     std::string_view what;  // "S and z of each head"
     double entries = 0.0;   // 4 bytes each in float32
 };
 struct OperationCost {
     double products = 0.0;     // FLOPs of multiply-adds, 2 each
     double elementwise = 0.0;  // the rest, each exp, division or sum one
-    std::vector<OperationKept> kept;
+    std::vector<OperationStorage> kept;
 
     double flops() const { return products + elementwise; }
     double kept_bytes() const;

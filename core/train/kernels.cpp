@@ -25,7 +25,7 @@ namespace attn::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using train::AdamW, train::AnswerRow, train::Moments, train::NormGradient, train::NormRows,
+using train::AdamW, train::AnswerRow, train::TransientActions, train::NormGradient, train::NormRows,
     train::RowSums, train::Sgd;
 
 using D = hn::ScalableTag<float>;
@@ -304,7 +304,7 @@ HWY_INLINE AdamLanes adam_lanes(const AdamW& step, V g, AdamLanes at) {
     return at;
 }
 
-void adamw_run(const AdamW& step, const float* gradient, const Moments& at) {
+void adamw_run(const AdamW& step, const float* gradient, const TransientActions& at) {
     const AdamLanes made = adam_lanes(step, hn::LoadU(kFloats, gradient),
                                       {hn::LoadU(kFloats, at.weights), hn::LoadU(kFloats, at.first),
                                        hn::LoadU(kFloats, at.second)});
@@ -313,7 +313,7 @@ void adamw_run(const AdamW& step, const float* gradient, const Moments& at) {
     hn::StoreU(made.v, kFloats, at.second);
 }
 
-void adamw_now(const AdamW& step, std::span<const float> gradient, const Moments& at) {
+void adamw_now(const AdamW& step, std::span<const float> gradient, const TransientActions& at) {
     const auto wide = static_cast<std::size_t>(step_of());
     std::size_t n = 0;
     for (; n + wide <= gradient.size(); n += wide)
@@ -394,11 +394,11 @@ AnswerRow answer_row(std::span<float> logits, Index target, float weight) {
 double sum_lanes(std::span<const float* const> lanes, std::span<float> to) {
     return HWY_DYNAMIC_DISPATCH(sum_lanes_now)(lanes, to);
 }
-void adamw(const AdamW& step, std::span<const float> gradient, Moments at) {
+void adamw(const AdamW& step, std::span<const float> gradient, TransientActions at) {
     HWY_DYNAMIC_DISPATCH(adamw_now)(step, gradient, at);
 }
 
-void sgd(const Sgd& step, std::span<const float> gradient, Moments at) {
+void sgd(const Sgd& step, std::span<const float> gradient, TransientActions at) {
     for (std::size_t n = 0; n < gradient.size(); ++n) {
         const float g = gradient[n] * step.factor + step.decay * at.weights[n];
         at.first[n] = step.momentum * at.first[n] + g;

@@ -70,16 +70,16 @@ struct AdamW {
     float correction1, root_correction2;  // 1 − β1^t, √(1 − β2^t)
     float factor;
 };
-struct Moments {
+struct TransientActions {
     float* weights;
     float* first;
     float* second;
 };
-void adamw(const AdamW& step, std::span<const float> gradient, Moments at);
+void adamw(const AdamW& step, std::span<const float> gradient, TransientActions at);
 /// m = momentum m + (g + decay w), w −= lr m.
 struct Sgd {
     float rate, decay, momentum, factor;
 };
-void sgd(const Sgd& step, std::span<const float> gradient, Moments at);
+void sgd(const Sgd& step, std::span<const float> gradient, TransientActions at);
 
 }  // namespace attn::train

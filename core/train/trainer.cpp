@@ -181,8 +181,9 @@ void Trainer::Parts::advance(const Record& record) {
         const Matrix& matrix = plan.matrices[n];
         const auto count = static_cast<std::size_t>(matrix.rows * matrix.columns);
         const std::span<const float> slope = std::span(gradient).subspan(matrix.offset, count);
-        const Moments at{state.weights.data() + matrix.offset, state.first.data() + matrix.offset,
-                         state.second.data() + matrix.offset};
+        const TransientActions at{state.weights.data() + matrix.offset,
+                                  state.first.data() + matrix.offset,
+                                  state.second.data() + matrix.offset};
         const auto decay = static_cast<float>(matrix.decays ? spec.weight_decay : 0.0);
         if (spec.optimiser == Optimiser::adamw)
             adamw({rate, decay, static_cast<float>(spec.beta1), static_cast<float>(spec.beta2),

@@ -95,12 +95,12 @@ std::string words_of(const std::vector<Place>& places, Index heads) {
 }
 
 /// Head `h` of the result is taken from group source(h); K and V, or K alone.
-struct GroupWay {
+struct GroupMode {
     std::string_view words;
     Index (*group)(Index h, const Dimensions& size);
 };
 Index right_group(Index h, const Dimensions& size) { return h / (size.heads / size.kv_heads); }
-constexpr GroupWay kGroups[] = {
+constexpr GroupMode kGroups[] = {
     {"key/value head 0 for every head", [](Index, const Dimensions&) { return Index{0}; }},
     {"the next key/value head",
      [](Index h, const Dimensions& n) { return (right_group(h, n) + 1) % n.kv_heads; }},
@@ -198,7 +198,7 @@ Reason wrong_group(const Trial& trial, const Take& take) {
     if (size.kv_heads == 1) return "all query heads share one key/value head";
     for (const auto& [taken, of] : kTaken) {
         if (taken == Taken::values) continue;  // value_group
-        for (const GroupWay& way : kGroups)
+        for (const GroupMode& way : kGroups)
             if (!take(fmt::format("{}: {}", of, way.words),
                       with_groups(
                           trial.subject,

@@ -114,7 +114,7 @@ void in_each_order(Index keys, Attempt attempt) {
             if (tile < keys && !attempt(Order{tile, backwards})) return;
 }
 
-Reason in_ways(const Trial& trial, const Take& take, std::span<const Way> ways) {
+Reason in_variants(const Trial& trial, const Take& take, std::span<const Way> ways) {
     RowTrials rows(trial, take);
     if (!rows.possible()) return rows.reason();
     in_each_order(trial.subject.size.tk, [&](Order order) {
@@ -204,7 +204,7 @@ Reason not_rescaled(const Trial& trial, const Take& take) {
         {"the accumulator is not rescaled at the last tile", kLastNotRescaled, kRight},
         {"the running sum is not rescaled at the last tile", kRight, kLastNotRescaled},
     };
-    return in_ways(trial, take, kWays);
+    return in_variants(trial, take, kWays);
 }
 
 Reason stale_maximum(const Trial& trial, const Take& take) {

@@ -53,8 +53,8 @@ class Comparer {
     /// What is not taken is said.
     void adopt_options(const Side& source) {
         for (const Side& other : read_) {
-            if (!other.says_call || same_call(source.spec, other.spec)) continue;
-            if (source.says_call) {
+            if (!other.mentions_call || same_call(source.spec, other.spec)) continue;
+            if (source.mentions_call) {
                 report_.notes.push_back(fmt::format(
                     "{} says other options ({}) than {} ({}), which are taken", other.path,
                     options_words(other), source.path, options_words(source)));

@@ -28,10 +28,10 @@ struct Side {
     std::optional<Upstream> upstream;  // where they start; not set: not known
     Inputs inputs;                     // as input_names says
     InputNames input_names = InputNames::none;
-    bool has_values = false;  // V, or what it is made from
-    AttentionSpec spec;       // with the side's own mask in it
-    std::string options;      // as they were given, "causal=top-left, window=3"; "" for none
-    bool says_call = false;   // its file itself says options of the call, or a mask
+    bool has_values = false;     // V, or what it is made from
+    AttentionSpec spec;          // with the side's own mask in it
+    std::string options;         // as they were given, "causal=top-left, window=3"; "" for none
+    bool mentions_call = false;  // its file itself says options of the call, or a mask
     std::map<std::string, FloatFormat, std::less<>>
         formats;                      // of results that were saved in a short format
     std::vector<std::string> keys;    // of the results, in the order of the table

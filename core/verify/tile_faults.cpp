@@ -71,12 +71,12 @@ struct Tile {
 };
 
 /// Which keys a query sees instead.
-struct CausalWay {
+struct CausalAlignment {
     std::string_view words;
     bool (*sees)(const Tile& tile, Index i, Index j, Index reach, Index tq);
 };
 
-constexpr CausalWay kSkipped[] = {
+constexpr CausalAlignment kSkipped[] = {
     {"the tiles of keys that the diagonal crosses are skipped",
      [](const Tile& t, Index i, Index j, Index reach, Index) {
          return j <= i + reach && j < t.down(t.first_key(i, reach));
@@ -90,7 +90,7 @@ constexpr CausalWay kSkipped[] = {
          return j <= i + reach && j < t.down(t.end_key(i, reach, tq));
      }},
 };
-constexpr CausalWay kUnmasked[] = {
+constexpr CausalAlignment kUnmasked[] = {
     {"the tiles that the diagonal crosses are not masked",
      [](const Tile& t, Index i, Index j, Index reach, Index tq) {
          // With one tile of queries that is no mask at all: mask_dropped.
@@ -102,9 +102,9 @@ constexpr CausalWay kUnmasked[] = {
      }},
 };
 
-bool attempt_causal(RowTrials& rows, const Causal& causal, std::span<const CausalWay> ways) {
+bool attempt_causal(RowTrials& rows, const Causal& causal, std::span<const CausalAlignment> ways) {
     const Dimensions& size = rows.subject().size;
-    for (const CausalWay& way : ways)
+    for (const CausalAlignment& way : ways)
         for (const Index queries : kTiles)
             for (const Index keys : kTiles) {
                 if (keys >= size.tk) continue;
@@ -220,12 +220,12 @@ struct Tail {
 
     Index end() const { return first + tile; }
 };
-struct TailWay {
+struct TailMode {
     std::string_view words;
     Index (*reads)(const Tail& tail, Index p);  // −1: zeros
     bool beyond;                                // places beyond the last key count too
 };
-constexpr TailWay kTails[] = {
+constexpr TailMode kTails[] = {
     {"its places beyond the last key count as keys of zeros",
      [](const Tail& t, Index p) { return p < t.keys ? p : -1; }, true},
     {"its places beyond the last key read the last key again",
@@ -245,7 +245,7 @@ constexpr TailWay kTails[] = {
 /// K, V or both are read where the way says.
 enum class Reads { both, keys, values };
 
-MadeRow with_tail(const Row& row, const Tail& tail, const TailWay& way, Reads reads) {
+MadeRow with_tail(const Row& row, const Tail& tail, const TailMode& way, Reads reads) {
     std::vector<Entry> entries;
     const Index end = way.beyond ? tail.end() : tail.keys;
     for (Index p = 0; p < end; ++p) {
@@ -306,7 +306,7 @@ bool attempt_tail(const Trial& trial, RowTrials& rows, Index tile) {
                 return false;
     const MaskSpec& mask = subject.spec.mask;
     const bool open_end = !mask.causal && !mask.windowed();
-    for (const TailWay& way : kTails) {
+    for (const TailMode& way : kTails) {
         if (way.beyond && !open_end) continue;
         if (way.reads(tail, tail.first) < 0 && way.reads(tail, keys - 1) < 0) continue;
         if (!several && way.reads(tail, 0) != 0) continue;  // there is no tile before

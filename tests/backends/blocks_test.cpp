@@ -31,36 +31,36 @@ Trace row_alone(const Inputs& inputs, Index i) {
 }  // namespace
 
 TEST_CASE("a large tensor that is freed lends its memory to the next of its size, and no other") {
-    release_kept_blocks();
+    release_cached_blocks();
     const Shape shape{1, 1, 1, kBlockFloats};
     float* first = nullptr;
     {
         const Tensor tensor(shape, 7.0F);
         first = const_cast<float*>(tensor.data());
-        CHECK(kept_block_bytes() == 0);
+        CHECK(cached_block_bytes() == 0);
     }
-    CHECK(kept_block_bytes() == kLeastBlockBytes);
+    CHECK(cached_block_bytes() == kLeastBlockBytes);
     {
         const Tensor other({1, 1, 2, kBlockFloats});
         CHECK(other.data() != first);
         const Tensor again(shape);
         CHECK(again.data() == first);
         CHECK(again(0, 0, 0, kBlockFloats - 1) == 0.0F);
-        CHECK(kept_block_bytes() == 0);
+        CHECK(cached_block_bytes() == 0);
     }
-    release_kept_blocks();
-    CHECK(kept_block_bytes() == 0);
+    release_cached_blocks();
+    CHECK(cached_block_bytes() == 0);
 }
 
 TEST_CASE("kept memory is bounded, the oldest goes first") {
-    release_kept_blocks();
+    release_cached_blocks();
     for (int n = 0; n < 3; ++n) {
         const auto wide = Tensor::uninitialised(
-            {1, 1, n + 1, static_cast<Index>(kMostKeptBytes / 2 / sizeof(float))});
+            {1, 1, n + 1, static_cast<Index>(kMaxCachedBytes / 2 / sizeof(float))});
         CHECK(wide.count() > 0);
     }
-    CHECK(kept_block_bytes() <= kMostKeptBytes);
-    release_kept_blocks();
+    CHECK(cached_block_bytes() <= kMaxCachedBytes);
+    release_cached_blocks();
 }
 
 TEST_CASE("tensors copy, move and compare by value, small and large") {

@@ -10,9 +10,9 @@ using namespace attn;
 namespace {
 
 /// A folder with a small specification.
-struct TrainRoom {
+struct TrainFolder {
     Scratch scratch;
-    TrainRoom() {
+    TrainFolder() {
         std::ofstream(scratch / "spec.json")
             << R"({"task":"copy","tokens":8,"symbols":3,"layers":1,"heads":1,"d_model":8,"d_k":4,)"
                R"("batch":4,"steps":20})";
@@ -23,7 +23,7 @@ struct TrainRoom {
 }  // namespace
 
 TEST_CASE("train: a run has a record of every step, and goes on to the same end") {
-    const TrainRoom room;
+    const TrainFolder room;
     const Ran whole = succeeds({"train", room / "spec.json", "-o", room / "whole"});
     CHECK(says(whole.out, "saturated"));
     CHECK(says(whole.err, "step 20 of 20: loss "));
@@ -39,7 +39,7 @@ TEST_CASE("train: a run has a record of every step, and goes on to the same end"
 }
 
 TEST_CASE("train: --seeds trains the next seeds too, each as it would be alone") {
-    const TrainRoom room;
+    const TrainFolder room;
     REQUIRE(command({"train", room / "spec.json", "--seeds", "2", "-o", room / "runs"}).code == 0);
     const auto first = must(train::open_run(room / "runs/seed-1"));
     const auto second = must(train::open_run(room / "runs/seed-2"));
@@ -50,7 +50,7 @@ TEST_CASE("train: --seeds trains the next seeds too, each as it would be alone")
 }
 
 TEST_CASE("train: what is wrong is said, and nothing is overwritten") {
-    const TrainRoom room;
+    const TrainFolder room;
     const auto fault = [](const Arguments& words) {
         return ends(cli::kBadInput, joined({"train"}, words)).err;
     };

@@ -70,7 +70,7 @@ std::string session_of(const WorkspaceInfo& workspace, test::Scramble& scramble)
     AppState state = initial_state();
     view::apply(state, SetWorkspace{std::string(workspace.key)});
     std::string text = session_to_json(state);
-    for (const KeptValue& kept : workspace.values)
+    for (const PersistedValue& kept : workspace.values)
         for (int n = 0; n < kTries; ++n) {
             AppState other = state;
             Slots& values = kept.undone ? other.history[other.now].controls : other.looks;

@@ -15,7 +15,7 @@ using figures::Format, test::count, view::Face;
 namespace {
 
 constexpr figures::Page kPage{{10.0F, 20.0F}, {210.0F, 120.0F}, {14, 18, 23}};
-constexpr view::Font kWords{Face::sans, 14.0F};
+constexpr view::Font kDescriptions{Face::sans, 14.0F};
 constexpr view::Color kInk{230, 235, 240};
 
 /// A figure with a little of everything.
@@ -23,7 +23,7 @@ std::string drawn(Format format) {
     const auto figure = figures::make_figure(format, kPage);
     figure->push_clip({0.0F, 0.0F}, {300.0F, 300.0F});
     figure->rect({20.0F, 30.0F}, {40.0F, 50.0F}, kInk);
-    figure->text(kWords, {30.0F, 40.0F}, kInk, "Σ exp(M − m) <cat> & \"sat\"");
+    figure->text(kDescriptions, {30.0F, 40.0F}, kInk, "Σ exp(M − m) <cat> & \"sat\"");
     figure->push_rotation({50.0F, 60.0F}, -45.0F);
     figure->text({Face::mono, 12.0F}, {50.0F, 60.0F}, view::translucent(kInk, 0.5), "0.577");
     figure->pop_rotation();
@@ -37,7 +37,7 @@ std::string drawn(Format format) {
 
 std::string svg_of_text(std::string_view text) {
     const auto figure = figures::make_figure(Format::svg, kPage);
-    figure->text(kWords, {30.0F, 40.0F}, kInk, text);
+    figure->text(kDescriptions, {30.0F, 40.0F}, kInk, text);
     return figure->finish().value();
 }
 
@@ -84,12 +84,12 @@ TEST_CASE("text is text in SVG, escaped, and placed on its base line") {
                                          "font-size=\"([^\"]*)\" textLength=\"([^\"]*)\"")));
     figures::Type type;
     CHECK(std::stod(found[1]) == doctest::Approx(30.0));
-    CHECK(std::stod(found[2]) == doctest::Approx(40.0 + kWords.ascent()).epsilon(0.001));
-    CHECK(std::stod(found[3]) == doctest::Approx(kWords.em()).epsilon(0.001));
+    CHECK(std::stod(found[2]) == doctest::Approx(40.0 + kDescriptions.ascent()).epsilon(0.001));
+    CHECK(std::stod(found[3]) == doctest::Approx(kDescriptions.em()).epsilon(0.001));
     CHECK(std::stod(found[4]) ==
-          doctest::Approx(type.line(kWords, "a < b && \"c\"").width).epsilon(0.001));
-    CHECK(kWords.ascent() > 0.6F * kWords.px);
-    CHECK(kWords.ascent() < kWords.px);
+          doctest::Approx(type.line(kDescriptions, "a < b && \"c\"").width).epsilon(0.001));
+    CHECK(kDescriptions.ascent() > 0.6F * kDescriptions.px);
+    CHECK(kDescriptions.ascent() < kDescriptions.px);
 }
 
 TEST_CASE("what is drawn under a title says it, line by line, unless titles are not wanted") {
@@ -146,7 +146,7 @@ TEST_CASE("what is no character is a replacement character: the file stays well 
     CHECK(fonts::clean_text("Σ猫😀") == "Σ猫😀");
     for (const Format format : {Format::svg, Format::pdf, Format::png}) {
         const auto figure = figures::make_figure(format, kPage);
-        figure->text(kWords, {30.0F, 40.0F}, kInk,
+        figure->text(kDescriptions, {30.0F, 40.0F}, kInk,
                      "\xFF"
                      "ab\x02\xC3");
         CHECK(figure->finish().has_value());

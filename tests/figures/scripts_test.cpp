@@ -21,7 +21,7 @@ using fonts::Layout, view::Face;
 
 namespace {
 
-constexpr view::Font kWords{Face::sans, 14.0F};
+constexpr view::Font kDescriptions{Face::sans, 14.0F};
 constexpr view::Color kInk{230, 235, 240};
 const std::string kCat = "قطة", kDog = "كلب";
 
@@ -57,7 +57,7 @@ bool is_skipped(std::string_view text) {
     return false;
 }
 
-const Layout& laid_out(std::string_view text, const view::Font& font = kWords) {
+const Layout& laid_out(std::string_view text, const view::Font& font = kDescriptions) {
     const Layout* const layout = fonts::lay_out(font, text);
     REQUIRE(layout);
     return *layout;
@@ -105,7 +105,7 @@ float place(const std::string& line, const std::string& word) {
 std::string svg_of(const std::string& text) {
     const auto figure =
         figures::make_figure(figures::Format::svg, {{0.0F, 0.0F}, {200.0F, 100.0F}, {14, 18, 23}});
-    figure->text(kWords, {30.0F, 40.0F}, kInk, text);
+    figure->text(kDescriptions, {30.0F, 40.0F}, kInk, text);
     return figure->finish().value();
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("glyphs and their order are HarfBuzz's own, from one font of this mach
         if (is_skipped(text)) continue;
         const Layout& layout = laid_out(text);
         CHECK(layout.is_complete());
-        CHECK(layout.width() > 0.5F * kWords.em());
+        CHECK(layout.width() > 0.5F * kDescriptions.em());
         REQUIRE(layout.families().size() == 1);
         CHECK(layout.glyphs() == glyphs_of_harfbuzz(layout.families().front(), text));
     }
@@ -215,11 +215,11 @@ TEST_CASE("a text is as wide on screen as in every figure, and drawn as one pict
     for (const std::string text : kSamples) {
         if (is_skipped(text)) continue;
         CAPTURE(text);
-        const float width = measure.text_size(kWords, text).x;
+        const float width = measure.text_size(kDescriptions, text).x;
         screen.shown.clear();
         screen.frame([&](view::Painter& painter) {
-            CHECK(painter.text_size(kWords, text).x == width);
-            painter.text(kWords, {100.0F, 100.0F}, kInk, text);
+            CHECK(painter.text_size(kDescriptions, text).x == width);
+            painter.text(kDescriptions, {100.0F, 100.0F}, kInk, text);
         });
         REQUIRE(screen.shown.size() == 1);
         CHECK(screen.shown[0].smooth);
@@ -237,7 +237,7 @@ TEST_CASE("what a face lacks at a size is laid out; Latin letters go ImGui's way
     const Layout* const title = ui::laid_out(screen.fonts(), screen.fonts().title, "Жук");
     REQUIRE(title);  // the title's size has no Cyrillic
     CHECK(title->is_complete());
-    screen.frame([&](view::Painter& painter) { painter.text(kWords, {}, kInk, "cat"); });
+    screen.frame([&](view::Painter& painter) { painter.text(kDescriptions, {}, kInk, "cat"); });
     CHECK(screen.shown.empty());
 }
 
@@ -270,9 +270,9 @@ TEST_CASE("what is cut is cut between characters, and fits") {
     screen.frame([&](view::Painter& painter) {
         const ui::Frame frame{screen.fonts(), view::theme(view::ThemeName::dark), 1.0F, painter,
                               painter};
-        for (float room = 20.0F; room < frame.text_width(kWords, word); room += 3.0F) {
-            const std::string_view cut = ui::cut_text(frame, kWords, word, room);
-            CHECK(frame.text_width(kWords, cut) <= room);
+        for (float room = 20.0F; room < frame.text_width(kDescriptions, word); room += 3.0F) {
+            const std::string_view cut = ui::cut_text(frame, kDescriptions, word, room);
+            CHECK(frame.text_width(kDescriptions, cut) <= room);
             std::size_t end = 0;
             while (end < cut.size())
                 end += fonts::first_character(std::string_view(word).substr(end));
@@ -291,7 +291,7 @@ TEST_CASE("a text field whose text ImGui cannot set is drawn over; any other is 
             const ui::Frame frame = {screen.fonts(), view::theme(view::ThemeName::dark), 1.0F, spy,
                                      spy};
             ImGui::InputText("##field", &text);
-            ui::still_field(frame, kWords, text, "hint");
+            ui::still_field(frame, kDescriptions, text, "hint");
             texts = spy.texts;
         });
         return texts;

@@ -57,7 +57,7 @@ std::string refused(const fs::path& path, const OptionValues& options = {}) {
     return sentence_in(read_tensors(path.string(), options));
 }
 
-bool notes_say(const TensorFile& file, const std::string& words) {
+bool notes_contain(const TensorFile& file, const std::string& words) {
     return std::ranges::any_of(file.notes,
                                [&](const Note& note) { return says(note.text, words); });
 }
@@ -91,7 +91,7 @@ TEST_CASE_FIXTURE(OnDisk, "a .safetensors file is a call, its texts are tokens a
     CHECK(file.tokens == std::vector<std::string>{"the", "cat"});
     CHECK(file.spec.mask.causal == CausalAlign::top_left);
     CHECK(file.spec.scale_value == 0.5);
-    CHECK(notes_say(file, "f.safetensors: causal=true, scale=0.5"));
+    CHECK(notes_contain(file, "f.safetensors: causal=true, scale=0.5"));
     write_bytes(scratch / "f.safetensors", qkv_safetensors(R"(,"__metadata__":{"tokens":"the"})"));
     CHECK(says(refused(scratch / "f.safetensors"), "f.safetensors: tokens is not valid JSON"));
 }
@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is na
     CHECK(title("call/") == "call");
     const TensorFile file = read(scratch / "call");
     CHECK(values_of(file.layers[0].v) == std::vector<float>{0.5, 4});
-    CHECK(notes_say(file, "Q (float64), K (float64), V (float64) rounded to float32"));
+    CHECK(notes_contain(file, "Q (float64), K (float64), V (float64) rounded to float32"));
     CHECK_FALSE(holds_tensors("session.json"));
     REQUIRE(write_file_atomically(scratch / "f.xyz", "x"));
     const auto other = opener(backends())({scratch.at("f.xyz"), 0}, {});
@@ -244,15 +244,16 @@ TEST_CASE_FIXTURE(OnDisk, "the output of a trace is an input, and a note says so
     const TensorFile file = read(path);
     CHECK(values_of(file.layers[0].q) == std::vector<float>{0, 1, 2, 3});
     CHECK_FALSE(file.layers[0].projects());
-    CHECK(notes_say(
+    CHECK(notes_contain(
         file,
         "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and 'x', 'logsumexp', "
         "'d_q' are computed anew; the mask, scale and positions of that call are not in the file"));
     // of 0 … 3 softmax makes 0.999 of the last 3, where the file has 3
-    CHECK(notes_say(file,
-                    "out.npz: weights are computed anew; those that are stored differ by at most 2 "
-                    "(head 0, query 1, key 1)"));
-    CHECK(notes_say(file, "array 'foo' is not used"));
+    CHECK(notes_contain(
+        file,
+        "out.npz: weights are computed anew; those that are stored differ by at most 2 "
+        "(head 0, query 1, key 1)"));
+    CHECK(notes_contain(file, "array 'foo' is not used"));
     write(scratch / "layers.npz",
           {counting("l2.q", {2, 1}), counting("l2.k", {2, 1}), counting("l2.v", {2, 1})});
     CHECK(read(scratch / "layers.npz").numbers == std::vector<Index>{2});
@@ -260,12 +261,12 @@ TEST_CASE_FIXTURE(OnDisk, "the output of a trace is an input, and a note says so
     write(scratch / "x.npz", {counting("x", {2, 2}), counting("W_Q", {2, 2}),
                               counting("W_K", {2, 2}), counting("W_V", {2, 2})});
     CHECK(read(scratch / "x.npz").layers[0].x.shape() == Shape{1, 1, 2, 2});
-    CHECK(notes_say(read(scratch / "x.npz"), "x.npz: x is read as X"));
+    CHECK(notes_contain(read(scratch / "x.npz"), "x.npz: x is read as X"));
     // beside Q, K, V they mean nothing
     write(scratch / "both.npz", {counting("Q", {2, 1}), counting("K", {2, 1}),
                                  counting("V", {2, 1}), counting("q", {3, 1})});
     CHECK(read(scratch / "both.npz").layers[0].q.shape().t == 2);
-    CHECK(notes_say(read(scratch / "both.npz"), "array 'q' is not used; q: call it Q"));
+    CHECK(notes_contain(read(scratch / "both.npz"), "array 'q' is not used; q: call it Q"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "weights or scores alone are told what is missing") {
@@ -415,15 +416,17 @@ TEST_CASE_FIXTURE(OnDisk, "what TransformerLens saves opens by its own names, to
     CHECK(file.size.kv_heads == 1);
     CHECK(file.size.tq == 5);
     CHECK(file.layers[1].q(0, 2, 4, 1) == 4 * 6 + 2 * 2 + 1);  // head 2 of token 4
-    CHECK(notes_say(
+    CHECK(notes_contain(
         file,
         "hook_k, hook_q, hook_v are read as K, Q, V, as TransformerLens saves them, [B, T, H, d]"));
-    CHECK(notes_say(file, "cache.npz: weights are computed anew; those that are stored differ by"));
-    CHECK_FALSE(notes_say(file, "'blocks.0.attn.hook_pattern'"));
-    CHECK(notes_say(file,
-                    "'blocks.0.attn.hook_z', 'blocks.11.attn.hook_z' are computed anew; the mask, "
-                    "scale and positions of that call are not"));
-    CHECK_FALSE(notes_say(file, "not used"));
+    CHECK(notes_contain(file,
+                        "cache.npz: weights are computed anew; those that are stored differ by"));
+    CHECK_FALSE(notes_contain(file, "'blocks.0.attn.hook_pattern'"));
+    CHECK(notes_contain(
+        file,
+        "'blocks.0.attn.hook_z', 'blocks.11.attn.hook_z' are computed anew; the mask, "
+        "scale and positions of that call are not"));
+    CHECK_FALSE(notes_contain(file, "not used"));
     // after RoPE: those that the scores are made of
     for (const Index layer : {0, 11}) {
         cache.push_back(hook(layer, "rot_q", queries));
@@ -459,7 +462,8 @@ TEST_CASE_FIXTURE(OnDisk, "a packed array is taken apart where its shape leaves 
     CHECK(file.layers[0].q(0, 1, 3, 2) == 3 * 24 + 0 + 4 + 2);
     CHECK(file.layers[0].k(0, 1, 3, 2) == 3 * 24 + 8 + 4 + 2);
     CHECK(file.layers[0].v(0, 1, 3, 2) == 3 * 24 + 16 + 4 + 2);
-    CHECK(notes_say(file, "f.npz: qkv [5, 3, 2, 4] is read as [T, 3, H, d]: 2 heads of width 4"));
+    CHECK(
+        notes_contain(file, "f.npz: qkv [5, 3, 2, 4] is read as [T, 3, H, d]: 2 heads of width 4"));
     // [B, T, 3, H, d]
     const TensorFile batch = read(call({2, 5, 3, 2, 4}));
     CHECK(batch.size.batch == 2);
@@ -467,7 +471,7 @@ TEST_CASE_FIXTURE(OnDisk, "a packed array is taken apart where its shape leaves 
     // [T, H, 3, d]
     const TensorFile in_turn = read(call({5, 2, 3, 4}));
     CHECK(in_turn.layers[0].k(0, 1, 3, 2) == 3 * 24 + 12 + 4 + 2);
-    CHECK(notes_say(in_turn, "is read as [T, H, 3, d]"));
+    CHECK(notes_contain(in_turn, "is read as [T, H, 3, d]"));
     // [T, 3 d] of one head
     CHECK(first(read(call({5, 12})).layers[0].k) == 4);
     CHECK(read(call({5, 12})).size.d_k == 4);
@@ -520,5 +524,5 @@ TEST_CASE_FIXTURE(OnDisk, "a packed array in doubt is told both ways and the opt
     CHECK(read(scratch / "l.npz").numbers == std::vector<Index>{1, 4});
     write(scratch / "both.npz", {counting("Q", {2, 1}), counting("K", {2, 1}),
                                  counting("V", {2, 1}), counting("qkv", {2, 3})});
-    CHECK(notes_say(read(scratch / "both.npz"), "array 'qkv' is not used"));
+    CHECK(notes_contain(read(scratch / "both.npz"), "array 'qkv' is not used"));
 }

@@ -44,7 +44,7 @@ OptionValues given(std::initializer_list<std::pair<const char*, const char*>> op
     return values;
 }
 
-bool notes_say(const std::vector<Note>& notes, const std::string& words) {
+bool notes_contain(const std::vector<Note>& notes, const std::string& words) {
     return std::ranges::count(notes, words, &Note::text) == 1;
 }
 
@@ -80,7 +80,7 @@ TEST_CASE_FIXTURE(OnDisk,
                                {"decoder_attentions.0", {1, 3, 3}, w}});
     const auto file = must(read_tensors(scratch.at("t5.npz")));
     CHECK(file.numbers == Extents{0, 1, 2, 3});
-    CHECK(notes_say(
+    CHECK(notes_contain(
         file.notes,
         "layer 0 is encoder 0, layer 1 is encoder 1, layer 2 is decoder 0, layer 3 is cross 0"));
     CHECK(must(read_tensors(scratch.at("t5.npz"), given({{"group", "encoder"}}))).numbers ==
@@ -126,8 +126,8 @@ TEST_CASE_FIXTURE(OnDisk, "outputs of projections, as nnsight names them, are he
     CHECK(file.size.d_k == 2);
     CHECK(file.layers[0].q(0, 1, 0, 0) == q[2]);  // token 0, head 1
     CHECK(file.layers[0].q(0, 0, 1, 1) == q[5]);
-    CHECK(notes_say(file.notes,
-                    path + ": k_proj.output, q_proj.output, v_proj.output are read as K, Q, V, as "
+    CHECK(notes_contain(
+        file.notes, path + ": k_proj.output, q_proj.output, v_proj.output are read as K, Q, V, as "
                            "the outputs of projections, heads side by side and before RoPE; the "
                            "mask, scale and positions of that call are not in the file"));
 }
@@ -155,9 +155,9 @@ TEST_CASE_FIXTURE(OnDisk, "cu_seqlens parts packed documents") {
     };
     const auto file = must(bounds({0, 2, 5}));
     const std::string path = scratch.path().string();
-    CHECK(
-        notes_say(file.notes,
-                  path + ": cu_seqlens is read as 2 documents: a query sees the keys of its own"));
+    CHECK(notes_contain(
+        file.notes,
+        path + ": cu_seqlens is read as 2 documents: a query sees the keys of its own"));
     const auto trace = must(attend(file.layers[0], file.spec));
     for (Index i = 0; i < 5; ++i) {
         double sum = 0.0;  // softmax over the keys of the same document, d_k = 1
@@ -213,8 +213,8 @@ TEST_CASE_FIXTURE(OnDisk, "a layer of options of its own has the mask and the he
         CHECK(pairs(causal, layer) == 21);
         CHECK(parted.spec_of(layer).temperature == (layer == 0 ? 1.0 : 2.0));
     }
-    CHECK(notes_say(causal.notes,
-                    scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
+    CHECK(notes_contain(causal.notes,
+                        scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
     const auto call = must(read_call(scratch.at("f.npz"), {}, 1));
     CHECK(call.spec.mask.causal == CausalAlign::top_left);
 }
@@ -231,8 +231,8 @@ TEST_CASE_FIXTURE(OnDisk, "stored weights are compared under the documents of th
                               {"weights", {6, 6}, weights},
                               {"cu_seqlens", {3}, {}, {}, {}, bounds}});
     const auto file = must(read_tensors(scratch.at("f.npz")));
-    CHECK(notes_say(file.notes,
-                    scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
+    CHECK(notes_contain(file.notes,
+                        scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a sentence about a role names the array that has it") {

@@ -11,7 +11,7 @@ using namespace attn::files;
 
 namespace {
 
-const std::vector<std::string> kWords{"the", "cät", "🐈"};
+const std::vector<std::string> kDescriptions{"the", "cät", "🐈"};
 
 std::string golden(const std::string& name) { return std::string(ATTN_TEST_DATA "/npz/") + name; }
 
@@ -26,9 +26,9 @@ float first(const Tensor& tensor) { return tensor.values()[0]; }
 }  // namespace
 
 TEST_CASE("tokens are the same from unicode, from bytes and from JSON") {
-    CHECK(opened("tokens.npz").tokens == kWords);
-    CHECK(opened("tokens_bytes.npz").tokens == kWords);
-    CHECK(opened("tokens_json.npz").tokens == kWords);
+    CHECK(opened("tokens.npz").tokens == kDescriptions);
+    CHECK(opened("tokens_bytes.npz").tokens == kDescriptions);
+    CHECK(opened("tokens_json.npz").tokens == kDescriptions);
     CHECK(opened("tokens.npz").tokens_kv.empty());
     CHECK(opened("tokens.npz").notes.empty());
     CHECK(opened("qkv.npz").tokens.empty());
@@ -37,7 +37,7 @@ TEST_CASE("tokens are the same from unicode, from bytes and from JSON") {
 TEST_CASE("in cross-attention the keys have tokens of their own") {
     const TensorFile file = opened("tokens_cross.npz");
     CHECK(file.tokens == std::vector<std::string>{"a", "b"});
-    CHECK(file.tokens_kv == kWords);
+    CHECK(file.tokens_kv == kDescriptions);
     CHECK(file.size.tq == 2);
     CHECK(file.size.tk == 3);
 }
@@ -72,7 +72,7 @@ TEST_CASE("layers are read in the order of their numbers, each with its own arra
     CHECK(file.upstreams[0].stage == Stage::context);
     CHECK(file.upstreams[0].gradient.shape() == Shape{1, 2, 3, 4});
     CHECK(file.upstreams[1].gradient.empty());
-    CHECK(file.tokens == kWords);
+    CHECK(file.tokens == kDescriptions);
     CHECK(file.spec.mask.causal == CausalAlign::top_left);
     CHECK(file.size.heads == 2);
 }

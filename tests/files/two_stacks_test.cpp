@@ -73,7 +73,7 @@ view::AppState answered(view::AppState state, view::Actions actions) {
     return state;
 }
 
-bool is_said(const view::AppState& state, const char* words) {
+bool is_shown_text(const view::AppState& state, const char* words) {
     return state.message.words.find(words) != std::string::npos;
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("what the decoder wrote is typed, undone and kept; the message is of w
     CHECK(state.document().tokens.size() == 1);
     state = answered(state, {view::TypeBeside{"7 30 30"}});
     CHECK(state.document().tokens.size() == 4);
-    CHECK(is_said(state, "decoder: 4 × 4 weights of each head; the model's next token: "));
+    CHECK(is_shown_text(state, "decoder: 4 × 4 weights of each head; the model's next token: "));
     CHECK(view::build_step_view(state).controls.badge.starts_with("T5 decoder, trained weights"));
     const view::GroupsView shown = view::groups_view(state);
     CHECK(shown.names == Tokens{"encoder", "decoder", "cross"});
@@ -235,11 +235,11 @@ TEST_CASE("what the decoder wrote is typed, undone and kept; the message is of w
     CHECK(shown.beside == "7 30 30");
     // another text of the encoder: the decoder's tokens are as many as they were
     state = answered(state, {view::TypeText{"1 44"}});
-    CHECK(is_said(state, "decoder: 4 × 4"));
+    CHECK(is_shown_text(state, "decoder: 4 × 4"));
     CHECK(view::model_of(state.document())->beside == "7 30 30");
     show_group(state, "cross");
     state = answered(state, {view::TypeText{"1 44 20"}});
-    CHECK(is_said(state, "“1 44 20”: 3 tokens"));
+    CHECK(is_shown_text(state, "“1 44 20”: 3 tokens"));
     // both wait for one answer
     state = answered(state, {view::TypeBeside{"7"}, view::TypeText{"1 44"}});
     CHECK(state.document().size.tq == 2);
@@ -257,10 +257,10 @@ TEST_CASE("a change of group says what it drops, is undone, has interventions of
     const std::string folder = test::golden_model("t5").string();
     auto state = shown_group({folder, kSource, {}, {}, "7 30", "decoder"});
     view::apply(state, view::ShowGroup{"cross"});
-    CHECK(is_said(state, "Reading cross."));
+    CHECK(is_shown_text(state, "Reading cross."));
     REQUIRE(state.opening);
     view::apply(state, view::ShowGroup{"decoder"});
-    CHECK(is_said(state, "What is shown is decoder."));
+    CHECK(is_shown_text(state, "What is shown is decoder."));
     CHECK_FALSE(state.opening);
     view::apply(state, view::AskPatch{0, 0, Stage::v});
     REQUIRE(state.prompt);
@@ -271,12 +271,12 @@ TEST_CASE("a change of group says what it drops, is undone, has interventions of
     view::apply(state, view::SetTemperature{2.0});
     view::apply(state, view::SetScaling{true});
     state = answered(state, {view::ShowGroup{"cross"}});
-    CHECK(is_said(
+    CHECK(is_shown_text(
         state,
         "; dropped, as the other group's: 1 head that was off, the scaling, the temperature."));
     CHECK_FALSE(view::interventions_lack(state.document()).empty());
     view::apply(state, view::SwitchHead{0, 0, false});
-    CHECK(is_said(state, "Interventions are of a stack's own attention: cross has none."));
+    CHECK(is_shown_text(state, "Interventions are of a stack's own attention: cross has none."));
     CHECK_FALSE(state.opening);
 }
 
@@ -286,7 +286,7 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     state = answered(state, {view::OpenFile{(path / "image.png").string()}});
     CHECK(view::group_of(state.document()) == "image");
     CHECK(state.document().tokens.size() == 10);
-    CHECK(is_said(state, "image: 10 × 10 weights of each head"));
+    CHECK(is_shown_text(state, "image: 10 × 10 weights of each head"));
     CHECK_FALSE(view::groups_view(state).reads_text);
     CHECK(view::groups_view(state).label == "images");
     show_group(state, "match");
@@ -295,7 +295,7 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     state = answered(state, {view::TypeBeside{clip_images()}});
     CHECK(state.document().tokens == Tokens{"image.png", "tall.png"});
     state = answered(state, {view::TypeText{"1 44 || 1 5 2"}});
-    CHECK(is_said(state, "match: 2 × 2 weights"));
+    CHECK(is_shown_text(state, "match: 2 × 2 weights"));
     state.stage = Stage::q;
     CHECK(view::build_step_view(state).words.starts_with("Every image asks"));
     state.stage = Stage::k;
@@ -304,9 +304,9 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     CHECK(view::build_step_view(state).words.starts_with("Each image takes"));
     show_group(state, "text");
     state = answered(state, {view::TypeText{"1 44 2 || 1 5 2"}});
-    CHECK(is_said(state, "“1 44 2”: 3 tokens"));
+    CHECK(is_shown_text(state, "“1 44 2”: 3 tokens"));
     state = answered(state, {view::ReadImage{"none.png"}});
-    CHECK(is_said(state, "what is shown stays"));
+    CHECK(is_shown_text(state, "what is shown stays"));
     CHECK(view::group_of(state.document()) == "text");
 }
 

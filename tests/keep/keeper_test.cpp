@@ -20,7 +20,7 @@ namespace {
 /// A window's state and what keeps its work, as the main loop joins them.
 struct Window {
     view::AppState state = view::initial_state();
-    Keeper keeper{true, [] {}};
+    Autosaver keeper{true, [] {}};
 
     Window() { act(keeper.begin(state)); }
     void act(const view::Actions& actions) {

@@ -29,14 +29,14 @@ bool are(const Values& weights, const std::vector<double>& expected, double tole
     return same;
 }
 
-MaskConvention filled(MaskFill fill, FillWay way = FillWay::written) {
+MaskConvention filled(MaskFill fill, FillMode way = FillMode::written) {
     return {.fill = fill, .way = way};
 }
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr MaskFill kFinite[] = {MaskFill::minus_1e9, MaskFill::minus_1e5, MaskFill::lowest};
 
-constexpr auto kAdded = FillWay::added;
+constexpr auto kAdded = FillMode::added;
 const MaskConvention kHides{.reading = MaskReading::hide}, kAfter{.moment = MaskMoment::after},
     kRenormalised{.moment = MaskMoment::after_renormalised}, kZero{.empty = EmptyResult::zero},
     kUniform{.empty = EmptyResult::uniform}, kOnto{.reading = MaskReading::added},
@@ -105,7 +105,7 @@ TEST_CASE("the weights of one row by each convention") {
 
 TEST_CASE("a finite fill is −∞ while a key is allowed and scores are small; of none it is even") {
     for (const MaskFill fill : kFinite) {
-        for (const FillWay way : {FillWay::written, FillWay::added})
+        for (const FillMode way : {FillMode::written, FillMode::added})
             CHECK(weights_of(filled(fill, way), {1, 2, 3}, {1, 0, 1}) ==
                   weights_of({}, {1, 2, 3}, {1, 0, 1}));
         CHECK(are(weights_of(filled(fill), {0, 1, 2, 3}, {0, 0, 0, 0}), {0.25, 0.25, 0.25, 0.25},

@@ -14,7 +14,7 @@ namespace {
 using view::AppState;
 
 // Sixty-four words of one to fourteen letters.
-constexpr std::string_view kWords =
+constexpr std::string_view kDescriptions =
     "the old lighthouse keeper wrote in a careful hand that every winter storm remembers its own "
     "name and no ship which heard them ever came home without one extraordinarily bright lamp "
     "burning on top of her mast while gulls circled above grey water waiting for fish or perhaps "
@@ -29,7 +29,7 @@ AppState document_of(const Case& at) {
 }
 
 /// Computed once.
-const AppState& kept_document(const Case& at) {
+const AppState& cached_document(const Case& at) {
     static std::map<std::tuple<Index, Index, Index>, AppState> kept;
     const std::tuple key{at.tokens, at.heads, at.key_width};
     if (const auto found = kept.find(key); found != kept.end()) return found->second;
@@ -61,7 +61,7 @@ void rest(AppState& state) {
 
 AppState entered(const Case& at) {
     const view::WorkspaceInfo* const row = view::find_workspace(view::workspaces(), at.workspace);
-    AppState state = at.shot < 0 ? kept_document(at) : view::initial_state();
+    AppState state = at.shot < 0 ? cached_document(at) : view::initial_state();
     view::apply(state, view::SetWorkspace{std::string(at.workspace)});
     if (at.shot < 0 && at.workspace == "step") view::apply(state, view::GoToStage{at.stage});
     if (at.shot >= 0) view::play(state, row->shots()[at.shot].actions);
@@ -85,12 +85,12 @@ std::string name_of(const Case& at) {
 
 std::string sentence_of(Index tokens) {
     std::size_t end = 0;
-    for (Index n = 0; n < tokens; ++n) end = kWords.find(' ', end + 1);
-    return std::string(kWords.substr(0, end));
+    for (Index n = 0; n < tokens; ++n) end = kDescriptions.find(' ', end + 1);
+    return std::string(kDescriptions.substr(0, end));
 }
 
 Scene scene_of(const Case& at) {
-    Scene scene{kept_document(at), {}};
+    Scene scene{cached_document(at), {}};
     scene.refused = refusal(scene.state, at);
     scene.state.theme = at.theme;
     scene.state.ui_scale = at.scale;
@@ -102,11 +102,11 @@ Scene scene_of(const Case& at) {
 
 view::AppState screen_of(const Case& at) {
     static AppState kept;
-    static std::string kept_name;
+    static std::string cached_name;
     const std::string name = fmt::format("{} {} {} {}", at.workspace, at.shot, at.tokens, at.heads);
-    if (name != kept_name) {
+    if (name != cached_name) {
         kept = entered(at);
-        kept_name = name;
+        cached_name = name;
     }
     AppState state = kept;
     state.theme = at.theme;

@@ -45,7 +45,7 @@ bool is_word(const std::string& part) {
 
 bool is_in_grid(const Words& words, const Log& log, const std::set<std::string>& tokens) {
     if (tokens.contains(words.text)) return true;
-    return std::ranges::any_of(log.stands, [&](const Stand& stand) {
+    return std::ranges::any_of(log.stands, [&](const RecordedRect& stand) {
         return stand.kind != Kind::chart && is_in(middle(words.bounds()), stand.at);
     });
 }
@@ -68,7 +68,7 @@ void count(const Words& words, Measures& measures) {
 void find_hero(const Log& log, const Looking& at, Measures& measures) {
     const double canvas = at.window.height() - (kBar + kBottom) * at.scale;
     std::vector<Rect> pictures;
-    for (const Stand& stand : log.stands)
+    for (const RecordedRect& stand : log.stands)
         if (stand.kind == Kind::cells || stand.kind == Kind::chart) pictures.push_back(stand.at);
     for (const Shown& shown : log.pictures) pictures.push_back(shared_part(shown.at, shown.clip));
     for (const Rect& each : pictures) {
@@ -146,7 +146,7 @@ float free_beside(const Words& words, const std::vector<Words>& seen, const Log&
     for (const Mark& mark : log.marks)
         if (mark.color.a > 0) meet(shared_part(mark.at, mark.clip));
     for (const Shown& shown : log.pictures) meet(shown.at);
-    for (const Stand& stand : log.stands) meet(stand.at);
+    for (const RecordedRect& stand : log.stands) meet(stand.at);
     return end - at.high.x;
 }
 

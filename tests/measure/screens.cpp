@@ -20,7 +20,7 @@ namespace {
 
 using view::AppState;
 
-constexpr int kFramesToSettle = 4;  // ImGui lays out with the sizes of the frame before
+constexpr int kLayoutFrames = 4;  // ImGui lays out with the sizes of the frame before
 constexpr float kFrameSeconds = 1.0F / 60.0F;
 
 float scale_of(const AppState& state, Index height) {
@@ -77,7 +77,7 @@ class OffscreenCamera : public Camera {
     Shot take(const AppState& state) override {
         prepare(state);
         Shot shot;
-        for (int n = 0; n < kFramesToSettle; ++n) shot.log = frame(state);
+        for (int n = 0; n < kLayoutFrames; ++n) shot.log = frame(state);
         shot.pixels = target_->read();
         return shot;
     }
@@ -131,10 +131,10 @@ Log laid_out(const AppState& state, const Case& at) {
     const float scale = scale_of(state, at.height);
     ui::NullContext& context = context_of(at, scale);
     Log log;
-    for (int n = 0; n < kFramesToSettle; ++n) {
+    for (int n = 0; n < kLayoutFrames; ++n) {
         context.begin_frame();
         log = draw(state, context.fonts(), kNoTexture, scale);
-        if (n + 1 == kFramesToSettle)
+        if (n + 1 == kLayoutFrames)
             for (Words& words : log.words) words.lacking = lacking_of(context.fonts(), words);
         context.end_frame();
     }
@@ -145,10 +145,10 @@ std::optional<Rect> tooltip_at(const AppState& state, const Case& at, view::Poin
     const float scale = scale_of(state, at.height);
     ui::NullContext& context = context_of(at, scale);
     std::optional<Rect> tip;
-    for (int n = 0; n <= kFramesToSettle; ++n) {
+    for (int n = 0; n <= kLayoutFrames; ++n) {
         context.begin_frame();
         draw(state, context.fonts(), kNoTexture, scale);
-        const bool last = n == kFramesToSettle;
+        const bool last = n == kLayoutFrames;
         ImGui::GetIO().MousePos = last ? ImVec2{-FLT_MAX, -FLT_MAX} : ImVec2{pointer.x, pointer.y};
         const ImGuiWindow* const window = ImGui::FindWindowByName("##Tooltip_00");
         if (last && window != nullptr && window->Active && !window->Hidden)

@@ -69,7 +69,7 @@ struct Shown {
 };
 
 /// Where the drawing says that cells, their labels or a chart stand.
-struct Stand {
+struct RecordedRect {
     ui::Measuring::Kind kind;
     Rect at;  // as much of it as shows
 };
@@ -78,7 +78,7 @@ struct Log {
     std::vector<Words> words;  // without what was painted over
     std::vector<Mark> marks;   // likewise; of a fill, all
     std::vector<Shown> pictures;
-    std::vector<Stand> stands;
+    std::vector<RecordedRect> stands;
 };
 
 /// Draws into ImGui by another painter and notes what it draws. Between NewFrame() and Render().

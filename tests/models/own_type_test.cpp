@@ -132,11 +132,11 @@ TEST_CASE("a vocabulary of more words than are multiplied at a time: each word h
     FloatArrays arrays = rounded_weights("gpt2", HalfFormat::float16);
     const Scratch few_folder, many_folder;
     const ModelRun few = run_of(model_with(few_folder, "gpt2", file_of(arrays, nullptr)));
-    constexpr Index kWords = 9000;
+    constexpr Index kDescriptions = 9000;
     FloatArray& table = arrays.at("transformer.wte.weight");
     const Index words = table.extents[0];
     const std::vector<float> own = table.values;
-    while (std::ssize(table.values) < kWords * table.extents[1])
+    while (std::ssize(table.values) < kDescriptions * table.extents[1])
         table.values.insert(table.values.end(), own.begin(), own.end());
     table.extents[0] = std::ssize(table.values) / table.extents[1];
     write_bytes(many_folder / "model.safetensors", file_of(arrays, nullptr));
@@ -145,7 +145,7 @@ TEST_CASE("a vocabulary of more words than are multiplied at a time: each word h
     config["vocab_size"] = table.extents[0];
     std::ofstream(many_folder / "config.json") << config;
     const ModelRun many = run_of(must(Model::open(many_folder.path())));
-    REQUIRE(many.read_out.shape().d >= kWords);
+    REQUIRE(many.read_out.shape().d >= kDescriptions);
     REQUIRE(few.read_out(0, 0, 0, 1) != few.read_out(0, 0, 0, 2));
     for (Index t = 0; t < many.read_out.shape().t; ++t)
         for (Index word = 0; word < many.read_out.shape().d; ++word)

@@ -60,7 +60,7 @@ std::set<std::string> persisted_names() {
         names.insert(path);
         Collect fields(names, path, '/');
         Slots looks, controls;
-        for (const KeptValue& kept : workspace->values)
+        for (const PersistedValue& kept : workspace->values)
             kept.type->describe(fields, (kept.undone ? controls : looks).edit(*kept.type));
     }
     return names;

@@ -66,7 +66,7 @@ class ChangeOne : public view::IdleVisitor {
     std::string name_;
 };
 
-inline view::Slots& slots_of(view::AppState& state, const view::KeptValue& kept) {
+inline view::Slots& slots_of(view::AppState& state, const view::PersistedValue& kept) {
     return kept.undone ? state.history[state.now].controls : state.looks;
 }
 
@@ -96,7 +96,7 @@ struct Changed {
 inline std::vector<Changed> every_field_changed(const view::AppState& first) {
     std::vector<Changed> all;
     for (const view::WorkspaceInfo* workspace : view::workspaces())
-        for (const view::KeptValue& kept : workspace->values) {
+        for (const view::PersistedValue& kept : workspace->values) {
             std::size_t count = 1;
             for (std::size_t n = 0; n < count; ++n) {
                 Changed one{workspace, {}, first};

@@ -63,7 +63,7 @@ bool overlap(const SeenText& a, const SeenText& b) {
 }
 
 /// Every matrix that a symbol of the inspector stands for, found by going over its formula.
-std::vector<OperandId> lit_by_inspector(App& app) {
+std::vector<OperandId> highlighted_by_inspector(App& app) {
     std::vector<OperandId> lit;
     for (float y = 124.0F; y < 214.0F; y += 9.0F)
         for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
@@ -74,8 +74,8 @@ std::vector<OperandId> lit_by_inspector(App& app) {
     return lit;
 }
 
-bool are_lit(App& app, const std::vector<OperandId>& expected) {
-    const std::vector<OperandId> lit = lit_by_inspector(app);
+bool are_highlighted(App& app, const std::vector<OperandId>& expected) {
+    const std::vector<OperandId> lit = highlighted_by_inspector(app);
     return lit.size() == expected.size() && std::ranges::is_permutation(lit, expected);
 }
 
@@ -176,9 +176,9 @@ TEST_CASE("a symbol of the formula under the pointer names its matrix") {
 TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and of gradients") {
     App app;
     app.act({view::GoToStage{Stage::q}, view::SelectCell{{Stage::q, 1, 0}}});
-    CHECK(are_lit(app, {Stage::x, Param::w_q}));
+    CHECK(are_highlighted(app, {Stage::x, Param::w_q}));
     app.act({view::ShowGradients{true}});
-    CHECK(are_lit(app, {Stage::scores, Stage::k}));
+    CHECK(are_highlighted(app, {Stage::scores, Stage::k}));
     view::apply(app.state, view::ShowGradients{false});
     for (float y = 124.0F; y < 214.0F && step_look(app.state).lit != OperandId(Param::w_q);
          y += 9.0F)

@@ -9,7 +9,7 @@ using namespace attn::test;
 
 namespace {
 
-constexpr float kBarFoot = 72.0F;
+constexpr float kBarFooter = 72.0F;
 
 /// The window over T5's encoder; what its bar says is where it stands.
 struct OverStacks : App {
@@ -34,7 +34,7 @@ struct OverStacks : App {
     /// nullptr: the bar does not have it.
     const SeenText* in_bar(const std::string& text) const {
         const auto found = std::ranges::find_if(texts, [&](const SeenText& each) {
-            return each.text == text && each.low.y < kBarFoot;
+            return each.text == text && each.low.y < kBarFooter;
         });
         return found == texts.end() ? nullptr : &*found;
     }

@@ -86,9 +86,9 @@ TEST_CASE("Tab reaches the sentence once, and the arrow keys go from word to wor
 
 TEST_CASE("the doors are offered under the weights until one of them is gone through") {
     const view::AppState with_doors =
-        state_after({view::GoToStage{Stage::weights}, view::ShowDoors{true}});
+        state_after({view::GoToStage{Stage::weights}, view::ShowStartButtons{true}});
     CHECK(build_step_view(with_doors).doors);
-    CHECK_FALSE(build_step_view(state_after({view::ShowDoors{true}})).doors);  // at X
+    CHECK_FALSE(build_step_view(state_after({view::ShowStartButtons{true}})).doors);  // at X
     for (const auto& [x, door] : {std::pair{160.0F, 0}, {400.0F, 1}, {560.0F, 2}, {760.0F, 3}}) {
         App app;
         app.set(with_doors, 30);

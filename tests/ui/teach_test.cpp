@@ -208,8 +208,8 @@ TEST_CASE("the next page of a tour has its button from the start, and it says wh
 }
 
 TEST_CASE("presenting shows no doors") {
-    view::AppState state = view::after(view::initial_state(),
-                                       {view::GoToStage{Stage::weights}, view::ShowDoors{true}});
+    view::AppState state = view::after(
+        view::initial_state(), {view::GoToStage{Stage::weights}, view::ShowStartButtons{true}});
     CHECK(Seen(state).has("Open my model"));
     view::apply(state, view::SetPresenter{true});
     CHECK_FALSE(Seen(state).has("Open my model"));
@@ -234,5 +234,5 @@ TEST_CASE("a workspace that has nothing to show of a large matrix leads back to 
     alone.now = 0;
     view::acted(alone, Seen(alone).click("Open “The cat sat down”"));
     CHECK(is_toy(alone.document()));
-    CHECK_FALSE(view::way_back(alone));
+    CHECK_FALSE(view::undo_hint(alone));
 }

@@ -57,7 +57,7 @@ struct Maker {
     }
 
     PlantedCase planted;
-    Plain plain;
+    ViewActions plain;
 };
 
 bool causal(Index, Index i, Index j) { return j <= i; }

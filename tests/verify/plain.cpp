@@ -13,7 +13,7 @@ struct Made {
     TensorD scores, scaled, biased, masked, weights, context, logsumexp;
 };
 
-void fill_scores(const Plain& p, Made& made) {
+void fill_scores(const ViewActions& p, Made& made) {
     for_each_entry(made.scores.shape(), [&](Index b, Index h, Index i, Index j) {
         double sum = 0.0;
         for (Index c = 0; c < p.q.shape().d; ++c)
@@ -26,7 +26,7 @@ void fill_scores(const Plain& p, Made& made) {
     });
 }
 
-void softmax_row(const Plain& p, Made& made, Index b, Index h, Index i) {
+void softmax_row(const ViewActions& p, Made& made, Index b, Index h, Index i) {
     const auto m = made.masked.matrix(b, h).row(i);
     const auto a = made.weights.matrix(b, h).row(i);
     const double most = *std::ranges::max_element(m);
@@ -46,7 +46,7 @@ void softmax_columns(Made& made, Index b, Index h) {
     }
 }
 
-void fill_context(const Plain& p, Made& made) {
+void fill_context(const ViewActions& p, Made& made) {
     const Index keys = p.v.shape().t;
     for_each_entry(made.context.shape(), [&](Index b, Index h, Index i, Index c) {
         for (Index j = 0; j < keys; ++j)
@@ -71,7 +71,7 @@ Tensor merged(const Tensor& context, bool transposes) {
 
 }  // namespace
 
-Trace run_plain(const Plain& p) {
+Trace run_plain(const ViewActions& p) {
     const Shape q = p.q.shape(), k = p.k.shape();
     const Shape pairs{q.b, q.h, q.t, k.t};
     const TensorD none(pairs);

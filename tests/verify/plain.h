@@ -9,7 +9,7 @@ namespace attn::test {
 
 /// Attention in plain loops of its own, each step of which a test can do wrongly: what a kernel with that fault would
 /// give. b batch entry, h query head, i query row, j key column.
-struct Plain {
+struct ViewActions {
     Tensor q, k, v;  // [B,H,Tq,d_k], [B,Hkv,Tk,d_k], [B,Hkv,Tk,d_v]; q and k already turned
     double factor = 1.0;
     std::function<Index(Index h)> key_head = [](Index h) { return h; };
@@ -29,7 +29,7 @@ struct Plain {
 };
 
 /// scores … weights, context, output and logsumexp, as float32.
-Trace run_plain(const Plain& plain);
+Trace run_plain(const ViewActions& plain);
 
 /// Row t of each head turned by its position first + t. pairs of columns c and c + d/2, or 2c and 2c + 1; angle(p, c) of
 /// position p.

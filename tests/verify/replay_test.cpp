@@ -48,7 +48,7 @@ TEST_CASE("the loops of these tests are the reference too") {
         if (!one.name.starts_with("plain")) continue;
         CAPTURE(one.name);
         const Subject subject = make_subject(cast<double>(one.inputs), one.spec).value();
-        Plain plain{one.inputs.q, one.inputs.k, one.inputs.v};
+        ViewActions plain{one.inputs.q, one.inputs.k, one.inputs.v};
         plain.factor = 1.0 / std::sqrt(static_cast<double>(one.inputs.q.shape().d));
         plain.key_head = plain.value_head = [&](Index h) {
             return h / (subject.size.heads / subject.size.kv_heads);

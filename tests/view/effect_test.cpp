@@ -338,7 +338,7 @@ TEST_CASE("a stage's sentence holds for W_O, biases and empty rows, and names th
 
 TEST_CASE("rows are said to sum to 1, and vectors to be given, only where they are") {
     for (const AppState& state : sample_states()) {
-        if (!is_kept(state, Stage::weights)) continue;
+        if (!is_stored_stage(state, Stage::weights)) continue;
         const auto a = sheet_of(state, Stage::weights).values;
         bool one = true;
         for (Index i = 0; i < a.rows; ++i) {

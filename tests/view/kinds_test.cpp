@@ -180,7 +180,7 @@ TEST_CASE("Shift+M measures both sides: of these settings alone, in no session a
     CHECK_FALSE(requested_kinds_time(state));
     state = pressed(state, shift(Key::m));
     REQUIRE(requested_kinds_time(state));
-    CHECK_FALSE(shown_workspace(state).has_settled(state));
+    CHECK_FALSE(shown_workspace(state).is_idle(state));
     const std::string before = session_to_json(state);
     answer_all(state);
     CHECK_FALSE(requested_kinds_time(state));

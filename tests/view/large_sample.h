@@ -61,7 +61,7 @@ inline AppState planted_state(const large::PlantedSpec& spec = {.tokens = 1024})
 }
 
 /// The same with what a map answers, once all of the view is there.
-inline AppState settled_state(AppState state, const Actions& actions = {}) {
+inline AppState idle_state(AppState state, const Actions& actions = {}) {
     state = after(std::move(state), actions);
     const MapRequest request = requested_map(state).value();
     large::WeightMap map(request.input, {}, [] {});

@@ -152,7 +152,7 @@ TEST_CASE("a generated matrix that is opened is shown here, and asked for by its
 }
 
 TEST_CASE("a settled view is covered by tiles, and exact; what is kept is said where it is less") {
-    const AppState state = settled_state(planted_state());
+    const AppState state = idle_state(planted_state());
     const LargeView view = build_large_view(state);
     CHECK(view.quality == "exact");
     CHECK_FALSE(view.sampled);
@@ -175,16 +175,16 @@ TEST_CASE("a settled view is covered by tiles, and exact; what is kept is said w
     CHECK(view.pass.fraction == 1.0);
     CHECK_FALSE(view.top.empty());
     const std::string words =
-        build_large_view(settled_state(planted_state({.tokens = 4096}))).bottom_line;
+        build_large_view(idle_state(planted_state({.tokens = 4096}))).bottom_line;
     CAPTURE(words);
     CHECK(words.starts_with("kept: "));
     CHECK(has(words, " of 64 MiB; "));
     CHECK(has(words, "in place of 16,777,216 float32 weights"));
-    CHECK(build_large_view(settled_state(planted_state({.tokens = 256}))).bottom_line.empty());
+    CHECK(build_large_view(idle_state(planted_state({.tokens = 256}))).bottom_line.empty());
 }
 
 TEST_CASE("close by, cells have their numbers, and the selected one its whole arithmetic") {
-    AppState state = settled_state(planted_state(), {GoToNeedle{}});
+    AppState state = idle_state(planted_state(), {GoToNeedle{}});
     LargeView view = build_large_view(state);
     REQUIRE_FALSE(view.figures.empty());
     CHECK(view.marks.size() == 1);
@@ -216,7 +216,7 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
 
 TEST_CASE("a masked cell says so and has no number") {
     AppState state = planted_state({.tokens = 512, .causal = true});
-    state = settled_state(std::move(state), {GoToCell{{5, 9}}});
+    state = idle_state(std::move(state), {GoToCell{{5, 9}}});
     const Action answer = run(*requested_map_cell(state), {});
     state = after(std::move(state), {answer, HoverMapCell{{{5, 9}}}});
     const LargeView view = build_large_view(state);
@@ -228,7 +228,7 @@ TEST_CASE("a masked cell says so and has no number") {
 
 TEST_CASE("a search lists the strongest cells of a column") {
     using Of = large::Search::Of;
-    const AppState state = settled_state(planted_state(), {SearchMap{large::Search{Of::key, 0}}});
+    const AppState state = idle_state(planted_state(), {SearchMap{large::Search{Of::key, 0}}});
     const LargeView view = build_large_view(state);
     CHECK(has(view.found_title, "What attends to key 0: Σ of the column = "));
     REQUIRE_FALSE(view.found.empty());
@@ -238,7 +238,7 @@ TEST_CASE("a search lists the strongest cells of a column") {
 }
 
 TEST_CASE("the needle has a mark while some of its cell is on the canvas") {
-    const AppState state = settled_state(planted_state(), {GoToNeedle{}});
+    const AppState state = idle_state(planted_state(), {GoToNeedle{}});
     REQUIRE(map_look(state).input->needle);
     const auto marks_at = [&](double first_column) {  // of the canvas: 1000 pixels, 1/64 cell each
         AppState moved = state;

@@ -45,7 +45,7 @@ std::string all_text(const InspectorView& view) {
 }  // namespace
 
 TEST_CASE("no NaN hides: badge, legend, profiles, lists, a sentence count it and name the first") {
-    AppState state = settled_state(nan_state());
+    AppState state = idle_state(nan_state());
     LargeView view = build_large_view(state);
     CHECK(view.quality == "exact, 1,024 NaN");
     CHECK(view.flawed);
@@ -64,13 +64,13 @@ TEST_CASE("no NaN hides: badge, legend, profiles, lists, a sentence count it and
           "texels with NaN");
     CHECK_FALSE(view.column_profile->bars.empty());
     // the cell itself: which score it comes from
-    state = settled_state(std::move(state), {GoToCell{{321, 9}}});
+    state = idle_state(std::move(state), {GoToCell{{321, 9}}});
     state = after(std::move(state), {run(*requested_map_cell(state), {})});
     view = build_large_view(state);
     CHECK(view.inspector.value == "NaN");
     CHECK(has(all_text(view.inspector), "it makes every weight of query 321 NaN"));
     // looked at elsewhere
-    state = settled_state(std::move(state), {GoToCell{{900, 900}}});
+    state = idle_state(std::move(state), {GoToCell{{900, 900}}});
     view = build_large_view(state);
     CHECK(view.quality == "exact, NaN outside the view");
     CHECK(view.legend.nan.empty());
@@ -78,7 +78,7 @@ TEST_CASE("no NaN hides: badge, legend, profiles, lists, a sentence count it and
 }
 
 TEST_CASE("a view of finite numbers says nothing of NaN; ±∞ in an operand is always named") {
-    LargeView view = build_large_view(settled_state(planted_state()));
+    LargeView view = build_large_view(idle_state(planted_state()));
     CHECK(view.quality == "exact");
     CHECK_FALSE(view.flawed);
     CHECK(view.legend.nan.empty());
@@ -86,7 +86,7 @@ TEST_CASE("a view of finite numbers says nothing of NaN; ±∞ in an operand is 
     CHECK_FALSE(view.first_nan);
     CHECK(view.row_profile->nans.empty());
     CHECK(view.row_profile->bars.empty());  // every row sums to 1
-    const AppState state = settled_state(changed_state([](Document& document, Inputs& inputs) {
+    const AppState state = idle_state(changed_state([](Document& document, Inputs& inputs) {
         for (Index c = 0; c < inputs.k.shape().d; ++c) inputs.k(0, 0, 1000, c) = 0.0F;
         inputs.k(0, 0, 1000, 0) = HUGE_VALF;
         // every query sees a score of −∞ there: a weight of 0
@@ -101,13 +101,13 @@ TEST_CASE("a view of finite numbers says nothing of NaN; ±∞ in an operand is 
 }
 
 TEST_CASE("profiles say what they sum or average, with the same unit at every zoom") {
-    AppState state = settled_state(planted_state());
+    AppState state = idle_state(planted_state());
     LargeView view = build_large_view(state);
     CHECK(view.column_profile->title ==
           "mean weight per key over the 1,024 queries in view, 2 keys a bar");
     CHECK(view.row_profile->title ==
           "weight per query, Σ over the 1,024 keys in view, 2 queries a bar");
-    state = settled_state(std::move(state), {SetMapCamera{{500.0, 500.5, 1.0 / 8.0}}});
+    state = idle_state(std::move(state), {SetMapCamera{{500.0, 500.5, 1.0 / 8.0}}});
     view = build_large_view(state);
     CHECK(view.column_profile->title == "mean weight per key over the 100 queries in view");
     CHECK(view.row_profile->title == "weight per query, Σ over the 125 keys in view");
@@ -119,8 +119,7 @@ TEST_CASE("texels are single cells from two pixels a cell on, and even from one"
             CAPTURE(cell_px);
             AppState state = planted_state({.tokens = 700, .d_k = 32});
             state = after(std::move(state), {SetMapCanvas{{500.0, 300.0, scale}}});
-            state =
-                settled_state(std::move(state), {SetMapCamera{{350.0, 300.0, scale / cell_px}}});
+            state = idle_state(std::move(state), {SetMapCamera{{350.0, 300.0, scale / cell_px}}});
             CHECK(drawn_level(map_look(state)) == 0);
             const LargeView view = build_large_view(state);
             REQUIRE_FALSE(view.pictures.empty());
@@ -145,7 +144,7 @@ TEST_CASE("a finished pass has no bar and cannot be paused") {
     AppState state = planted_state();
     CHECK(pass_command(state).enabled);
     CHECK_FALSE(build_large_view(state).pass.done);
-    state = settled_state(std::move(state));
+    state = idle_state(std::move(state));
     const LargeView view = build_large_view(state);
     CHECK(view.pass.done);
     CHECK_FALSE(view.pass.offer_pause);
@@ -160,7 +159,7 @@ TEST_CASE("tokens of a document label both rulers and the words of the pointer")
             document.tokens.push_back(n == 3 ? " gold" : fmt::format("t{}", n));
         document.landmarks = nullptr;
     };
-    AppState state = settled_state(changed_state(tokens), {GoToCell{{10, 3}}});
+    AppState state = idle_state(changed_state(tokens), {GoToCell{{10, 3}}});
     state = after(std::move(state), {HoverMapCell{{{10, 3}}}});
     const LargeView view = build_large_view(state);
     const auto labels = [](const std::vector<RulerMark>& marks) {
@@ -177,13 +176,13 @@ TEST_CASE("tokens of a document label both rulers and the words of the pointer")
     CHECK(has(view.hover_words, "query 10 “t10” → key 3 “" + shown_token(" gold") + "”"));
     for (const RulerMark& mark : view.column_ruler)
         if (!mark.chosen) CHECK(mark.room == doctest::Approx(48.0));
-    state = settled_state(std::move(state), {SetMapCamera{{500.0, 500.0, 1.0 / 4.0}}});
+    state = idle_state(std::move(state), {SetMapCamera{{500.0, 500.0, 1.0 / 4.0}}});
     CHECK_FALSE(labels(build_large_view(state).row_ruler).contains("t500"));
 }
 
 TEST_CASE("the picture of scores: which scores, a diverging legend about zero, their numbers") {
-    AppState state = settled_state(planted_state({.tokens = 1024, .causal = true}),
-                                   {SetMapPicture{MapPictureOf::scores}, GoToCell{{300, 297}}});
+    AppState state = idle_state(planted_state({.tokens = 1024, .causal = true}),
+                                {SetMapPicture{MapPictureOf::scores}, GoToCell{{300, 297}}});
     CHECK(requested_map(state)->view.scores);
     state =
         after(std::move(state), {run(*requested_map_cell(state), {}), HoverMapCell{{{300, 297}}}});
@@ -205,17 +204,17 @@ TEST_CASE("the picture of scores: which scores, a diverging legend about zero, t
         for (const MapPicture& picture : of.pictures) all.insert(picture.content_key);
         return all;
     };
-    const AppState weights = settled_state(state, {SetMapPicture{MapPictureOf::weights}});
+    const AppState weights = idle_state(state, {SetMapPicture{MapPictureOf::weights}});
     for (const std::uint64_t key : keys(build_large_view(weights)))
         CHECK_FALSE(keys(view).contains(key));
-    const LargeView whole = build_large_view(settled_state(state, {FitMap{}}));
+    const LargeView whole = build_large_view(idle_state(state, {FitMap{}}));
     CHECK(whole.legend.title == "mean scaled score of 2 × 2 cells, S = q·k ÷ √d_k");
 }
 
 TEST_CASE("scores have one ink, which is read on the colour of every one in view") {
     for (const ThemeName name : {ThemeName::dark, ThemeName::light}) {
-        AppState state = settled_state(planted_state({.tokens = 512}),
-                                       {SetMapPicture{MapPictureOf::scores}, GoToNeedle{}});
+        AppState state = idle_state(planted_state({.tokens = 512}),
+                                    {SetMapPicture{MapPictureOf::scores}, GoToNeedle{}});
         state.theme = name;
         const double high = score_range_in_view(map_look(state));
         int dark = 0, light = 0;
@@ -255,7 +254,7 @@ TEST_CASE("strongest cells: where all is exact and none is above 0, every weight
     AppState state = call_state("large", [](Inputs& inputs, AttentionSpec&) {
         inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {400.0F, 400.0F});
     });
-    state = settled_state(with_map_input(after(state, {SetMapCanvas{{1000.0, 800.0}}})));
+    state = idle_state(with_map_input(after(state, {SetMapCanvas{{1000.0, 800.0}}})));
     const LargeView view = build_large_view(state);
     CHECK(view.quality == "exact");
     CHECK(view.top.empty());
@@ -263,14 +262,14 @@ TEST_CASE("strongest cells: where all is exact and none is above 0, every weight
 }
 
 TEST_CASE("the list of strongest cells says which of its two choices are on") {
-    AppState state = settled_state(planted_state());
+    AppState state = idle_state(planted_state());
     CHECK(build_large_view(state).top_title == "Strongest cells in view");
     CHECK(build_large_view(state).top.front().cell.column == 0);  // the sink
-    state = settled_state(std::move(state), {SetTopCells{{.skip_first_key = true}}});
+    state = idle_state(std::move(state), {SetTopCells{{.skip_first_key = true}}});
     CHECK(state.message.words == "Strongest cells in view without key 0.");
     CHECK(build_large_view(state).top_title == "Strongest cells in view without key 0");
     for (const StrongCell& each : build_large_view(state).top) CHECK(each.cell.column != 0);
-    state = settled_state(std::move(state), {SetTopCells{{true, true}}});
+    state = idle_state(std::move(state), {SetTopCells{{true, true}}});
     CHECK(build_large_view(state).top_title ==
           "Strongest cells in view without key 0, one per query");
     std::set<Index> queries;
@@ -279,12 +278,12 @@ TEST_CASE("the list of strongest cells says which of its two choices are on") {
 }
 
 TEST_CASE("the strongest cells of a sentence have its words") {
-    const AppState toy = settled_state(with_map_input(
+    const AppState toy = idle_state(with_map_input(
         after(initial_state(), {SetWorkspace{"large"}, SetMapCanvas{{1000.0, 800.0}}})));
     const LargeView view = build_large_view(toy);
     REQUIRE_FALSE(view.top.empty());
     CHECK(view.top.front().text == "The → The");
-    const AppState planted = settled_state(planted_state());
+    const AppState planted = idle_state(planted_state());
     CHECK(build_large_view(planted).top.front().text.find_first_not_of("0123456789, →") ==
           std::string::npos);
 }

@@ -215,5 +215,5 @@ TEST_CASE("two kinds of 300 tokens are a job's; a late answer of other settings 
     state = after(std::move(state), {late});
     CHECK(kinds_look(state).maps.size() == 3);
     CHECK_FALSE(requested_kinds(state));
-    CHECK(shown_workspace(state).has_settled(state));
+    CHECK(shown_workspace(state).is_idle(state));
 }

@@ -9,9 +9,9 @@ using namespace attn::view;
 namespace {
 
 /// All that a state says, and the arithmetic of its inspector.
-std::string words_said(const AppState& state) {
+std::string all_text_of(const AppState& state) {
     std::string all = state.message.words + "\n" + shown_workspace(state).inspector(state).as_text;
-    for (const std::string& text : Said(state).texts) all += "\n" + text;
+    for (const std::string& text : ScreenTexts(state).texts) all += "\n" + text;
     return all;
 }
 
@@ -88,7 +88,7 @@ struct OddCase {
     OddChange change;
     Actions actions;
     const char* says;
-    const char* says_not;
+    const char* forbidden_text;
 };
 
 const float kNoSink = -std::numeric_limits<float>::infinity();
@@ -155,9 +155,9 @@ TEST_CASE("what is said holds without a key, with a sink, and for factors of 0 a
         play(state, one.actions);
         answer_all(state);
         CAPTURE(one.name);
-        const std::string said = words_said(state);
+        const std::string said = all_text_of(state);
         CHECK_MESSAGE(has(said, one.says), said);
-        CHECK_FALSE(has(said, one.says_not));
+        CHECK_FALSE(has(said, one.forbidden_text));
     }
 }
 

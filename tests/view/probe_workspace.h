@@ -53,7 +53,7 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
             state.message.words = "depth " + std::to_string(depth);
         },
     .is_animating = [](const view::AppState&) { return true; },
-    .has_settled = [](const view::AppState&) { return true; },
+    .is_idle = [](const view::AppState&) { return true; },
     .figure_name = [](const view::AppState&) { return std::string("probed"); },
     .shots =
         [] {

@@ -32,10 +32,10 @@ TEST_CASE("in every workspace what cannot be answered ends, and is asked for aga
                 const AppState state = after(shown, {failure(kind, shown)});
                 const std::string words = failure_of(state, kind.name);
                 CHECK(has(words, "there is not enough memory for it."));
-                CHECK(said_of(state, kind.name, "computing…") == words);
+                CHECK(job_status_text(state, kind.name, "computing…") == words);
                 CHECK(state.notice->words == words);
                 CHECK_FALSE(open_request(kind, state));
-                CHECK(has_settled(*workspace, state));
+                CHECK(is_idle(*workspace, state));
                 const AppState left = after(state, {SetWorkspace{"exercises"}});
                 if (!kind.requested(left)) CHECK(failure_of(left, kind.name).empty());
                 ++failed;

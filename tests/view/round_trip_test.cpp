@@ -25,7 +25,7 @@ namespace {
 json kept_of(AppState state, const WorkspaceInfo& workspace) {
     auto all = ordered_json::object();
     JsonWriter writer(all, None::null);
-    for (const KeptValue& kept : workspace.values)
+    for (const PersistedValue& kept : workspace.values)
         kept.type->describe(writer, slots_of(state, kept).edit(*kept.type));
     return all;
 }

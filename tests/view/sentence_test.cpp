@@ -113,7 +113,7 @@ TEST_CASE("NaN is told exactly where a row of weights has one, in every model") 
         for (const Stage stage : ribbon_stages(state.document())) {
             if (stage < Stage::weights) continue;
             view::apply(state, GoToStage{stage});
-            const auto weights = sheet_of(state, told_weights(state)).values;
+            const auto weights = sheet_of(state, described_weights(state)).values;
             for (Index i = 0; i < weights.rows; ++i) {
                 const std::string words = attention_words(state, i);
                 const bool any =

@@ -4,7 +4,7 @@ using namespace attn::view;
 
 namespace {
 
-std::vector<std::pair<Index, Index>> lit_cells(const GridView& grid) {
+std::vector<std::pair<Index, Index>> highlighted_cells(const GridView& grid) {
     std::vector<std::pair<Index, Index>> cells;
     for (std::size_t n = 0; n < grid.lit.size(); ++n)
         if (grid.lit[n])
@@ -61,9 +61,9 @@ TEST_CASE("the ribbon says by what scores are divided") {
 
 TEST_CASE("step has settled when nothing fades and nothing moves") {
     AppState state = initial_state();
-    CHECK(shown_workspace(state).has_settled(state));
+    CHECK(shown_workspace(state).is_idle(state));
     step_look(state).fade = 0.5;
-    CHECK_FALSE(shown_workspace(state).has_settled(state));
+    CHECK_FALSE(shown_workspace(state).is_idle(state));
 }
 
 TEST_CASE("first launch is at X, and says what to press; X is word + position if made so") {
@@ -83,10 +83,10 @@ TEST_CASE("a score lights its row of Q and its column of the transposed K") {
         after(initial_state(), {GoToStage{Stage::scores}, HoverCell{CellRef{Stage::scores, 2, 1}}});
     const StepView view = build_step_view(state);
     REQUIRE(view.operands.size() == 2);
-    CHECK(lit_cells(view.operands[0]) ==
+    CHECK(highlighted_cells(view.operands[0]) ==
           std::vector<std::pair<Index, Index>>{{2, 0}, {2, 1}, {2, 2}, {2, 3}});
     CHECK(view.operands[1].title == "Kᵀ");
-    CHECK(lit_cells(view.operands[1]) ==
+    CHECK(highlighted_cells(view.operands[1]) ==
           std::vector<std::pair<Index, Index>>{{0, 1}, {1, 1}, {2, 1}, {3, 1}});
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("without W_O a number of the output lights its own in the context, and
         const StepView view = build_step_view(
             after(two_sequences_state(), {GoToStage{stage}, HoverCell{CellRef{stage, 1, 2}}}));
         REQUIRE_FALSE(view.operands.empty());
-        return lit_cells(view.operands[0]);
+        return highlighted_cells(view.operands[0]);
     };
     CHECK(lit(Stage::output) == std::vector<std::pair<Index, Index>>{{1, 2}});
     CHECK(lit(Stage::scores) ==

@@ -108,7 +108,7 @@ TEST_CASE("lookup: the more similar key is shorter, or longer and away from q; t
     struct {
         PlanePoint a, b, q;
         const char* says;
-        const char* says_not;
+        const char* forbidden_text;
     } const rows[] = {
         {{2, 2},
          {0.5, 0.5},
@@ -123,7 +123,7 @@ TEST_CASE("lookup: the more similar key is shorter, or longer and away from q; t
         const MemoryView view = build_memory_view(memory_state(row.a, row.b, row.q));
         CAPTURE(view.notes[0]);
         CHECK(has(view.notes[0], row.says));
-        CHECK_FALSE(has(view.notes[0], row.says_not));
+        CHECK_FALSE(has(view.notes[0], row.forbidden_text));
     }
     const MemoryView tie = build_memory_view(memory_state({1, 1}, {1, -1}, {1, 0}));
     CHECK_FALSE(has(tie.point, "the value of the best match"));

@@ -31,7 +31,7 @@ inline AppState mapped(AppState state, const Actions& actions = {}) {
     state = after(std::move(state), actions);
     while (const auto request = requested_map_input(state))
         state = after(std::move(state), {run(*request, {})});
-    state = settled_state(after(std::move(state), {Tick{1.0}}));  // at rest
+    state = idle_state(after(std::move(state), {Tick{1.0}}));  // at rest
     if (const auto request = requested_map_cell(state))
         state = after(std::move(state), {run(*request, {})});
     return state;

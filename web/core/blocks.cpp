@@ -14,7 +14,7 @@ constexpr std::align_val_t kBoundary{64};
 
 void* take_block(std::size_t bytes) { return ::operator new(bytes, kBoundary); }
 void give_block(void* block, std::size_t) noexcept { ::operator delete(block, kBoundary); }
-std::size_t kept_block_bytes() { return 0; }
-void release_kept_blocks() {}
+std::size_t cached_block_bytes() { return 0; }
+void release_cached_blocks() {}
 
 }  // namespace attn

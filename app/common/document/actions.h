@@ -226,15 +226,15 @@ struct SetTarget {
     static constexpr auto kJournalNames = journal_names("set_target", "cell", "value");
 };
 
-using DocumentActions =
-    ActionList<Plain<DraftSentence, ReadImage, TypeBeside, ShowGroup, OpenFile, OpenPlanted,
-                     ShowHead, ShowLayer, SetBackend, GoToStage, SelectCell, MoveSelection,
-                     ShowGradients, SetLoss, SetLossCell>,
-               Edits<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask, SetEmptyRows,
-                     ClearPaint, PaintRules, SetCell, SetTarget>,
-               Drags<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetWindow,
-                     SetWindowSides, SetGlobalTokens, SetBlock, SetPadding, PaintMask, SetSeed>,
-               Awaited<DocumentReady, TraceReady>, Moments<HoverCell>>;
+using DocumentActions = ActionList<
+    ViewActions<DraftSentence, ReadImage, TypeBeside, ShowGroup, OpenFile, OpenPlanted, ShowHead,
+                ShowLayer, SetBackend, GoToStage, SelectCell, MoveSelection, ShowGradients, SetLoss,
+                SetLossCell>,
+    EditActions<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask, SetEmptyRows,
+                ClearPaint, PaintRules, SetCell, SetTarget>,
+    DragActions<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetWindow,
+                SetWindowSides, SetGlobalTokens, SetBlock, SetPadding, PaintMask, SetSeed>,
+    Awaited<DocumentReady, TraceReady>, TransientActions<HoverCell>>;
 template <ListedIn<DocumentActions> A>
 inline constexpr Meta kMetaOf<A> = DocumentActions::kMeta<A>;
 

@@ -48,7 +48,7 @@ bool refuse_file(AppState& state, std::string_view what) {
 /// Whether a toy may take these sizes; says why not.
 bool sizes_fit(AppState& state, Index d_model, Index d_k, Index heads) {
     const std::string wrong = check_sizes(d_model, d_k, heads);
-    if (!wrong.empty()) say_error(state, wrong);
+    if (!wrong.empty()) show_error(state, wrong);
     return wrong.empty();
 }
 
@@ -121,7 +121,7 @@ void take_again(AppState& state, const Opened& opened) {
     state.history[state.now].opens = true;
     state.sentence_draft = text_of(state.document());
     if (!opened.notes.empty()) state.notice = {sentence(text_of(opened.notes)), Severity::warning};
-    leave_lacking_workspace(state);
+    leave_unavailable_workspace(state);
 }
 
 /// What a file gives was scaled before, or raw scores as its options say; a temperature divides those still.
@@ -183,7 +183,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (!state.opening) return;
     const OpenRequest request = *std::exchange(state.opening, std::nullopt);
     const auto* text = std::get_if<ModelText>(&request.what);
-    if (!action.opened) return say_error(state, action.fault + kept_words(state, text));
+    if (!action.opened) return show_error(state, action.fault + kept_words(state, text));
     if (const auto* path = std::get_if<std::string>(&request.what);
         path && state.prompt && state.prompt->kind == PromptKind::open &&
         state.prompt->path == *path)
@@ -219,7 +219,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (!session) state.kept.clear();
     if (!session)
         say(state, opened.notes.empty() ? words : words + " " + sentence(text_of(opened.notes)));
-    if (!session) leave_lacking_workspace(state);
+    if (!session) leave_unavailable_workspace(state);
 }
 
 void carry_out(AppState& state, const SetSentence& action) {
@@ -358,7 +358,7 @@ void carry_out(AppState& state, const ShowLayer& action) {
 void carry_out(AppState& state, const SetBackend& action) {
     if (action.name != kAuto && find_backend(action.name, state.backends) == nullptr &&
         !stages_lack(state.document()).empty())
-        return say_error(state, "there is no backend {} here", shortened(action.name));
+        return show_error(state, "there is no backend {} here", shortened(action.name));
     const std::string before = std::exchange(state.backend, action.name);
     if (auto done = compute(state); !done) {
         state.backend = before;

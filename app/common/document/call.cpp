@@ -70,7 +70,7 @@ void set_options(AttentionSpec& spec, const CallSettings& call) {
 
 // ---- actions
 
-std::string call_field_lacks(const Document& document, std::string_view field) {
+std::string call_field_unavailable(const Document& document, std::string_view field) {
     if (is_empty(document)) return empty_words(document);
     if (is_without_values(document))
         return fmt::format(
@@ -150,9 +150,9 @@ constexpr CallField kFields[] = {
 
 }  // namespace
 
-void set_call_field(AppState& state, const KeptField& field, const FieldValue& value) {
+void set_call_field(AppState& state, const PersistedField& field, const FieldValue& value) {
     const Document& before = state.document();
-    if (std::string lack = call_field_lacks(before, field.name); !lack.empty())
+    if (std::string lack = call_field_unavailable(before, field.name); !lack.empty())
         return warn(state, std::move(lack));
     const CallSettings was = call_of(before);
     CallSettings call = was;
@@ -183,7 +183,7 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
     Tensor& w_k = inputs.params[Param::w_k];
     if (w_k == w_q) return say(state, "W_K is W_Q already.");
     if (document.spec.kv_heads != document.spec.heads)
-        return say_error(
+        return show_error(
             state,
             "W_Q has {} heads and W_K {}: they can be equal with as many key/value heads as heads",
             document.spec.heads, document.spec.kv_heads);

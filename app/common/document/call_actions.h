@@ -10,7 +10,7 @@ namespace attn::view {
 
 /// Sets a field of the call; what a score or sinks need of a toy comes from its seed. Refused, in one sentence: what
 /// validate() says, and what needs tensors that the document does not have.
-void set_call_field(AppState& state, const KeptField& field, const FieldValue& value);
+void set_call_field(AppState& state, const PersistedField& field, const FieldValue& value);
 /// Fields that are read of the document itself, and set in it.
 template <class T>
 struct OfDocument {
@@ -45,11 +45,11 @@ struct CopyCall {
     static constexpr auto kJournalNames = journal_names("copy_call", "code");
 };
 
-using CallActions = ActionList<Plain<CopyCall>,
-                               Edits<SetScore, SetSinks, SetScaleOperands, SetSinusoid, SetRope,
-                                     SetAlibi, SetTraining, CopyQueryWeights>,
-                               Drags<SetSoftCap, SetRopeBase, SetQueryOffset, SetKeyHeads,
-                                     SetValueWidth, SetDropout, SetDropoutSeed>>;
+using CallActions = ActionList<ViewActions<CopyCall>,
+                               EditActions<SetScore, SetSinks, SetScaleOperands, SetSinusoid,
+                                           SetRope, SetAlibi, SetTraining, CopyQueryWeights>,
+                               DragActions<SetSoftCap, SetRopeBase, SetQueryOffset, SetKeyHeads,
+                                           SetValueWidth, SetDropout, SetDropoutSeed>>;
 template <ListedIn<CallActions> A>
 inline constexpr Meta kMetaOf<A> = CallActions::kMeta<A>;
 
@@ -60,7 +60,7 @@ struct CallReach {
 enum class CallGroup : std::uint8_t { sizes, score, positions, dropout };
 /// A field as panels and the palette offer it.
 struct CallField {
-    const KeptField* field;
+    const PersistedField* field;
     CallGroup group;
     Action (*set)(const FieldValue& value);
     /// Whether it means something in this call.
@@ -70,6 +70,6 @@ struct CallField {
 /// In the order in which they are shown.
 std::span<const CallField> call_fields();
 /// Why the field cannot be set in this document; "": it can.
-std::string call_field_lacks(const Document& document, std::string_view field);
+std::string call_field_unavailable(const Document& document, std::string_view field);
 
 }  // namespace attn::view

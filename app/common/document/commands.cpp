@@ -32,7 +32,7 @@ void add_heads(const CommandAdder& add, const AppState& state) {
 void add_call_field(const CommandAdder& add, const AppState& state, const CallField& field) {
     const CallSettings call = call_of(state.document());
     const FieldNow now = field_now(*field.field, &call);
-    const std::string lack = call_field_lacks(state.document(), field.field->name);
+    const std::string lack = call_field_unavailable(state.document(), field.field->name);
     const auto offer = [&](const std::string& words, const FieldValue& value) {
         add(fmt::format("Call: {} {}", now.words, words), {}, field.set(value), lack.empty(), lack);
     };

@@ -229,7 +229,7 @@ Result<Document> with_size(Document document) {
 
 std::string words_of(const OpenRequest& request) {
     if (const auto* path = std::get_if<std::string>(&request.what))
-        return is_state_text(*path) ? std::string(kStateTextWords) : *path;
+        return is_state_text(*path) ? std::string(kStateTextName) : *path;
     if (const auto* text = std::get_if<ModelText>(&request.what)) return text->model.path;
     if (const auto* trained = std::get_if<TrainedOrigin>(&request.what))
         return fmt::format("{} after {} training steps", train::info(trained->spec.task).key,

@@ -82,7 +82,7 @@ std::string with_effect(const AppState& state, std::string words) {
 /// What a toy's note and its heads' names say of weights holds for the scaling, temperature, call and masks that they were
 /// said of: under others the note says where the numbers come from, and no name stays. Back at the former ones, both
 /// are said again.
-void settle_note(const AppState& state, Document& document) {
+void update_note(const AppState& state, Document& document) {
     for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit) {
         const Document& said = *edit->document;
         if (said.inputs != document.inputs || !weighs_alike(said, document)) continue;
@@ -130,7 +130,7 @@ bool edit_document(AppState& state, Document document, const std::string& words,
 }
 
 void edit_spec(AppState& state, Document document, const std::string& words) {
-    if (is_toy(document)) settle_note(state, document);
+    if (is_toy(document)) update_note(state, document);
     edit_document(state, std::move(document), words);
 }
 
@@ -163,17 +163,17 @@ void travel(AppState& state, std::size_t to, const std::string& words) {
     say(state, with_effect(state, words));
 }
 
-std::optional<WayBack> way_back(const AppState& state) {
+std::optional<UndoHint> undo_hint(const AppState& state) {
     if (is_toy(state.document())) return std::nullopt;
     for (std::size_t n = state.now; n-- > 0;) {
         const Document& before = *state.history[n].document;
         if (is_toy(before) && !is_empty(before))
-            return WayBack{fmt::format("Back to “{}”", before.title), "As Ctrl+Z does",
-                           Actions(state.now - n, Undo{})};
+            return UndoHint{fmt::format("Back to “{}”", before.title), "As Ctrl+Z does",
+                            Actions(state.now - n, Undo{})};
     }
     const auto first = std::ranges::find(state.presets, kFirstPreset, &Preset::key);
     if (first == state.presets.end()) return std::nullopt;
-    return WayBack{
+    return UndoHint{
         fmt::format("Open “{}”", first->title), "Ctrl+Z goes back", {LoadPreset{first->key}}};
 }
 
@@ -193,7 +193,7 @@ void opened_another(AppState& state) {
 }
 
 void settle(AppState& state) {
-    settle_place(state);
+    clamp_place(state);
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->settle(state);
 }
 
@@ -211,12 +211,12 @@ void say(AppState& state, std::string words, Severity severity) {
     if (state.notice && state.notice->words.empty()) state.notice.reset();
 }
 
-void say_muted(AppState& state, std::string words) {
+void show_muted(AppState& state, std::string words) {
     say(state, std::move(words));
     state.message.muted = true;
 }
 
-void say(AppState& state, const Error& error) { say_error(state, error.text()); }
+void say(AppState& state, const Error& error) { show_error(state, error.text()); }
 
 void warn_of_backend(AppState& state) {
     if (state.backend_failure.empty()) return;

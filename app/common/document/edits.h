@@ -34,12 +34,12 @@ void edit_controls(AppState& state, T controls, const std::string& words) {
 void travel(AppState& state, std::size_t to, const std::string& words);
 
 /// From what is no sentence to the one before it, or to the first preset; nullopt: a sentence is shown, or there is none.
-struct WayBack {
+struct UndoHint {
     std::string words;  // "Back to “The cat sat down”"
     std::string tip;
     Actions actions;
 };
-std::optional<WayBack> way_back(const AppState& state);
+std::optional<UndoHint> undo_hint(const AppState& state);
 
 /// Makes `state` look as `session` does, whose document it has already; its history stays.
 void restore(AppState& state, const AppState& session);
@@ -53,11 +53,11 @@ void say(AppState& state, std::string words, Severity severity = Severity::info)
 /// The same for an error.
 void say(AppState& state, const Error& error);
 /// What the muted line says, for windows that are too low for one.
-void say_muted(AppState& state, std::string words);
+void show_muted(AppState& state, std::string words);
 inline void warn(AppState& state, std::string words) {
     say(state, std::move(words), Severity::warning);
 }
-inline void say_error(AppState& state, std::string words) {
+inline void show_error(AppState& state, std::string words) {
     say(state, std::move(words), Severity::error);
 }
 /// The same with what stands at each {} of the words.
@@ -71,9 +71,9 @@ void warn(AppState& state, fmt::format_string<First, More...> words, First&& fir
     warn(state, fmt::format(words, std::forward<First>(first), std::forward<More>(more)...));
 }
 template <class First, class... More>
-void say_error(AppState& state, fmt::format_string<First, More...> words, First&& first,
-               More&&... more) {
-    say_error(state, fmt::format(words, std::forward<First>(first), std::forward<More>(more)...));
+void show_error(AppState& state, fmt::format_string<First, More...> words, First&& first,
+                More&&... more) {
+    show_error(state, fmt::format(words, std::forward<First>(first), std::forward<More>(more)...));
 }
 /// A chosen backend that failed was left for another: nothing is lost, but the person is told.
 void warn_of_backend(AppState& state);

@@ -68,7 +68,7 @@ bool same_offset(const Part& a, const Part& b) {
 }
 
 /// Whether the tensor that is given for a stage was edited; false where it is computed.
-bool is_given_anew(Stage stage, const Part& before, const Part& after) {
+bool is_replaced(Stage stage, const Part& before, const Part& after) {
     if (before.document.inputs == after.document.inputs) return false;
     const HeadAxis axis = info(stage).heads;
     return !is_same(before.of(tensor_of(*before.document.inputs, stage), axis),
@@ -87,13 +87,13 @@ bool is_edited(Stage stage, const Part& before, const Part& after) {
     switch (stage) {
         case Stage::x:
         case Stage::x_kv:
-            return is_given_anew(stage, before, after);
+            return is_replaced(stage, before, after);
         case Stage::q:
-            return is_given_anew(stage, before, after) || is_edited(Param::b_q, before, after);
+            return is_replaced(stage, before, after) || is_edited(Param::b_q, before, after);
         case Stage::k:
-            return is_given_anew(stage, before, after) || is_edited(Param::b_k, before, after);
+            return is_replaced(stage, before, after) || is_edited(Param::b_k, before, after);
         case Stage::v:
-            return is_given_anew(stage, before, after) || is_edited(Param::b_v, before, after);
+            return is_replaced(stage, before, after) || is_edited(Param::b_v, before, after);
         case Stage::q_rot:
             return !same_settings(stage, was, is) || !same_offset(before, after);
         case Stage::k_rot:
@@ -418,7 +418,8 @@ EffectStages effect_stages(const AppState& state) {
     EffectStages stages;
     for (const Stage stage : ribbon_stages(state.document())) {
         const StageChange* const change = change_of(state, stage);
-        if (change == nullptr || is_given(state.document(), stage) || !is_kept(state, stage))
+        if (change == nullptr || is_given(state.document(), stage) ||
+            !is_stored_stage(state, stage))
             continue;
         if (change->fate == Fate::cannot)
             stages.cannot.push_back(stage);
@@ -449,7 +450,7 @@ std::string effect_words(const AppState& state) {
 
 std::string change_words(const AppState& state, Stage stage) {
     const StageChange* const change = change_of(state, stage);
-    if (change == nullptr || !is_kept(state, stage)) return {};
+    if (change == nullptr || !is_stored_stage(state, stage)) return {};
     std::string words;
     switch (change->fate) {
         case Fate::changed: {

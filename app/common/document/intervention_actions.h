@@ -54,9 +54,10 @@ struct RemoveInterventions {
     static constexpr auto kJournalNames = journal_names("remove_interventions");
 };
 
-using InterventionActions = ActionList<Plain<SwitchHead, SwitchAllHeadsOn, ReplaceRow, RestoreRow,
-                                             PatchHead, RemovePatch, RemoveInterventions>,
-                                       Moments<AskPatch>>;
+using InterventionActions =
+    ActionList<ViewActions<SwitchHead, SwitchAllHeadsOn, ReplaceRow, RestoreRow, PatchHead,
+                           RemovePatch, RemoveInterventions>,
+               TransientActions<AskPatch>>;
 template <ListedIn<InterventionActions> A>
 inline constexpr Meta kMetaOf<A> = InterventionActions::kMeta<A>;
 

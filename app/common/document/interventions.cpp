@@ -79,14 +79,14 @@ void run_again(AppState& state, ModelOrigin wanted) {
     ask_model(state, std::move(wanted));
 }
 
-void say_no_model(AppState& state) {
+void report_no_model(AppState& state) {
     warn(state, "interventions ask for a trained model: open a model's folder");
 }
 
 /// Whether this head of the model can be changed; says why not.
 bool can_change(AppState& state, HeadPlace place) {
     if (wanted_model(state) == nullptr)
-        say_no_model(state);
+        report_no_model(state);
     else if (!is_there(state.document(), place))
         warn(state, missing_head_words(state.document(), place));
     else if (!has_own_heads(state.document()))
@@ -101,7 +101,7 @@ bool can_change(AppState& state, HeadPlace place) {
 
 bool is_patched(AppState& state, Stage part) {
     if (part == Stage::q || part == Stage::k || part == Stage::v) return true;
-    say_error(state, "{} cannot be patched: q, k or v.", info(part).key);
+    show_error(state, "{} cannot be patched: q, k or v.", info(part).key);
     return false;
 }
 
@@ -109,7 +109,7 @@ bool is_patched(AppState& state, Stage part) {
 template <class Change>
 void change_run(AppState& state, Change change) {
     const ModelOrigin* const now = wanted_model(state);
-    if (now == nullptr) return say_no_model(state);
+    if (now == nullptr) return report_no_model(state);
     ModelOrigin wanted = *now;
     change(wanted.changes);
     run_again(state, std::move(wanted));

@@ -129,7 +129,7 @@ std::string painted_words(const AppState& state, const Document& before, const M
 }
 
 /// What paint cannot allow, and who forbids it.
-void say_forbidden(AppState& state, Pair pair) {
+void report_forbidden(AppState& state, Pair pair) {
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
             return say(state,
@@ -243,7 +243,7 @@ void carry_out(AppState& state, const SetWindow& action) {
     const bool by_sides = mask.window_left || mask.window_right;
     if (action.reach == mask.window && !by_sides) return;
     if (action.reach && *action.reach < 0)
-        return say_error(
+        return show_error(
             state,
             fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach));
     set_window(state, {action.reach, action.reach},
@@ -321,7 +321,7 @@ void carry_out(AppState& state, const PaintMask& action) {
     Mask mask = paintable_mask(anew ? *before : state.document());
     paint_stroke(state, stroke, mask);
     if (mask == paintable_mask(state.document())) {
-        if (stroke.allowed) say_forbidden(state, stroke.to);
+        if (stroke.allowed) report_forbidden(state, stroke.to);
         return;
     }
     const std::string words = painted_words(state, *before, mask, stroke);

@@ -109,7 +109,7 @@ void forget_places(AppState& state) {
     state.selected.reset();
 }
 
-void settle_place(AppState& state) {
+void clamp_place(AppState& state) {
     const Dimensions& size = state.document().size;
     state.head = std::clamp(state.head, Index{0}, std::max<Index>(size.heads, 1) - 1);
     state.batch = std::clamp(state.batch, Index{0}, std::max<Index>(size.batch, 1) - 1);

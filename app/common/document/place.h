@@ -22,7 +22,7 @@ void choose_pair(AppState& state, const large::Cell& pair);
 void show_place(AppState& state);
 void forget_places(AppState& state);
 /// Brings all of the place back inside what the present document has.
-void settle_place(AppState& state);
+void clamp_place(AppState& state);
 
 /// One of each kind, as a session has them; `visit` hears of what is no cell of a stage.
 std::vector<CellRef> cells_of(const Places& places);

@@ -158,8 +158,9 @@ float row_labels_width(const AxisLabels& labels, const Frame& frame) {
 }
 
 void draw_row_labels(const AxisLabels& labels, const Frame& frame, float right, float top) {
-    say_stands(frame.painter, Measuring::Kind::labels,
-               {right - row_labels_width(labels, frame), top}, {right, top + reach_of(labels)});
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels,
+                          {right - row_labels_width(labels, frame), top},
+                          {right, top + reach_of(labels)});
     const bool staggered = is_staggered(labels, frame);
     const float room = labels.pitch * static_cast<float>(staggered ? kStaggered : 1);
     const Index stride = stride_of(room, line_of(labels, frame));
@@ -192,8 +193,8 @@ float column_labels_overhang(const AxisLabels& labels, const Frame& frame) {
 
 void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
     const float height = column_labels_height(labels, frame);
-    say_stands(frame.painter, Measuring::Kind::labels, {left, foot - height},
-               {left + reach_of(labels) + height, foot});
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, {left, foot - height},
+                          {left + reach_of(labels) + height, foot});
     const view::Font font = font_of(labels, frame);
     if (is_sparse(labels, frame)) return draw_marked_columns(labels, frame, left, foot);
     if (is_turned(labels, frame)) {

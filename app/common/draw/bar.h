@@ -48,7 +48,7 @@ class ControlBar {
     void words(Color color, const std::string& text, const Tip& tip = {});
     /// The control of a described field (field_controls.h).
     template <class Set>
-    void field(const typename Set::Kept& kept, const ControlWords& words = {}) {
+    void field(const typename Set::Persisted& kept, const ControlWords& words = {}) {
         field_control<Set>(kept, frame, out, words, [this](float width) { return take(width); });
     }
 

@@ -96,7 +96,7 @@ Tip tip_of(const FieldNow& now, const ControlWords& words) {
 
 }  // namespace
 
-std::optional<FieldValue> draw_field(const KeptField& field, const void* kept,
+std::optional<FieldValue> draw_field(const PersistedField& field, const void* kept,
                                      const ControlWords& words, const Frame& frame, Actions& out,
                                      const PlaceControl& place) {
     const FieldNow now = view::field_now(field, kept);

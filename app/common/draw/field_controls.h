@@ -24,12 +24,12 @@ using PlaceControl = std::function<bool(float width)>;
 
 /// The control of a described field: a toggle, a number, a seed, a slider where the range is long, a choice. Its tooltip is
 /// the description's, a first line as heading. The new value when it was changed.
-std::optional<FieldValue> draw_field(const KeptField& field, const void* kept,
+std::optional<FieldValue> draw_field(const PersistedField& field, const void* kept,
                                      const ControlWords& words, const Frame& frame, Actions& out,
                                      const PlaceControl& place);
 /// The control that emits the action `Set`, a SetField. `kept` has the field.
 template <class Set>
-void field_control(const typename Set::Kept& kept, const Frame& frame, Actions& out,
+void field_control(const typename Set::Persisted& kept, const Frame& frame, Actions& out,
                    const ControlWords& words, const PlaceControl& place) {
     if (const auto value = draw_field(Set::kField, &kept, words, frame, out, place))
         out.push_back(Set{view::value_in<decltype(Set::value)>(*value)});

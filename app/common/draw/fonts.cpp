@@ -11,7 +11,7 @@ using view::Face;
 
 // Typed words need their letters only at the body size; mathematics stands in every size. Fewer
 // glyphs, faster start: what a face lacks here is laid out (imgui_painter.h).
-constexpr ImWchar kWordsAndMathematics[] = {
+constexpr ImWchar kTextAndMathematics[] = {
     0x0020, 0x017F, 0x02C6, 0x02DC, 0x0370, 0x052F, 0x1D40, 0x1D40, 0x1D62, 0x1D6A, 0x2000,
     0x209F, 0x20AC, 0x20AC, 0x2113, 0x2113, 0x2190, 0x230B, 0x2423, 0x2423, 0x2581, 0x2581,
     0x25A0, 0x25FF, 0x2713, 0x2717, 0x27E8, 0x27E9, 0x2C7C, 0x2C7C, 0xFFFD, 0xFFFD, 0};
@@ -124,7 +124,7 @@ Fonts load_all(ImFontAtlas& atlas, const Faces& faces, float scale) {
         return load(atlas, faces, face, units * scale, ranges);
     };
     Fonts fonts;
-    fonts.body = one(Face::sans, kBody, kWordsAndMathematics);
+    fonts.body = one(Face::sans, kBody, kTextAndMathematics);
     fonts.small = one(Face::sans, kSmall, kMathematics);
     fonts.title = one(Face::sans, kTitle, kMathematics);
     fonts.strong = one(Face::bold, kBody, kMathematics);

@@ -32,7 +32,7 @@ GridResult done_at(const GridView& grid, large::Cell at) {
 }
 
 /// The border between lit cells and the rest.
-void outline_lit(const GridCanvas& canvas, large::Cell at, Color color, float thickness) {
+void outline_highlighted(const GridCanvas& canvas, large::Cell at, Color color, float thickness) {
     const GridView& grid = canvas.grid;
     const auto lit = [&](Index row, Index column) {
         return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns &&
@@ -80,14 +80,14 @@ const Font& side_font(const Frame& frame, float cell_height) {
 }
 
 /// What stands below the cells: the ends of the colour bar, or the legend.
-float foot_width(const GridView& grid, const Frame& frame) {
+float footer_width(const GridView& grid, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
     if (!grid.legend.empty()) return frame.widest(font, grid.legend);
     return frame.text_width(font, grid.low_label) + frame.text_width(font, grid.high_label) +
            frame.px(8);
 }
 
-float foot_height(const GridView& grid, const Frame& frame) {
+float footer_height(const GridView& grid, const Frame& frame) {
     const float line = frame.fonts.digits_small.px;
     return std::max(frame.px(kBarGap + kBarHeight) + line * 1.5F,
                     line * 1.25F * static_cast<float>(grid.legend.size()));
@@ -296,7 +296,8 @@ void draw_marks(const GridCanvas& canvas) {
         for (std::size_t n = 0; n < grid.lit.size(); ++n) {
             const auto cell = static_cast<Index>(n);
             if (grid.lit[n])
-                outline_lit(canvas, {cell / grid.columns, cell % grid.columns}, color, thickness);
+                outline_highlighted(canvas, {cell / grid.columns, cell % grid.columns}, color,
+                                    thickness);
         }
     };
     outline_all(theme.background, canvas.frame.px(3.5F));  // the accent stands out from that one
@@ -374,7 +375,7 @@ GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell, 
         margins.right += side_width(side, frame, cell.y) +
                          frame.px(margins.right == 0.0F ? kBeforeSides : kBetweenSides);
     const float title = frame.text_width(frame.fonts.strong, grid.title);
-    const float below = foot_width(grid, frame), foot = foot_height(grid, frame);
+    const float below = footer_width(grid, frame), foot = footer_height(grid, frame);
     margins.width =
         std::max(title + frame.px(8) + frame.text_width(frame.fonts.small, grid.shape), below);
     if (!corner) {
@@ -414,8 +415,8 @@ void draw_sides(const GridCanvas& canvas, float room) {
         const float right = x + side_width(side, frame, canvas.place.cell.y);
         if (right > end) return;
         const float top = canvas.place.origin.y;
-        say_stands(frame.painter, Measuring::Kind::labels, {x, top - head},
-                   {right, canvas.end().y});
+        record_rect_for_tests(frame.painter, Measuring::Kind::labels, {x, top - head},
+                              {right, canvas.end().y});
         draw_text_in(
             frame, frame.fonts.small, {x, top - head}, {right - frame.px(4), top}, Align::right,
             side.bars.empty() ? frame.theme.role(side.role) : frame.theme.muted, side.title);

@@ -363,7 +363,8 @@ bool shows_numbers(const GridView& grid, const GridPlace& place, const Frame& fr
 }
 
 void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
-    say_stands(canvas.frame.painter, Measuring::Kind::cells, canvas.place.origin, canvas.end());
+    record_rect_for_tests(canvas.frame.painter, Measuring::Kind::cells, canvas.place.origin,
+                          canvas.end());
     if (canvas.grid.as_bars) return draw_bars(canvas, wanted.fade);
     const Fade fade{same_size(canvas.grid, wanted.previous) ? wanted.previous : nullptr,
                     wanted.fade};

@@ -442,8 +442,9 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
     } else {
         draw_rows(at, hovered, out);
     }
-    say_stands(frame.painter, Measuring::Kind::labels, low,
-               {at.right, ImGui::GetCursorScreenPos().y + (table.total ? at.row() : 0.0F)});
+    record_rect_for_tests(
+        frame.painter, Measuring::Kind::labels, low,
+        {at.right, ImGui::GetCursorScreenPos().y + (table.total ? at.row() : 0.0F)});
     if (table.total) {
         const ImVec2 foot = ImGui::GetCursorScreenPos();
         frame.painter.line({at.left, foot.y}, {at.right, foot.y}, frame.theme.line, frame.px(1));

@@ -15,8 +15,8 @@ class Measuring {
     virtual void stands(Kind kind, view::Point low, view::Point high) = 0;
 };
 
-inline void say_stands(view::Painter& painter, Measuring::Kind kind, view::Point low,
-                       view::Point high) {
+inline void record_rect_for_tests(view::Painter& painter, Measuring::Kind kind, view::Point low,
+                                  view::Point high) {
     if (auto* const measuring = dynamic_cast<Measuring*>(&painter))
         measuring->stands(kind, low, high);
 }

@@ -103,7 +103,7 @@ Whole draw_middle(const Frame& frame, ImGuiID control, const Number<Whole>& numb
     }
     invisible_button("number", size);
     const bool opened = opens_typing();
-    say_gesture(opened, out);
+    report_gesture(opened, out);
     if (opened) begin_typing(control, value, out);
     draw_number(frame, low, high, number.words, value);
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -295,7 +295,7 @@ Input draw_slider(const Frame& frame, const char* id, const SlidersPlace& place,
     } else {
         invisible_button(id, {place.high.x - place.left, place.high.y - place.at.y});
         const bool opened = opens_typing();
-        say_gesture(opened, out);
+        report_gesture(opened, out);
         if (opened) begin_typing(control, shown.draft, out);
         if (!opened) input.share = pulled_to(frame, place, shown.share);
         input.wheel = wheel_steps();

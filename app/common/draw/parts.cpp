@@ -157,9 +157,9 @@ std::vector<PlacedPart> place_others(const AppState& state, const Parts& parts, 
 }
 
 /// Where what is open has nothing to show here.
-void draw_way_back(const AppState& state, const Frame& frame, Actions& out) {
+void draw_undo_hint(const AppState& state, const Frame& frame, Actions& out) {
     if (view::shown_workspace(state).lacks(state).empty()) return;
-    const auto back = view::way_back(state);
+    const auto back = view::undo_hint(state);
     if (!back) return;
     leave_space({0.0F, frame.px(kSpace8)});
     if (button(frame, "way back", back->words,
@@ -174,11 +174,11 @@ void draw_canvas(const AppState& state, const Parts& parts, const WorkArea& area
         room.low.y += frame.px(kSpace16);
         return panel("lacks", room, [&] {
             wrapped_words(frame, frame.fonts.title, frame.theme.muted, parts.lacks);
-            if (area.chrome) draw_way_back(state, frame, out);
+            if (area.chrome) draw_undo_hint(state, frame, out);
         });
     }
     const float foot = top + heading_height(parts.heading, room.size().x, frame);
-    say_stands(frame.painter, Measuring::Kind::heading, room.low, {room.high.x, foot});
+    record_rect_for_tests(frame.painter, Measuring::Kind::heading, room.low, {room.high.x, foot});
     panel("heading", {room.low, {room.high.x, foot}}, [&] {
         draw_heading(parts.heading, {room.low, {room.high.x, foot}}, frame);
     });

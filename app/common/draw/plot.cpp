@@ -233,7 +233,7 @@ double PlotCanvas::value_at(float x) const {
 }
 
 void draw_curves(const PlotCanvas& canvas) {
-    say_stands(canvas.frame.painter, Measuring::Kind::chart, canvas.low, canvas.high);
+    record_rect_for_tests(canvas.frame.painter, Measuring::Kind::chart, canvas.low, canvas.high);
     canvas.frame.painter.push_clip({canvas.low.x, canvas.low.y - canvas.frame.px(2)},
                                    {canvas.high.x, canvas.high.y + canvas.frame.px(2)});
     for (const CurveView& curve : canvas.plot.curves) draw_band(canvas, curve);

@@ -151,7 +151,7 @@ bool opens_typing() {
            (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ImGui::GetIO().KeyCtrl);
 }
 
-void say_gesture(bool opened, Actions& out) {
+void report_gesture(bool opened, Actions& out) {
     if (ImGui::IsItemActivated() && !opened) out.push_back(BeginGesture{});
     if (ImGui::IsItemDeactivated()) out.push_back(EndGesture{});
 }

@@ -16,7 +16,7 @@ namespace attn::ui {
 /// A double click or Ctrl+click on the last item.
 bool opens_typing();
 /// The mouse takes hold of the last item, or lets go of it.
-void say_gesture(bool opened, Actions& out);
+void report_gesture(bool opened, Actions& out);
 /// What was typed is not what was `wanted`.
 void refuse(const std::string& text, std::string_view wanted, const std::string& name,
             const std::string& stays, Actions& out);

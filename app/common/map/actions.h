@@ -91,11 +91,11 @@ struct SearchMap {
     static constexpr auto kJournalNames = journal_names("search_map", "search");
 };
 
-using MapActions =
-    ActionList<Plain<SetMapCamera, FitMap, ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell,
-                     SetMapColors, SetMapPicture, SetTopCells, SetFullPass, SearchMap>,
-               Answers<MapInputReady, MapReady, MapCellReady, MachineProbed>,
-               Moments<SetMapCanvas, HoverMapCell>>;
+using MapActions = ActionList<
+    ViewActions<SetMapCamera, FitMap, ShowGoTo, DraftGoTo, GoToCell, GoToNeedle, SelectMapCell,
+                SetMapColors, SetMapPicture, SetTopCells, SetFullPass, SearchMap>,
+    Answers<MapInputReady, MapReady, MapCellReady, MachineProbed>,
+    TransientActions<SetMapCanvas, HoverMapCell>>;
 template <ListedIn<MapActions> A>
 inline constexpr Meta kMetaOf<A> = MapActions::kMeta<A>;
 
@@ -106,7 +106,7 @@ Action moved_map(const MapLook& look, const MapCamera& camera);
 
 /// The map stands for another stage from now on.
 void show_form(AppState& state, MapForm form);
-void settle_map(AppState& state);
+void clamp_map(AppState& state);
 void forget_map(AppState& state);
 void tick_map(AppState& state, double seconds);
 /// A session took the place of `was`, which has what is of this machine.

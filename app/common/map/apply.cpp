@@ -38,7 +38,7 @@ void go_to(AppState& state, large::Cell cell) {
 
 }  // namespace
 
-void settle_map(AppState& state) {
+void clamp_map(AppState& state) {
     MapLook& look = map_look(state);
     const Dimensions& size = state.document().size;
     const MapSize before = std::exchange(look.size, {size.tq, size.tk});
@@ -114,7 +114,7 @@ void carry_out(AppState& state, const MapInputReady& action) {
     look.fault = action.fault;
     look.snapshot.reset();
     look.inspected.reset();
-    if (!look.input) return say_error(state, look.fault);
+    if (!look.input) return show_error(state, look.fault);
 }
 
 void carry_out(AppState& state, const MapReady& action) {
@@ -125,7 +125,7 @@ void carry_out(AppState& state, const MapReady& action) {
     look.snapshot = action.snapshot;
     if (look.snapshot->fault.empty()) return;
     look.fault = look.snapshot->fault;
-    say_error(state, look.fault);
+    show_error(state, look.fault);
 }
 
 void carry_out(AppState& state, const MapCellReady& action) {

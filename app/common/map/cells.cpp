@@ -193,9 +193,9 @@ MapLegend cell_legend(const MapCells& cells, Index side, ThemeName name) {
 }
 
 /// "query 17 “cat” → key 5 “sat”: weight 0.0312": of the cell itself, whatever its texel pools.
-std::string words_of_cell(const MapCells& cells, const AxisWords& rows, const AxisWords& columns,
+std::string words_of_cell(const MapCells& cells, const AxisText& rows, const AxisText& columns,
                           large::Cell at) {
-    const auto token = [](std::string_view kind, const AxisWords& axis, Index n) {
+    const auto token = [](std::string_view kind, const AxisText& axis, Index n) {
         const std::string word = axis.word(n);
         return fmt::format("{} {}{}", kind, grouped(n),
                            word.empty() ? "" : fmt::format(" “{}”", word));
@@ -208,16 +208,16 @@ std::string words_of_cell(const MapCells& cells, const AxisWords& rows, const Ax
     return fmt::format("{}{} {}", pair, cells.noun, number(cells.values(at.row, at.column)));
 }
 
-AxisWords axis_of(const AppState& state, bool keys, const MapCells& cells) {
+AxisText axis_of(const AppState& state, bool keys, const MapCells& cells) {
     const Document& document = state.document();
     const bool own = keys && !cells.columns.empty();
     const std::span<const std::string> tokens = own    ? cells.columns
                                                 : keys ? key_tokens(document, state.batch)
                                                        : tokens_of(document, state.batch);
-    AxisWords axis{keys ? cells.values.columns : cells.values.rows, [tokens](Index n) {
-                       const auto at = static_cast<std::size_t>(n);
-                       return at < tokens.size() ? shown_token(tokens[at]) : std::string();
-                   }};
+    AxisText axis{keys ? cells.values.columns : cells.values.rows, [tokens](Index n) {
+                      const auto at = static_cast<std::size_t>(n);
+                      return at < tokens.size() ? shown_token(tokens[at]) : std::string();
+                  }};
     axis.own = !tokens.empty();
     if (document.landmarks && !own) axis.starts = document.landmarks->document_starts;
     return axis;
@@ -305,8 +305,8 @@ MapView cells_view(const AppState& state, const MapCellsPtr& cells, const MapSel
     view.matrix = cells_on_canvas(look, {}, values.rows, values.columns);
     view.pictures = cell_pictures(state, cells);
     view.figures = cell_figures(state, *cells);
-    AxisWords rows = axis_of(state, false, *cells);
-    AxisWords columns = axis_of(state, true, *cells);
+    AxisText rows = axis_of(state, false, *cells);
+    AxisText columns = axis_of(state, true, *cells);
     if (holds(values, selected.cell)) {
         rows.selected = selected.cell.row;
         columns.selected = selected.cell.column;

@@ -26,7 +26,7 @@ MapForm wanted_form(const AppState& state) {
 }
 
 /// `input` or `fault` is of the present document, in the form that is shown.
-bool is_settled(const AppState& state) {
+bool is_map_complete(const AppState& state) {
     const MapLook& look = map_look(state);
     return (look.input || !look.fault.empty()) && look.mapped == state.shared_document() &&
            look.mapped_form == wanted_form(state);
@@ -112,12 +112,12 @@ class MapJob : public Job {
     void retire(std::shared_ptr<large::WeightMap> map) {
         const auto end = [](std::shared_ptr<large::WeightMap> ended) {
             ended.reset();
-            release_kept_blocks();
+            release_cached_blocks();
         };
         try {
             retirement_ = std::jthread(end, std::move(map));
         } catch (const std::system_error&) {  // it is gone with the arguments
-            release_kept_blocks();
+            release_cached_blocks();
         }
     }
 
@@ -153,7 +153,7 @@ Action run(const ProbeRequest&, const RunControl&) {
 }
 
 std::optional<MapInputRequest> requested_map_input(const AppState& state) {
-    if (!is_shown(state) || is_settled(state) || requested_probe(state)) return std::nullopt;
+    if (!is_shown(state) || is_map_complete(state) || requested_probe(state)) return std::nullopt;
     const MapLook& look = map_look(state);
     const bool same = look.mapped == state.shared_document();
     return MapInputRequest{state.shared_document(), wanted_form(state),
@@ -204,7 +204,7 @@ Action run(const MapInputRequest& request, const RunControl&) try {
 
 std::optional<MapCellRequest> requested_map_cell(const AppState& state) {
     const MapLook& look = map_look(state);
-    if (!is_shown(state) || !is_settled(state) || !look.input || !look.selected)
+    if (!is_shown(state) || !is_map_complete(state) || !look.input || !look.selected)
         return std::nullopt;
     const MapCellRequest request{look.input, shown_head(state), *look.selected};
     const bool answered = look.inspected && look.inspected->head == request.head &&
@@ -222,7 +222,7 @@ Action run(const MapCellRequest& request, const RunControl&) {
 
 std::optional<MapRequest> requested_map(const AppState& state) {
     const MapLook& look = map_look(state);
-    if (!look.input || !is_settled(state)) return std::nullopt;
+    if (!look.input || !is_map_complete(state)) return std::nullopt;
     const MapCanvas canvas = canvas_of(look);
     MapRequest request{look.input, {}};
     large::ViewRequest& view = request.view;

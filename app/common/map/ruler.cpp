@@ -31,7 +31,7 @@ struct RulerAxis {
     double label = 0.0;  // pixels from one number to the next
     double word = 0.0;   // pixels of a cell that holds a word
     bool keys = false;
-    const AxisWords* words = nullptr;
+    const AxisText* words = nullptr;
 
     double cell_px() const { return 1.0 / cells_per_pixel(look); }
     double at(double cell) const { return length / 2.0 + (cell - middle) * cell_px(); }
@@ -177,16 +177,16 @@ Index round_step(double least) {
     return 10 * decade;
 }
 
-AxisWords axis_words(const MapLook& look, bool keys) {
-    AxisWords words{keys ? look.size.columns : look.size.rows,
-                    [&look, keys](Index n) { return token_text(look, keys, n); },
-                    has_own_tokens(look, keys)};
+AxisText axis_words(const MapLook& look, bool keys) {
+    AxisText words{keys ? look.size.columns : look.size.rows,
+                   [&look, keys](Index n) { return token_text(look, keys, n); },
+                   has_own_tokens(look, keys)};
     if (look.input) words.starts = look.input->document_starts;
     if (look.selected) words.selected = keys ? look.selected->column : look.selected->row;
     return words;
 }
 
-std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisWords& words) {
+std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisText& words) {
     RulerAxis axis = axis_of(look, keys);
     axis.cells = words.cells;
     axis.words = &words;

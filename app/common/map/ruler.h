@@ -8,7 +8,7 @@
 namespace attn::view {
 
 /// What stands along one axis of a map.
-struct AxisWords {
+struct AxisText {
     Index cells = 0;
     std::function<std::string(Index)> word;  // of a token; "" where it is unknown
     bool own = false;                        // the document brings the words; else they are made up
@@ -16,11 +16,11 @@ struct AxisWords {
     std::optional<Index> selected = {};
 };
 /// Of the one map.
-AxisWords axis_words(const MapLook& look, bool keys);
+AxisText axis_words(const MapLook& look, bool keys);
 
 /// Where the tokens are, along the canvas: round numbers while cells are small, each token's word (or
 /// number) once it fits; the starts of documents are strong marks. What is selected has its number and word at any size.
-std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisWords& words);
+std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisText& words);
 std::vector<RulerMark> row_ruler(const MapLook& look);
 std::vector<RulerMark> column_ruler(const MapLook& look);
 

@@ -91,7 +91,7 @@ struct MapLook {
     std::string go_to_draft;
 
     // of the moment: in no session and no journal
-    MapSize size;  // of the present document's matrix: see settle_map()
+    MapSize size;  // of the present document's matrix: see clamp_map()
 
     // of the moment: in no session and no journal
     MapForm form = MapForm::own;  // see show_form()

@@ -45,9 +45,9 @@ std::span<const std::string> tokens_of(const MapLook& look, bool key) {
 }  // namespace
 
 std::string pooling_words(large::Pooling pooling) {
-    constexpr std::string_view kWords[] = {"the mean weight", "the largest weight",
-                                           "the geometric mean of the weights"};
-    return std::string(kWords[static_cast<std::size_t>(pooling)]);
+    constexpr std::string_view kDescriptions[] = {"the mean weight", "the largest weight",
+                                                  "the geometric mean of the weights"};
+    return std::string(kDescriptions[static_cast<std::size_t>(pooling)]);
 }
 
 std::string texel_words(large::Pooling pooling, Index side) {

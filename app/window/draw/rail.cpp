@@ -25,7 +25,7 @@ constexpr float kGroupGap = 14.0F;
 constexpr float kGroup = 42.0F;  // a group where they are folded: digit and name
 constexpr float kWithin = 22.0F;
 constexpr float kTwoLines = 28.0F;
-constexpr float kFoldedFoot = 22.0F;
+constexpr float kFoldedFooter = 22.0F;
 constexpr float kLastAir = 12.0F;
 
 enum class Look : std::uint8_t { title, item, group, within, foot };
@@ -81,9 +81,9 @@ std::vector<Entry> entries_of(const AppState& state, bool folded) {
     return all;
 }
 
-std::vector<Entry> foot_of(const AppState& state, bool folded) {
+std::vector<Entry> footer_of(const AppState& state, bool folded) {
     const bool dark = state.theme == ThemeName::dark;
-    const float height = folded ? kFoldedFoot : kItem;
+    const float height = folded ? kFoldedFooter : kItem;
     return {{Look::foot, "find", "Find", "^K", "Finds commands, workspaces and terms.  Key: Ctrl+K",
              state.show_palette, false, ShowPalette{!state.show_palette}, height},
             {Look::foot, "help", "Help", "F1", "Lists keys and commands.  Key: F1", state.show_help,
@@ -196,7 +196,7 @@ void draw_rail(const AppState& state, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetWindowPos();
     const float height = ImGui::GetWindowSize().y;
     const auto entries = entries_of(state, folded);
-    const auto foot = foot_of(state, folded);
+    const auto foot = footer_of(state, folded);
     const float head = folded ? kFoldedHead : kHead;
     const float wanted = frame.px(head + height_of(entries) + height_of(foot) + kLastAir);
     const float scale = frame.scale * std::min(1.0F, height / std::max(wanted, 1.0F));

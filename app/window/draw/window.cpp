@@ -13,7 +13,7 @@ namespace attn::ui {
 namespace {
 
 // Design units, on the 8-px grid.
-constexpr float kBottom = 32.0F, kPresentedFoot = 20.0F;
+constexpr float kBottom = 32.0F, kPresentedFooter = 20.0F;
 constexpr float kInspectorMost = 312.0F;  // with the strip of its handle: 328
 constexpr float kInspectorLeast = 240.0F, kStrip = 16.0F;
 constexpr float kNarrow = 1000.0F;  // a window under this many units gives up some air
@@ -148,7 +148,7 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
 void draw_presented(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float margin = frame.px(kSpace16);
-    const float foot = std::max(display.y - frame.px(kPresentedFoot), display.y / 2);
+    const float foot = std::max(display.y - frame.px(kPresentedFooter), display.y / 2);
     const WorkArea area{{{0.0F, 0.0F}, {display.x, foot}}, margin, 0.0F, 0.0F, false};
     panel_of(state, panels).draw(state, area, frame, out);
     Message said = state.notice ? *state.notice : state.message;

@@ -49,9 +49,10 @@ struct ApplyTargetWeight {
 /// Under the pointer.
 using HoverCompareCell = Put<compare_look, &CompareLook::hovered>;
 
-using CompareActions = ActionList<Plain<PinBaseline, ChooseBaseline, Unpin, ShowCompareStage,
-                                        SelectCompareCell, SetBlink, SetTargetWeight>,
-                                  Edits<ApplyTargetWeight>, Moments<HoverCompareCell>>;
+using CompareActions =
+    ActionList<ViewActions<PinBaseline, ChooseBaseline, Unpin, ShowCompareStage, SelectCompareCell,
+                           SetBlink, SetTargetWeight>,
+               EditActions<ApplyTargetWeight>, TransientActions<HoverCompareCell>>;
 template <ListedIn<CompareActions> A>
 inline constexpr Meta kMetaOf<A> = CompareActions::kMeta<A>;
 

@@ -30,7 +30,7 @@ namespace {
 /// Computed again; from what is open where it is of the same document. `unknown`: its fields of a later version;
 /// `chosen`: whether it is the baseline.
 Result<ComparePin> read_pin(const SessionReader& session, const json& value,
-                            const std::string& where, KeptFields& unknown, bool& chosen) {
+                            const std::string& where, UnknownFields& unknown, bool& chosen) {
     Fields fields(value, where);
     fields.keep_unknown(unknown);
     fields.read("baseline", chosen);
@@ -72,7 +72,7 @@ void read_pins(const SessionReader& session) {
     const auto note = [&](const std::string& each) { words += (words.empty() ? "" : " ") + each; };
     for (std::size_t n = 0; n < pins->size(); ++n) {
         const std::string where = fmt::format("{} pin {}", fields.where(), n + 1);
-        KeptFields unknown;
+        UnknownFields unknown;
         bool chosen = false;
         auto pin = read_pin(session, (*pins)[n], where, unknown, chosen);
         if (!pin) note(fmt::format("Left out of what was pinned: {}.", pin.error().text()));

@@ -115,7 +115,7 @@ std::string amount_words(const AppState& state, const ComparedStage& stage) {
     const std::string cells = grouped(stage.b.rows * stage.b.columns);
     if (!most) return fmt::format("All {} numbers of {} are the same.", cells, row.symbol);
     const CellRef cell{compare_look(state).stage, most->cell.row, most->cell.column};
-    const auto [a, b] = told_apart(most->a, most->b);
+    const auto [a, b] = distinguished(most->a, most->b);
     std::string words =
         fmt::format("{} of {} numbers of {} differ, most {}: {} → {}", grouped(most->cells), cells,
                     row.symbol, cell_name(state, cell), a, b);

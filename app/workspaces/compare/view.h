@@ -85,7 +85,7 @@ struct CompareView {
 CompareView build_compare_view(const AppState& state);
 
 std::string compare_lacks(const AppState& state);
-void settle_compare(AppState& state);
+void clamp_compare(AppState& state);
 InspectorView compare_inspector(const AppState& state);
 /// The line "pins" of a session: what is pinned, each with its own document; "" where nothing is.
 std::string write_pins(const AppState& state, const std::filesystem::path& folder);

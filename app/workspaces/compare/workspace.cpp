@@ -70,7 +70,7 @@ void enter_compare(AppState& state) {
         compare_look(state).stage = *stage;
         compare_look(state).cell = {selected->row, selected->column};
     }
-    settle_compare(state);
+    clamp_compare(state);
     say(state, compare_look(state).pins.empty() ? "B pins in other workspaces too."
                                                 : "Space blinks between baseline and now, V shows "
                                                   "both, Shift+1 … 9 choose the baseline.");
@@ -148,13 +148,13 @@ std::string pin_before(AppState& state, const OpenRequest& request) {
     return {};
 }
 
-constexpr KeptValue kValues[] = {kept(compare_look)};
+constexpr PersistedValue kValues[] = {kept(compare_look)};
 
 bool is_pin(const AppState& state, Index pin) {
     return pin >= 0 && pin < std::ssize(compare_look(state).pins);
 }
 
-void say_no_pin(AppState& state, Index pin) {
+void report_no_pin(AppState& state, Index pin) {
     const std::size_t count = compare_look(state).pins.size();
     if (count == 0) return warn(state, "Nothing is pinned. Press B to pin the current state.");
     // Counted from 1 on screen; a journal may hold any number.
@@ -187,7 +187,7 @@ std::string compare_lacks(const AppState& state) {
     return stages_lack(document);
 }
 
-void settle_compare(AppState& state) {
+void clamp_compare(AppState& state) {
     CompareLook& look = compare_look(state);
     if (look.baseline >= look.pins.size()) look.baseline = 0;
     if (look.pins.empty()) look.blink.reset();
@@ -227,20 +227,20 @@ void carry_out(AppState& state, const PinBaseline&) {
 }
 
 void carry_out(AppState& state, const ChooseBaseline& action) {
-    if (!is_pin(state, action.pin)) return say_no_pin(state, action.pin);
+    if (!is_pin(state, action.pin)) return report_no_pin(state, action.pin);
     compare_look(state).baseline = static_cast<std::size_t>(action.pin);
-    settle_compare(state);
+    clamp_compare(state);
     say(state, "Baseline {}: {}.", action.pin + 1,
         compare_look(state).pins[compare_look(state).baseline].words);
 }
 
 void carry_out(AppState& state, const Unpin& action) {
-    if (!is_pin(state, action.pin)) return say_no_pin(state, action.pin);
+    if (!is_pin(state, action.pin)) return report_no_pin(state, action.pin);
     CompareLook& look = compare_look(state);
     look.pins.erase(look.pins.begin() + action.pin);
     if (look.baseline > static_cast<std::size_t>(action.pin) || look.baseline == look.pins.size())
         look.baseline = look.baseline == 0 ? 0 : look.baseline - 1;
-    settle_compare(state);
+    clamp_compare(state);
     say(state, "Unpinned {}: {} left.", action.pin + 1, look.pins.size());
 }
 
@@ -249,7 +249,7 @@ void carry_out(AppState& state, const ShowCompareStage& action) {
     if (std::ranges::find(stages, action.stage) == stages.end())
         return warn(state, "This document has no stage {}.", info(action.stage).symbol);
     compare_look(state).stage = action.stage;
-    settle_compare(state);
+    clamp_compare(state);
     say(state, "{}: {}", info(action.stage).title, info(action.stage).words);
 }
 
@@ -258,7 +258,7 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
     const auto value = value_at(state, cell);
     large::Cell& selected = compare_look(state).cell;
     const large::Cell before = std::exchange(selected, {action.row, action.column});
-    settle_compare(state);
+    clamp_compare(state);
     if (selected == large::Cell{action.row, action.column})
         return say(state, value
                               ? fmt::format("Now: {} = {}.", cell_name(state, cell), number(*value))
@@ -271,7 +271,7 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
 void carry_out(AppState& state, const SetBlink& action) {
     if (action.side && (*action.side < 0 || *action.side > 1))
         return warn(state, "Expected side 0 (baseline) or 1 (now).");
-    if (action.side && compare_look(state).pins.empty()) return say_no_pin(state, 0);
+    if (action.side && compare_look(state).pins.empty()) return report_no_pin(state, 0);
     compare_look(state).blink = action.side;
     if (!action.side) return say(state, "Baseline and now side by side.");
     say(state, *action.side == 0 ? "The baseline: Space shows now in the same place."
@@ -325,7 +325,7 @@ extern const WorkspaceInfo kCompareWorkspace{
     .add_commands_everywhere = add_pin,
     .escape = escape_compare,
     .clear = [](AppState& state) { compare_look(state).cell = {}; },
-    .settle = settle_compare,
+    .settle = clamp_compare,
     .forget = forget_compare,
     .refuses = pin_before,
     .has_side = [](const AppState& state) { return compare_lacks(state).empty(); },

@@ -36,8 +36,9 @@ struct CostMeasured {
     std::shared_ptr<const CostMeasurement> measured{};
 };
 
-using CostActions = ActionList<Plain<SelectCost, MeasureCost>, Edits<SetCostPreset, SetCostPass>,
-                               Drags<SetCostSize, SetCostTokens>, Answers<CostMeasured>>;
+using CostActions =
+    ActionList<ViewActions<SelectCost, MeasureCost>, EditActions<SetCostPreset, SetCostPass>,
+               DragActions<SetCostSize, SetCostTokens>, Answers<CostMeasured>>;
 template <ListedIn<CostActions> A>
 inline constexpr Meta kMetaOf<A> = CostActions::kMeta<A>;
 

@@ -61,7 +61,7 @@ constexpr std::string_view kCostMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_cost>("cost"),
 };
-constexpr KeptValue kKept[] = {kept(cost_controls), kept(cost_look)};
+constexpr PersistedValue kPersisted[] = {kept(cost_controls), kept(cost_look)};
 
 /// The tokens are pulled from one end to the other.
 std::optional<Action> drag_cost(const AppState&, Movement movement, double part) {
@@ -270,7 +270,7 @@ void carry_out(AppState& state, const SetCostPreset& action) {
     const auto presets = cost_presets();
     const auto found = std::ranges::find(presets, action.key, &CostPreset::key);
     if (found == presets.end())
-        return say_error(state, "There are no sizes '{}'.", shortened(action.key));
+        return show_error(state, "There are no sizes '{}'.", shortened(action.key));
     const auto sizes = found->sizes ? Result<CostSizes>(*found->sizes) : document_sizes(state);
     if (!sizes) return say(state, sizes.error());
     change(state, "Sizes: " + found->words,
@@ -349,7 +349,7 @@ extern const WorkspaceInfo kCostWorkspace{
     .group = Group::check,
     .letter = Key::c,
     .actions = CostActions::kTypes,
-    .values = kKept,
+    .values = kPersisted,
     .requests = kRequests,
     .enter = enter_cost,
     .add_commands = add_cost_commands,

@@ -40,8 +40,9 @@ struct ShowSolution {
 /// All sheets, to choose from.
 using ShowSheets = Put<exercises_look, &ExercisesLook::choosing, "show_sheets", "on">;
 
-using ExercisesActions = ActionList<Plain<CheckAnswer, ShowExerciseHint, ShowSolution, ShowSheets>,
-                                    Edits<EnterAnswer>, Drags<SetExercise>>;
+using ExercisesActions =
+    ActionList<ViewActions<CheckAnswer, ShowExerciseHint, ShowSolution, ShowSheets>,
+               EditActions<EnterAnswer>, DragActions<SetExercise>>;
 template <ListedIn<ExercisesActions> A>
 inline constexpr Meta kMetaOf<A> = ExercisesActions::kMeta<A>;
 

@@ -15,12 +15,12 @@ namespace {
 std::optional<ExerciseQuestion> question_at(AppState& state, Index n) {
     const auto exercise = exercise_of(state);
     if (!exercise) {
-        say_error(state, exercise.error().text());
+        show_error(state, exercise.error().text());
         return std::nullopt;
     }
     if (n >= 0 && n < std::ssize(exercise->questions)) return exercise->questions[n];
-    say_error(state,
-              fmt::format("question {}: expected 0 to {}", n, std::ssize(exercise->questions) - 1));
+    show_error(state, fmt::format("question {}: expected 0 to {}", n,
+                                  std::ssize(exercise->questions) - 1));
     return std::nullopt;
 }
 
@@ -63,15 +63,15 @@ constexpr std::string_view kMouse[] = {
     "Click a blank and type a number, a fraction such as 1/3, or an expression such as exp(2).",
     "Check counts the right entries. Hint and Solution open below the question.",
 };
-constexpr KeptValue kValues[] = {kept(exercises_controls), kept(exercises_look)};
+constexpr PersistedValue kValues[] = {kept(exercises_controls), kept(exercises_look)};
 
 }  // namespace
 
 void carry_out(AppState& state, const SetExercise& action) {
     const ExerciseSheet* const sheet = find_exercise_sheet(action.sheet);
     if (sheet == nullptr)
-        return say_error(state, fmt::format("there is no sheet '{}': choose one of {}",
-                                            action.sheet, exercise_sheet_keys()));
+        return show_error(state, fmt::format("there is no sheet '{}': choose one of {}",
+                                             action.sheet, exercise_sheet_keys()));
     const ExercisesControls& now = exercises_controls(state);
     ExercisesLook& look = exercises_look(state);
     look.choosing = false;
@@ -85,7 +85,7 @@ void carry_out(AppState& state, const EnterAnswer& action) {
     const auto question = question_at(state, action.question);
     if (!question) return;
     if (const std::string why = fault_of(*question, action); !why.empty())
-        return say_error(state, why);
+        return show_error(state, why);
     ExercisesControls next = exercises_controls(state);
     const std::string key = entry_key(action.question, action.row, action.column);
     next.entries.erase(key);

@@ -47,10 +47,11 @@ struct GenerationReady {
     std::string fault{};
 };
 
-using GenerateActions = ActionList<Plain<ShowGenerated, ExplainToken, ShowLens, PlayGeneration>,
-                                   Edits<SetGreedy, TakeToken, DropTokens>,
-                                   Drags<SetSamplingTemperature, SetTopK, SetTopP, SetSamplingSeed>,
-                                   Answers<GenerationReady>>;
+using GenerateActions =
+    ActionList<ViewActions<ShowGenerated, ExplainToken, ShowLens, PlayGeneration>,
+               EditActions<SetGreedy, TakeToken, DropTokens>,
+               DragActions<SetSamplingTemperature, SetTopK, SetTopP, SetSamplingSeed>,
+               Answers<GenerationReady>>;
 template <ListedIn<GenerateActions> A>
 inline constexpr Meta kMetaOf<A> = GenerateActions::kMeta<A>;
 

@@ -229,7 +229,7 @@ GenerateView build_generate_view(const AppState& state) {
     view.playing = generate_look(state).playing;
     view.shows_decoder = writes_when_shown(state.document());
     if (is_pending(state)) {
-        view.pending = said_of(state, "generate", "The model reads the text…");
+        view.pending = job_status_text(state, "generate", "The model reads the text…");
         return view;
     }
     view.at = step_of(state);
@@ -243,7 +243,8 @@ GenerateView build_generate_view(const AppState& state) {
     if (!view.example) add_strip(state, view);
     view.has_lens = written_of(state).no_lens.empty();
     if (!view.example && view.lens_on && view.has_lens) add_lens(state, view);
-    if (requested_generation(state)) view.status = said_of(state, "generate", "the model reads…");
+    if (requested_generation(state))
+        view.status = job_status_text(state, "generate", "the model reads…");
     return view;
 }
 

@@ -66,7 +66,7 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
 }
 
 void enter_generate(AppState& state) {
-    if (is_example(state)) return say_muted(state, generate_muted(state));
+    if (is_example(state)) return show_muted(state, generate_muted(state));
     say(state, "→ takes the next token, Space generates, ← goes back.");
 }
 
@@ -148,7 +148,7 @@ constexpr std::string_view kMouse[] = {
     "Click a token of the text to go to its step.",
     "Click a row of weights to go to its step.",
 };
-constexpr KeptValue kValues[] = {kept(generate_controls), kept(generate_look)};
+constexpr PersistedValue kValues[] = {kept(generate_controls), kept(generate_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_generation>("generate")};
 
 }  // namespace

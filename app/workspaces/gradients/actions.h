@@ -23,7 +23,7 @@ struct SelectJacobianRow {
 using LossGradientsReady = Put<gradients_look, &GradientsLook::result>;
 
 using GradientsActions =
-    ActionList<Plain<ShowGradientOf, SelectJacobianRow>, Answers<LossGradientsReady>>;
+    ActionList<ViewActions<ShowGradientOf, SelectJacobianRow>, Answers<LossGradientsReady>>;
 template <ListedIn<GradientsActions> A>
 inline constexpr Meta kMetaOf<A> = GradientsActions::kMeta<A>;
 

@@ -313,7 +313,7 @@ GradientsView build_gradients_view(const AppState& state) {
     view.status = computed_words(state);
     view.stale = requested_loss_gradients(state).has_value();
     if (!look.result || look.result->document != state.shared_document()) {
-        view.point = said_of(state, "gradients", "Computing the gradients…");
+        view.point = job_status_text(state, "gradients", "Computing the gradients…");
         return view;
     }
     const LossGradients& result = *look.result;

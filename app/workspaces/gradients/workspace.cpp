@@ -34,7 +34,7 @@ Action tensor_beside(const AppState& state, Index step) {
     return ShowGradientOf{view.rows[to].key};
 }
 
-void settle_gradients(AppState& state) {
+void clamp_gradients(AppState& state) {
     GradientsLook& look = gradients_look(state);
     const SelectJacobianRow there = nearest(state, look.row, look.raised.value_or(0));
     look.row = there.row;
@@ -47,7 +47,7 @@ void enter_gradients(AppState& state) {
     const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
     if (stage != nullptr && info(*stage).rows == Axis::query)
         gradients_look(state).row = selected->row;
-    settle_gradients(state);
+    clamp_gradients(state);
     say(state, "↑ ↓ choose a row, ← → a score to raise.");
 }
 
@@ -86,7 +86,7 @@ void read_gradients(Fields& fields, AppState& state) {
             fmt::format("has 'tensor' = \"{}\": expected a stage or a parameter", shortened(key)));
     fields.read_index("row", look.row);
     if (fields.find("raised") != nullptr) fields.read_index("raised", look.raised.emplace(0));
-    settle_gradients(state);
+    clamp_gradients(state);
 }
 
 std::vector<Shot> gradients_shots() {
@@ -128,7 +128,7 @@ void carry_out(AppState& state, const ShowGradientOf& action) {
 void carry_out(AppState& state, const SelectJacobianRow& action) {
     gradients_look(state).row = action.row;
     gradients_look(state).raised = action.column;
-    settle_gradients(state);
+    clamp_gradients(state);
 }
 
 // ---- requests
@@ -157,13 +157,13 @@ extern const WorkspaceInfo kGradientsWorkspace{
     .enter = enter_gradients,
     .add_commands = add_gradients_commands,
     .clear = [](AppState& state) { gradients_look(state).raised.reset(); },
-    .settle = settle_gradients,
+    .settle = clamp_gradients,
     .forget = [](AppState& state) { gradients_look(state) = {}; },
     .has_side = [](const AppState&) { return true; },
     .inspector = gradients_inspector,
     .write = write_gradients,
     .read = read_gradients,
-    .has_settled = [](const AppState& state) { return !requested_loss_gradients(state); },
+    .is_idle = [](const AppState& state) { return !requested_loss_gradients(state); },
     .figure_name =
         [](const AppState& state) {
             return fmt::format("gradients-{}", key_of(gradients_look(state).tensor));

@@ -138,13 +138,14 @@ struct CopyHeadMeasures {
     static constexpr auto kJournalNames = journal_names("copy_head_measures");
 };
 
-using HeadsActions = ActionList<
-    Plain<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair, ShowHeadsAs,
-          SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList, FilterHeadsByLabel,
-          FilterHeadsByMeasure, ScatterHeads, SweepHeads, SweepOver, PatchSweep, PairTokens,
-          SelectSwept, SetHeadsOf, ShowCircuit, SelectCircuitCell, CopyHeadMeasures>,
-    Answers<HeadsReady, HeadsSwept, HeadsCorpusRead>,
-    Moments<HoverHead, HoverHeadsPair, HoverCircuit, ChooseToPair>>;
+using HeadsActions =
+    ActionList<ViewActions<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
+                           ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList,
+                           FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, SweepHeads,
+                           SweepOver, PatchSweep, PairTokens, SelectSwept, SetHeadsOf, ShowCircuit,
+                           SelectCircuitCell, CopyHeadMeasures>,
+               Answers<HeadsReady, HeadsSwept, HeadsCorpusRead>,
+               TransientActions<HoverHead, HoverHeadsPair, HoverCircuit, ChooseToPair>>;
 template <ListedIn<HeadsActions> A>
 inline constexpr Meta kMetaOf<A> = HeadsActions::kMeta<A>;
 

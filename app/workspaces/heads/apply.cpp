@@ -10,15 +10,15 @@
 namespace attn::view {
 namespace {
 
-void say_unknown_measure(AppState& state, const std::string& key) {
-    say_error(state, "There is no measure '{}' of heads.", key);
+void report_unknown_measure(AppState& state, const std::string& key) {
+    show_error(state, "There is no measure '{}' of heads.", key);
 }
 
 }  // namespace
 
 void carry_out(AppState& state, const SortHeads& action) {
     const auto measure = find_head_measure(action.measure);
-    if (!measure && !action.measure.empty()) return say_unknown_measure(state, action.measure);
+    if (!measure && !action.measure.empty()) return report_unknown_measure(state, action.measure);
     heads_look(state).sort = action.measure;
     say(state, measure ? fmt::format("Heads by {}, largest first: {}.", info(*measure).title,
                                      info(*measure).formula)
@@ -75,7 +75,7 @@ void carry_out(AppState& state, const SelectHeadsPair& action) {
 
 void carry_out(AppState& state, const ShowHeadsAs& action) {
     const auto show = find_head_show(action.show);
-    if (!show) return say_error(state, "Heads cannot be shown as '{}'.", action.show);
+    if (!show) return show_error(state, "Heads cannot be shown as '{}'.", action.show);
     heads_look(state).show = *show;
     say(state, "{}: {}. {}", info(*show).title, info(*show).formula, info(*show).caution);
 }
@@ -93,7 +93,7 @@ void carry_out(AppState& state, const SetHeadsCurve& action) {
 
 void carry_out(AppState& state, const ClipSinks& action) {
     if (!(action.limit > 0.0 && action.limit <= 1.0))
-        return say_error(
+        return show_error(
             state, "The mean weight for clipping is {}; expected a number above 0 and at most 1.",
             number(action.limit));
     if (!set_name(state, kSinkClips, action.by, heads_look(state).clip, "way to clip sinks"))
@@ -110,36 +110,36 @@ void carry_out(AppState& state, const ClipSinks& action) {
 void carry_out(AppState& state, const SetHeadForm& action) {
     if (!set_name(state, kHeadForms, action.form, heads_look(state).form, "form of a head")) return;
     heads_look(state).hovered_pair.reset();
-    constexpr const char* kWords[] = {
+    constexpr const char* kDescriptions[] = {
         "The head as a matrix: rows are queries, columns keys.",
         "Lines from queries (left) to keys; wider means larger.",
         "Tokens or image patches, coloured by the weights of one query; click to choose the query.",
         "What each dimension adds to the score q·k of one query with every key.",
         "The head as products of its weights: QK and OV."};
-    say(state, kWords[static_cast<std::size_t>(heads_look(state).form)]);
+    say(state, kDescriptions[static_cast<std::size_t>(heads_look(state).form)]);
 }
 
 void carry_out(AppState& state, const SetHeadsList& action) {
     if (!set_name(state, kHeadsLists, action.list, heads_look(state).list, "list of heads")) return;
-    constexpr const char* kWords[] = {
+    constexpr const char* kDescriptions[] = {
         "All heads as small pictures.", "Heads by two measures: a dot is a head.",
         "All heads with every measure.", "The model's output with each head changed in turn.",
         "All heads over the texts of a corpus."};
-    say(state, kWords[static_cast<std::size_t>(heads_look(state).list)]);
+    say(state, kDescriptions[static_cast<std::size_t>(heads_look(state).list)]);
 }
 
 void carry_out(AppState& state, const FilterHeadsByLabel& action) {
     if (!action.label.empty() && action.label != kUnlabelled && !find_head_measure(action.label))
-        return say_unknown_measure(state, action.label);
+        return report_unknown_measure(state, action.label);
     heads_look(state).filter.label = action.label;
     say(state, filter_words(state));
 }
 
 void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
     if (!action.measure.empty() && !find_head_measure(action.measure))
-        return say_unknown_measure(state, action.measure);
+        return report_unknown_measure(state, action.measure);
     if (!std::isfinite(action.least))
-        return say_error(state, "The filter's minimum is not a finite number.");
+        return show_error(state, "The filter's minimum is not a finite number.");
     heads_look(state).filter.measure = action.measure;
     heads_look(state).filter.least = action.least;
     say(state, filter_words(state));
@@ -147,7 +147,7 @@ void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
 
 void carry_out(AppState& state, const ScatterHeads& action) {
     for (const std::string& key : {action.x, action.y})
-        if (!find_head_measure(key)) return say_unknown_measure(state, key);
+        if (!find_head_measure(key)) return report_unknown_measure(state, key);
     HeadsLook& look = heads_look(state);
     look.scatter_x = action.x;
     look.scatter_y = action.y;

@@ -30,7 +30,7 @@ std::string circuit_lacks(const AppState& state) {
         return "QK and OV need the weights of a trained model: open a model's folder.";
     const SweptModel* const made = current_circuit(state);
     if (made == nullptr)
-        return said_of(
+        return job_status_text(
             state, "head circuit",
             fmt::format("Multiplying the weights of {}: {}.", head_name(head_here(state)),
                         percent(heads_look(state).circuit_done)));

@@ -98,7 +98,7 @@ std::string corpus_lacks(const AppState& state) {
         return "No corpus is open: attnscope heads MODEL --texts FILE -o OUT.npz measures one, and "
                "attnscope OUT.npz shows it here.";
     if (!look.corpus_read || look.corpus_read->path != look.corpus)
-        return said_of(state, "corpus", fmt::format("Reading {}.", look.corpus));
+        return job_status_text(state, "corpus", fmt::format("Reading {}.", look.corpus));
     if (!look.corpus_read->fault.empty()) return sentence(look.corpus_read->fault);
     const Document& document = state.document();
     if (document.groups.empty() || group_of(document) == document.groups.front()) return {};

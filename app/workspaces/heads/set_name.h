@@ -18,7 +18,7 @@ bool set_name(AppState& state, std::span<const std::string_view> names, const st
               Enum& value, std::string_view what) {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
-        say_error(state, "There is no {} '{}': {}.", what, name, fmt::join(names, ", "));
+        show_error(state, "There is no {} '{}': {}.", what, name, fmt::join(names, ", "));
         return false;
     }
     value = static_cast<Enum>(found - names.begin());

@@ -30,7 +30,7 @@ bool is_unpaired(const HeadSweep& sweep, const SweptHead& each) {
     return !is_of_heads(sweep) && sweep.by == Ablation::patch && sweep.alignment[each.position] < 0;
 }
 
-std::string lacks_words(const AppState& state) {
+std::string missing_data_text(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     if (model_of(state.document()) == nullptr)
         return "A sweep changes each head of a trained model in turn: open a model's folder.";
@@ -156,16 +156,16 @@ const SweptModel* shown_sweep(const AppState& state) {
 }  // namespace
 
 std::string_view ablation_words(const HeadsLook& look) {
-    constexpr std::string_view kWords[] = {"0", "its mean over positions",
-                                           "that of the other text"};
-    return kWords[static_cast<std::size_t>(look.ablation)];
+    constexpr std::string_view kDescriptions[] = {"0", "its mean over positions",
+                                                  "that of the other text"};
+    return kDescriptions[static_cast<std::size_t>(look.ablation)];
 }
 
 std::string_view part_words(const HeadsLook& look) {
-    constexpr std::string_view kWords[] = {"Each head's context",
-                                           "What each layer reads at each position",
-                                           "What each MLP adds at each position"};
-    return kWords[static_cast<std::size_t>(look.part)];
+    constexpr std::string_view kDescriptions[] = {"Each head's context",
+                                                  "What each layer reads at each position",
+                                                  "What each MLP adds at each position"};
+    return kDescriptions[static_cast<std::size_t>(look.part)];
 }
 
 std::string sweep_formula(const AppState& state) {
@@ -179,7 +179,7 @@ std::string sweep_formula(const AppState& state) {
 }
 
 SweepView head_sweep(const AppState& state) {
-    SweepView view{lacks_words(state), {}, pairs_view(state)};
+    SweepView view{missing_data_text(state), {}, pairs_view(state)};
     if (view.lacks.empty()) view.grid = grid_of(state, *current_sweep(state));
     return view;
 }

@@ -46,7 +46,7 @@ void carry_out(AppState& state, const PatchSweep& action) {
 
 void carry_out(AppState& state, const PairTokens& action) {
     const auto pairs = parse_pairs(action.pairs);
-    if (!pairs) return say_error(state, sentence(pairs.error().text()));
+    if (!pairs) return show_error(state, sentence(pairs.error().text()));
     heads_look(state).pairs = pairs_text(*pairs);
     heads_look(state).pairing.reset();
     say(state, pairs->empty() ? "Tokens are paired from the beginning and from the end."
@@ -65,11 +65,11 @@ void carry_out(AppState& state, const SelectSwept& action) {
 
 void carry_out(AppState& state, const SetHeadsOf& action) {
     if (!set_name(state, kHeadsOf, action.of, heads_look(state).of, "choice of heads")) return;
-    constexpr const char* kWords[] = {
+    constexpr const char* kDescriptions[] = {
         "Only the selected head is shown.",
         "All heads of its layer: their mean as a matrix, or one colour each as lines.",
         "All heads that pass the filter: their mean as a matrix, or one colour each as lines."};
-    say(state, kWords[static_cast<std::size_t>(heads_look(state).of)]);
+    say(state, kDescriptions[static_cast<std::size_t>(heads_look(state).of)]);
 }
 
 void carry_out(AppState& state, const ShowCircuit& action) {

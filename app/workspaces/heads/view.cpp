@@ -214,7 +214,7 @@ HeadsControls controls_of(const AppState& state) {
     const ModelOrigin* const model = wanted_model(state);
     controls.model = model != nullptr;
     controls.off = will_be_off(state, head_here(state));
-    controls.switch_lacks = interventions_lack(state.document());
+    controls.switch_unavailable = interventions_lack(state.document());
     controls.edits = head_edits(state);
     if (model != nullptr) controls.interventions = interventions_of(model->changes);
     return controls;
@@ -222,7 +222,7 @@ HeadsControls controls_of(const AppState& state) {
 
 std::string pending_words(const AppState& state) {
     const HeadsLook& look = heads_look(state);
-    return said_of(
+    return job_status_text(
         state, "heads",
         fmt::format("Computing {} of all heads of {}: {}.",
                     look.show == HeadShow::gradient ? "weights and their gradients" : "weights",

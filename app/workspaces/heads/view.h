@@ -227,10 +227,10 @@ struct HeadsControls {
     bool own_range = false;
     bool pinned = false;  // the head shown
     bool compares = false;
-    bool model = false;           // its heads can be switched off
-    bool off = false;             // the head shown
-    std::string switch_lacks;     // why no head is switched off, row replaced or patch made here
-    std::vector<HeadEdit> edits;  // of the head shown
+    bool model = false;              // its heads can be switched off
+    bool off = false;                // the head shown
+    std::string switch_unavailable;  // why no head is switched off, row replaced or patch made here
+    std::vector<HeadEdit> edits;     // of the head shown
     std::vector<Intervention> interventions;
 };
 

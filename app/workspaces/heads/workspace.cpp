@@ -224,7 +224,7 @@ void drop_result(HeadsLook& look) {
     look.maps = nullptr;
 }
 
-void settle_heads(AppState& state) {
+void clamp_heads(AppState& state) {
     HeadsLook& look = heads_look(state);
     const Document& document = state.document();
     const Pair pair = nearest_pair(state, {look.pair.row, look.pair.column});
@@ -313,7 +313,7 @@ void note_choice(AppState& state, const Action& action) {
     look.kept = has_current_heads(state) ? look.result : nullptr;
 }
 
-constexpr KeptValue kValues[] = {kept(heads_look)};
+constexpr PersistedValue kValues[] = {kept(heads_look)};
 
 constexpr std::string_view kHeadsMouse[] = {
     "Click a small picture: that head is shown large, here and in every workspace.",
@@ -398,7 +398,7 @@ extern const WorkspaceInfo kHeadsWorkspace{
         return std::nullopt;
     },
     .clear = [](AppState& state) { heads_look(state).pair = {}; },
-    .settle = settle_heads,
+    .settle = clamp_heads,
     .forget = forget_heads,
     .before = note_choice,
     .follow = follow_heads,
@@ -413,7 +413,7 @@ extern const WorkspaceInfo kHeadsWorkspace{
     .read = read_look,
     .write_beside = write_corpus_file,
     .read_beside = read_corpus_file,
-    .has_settled =
+    .is_idle =
         [](const AppState& state) {
             if (requested_head_corpus(state)) return false;
             return !heads_lacks(state).empty() ||

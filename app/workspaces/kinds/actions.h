@@ -85,11 +85,11 @@ struct KindsMeasured {
     std::shared_ptr<const KindsTimes> measured{};
 };
 
-using KindsActions =
-    ActionList<Plain<SelectKindsPair, MovePair, ShowOnline, StepOnline, GoToOnlineEnd, PlayOnline,
-                     MeasureKinds>,
-               Edits<ChooseKinds, SwapKinds, CopyKind, SetOnlineSide>,
-               Drags<SetKind, SetKindsSeed, SetOnlineChunk>, Answers<KindsReady, KindsMeasured>>;
+using KindsActions = ActionList<ViewActions<SelectKindsPair, MovePair, ShowOnline, StepOnline,
+                                            GoToOnlineEnd, PlayOnline, MeasureKinds>,
+                                EditActions<ChooseKinds, SwapKinds, CopyKind, SetOnlineSide>,
+                                DragActions<SetKind, SetKindsSeed, SetOnlineChunk>,
+                                Answers<KindsReady, KindsMeasured>>;
 template <ListedIn<KindsActions> A>
 inline constexpr Meta kMetaOf<A> = KindsActions::kMeta<A>;
 

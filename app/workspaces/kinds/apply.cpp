@@ -47,7 +47,7 @@ void carry_out(AppState& state, const SetKind& action) {
 void carry_out(AppState& state, const ChooseKinds& action) {
     const auto found = std::ranges::find(kinds_presets(), action.pair, &KindsPreset::key);
     if (found == kinds_presets().end())
-        return say_error(state, "there is no pair of kinds '{}'", action.pair);
+        return show_error(state, "there is no pair of kinds '{}'", action.pair);
     KindsControls controls = kinds_controls(state);
     controls.a = found->a;
     controls.b = found->b;
@@ -103,7 +103,8 @@ void carry_out(AppState& state, const SetOnlineSide& action) {
 
 void carry_out(AppState& state, const SetOnlineChunk& action) {
     if (action.keys < 1 || action.keys > kMostChunk)
-        return say_error(state, "A chunk is {} keys: it must be 1 to {}.", action.keys, kMostChunk);
+        return show_error(state, "A chunk is {} keys: it must be 1 to {}.", action.keys,
+                          kMostChunk);
     KindsControls controls = kinds_controls(state);
     controls.chunk = action.keys;
     kinds_look(state).taken = 0;

@@ -225,7 +225,7 @@ std::string allowed_words(const KindComputed& side) {
 /// "4 × 196 (a weight of each pair) = 784 B".
 std::string kept_words(const KindComputed& side) {
     std::string words;
-    for (const OperationKept& kept : side.cost.kept)
+    for (const OperationStorage& kept : side.cost.kept)
         words += fmt::format("{}4 × {} ({})", words.empty() ? "" : " + ",
                              grouped(static_cast<Index>(kept.entries)), kept.what);
     return fmt::format("{} = {} B", words, grouped(static_cast<Index>(side.cost.kept_bytes())));

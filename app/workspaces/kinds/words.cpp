@@ -192,7 +192,7 @@ bool allows_none(const KindsResult& result) {
 }
 
 std::string kinds_sentence(const AppState& state) {
-    if (!kinds_look(state).result) return said_of(state, "kinds", "Computing.");
+    if (!kinds_look(state).result) return job_status_text(state, "kinds", "Computing.");
     const KindsResult& result = *kinds_look(state).result;
     if (!result.fault.empty()) return result.fault;
     if (!result.a.fault.empty()) return sentence("A cannot be computed here: " + result.a.fault);
@@ -211,7 +211,7 @@ std::string kinds_sentence(const AppState& state) {
                               result.a.weights()(most.row, most.column)};
     const auto [here, there] = result.a.has_shares && result.b.has_shares
                                    ? percents_apart(weights[0], weights[1])
-                                   : told_apart(weights[0], weights[1]);
+                                   : distinguished(weights[0], weights[1]);
     return fmt::format("B ({}) differs most from A ({}) at {}{}: {} against {}; {}.{}", b, a,
                        pair_name(state, {most.row, most.column}), ties, here, there,
                        output_words(result), not_number_words(result));

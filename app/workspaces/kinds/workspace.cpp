@@ -23,7 +23,7 @@ void drop_result(KindsLook& look) {
     look.maps.clear();
 }
 
-void settle_kinds(AppState& state) {
+void clamp_kinds(AppState& state) {
     KindsLook& look = kinds_look(state);
     if (look.selected && !has_pair(state, {look.selected->row, look.selected->column}))
         look.selected.reset();
@@ -98,7 +98,7 @@ constexpr std::string_view kKindsMouse[] = {
 
 constexpr RequestKind kRequests[] = {request_kind<requested_kinds>("kinds"),
                                      request_kind<requested_kinds_time>("times")};
-constexpr KeptValue kValues[] = {kept(kinds_controls), kept(kinds_look)};
+constexpr PersistedValue kValues[] = {kept(kinds_controls), kept(kinds_look)};
 
 Actions due_in_kinds(const AppState& state) {
     constexpr double kSecondsPerChunk = 1.2;
@@ -149,7 +149,7 @@ std::size_t present_pair(const KindsControls& controls) {
 void enter_kinds(AppState& state) {
     if (const auto pair = selected_pair(state))
         kinds_look(state).selected = large::Cell{pair->query, pair->key};
-    settle_kinds(state);
+    clamp_kinds(state);
     if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
     say(state, kinds_look(state).online ? "→ processes the next keys, Space plays."
                                         : "N shows the next pair.");
@@ -179,7 +179,7 @@ extern const WorkspaceInfo kKindsWorkspace{
         return std::nullopt;
     },
     .clear = [](AppState& state) { kinds_look(state).selected.reset(); },
-    .settle = settle_kinds,
+    .settle = clamp_kinds,
     .forget = forget_kinds,
     .follow = follow_kinds,
     .tick =
@@ -191,7 +191,7 @@ extern const WorkspaceInfo kKindsWorkspace{
     .has_side = [](const AppState& state) { return kinds_lacks(state).empty(); },
     .inspector = kinds_inspector,
     .is_animating = [](const AppState& state) { return kinds_look(state).playing; },
-    .has_settled =
+    .is_idle =
         [](const AppState& state) {
             const auto& result = kinds_look(state).result;
             return !kinds_lacks(state).empty() ||

@@ -16,7 +16,7 @@ struct DraftPlanted {
     static constexpr auto kJournalNames = journal_names("draft_planted", "spec");
 };
 
-using LargeActions = ActionList<Plain<DraftPlanted>>;
+using LargeActions = ActionList<ViewActions<DraftPlanted>>;
 template <ListedIn<LargeActions> A>
 inline constexpr Meta kMetaOf<A> = LargeActions::kMeta<A>;
 

@@ -140,7 +140,7 @@ void read_large(Fields& fields, AppState& state) {
                                     look.search->index, look.size.rows, look.size.columns));
 }
 
-bool has_large_settled(const AppState& state) {
+bool is_map_workspace_idle(const AppState& state) {
     const MapLook& look = map_look(state);
     return !look.fault.empty() || is_empty(state.document()) ||
            (look.snapshot && look.snapshot->complete);
@@ -207,7 +207,7 @@ extern const WorkspaceInfo kLargeWorkspace{
     .add_commands = add_large_commands,
     .escape = escape_large,
     .clear = [](AppState& state) { map_look(state).selected.reset(); },
-    .settle = settle_map,
+    .settle = clamp_map,
     .forget = forget_map,
     .follow = follow_large,
     .restored = keep_machine,
@@ -219,7 +219,7 @@ extern const WorkspaceInfo kLargeWorkspace{
     .write = write_large,
     .read = read_large,
     .is_animating = [](const AppState& state) { return map_look(state).moving_s > 0.0; },
-    .has_settled = has_large_settled,
+    .is_idle = is_map_workspace_idle,
     .shots = large_shots,
     .mouse = kLargeMouse,
 };

@@ -97,11 +97,11 @@ struct LearnProgress {
 };
 
 using LearnActions =
-    ActionList<Plain<TrainTo, NewTraining, SwitchScaling, SwitchLearnHead, TrainSeeds,
-                     OpenLearnMoment, ShowLearnStep, ShowLearnHead, ShowLearnMeasure, ShowLearnPage,
-                     SelectLearnCell, SetLearnSentence>,
-               Edits<SetLearnDifference, LoadExperiment>, Drags<SetLearnField>,
-               Moments<DraftLearnSentence, DraftLearnText, HoverLearnCell, LearnProgress>>;
+    ActionList<ViewActions<TrainTo, NewTraining, SwitchScaling, SwitchLearnHead, TrainSeeds,
+                           OpenLearnMoment, ShowLearnStep, ShowLearnHead, ShowLearnMeasure,
+                           ShowLearnPage, SelectLearnCell, SetLearnSentence>,
+               EditActions<SetLearnDifference, LoadExperiment>, DragActions<SetLearnField>,
+               TransientActions<DraftLearnSentence, DraftLearnText, HoverLearnCell, LearnProgress>>;
 template <ListedIn<LearnActions> A>
 inline constexpr Meta kMetaOf<A> = LearnActions::kMeta<A>;
 

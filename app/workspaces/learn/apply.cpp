@@ -19,7 +19,7 @@ void follow_learn_controls(AppState& state) {
     if (look.plan && look.plan->until > 0) return;
     look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     look.shown = {};
-    settle_learn(state);
+    clamp_learn(state);
 }
 
 void change_learning(AppState& state, LearnControls controls, const std::string& words) {
@@ -134,7 +134,7 @@ void carry_out(AppState& state, const NewTraining&) {
     look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     look.shown.step.reset();
     look.before = nullptr;
-    settle_learn(state);
+    clamp_learn(state);
     say(state, "A new training from first weights: Space begins.");
 }
 
@@ -211,12 +211,12 @@ void carry_out(AppState& state, const ShowLearnStep& action) {
 void carry_out(AppState& state, const ShowLearnHead& action) {
     learn_look(state).layer = action.layer;
     learn_look(state).head = action.head;
-    settle_learn(state);
+    clamp_learn(state);
 }
 
 void carry_out(AppState& state, const SelectLearnCell& action) {
     learn_look(state).cell = {action.row, action.column};
-    settle_learn(state);
+    clamp_learn(state);
 }
 
 void carry_out(AppState& state, const SetLearnSentence& action) {
@@ -230,7 +230,7 @@ void carry_out(AppState& state, const SetLearnSentence& action) {
     const auto example = train::example_of(train::Sequences(spec), action.text);
     if (!example) return say(state, example.error());
     look.shown.sentence = action.text;
-    settle_learn(state);
+    clamp_learn(state);
     say(state, "The maps are of “{}”.", shortened(action.text));
 }
 
@@ -245,7 +245,7 @@ void carry_out(AppState& state, const LearnProgress& action) {
     const bool ended =
         action.series->complete && of.until > 0 && !(look.series && look.series->complete);
     look.series = action.series;
-    settle_learn(state);
+    clamp_learn(state);
     if (ended && !faulty && state.workspace == "learn")
         say(state, "Step {}. ← and → look at other moments, S switches ÷√d_k from there.",
             grouped(of.until));

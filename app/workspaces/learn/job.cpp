@@ -15,7 +15,7 @@ constexpr auto kBetweenAnswers = std::chrono::milliseconds(66);
 constexpr auto kSlice = std::chrono::milliseconds(12);
 
 /// On Linux a nice value is a thread's own; threads that it starts have it too.
-void give_way() {
+void yield_to_others() {
     constexpr int kNice = 10;
     // Without it training goes on all the same.
     [[maybe_unused]] const int refused =
@@ -93,7 +93,7 @@ void LearnJob::settle() {
 }
 
 void LearnJob::work(const std::stop_token& quit) {
-    give_way();
+    yield_to_others();
     std::unique_lock lock(mutex_);
     while (changed_.wait(lock, quit, [this] { return next_.has_value(); })) {
         const LearnRequest request = *std::exchange(next_, std::nullopt);

@@ -233,7 +233,8 @@ LearnView build_learn_view(const AppState& state) {
     LearnView view;
     view.point = learn_point(state);
     view.notes = learn_notes(state);
-    view.lacks = said_of(state, "learning", look.series ? look.series->fault : std::string());
+    view.lacks =
+        job_status_text(state, "learning", look.series ? look.series->fault : std::string());
     add_experiments(state, view);
     add_learn_runs(state, view);
     add_learn_progress(state, view);

@@ -95,6 +95,6 @@ InspectorView learn_inspector(const AppState& state);
 /// The settings, a field a line.
 std::vector<LearnFieldView> learn_field_views(const LearnControls& controls);
 
-void settle_learn(AppState& state);
+void clamp_learn(AppState& state);
 
 }  // namespace attn::view

@@ -100,7 +100,7 @@ std::string fault_of(const LearnRuns& controls) {
 void enter_learn(AppState& state) {
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
-    settle_learn(state);
+    clamp_learn(state);
     say(state, look.plan->until == 0 ? "" : "Space trains on, ← and → look at other moments.");
 }
 
@@ -159,7 +159,7 @@ constexpr std::string_view kLearnMouse[] = {
     "Drag over a plot: the step that is looked at, in all plots and maps.",
     "Click a cell of a map: its row is compared at the right.",
 };
-constexpr KeptValue kValues[] = {kept(learn_controls), kept(learn_look)};
+constexpr PersistedValue kValues[] = {kept(learn_controls), kept(learn_look)};
 constexpr RequestKind kRequests[] = {
     {.name = "learning",
      .requested = request_kind<requested_learning>("learning").requested,
@@ -199,7 +199,7 @@ std::vector<train::Run> runs_of(const AppState& state) {
 
 }  // namespace
 
-void settle_learn(AppState& state) {
+void clamp_learn(AppState& state) {
     LearnLook& look = learn_look(state);
     const LearnControls& controls = planned(state);
     look.layer = std::clamp<Index>(look.layer, 0, controls.layers() - 1);
@@ -269,7 +269,7 @@ const WorkspaceInfo kLearnWorkspace{
     .add_commands = add_learn_commands,
     .escape = escape_learn,
     .clear = [](AppState& state) { learn_look(state).cell = {}; },
-    .settle = settle_learn,
+    .settle = clamp_learn,
     .opened = take_run,
     .has_side = [](const AppState&) { return true; },
     .inspector = learn_inspector,

@@ -108,14 +108,14 @@ struct SelectLookupCell {
 };
 
 using LookupActions =
-    ActionList<Plain<ShowLookupPage, SelectLookupPair, SelectLookupCell>,
-               Edits<AddLookupPair, RemoveLookupPair, NameLookupPair, LoadMemory, SetSimilarityOf,
-                     SetSimilarityMeasure, SetSimilaritySoftmax, ShuffleTokens, OrderTokens,
-                     SetPermutationPosition>,
-               Drags<MoveLookupQuery, MoveLookupKey, MoveLookupValue, SetLookupTemperature,
-                     SetCapacityWidth, SetCapacityPairs, SetCapacityTemperature, SetCapacitySeed,
-                     SetSimilarityTemperature, MoveToken>,
-               Answers<CapacityReady>, Moments<HoverLookupPair>>;
+    ActionList<ViewActions<ShowLookupPage, SelectLookupPair, SelectLookupCell>,
+               EditActions<AddLookupPair, RemoveLookupPair, NameLookupPair, LoadMemory,
+                           SetSimilarityOf, SetSimilarityMeasure, SetSimilaritySoftmax,
+                           ShuffleTokens, OrderTokens, SetPermutationPosition>,
+               DragActions<MoveLookupQuery, MoveLookupKey, MoveLookupValue, SetLookupTemperature,
+                           SetCapacityWidth, SetCapacityPairs, SetCapacityTemperature,
+                           SetCapacitySeed, SetSimilarityTemperature, MoveToken>,
+               Answers<CapacityReady>, TransientActions<HoverLookupPair>>;
 template <ListedIn<LookupActions> A>
 inline constexpr Meta kMetaOf<A> = LookupActions::kMeta<A>;
 

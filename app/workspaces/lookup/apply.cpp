@@ -21,7 +21,7 @@ void change(AppState& state, const std::string& words, Change&& change_controls)
     edit_controls(state, std::move(controls), words);
 }
 
-void say_off_plane(AppState& state) { say_error(state, "a point needs two numbers"); }
+void report_off_plane(AppState& state) { show_error(state, "a point needs two numbers"); }
 
 bool has_pair(AppState& state, Index pair) {
     const Index count = std::ssize(lookup_controls(state).pairs);
@@ -35,7 +35,7 @@ void move_point(AppState& state, Index pair, double x, double y, PlanePoint Look
                 std::string LookupPair::*name) {
     if (!has_pair(state, pair)) return;
     const auto to = on_plane(x, y);
-    if (!to) return say_off_plane(state);
+    if (!to) return report_off_plane(state);
     lookup_look(state).pair = pair;
     const auto n = static_cast<std::size_t>(pair);
     change(state, fmt::format("{} at {}", lookup_controls(state).pairs[n].*name, point_words(*to)),
@@ -81,7 +81,7 @@ void carry_out(AppState& state, const ShowLookupPage& action) {
 
 void carry_out(AppState& state, const MoveLookupQuery& action) {
     const auto to = on_plane(action.x, action.y);
-    if (!to) return say_off_plane(state);
+    if (!to) return report_off_plane(state);
     change(state, fmt::format("Query at {}", point_words(*to)),
            [&](LookupControls& controls) { controls.query = *to; });
 }
@@ -96,7 +96,7 @@ void carry_out(AppState& state, const MoveLookupValue& action) {
 
 void carry_out(AppState& state, const AddLookupPair& action) {
     const auto at = on_plane(action.x, action.y);
-    if (!at) return say_off_plane(state);
+    if (!at) return report_off_plane(state);
     if (lookup_controls(state).pairs.size() >= kMostLookupPairs)
         return warn(state, "A memory has at most {} pairs.", kMostLookupPairs);
     const std::string key = free_name(lookup_controls(state), "key");
@@ -136,7 +136,7 @@ void carry_out(AppState& state, const LoadMemory& action) {
     const auto& presets = memory_presets();
     const auto found = std::ranges::find(presets, action.memory, &MemoryPreset::key);
     if (found == presets.end())
-        return say_error(state, "There is no memory '{}'.", shortened(action.memory));
+        return show_error(state, "There is no memory '{}'.", shortened(action.memory));
     lookup_look(state).pair = 0;
     change(state, "Memory: " + found->words, [&](LookupControls& controls) {
         controls.pairs = found->pairs;
@@ -189,10 +189,10 @@ void carry_out(AppState& state, const OrderTokens& action) {
     const auto labels = axis_labels(state, Axis::key, std::ssize(order));
     if (action.order == TokenOrder::sorted)
         std::ranges::stable_sort(order, {}, [&](Index n) { return labels[n]; });
-    constexpr const char* kWords[] = {"Tokens as in the document",
-                                      "Tokens from the last to the first",
-                                      "Tokens sorted by their words"};
-    set_order(state, std::move(order), kWords[static_cast<std::size_t>(action.order)]);
+    constexpr const char* kDescriptions[] = {"Tokens as in the document",
+                                             "Tokens from the last to the first",
+                                             "Tokens sorted by their words"};
+    set_order(state, std::move(order), kDescriptions[static_cast<std::size_t>(action.order)]);
 }
 
 void carry_out(AppState& state, const SelectLookupCell& action) {

@@ -141,7 +141,7 @@ PermutationView build_permutation_view(const AppState& state) {
         if (elsewhere) ++moved;
     }
     const PermutationResult* const result = lookup_look(state).permutation.get();
-    view.body.lacks = lacks_words(result);
+    view.body.lacks = missing_data_text(result);
     if (!view.body.lacks.empty()) return view;
     view.body.point = permutation_point(state, *result, moved);
     view.body.notes = {lesson_words(*result), output_words(*result), source_words(state, *result)};

@@ -265,7 +265,7 @@ GridView lookup_grid(const AppState& state, const LookupGrid& of) {
 SimilarityView build_similarity_view(const AppState& state) {
     SimilarityView view = base_view(state);
     const SimilarityResult* const result = lookup_look(state).similarity.get();
-    view.body.lacks = lacks_words(result);
+    view.body.lacks = missing_data_text(result);
     if (!view.body.lacks.empty()) return view;
     const Document& document = state.document();
     const auto scores = result->scores(view.measure).matrix(0, 0);
@@ -285,7 +285,7 @@ AlignmentView build_alignment_view(const AppState& state) {
     AlignmentView view;
     view.towers = base_view(state);
     const SimilarityResult* const result = lookup_look(state).similarity.get();
-    view.body.lacks = lacks_words(result);
+    view.body.lacks = missing_data_text(result);
     if (!view.body.lacks.empty()) return view;
     const auto dot = result->dot.matrix(0, 0);
     const auto queries = axis_labels(state, Axis::query, dot.rows);

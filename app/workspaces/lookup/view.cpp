@@ -31,7 +31,7 @@ LookupView build_lookup_view(const AppState& state) {
             break;
         case LookupPage::capacity:
             view.capacity = build_capacity_view(state);
-            view.status = said_of(state, "capacity", capacity_status(state));
+            view.status = job_status_text(state, "capacity", capacity_status(state));
             break;
         case LookupPage::similarity:
             view.similarity = build_similarity_view(state);

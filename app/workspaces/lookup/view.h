@@ -131,7 +131,7 @@ struct LookupGrid {
 GridView lookup_grid(const AppState& state, const LookupGrid& of);
 /// Why a result is not shown; "": there is one, without a fault.
 template <class Result>
-std::string lacks_words(const Result* result) {
+std::string missing_data_text(const Result* result) {
     if (result == nullptr) return "Nothing is computed yet.";
     return result->fault.empty() ? "" : sentence(result->fault);
 }

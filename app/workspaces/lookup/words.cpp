@@ -44,10 +44,10 @@ std::string difference_words(double by, int digits) {
 }
 
 std::string position_words(PermutationPosition position) {
-    constexpr const char* kWords[] = {"none", "sinusoidal waves added to X",
-                                      "RoPE (it turns Q and K)",
-                                      "ALiBi (a slope times the distance)", "a causal mask"};
-    return kWords[static_cast<std::size_t>(position)];
+    constexpr const char* kDescriptions[] = {"none", "sinusoidal waves added to X",
+                                             "RoPE (it turns Q and K)",
+                                             "ALiBi (a slope times the distance)", "a causal mask"};
+    return kDescriptions[static_cast<std::size_t>(position)];
 }
 
 std::string cell_sentence(const AppState& state) {

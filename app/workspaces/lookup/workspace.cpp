@@ -161,7 +161,7 @@ void add_lookup_commands(std::vector<Command>& list, const AppState& state) {
     add_presets(list, state, "Lookup");
 }
 
-void settle_lookup(AppState& state) {
+void clamp_lookup(AppState& state) {
     LookupLook& look = lookup_look(state);
     const Index pairs = std::ssize(lookup_controls(state).pairs);
     look.pair = std::clamp<Index>(look.pair, 0, pairs - 1);
@@ -203,7 +203,7 @@ constexpr std::string_view kLookupMouse[] = {
     "Click a cell of a matrix: the inspector explains it.",
     "Drag a token of Permutation to another place.",
 };
-constexpr KeptValue kValues[] = {kept(lookup_controls), kept(lookup_look)};
+constexpr PersistedValue kValues[] = {kept(lookup_controls), kept(lookup_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_capacity>("capacity")};
 
 }  // namespace
@@ -288,7 +288,7 @@ extern const WorkspaceInfo kLookupWorkspace{
             LookupLook& look = lookup_look(state);
             look.pair = look.row = look.column = 0;
         },
-    .settle = settle_lookup,
+    .settle = clamp_lookup,
     .forget = forget_lookup,
     .follow = follow_lookup,
     .still = [](AppState& state) { capacity_curves(state).elapsed_ms = 0.0; },

@@ -46,8 +46,8 @@ struct MaskScoresReady {
 };
 
 using MasksActions =
-    ActionList<Plain<ShowMasksTab, SelectPair, SetConvention, SetConventionGain, CopyMask>,
-               Answers<MaskScoresReady>, Moments<HoverPair>>;
+    ActionList<ViewActions<ShowMasksTab, SelectPair, SetConvention, SetConventionGain, CopyMask>,
+               Answers<MaskScoresReady>, TransientActions<HoverPair>>;
 template <ListedIn<MasksActions> A>
 inline constexpr Meta kMetaOf<A> = MasksActions::kMeta<A>;
 

@@ -27,7 +27,7 @@ std::string point_words(const AppState& state, const Rows& rows, const Tensor& c
     std::string words = fmt::format("“{}” differs from “{}” in {} of {} rows", second, first, count,
                                     std::ssize(rows));
     const auto most = std::ranges::max_element(rows, {}, &RowComparison::difference);
-    const auto [second_weight, first_weight] = told_apart(most->weight[1], most->weight[0]);
+    const auto [second_weight, first_weight] = distinguished(most->weight[1], most->weight[0]);
     std::vector<double> differences;
     for (const float by : change.values())
         differences.push_back(std::isnan(by) ? HUGE_VAL : std::abs(double{by}));

@@ -83,25 +83,25 @@ constexpr ConventionInfo kTable[] = {
      "+ (−∞)",
      "−∞ added",
      "0 or −∞ is added to the score.",
-     {.way = FillWay::added}},
+     {.way = FillMode::added}},
     {"add_1e9",
      kAdded,
      "+ (−1e9)",
      "−1e9 added",
      "0 or −1e9 is added to the score, rounded to float32.",
-     {.fill = minus_1e9, .way = FillWay::added}},
+     {.fill = minus_1e9, .way = FillMode::added}},
     {"add_1e5",
      kAdded,
      "+ (−1e5)",
      "−1e5 added",
      "0 or −1e5 is added to the score, rounded to float32.",
-     {.fill = minus_1e5, .way = FillWay::added}},
+     {.fill = minus_1e5, .way = FillMode::added}},
     {"add_lowest",
      kAdded,
      "+ lowest float",
      "the lowest float added",
      "0 or −3.4e38 is added to the score, rounded to float32.",
-     {.fill = lowest, .way = FillWay::added}},
+     {.fill = lowest, .way = FillMode::added}},
     {"after",
      kAfter,
      "set to 0",
@@ -213,7 +213,7 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
     }
     if (!row.has_nan[0] && !row.has_nan[1] &&
         std::abs(row.sum[0] - row.sum[1]) > rounding_of(scores.scores.shape().d)) {
-        const auto [second_sum, first_sum] = told_apart(row.sum[1], row.sum[0]);
+        const auto [second_sum, first_sum] = distinguished(row.sum[1], row.sum[0]);
         return fmt::format("{}its weights sum to {} under “{}”, to {} under “{}”", where,
                            second_sum, full(1), first_sum, full(0));
     }

@@ -120,7 +120,7 @@ void follow_masks(AppState& state) {
 }
 
 MatrixView<const float> masks_values(const AppState& state, Stage stage) {
-    if (is_kept(state, stage)) return sheet_of(state, stage).values;
+    if (is_stored_stage(state, stage)) return sheet_of(state, stage).values;
     const MasksLong* const found = long_masks(state);
     if (found == nullptr || found->of.mask_scores == nullptr) return {};
     const Tensor& scores = found->of.mask_scores->values;

@@ -54,7 +54,7 @@ Pairs painted_pairs(const AppState& state) {
 }
 
 /// Weights or masked scores that the backend does not keep.
-std::string not_kept_words(const AppState& state) {
+std::string not_stored_text(const AppState& state) {
     if (masks_values(state, Stage::masked).rows > 0 && masks_values(state, Stage::weights).rows > 0)
         return {};
     if (const std::string lack = scores_lack(state); !lack.empty())
@@ -105,7 +105,7 @@ void add_cells(const AppState& state, const Pairs& allowed, const MasksView& vie
 
 void add_composition(const AppState& state, MasksView& view, MasksLong* found) {
     const Pairs allowed = pairs_allowed_by(state, state.document().spec.mask);
-    view.unavailable = not_kept_words(state);
+    view.unavailable = not_stored_text(state);
     found != nullptr ? add_cells(state, allowed, view, *found) : add_grids(state, allowed, view);
     view.flagged = empty_rows(state, allowed);
     view.warns = std::ranges::count(view.flagged, true) > 0;
@@ -191,7 +191,7 @@ std::string scores_lack(const AppState& state) {
     const MasksLong* const found = long_masks(state);
     if (found != nullptr && found->of.mask_scores) return found->of.mask_scores->fault;
     return requested_mask_scores(state)
-               ? said_of(state, "mask scores", "The scores are still being computed")
+               ? job_status_text(state, "mask scores", "The scores are still being computed")
                : too_many_words(state);
 }
 

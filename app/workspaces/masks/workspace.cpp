@@ -131,7 +131,7 @@ void clear_masks(AppState& state) {
     masks_look(state).corner.reset();
 }
 
-void settle_masks(AppState& state) {
+void clamp_masks(AppState& state) {
     MasksLook& look = masks_look(state);
     look.pair = nearest_pair(state, look.pair);
     if (look.corner && !has_pair(state, *look.corner)) look.corner.reset();
@@ -169,7 +169,7 @@ constexpr std::string_view kMasksMouse[] = {
     "widens the selection, Space paints it.",
 };
 
-constexpr KeptValue kValues[] = {kept(masks_look)};
+constexpr PersistedValue kValues[] = {kept(masks_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_mask_scores>("mask scores")};
 
 /// What is painted is looked at; within a drag the brush keeps what the first pair became.
@@ -312,7 +312,7 @@ extern const WorkspaceInfo kMasksWorkspace{
     .add_commands = add_masks_commands,
     .escape = escape_masks,
     .clear = clear_masks,
-    .settle = settle_masks,
+    .settle = clamp_masks,
     .forget = forget_masks,
     .before = follow_stroke,
     .follow = follow_masks,

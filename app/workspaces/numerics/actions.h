@@ -30,8 +30,8 @@ struct NumericsReady {
 };
 
 using NumericsActions =
-    ActionList<Plain<SelectNumericsCell>, Edits<SetNumericsLogits, SetNumericsRow>,
-               Drags<SetNumericsGain>, Answers<NumericsReady>>;
+    ActionList<ViewActions<SelectNumericsCell>, EditActions<SetNumericsLogits, SetNumericsRow>,
+               DragActions<SetNumericsGain>, Answers<NumericsReady>>;
 template <ListedIn<NumericsActions> A>
 inline constexpr Meta kMetaOf<A> = NumericsActions::kMeta<A>;
 

@@ -13,7 +13,7 @@ namespace {
 /// What softmax is given; what scaled it alone where a backend keeps no more.
 Stage input_stage(const AppState& state) {
     for (const Stage stage : {Stage::masked, Stage::biased, Stage::scaled})
-        if (is_kept(state, stage)) return stage;
+        if (is_stored_stage(state, stage)) return stage;
     return Stage::masked;
 }
 
@@ -31,7 +31,7 @@ Result<std::vector<double>> document_logits(const AppState& state) {
     if (const std::string why = stages_lack(state.document()); !why.empty())
         return bad_input("the document has no stages here: " + why);
     const Stage stage = input_stage(state);
-    if (!is_kept(state, stage))
+    if (!is_stored_stage(state, stage))
         return bad_input(
             "the backend stores no scores of the document; press 1 S, then select another");
     const auto values = sheet_of(state, stage).values;

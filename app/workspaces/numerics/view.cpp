@@ -269,7 +269,7 @@ void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& r
         column.tex = kTex[a];
         column.formula = tex::plain_text(column.tex);
         column.plot = error_plot(algorithm, runs, sweep, most);
-        column.breaks = said_of(state, "numerics", break_words(algorithm, sweep));
+        column.breaks = job_status_text(state, "numerics", break_words(algorithm, sweep));
         column.plot.tooltip =
             column.breaks +
             "\nThe largest |a − exact| of the row, in units of the format's spacing at the exact "
@@ -329,7 +329,7 @@ NumericsView build_numerics_view(const AppState& state) {
 
     view.stale =
         !numerics_curves(state).sweep || !same_numbers(numerics_curves(state).logits, runs.logits);
-    view.status = said_of(state, "numerics", status_of(state, view.stale));
+    view.status = job_status_text(state, "numerics", status_of(state, view.stale));
     return view;
 }
 

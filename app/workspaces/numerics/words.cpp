@@ -104,8 +104,8 @@ std::string clause(const NumericsRuns& runs, SoftmaxAlgorithm algorithm, std::st
     const std::string_view where = parted.worst <= kRightUlp ? " in every format" : "";
     if (parted.broken.empty()) return fmt::format("{} {}{}", subject, error_words(parted), where);
     std::string words = fmt::format("{} {}", subject, broken_words(runs, algorithm, parted.broken));
-    const bool says_rest = algorithm != SoftmaxAlgorithm::naive && !parted.whole.empty();
-    if (!says_rest) return words;
+    const bool adds_rest = algorithm != SoftmaxAlgorithm::naive && !parted.whole.empty();
+    if (!adds_rest) return words;
     words += " and " + error_words(parted);
     return parted.worst <= kRightUlp ? words + " in " + format_words(parted.whole) : words;
 }

@@ -74,7 +74,7 @@ constexpr std::string_view kNumericsMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_numerics>("numerics"),
 };
-constexpr KeptValue kKept[] = {kept(numerics_controls), kept(numerics_look)};
+constexpr PersistedValue kPersisted[] = {kept(numerics_controls), kept(numerics_look)};
 
 /// The gain is pulled from one end to the other.
 std::optional<Action> drag_numerics(const AppState&, Movement movement, double part) {
@@ -145,7 +145,7 @@ extern const WorkspaceInfo kNumericsWorkspace{
     .group = Group::why,
     .letter = Key::n,
     .actions = NumericsActions::kTypes,
-    .values = kKept,
+    .values = kPersisted,
     .requests = kRequests,
     .enter = enter_numerics,
     .add_commands = add_numerics_commands,

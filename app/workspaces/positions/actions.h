@@ -12,7 +12,7 @@ struct SetPositions {
     static constexpr auto kJournalNames = journal_names("set_positions");
 };
 
-using PositionsActions = ActionList<Drags<SetPositions>>;
+using PositionsActions = ActionList<DragActions<SetPositions>>;
 template <ListedIn<PositionsActions> A>
 inline constexpr Meta kMetaOf<A> = PositionsActions::kMeta<A>;
 

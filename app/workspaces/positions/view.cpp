@@ -190,7 +190,7 @@ std::string alibi_words(const PositionScores& scores, Index distance) {
     const ProductText taken =
         product_text(alibi_slope(settings.head, settings.heads), static_cast<double>(distance), 3);
     const bool apart = digits(of.mean[at(distance)]) != digits(scores.content);
-    const auto [left, whole] = told_apart(of.mean[at(distance)], scores.content);
+    const auto [left, whole] = distinguished(of.mean[at(distance)], scores.content);
     std::string words = fmt::format(
         "ALiBi subtracts {} · {} = {} from the score of head {}: {} instead of {}", taken.a,
         distance, taken.product, settings.head, apart ? digits(of.mean[at(distance)]) : left,

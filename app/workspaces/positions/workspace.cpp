@@ -82,14 +82,14 @@ constexpr std::string_view kMouse[] = {
     "Click a small plot to show that encoding in the large plot, at that distance.",
     "Drag a setting, or double-click it to type a value.",
 };
-constexpr KeptValue kValues[] = {kept(positions_controls)};
+constexpr PersistedValue kValues[] = {kept(positions_controls)};
 
 }  // namespace
 
 void carry_out(AppState& state, const SetPositions& action) {
     const PositionsControls& now = positions_controls(state);
     const PositionsControls to = inside(action.to, now.settings.d_k);
-    if (const std::string why = fault_of(to); !why.empty()) return say_error(state, why);
+    if (const std::string why = fault_of(to); !why.empty()) return show_error(state, why);
     edit_controls(state, to, changed_words(now, to));
 }
 

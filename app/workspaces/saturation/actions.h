@@ -51,10 +51,10 @@ struct GradientSweepReady {
 };
 
 using SaturationActions =
-    ActionList<Plain<ShowSaturationDetails, ShowRawDerivative, ShowGradient>,
-               Edits<SetSaturationModel, Redraw, SetSaturationLogits, ShowFiveBars>,
-               Drags<SetSaturationWidth, PinSaturation, SetSaturationKeys, SetSaturationDraws,
-                     SetSaturationSeed>,
+    ActionList<ViewActions<ShowSaturationDetails, ShowRawDerivative, ShowGradient>,
+               EditActions<SetSaturationModel, Redraw, SetSaturationLogits, ShowFiveBars>,
+               DragActions<SetSaturationWidth, PinSaturation, SetSaturationKeys, SetSaturationDraws,
+                           SetSaturationSeed>,
                Answers<SweepReady, GradientSweepReady>>;
 template <ListedIn<SaturationActions> A>
 inline constexpr Meta kMetaOf<A> = SaturationActions::kMeta<A>;

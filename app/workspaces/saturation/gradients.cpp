@@ -233,8 +233,8 @@ GradientsOverWidth build_gradients_over_width(const AppState& state) {
         "{} rows, {} keys; q, k and ∂L/∂a from N(0, 1), seed {}. Solid: median, dashed: mean.",
         grouped(have.sampling.rows), have.sampling.keys, have.sampling.seed);
     view.caption = "median";
-    view.status =
-        said_of(state, "gradients over d_k", status_of(saturation_gradients(state), view.stale));
+    view.status = job_status_text(state, "gradients over d_k",
+                                  status_of(saturation_gradients(state), view.stale));
     if (here == nullptr) {
         view.sentence = fmt::format("Computing at d_k = {}…", have.d_k);
         return view;

@@ -280,7 +280,7 @@ void fill_softmax_alone(const AppState& state, SaturationView& view) {
                            : "The weights, key by key";
     const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     set_sides(view, pair, state.theme);
-    view.status = said_of(state, "curves", status_words(curves, view.stale));
+    view.status = job_status_text(state, "curves", status_words(curves, view.stale));
     if (view.look.raw)
         view.details = {
             raw_sentence(medians.settings, medians.points), raw_plot(medians),

@@ -91,7 +91,7 @@ constexpr RequestKind kRequests[] = {
     request_kind<requested_sweep>("curves"),
     request_kind<requested_gradient_sweep>("gradients over d_k"),
 };
-constexpr KeptValue kKept[] = {kept(saturation_controls), kept(saturation_look)};
+constexpr PersistedValue kPersisted[] = {kept(saturation_controls), kept(saturation_look)};
 
 /// d_k is pulled from one end to the other.
 std::optional<Action> drag_saturation(const AppState&, Movement movement, double part) {
@@ -172,12 +172,12 @@ void carry_out(AppState& state, const ShowFiveBars&) {
 }
 
 void carry_out(AppState& state, const SweepReady& action) {
-    if (!action.fault.empty()) return say_error(state, action.fault);
+    if (!action.fault.empty()) return show_error(state, action.fault);
     saturation_curves(state) = {action.sweep, action.settings, action.elapsed_ms};
 }
 
 void carry_out(AppState& state, const GradientSweepReady& action) {
-    if (!action.fault.empty()) return say_error(state, action.fault);
+    if (!action.fault.empty()) return show_error(state, action.fault);
     saturation_gradients(state) = {action.points, action.sampling, action.elapsed_ms};
 }
 
@@ -251,7 +251,7 @@ extern const WorkspaceInfo kSaturationWorkspace{
     .group = Group::why,
     .letter = Key::s,
     .actions = SaturationActions::kTypes,
-    .values = kKept,
+    .values = kPersisted,
     .requests = kRequests,
     .enter = enter_saturation,
     .add_commands = add_saturation_commands,

@@ -25,7 +25,7 @@ struct TogglePlay {
     static constexpr auto kJournalNames = journal_names("toggle_play");
 };
 /// What to do first is offered under the weights, until one of it is done.
-using ShowDoors = Put<step_look, &StepLook::doors, "show_doors", "on">;
+using ShowStartButtons = Put<step_look, &StepLook::doors, "show_doors", "on">;
 /// Each stage is guessed, one row of it, before it is shown.
 struct SetPredicting {
     bool on;
@@ -91,10 +91,11 @@ struct CancelCellEdit {
 };
 
 using StepActions =
-    ActionList<Plain<StepBy, GoToEnd, TogglePlay, SetPredicting, GuessEntry, PickGuess, RevealGuess,
-                     GuessAgain, ScaleRows, BeginCellEdit, DraftCell, CancelCellEdit, ExplainSource,
-                     ShowModel, ShowDoors>,
-               Edits<CommitCellEdit, CommitAndMove, LeaveCellEdit>, Moments<HoverOperand>>;
+    ActionList<ViewActions<StepBy, GoToEnd, TogglePlay, SetPredicting, GuessEntry, PickGuess,
+                           RevealGuess, GuessAgain, ScaleRows, BeginCellEdit, DraftCell,
+                           CancelCellEdit, ExplainSource, ShowModel, ShowStartButtons>,
+               EditActions<CommitCellEdit, CommitAndMove, LeaveCellEdit>,
+               TransientActions<HoverOperand>>;
 template <ListedIn<StepActions> A>
 inline constexpr Meta kMetaOf<A> = StepActions::kMeta<A>;
 

@@ -9,7 +9,7 @@
 namespace attn::view {
 
 /// The weights that the story speaks of at this stage: after dropout from there on, where there is dropout.
-Stage told_weights(const AppState& state);
+Stage described_weights(const AppState& state);
 /// [Tk]: 1 where the query may attend to the key, of the batch entry and head shown.
 std::vector<std::uint8_t> allowed_keys(const AppState& state, Index query);
 

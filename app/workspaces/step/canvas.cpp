@@ -88,7 +88,8 @@ Slot slot_of(Stage result, const Operand& operand) {
     return result == Stage::context ? Slot::hero : Slot::left;
 }
 
-GridView lit_operand(const AppState& state, Stage stage, const Operand& operand, bool copied) {
+GridView highlighted_operand(const AppState& state, Stage stage, const Operand& operand,
+                             bool copied) {
     GridView grid = operand_grid(state, stage, operand.id);
     const auto focus = focus_of(state);
     if (focus && copied)
@@ -123,15 +124,15 @@ std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
         if (operand.lights == Lights::own_head) continue;  // a sink has no row or column here
         const Param* const param = std::get_if<Param>(&operand.id);
         if (param != nullptr && state.document().inputs->params[*param].empty()) continue;
-        if (!is_kept(state, operand.id)) continue;
-        put(canvas, lit_operand(state, stage, operand, copied), slot_of(stage, operand));
+        if (!is_stored_stage(state, operand.id)) continue;
+        put(canvas, highlighted_operand(state, stage, operand, copied), slot_of(stage, operand));
     }
-    if (stage == Stage::masked && is_kept(state, Stage::masked)) {
+    if (stage == Stage::masked && is_stored_stage(state, Stage::masked)) {
         put(canvas, mask_grid(state), Slot::left);
         if (const auto focus = focus_of(state)) light(canvas.back(), *focus);
     }
     const bool by_rows = is_pair(stage) && stage != Stage::scores;
-    if (by_rows && is_kept(state, stage)) put_rows(state, stage, canvas);
+    if (by_rows && is_stored_stage(state, stage)) put_rows(state, stage, canvas);
     return canvas;
 }
 
@@ -182,9 +183,9 @@ void light_operand(const AppState& state, StepView& view) {
     const OperandId lit = operand_of(state.document(), state.stage, *view.lit);
     std::vector<GridView*> grids{&view.result};
     for (GridView& operand : view.operands) grids.push_back(&operand);
-    const auto is_lit = [&](const GridView* grid) { return grid->id == lit; };
-    if (std::ranges::none_of(grids, is_lit)) return;
-    for (GridView* const grid : grids) grid->lit.assign(grid->cells.size(), is_lit(grid));
+    const auto is_highlighted = [&](const GridView* grid) { return grid->id == lit; };
+    if (std::ranges::none_of(grids, is_highlighted)) return;
+    for (GridView* const grid : grids) grid->lit.assign(grid->cells.size(), is_highlighted(grid));
 }
 
 }  // namespace attn::view

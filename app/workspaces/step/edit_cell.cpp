@@ -173,7 +173,7 @@ void carry_out(AppState& state, const DraftCell& action) {
 void carry_out(AppState& state, const CommitCellEdit&) {
     if (!step_look(state).editing) return;
     if (const std::string wrong = draft_fault(state); !wrong.empty())
-        return say_error(state, wrong + ". Escape leaves it as it is.");
+        return show_error(state, wrong + ". Escape leaves it as it is.");
     take_draft(state);
 }
 
@@ -190,7 +190,7 @@ void carry_out(AppState& state, const LeaveCellEdit&) {
     const std::string wrong = draft_fault(state);
     if (wrong.empty()) return take_draft(state);
     step_look(state).editing.reset();
-    say_error(state, wrong);
+    show_error(state, wrong);
 }
 
 void carry_out(AppState& state, const ExplainSource& action) {
@@ -207,7 +207,7 @@ void carry_out(AppState& state, const SetCell& action) {
     if (action.cell.tensor == OperandId(Stage::output) && has_targets(state))
         return carry_out(state, SetTarget{action.cell, action.value});
     if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
-        return say_error(state, wrong);
+        return show_error(state, wrong);
     const float before = *value_at(state, action.cell);
     const float after = static_cast<float>(action.value);
     if (before == after) return;

@@ -201,7 +201,7 @@ void add_sum(const AppState& state, Explanation& explanation, Chain chain, std::
 std::string missing_of(const AppState& state, const std::vector<OperandId>& ids) {
     std::vector<std::string_view> missing;
     for (const OperandId& id : ids)
-        if (!is_kept(state, id)) missing.push_back(key_of(id));
+        if (!is_stored_stage(state, id)) missing.push_back(key_of(id));
     return fmt::format("{}", fmt::join(missing, " and "));
 }
 

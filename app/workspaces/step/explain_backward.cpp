@@ -111,7 +111,7 @@ void explain_last_weight(const AppState& state, Explanation& explanation) {
 }
 
 // forward:  Ã = A · keep / (1 − p)  so  d_A = d_Ã · keep / (1 − p)
-void explain_kept_weight(const AppState& state, Explanation& explanation) {
+void explain_retained_weight(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const AttentionSpec& spec = state.document().spec;
     const double factor =
@@ -272,7 +272,7 @@ void explain_weight_gradient(const AppState& state, Explanation& explanation) {
     if (weight_stage(state.document()) == Stage::weights)
         explain_last_weight(state, explanation);
     else
-        explain_kept_weight(state, explanation);
+        explain_retained_weight(state, explanation);
     explain_competition(state, explanation);
 }
 

@@ -290,7 +290,7 @@ void add_score_steps(const AppState& state, Explanation& explanation) {
     add(Stage::scores, dot ? as_read(spec, "q·k") : "score",
         dot ? as_read(spec, R"(q \cdot k)", "'") : R"(\mathrm{score})");
     add(Stage::scaled, "S", "S");
-    if (spec.biases() && is_kept(state, Stage::biased)) add(Stage::biased, "B", "B");
+    if (spec.biases() && is_stored_stage(state, Stage::biased)) add(Stage::biased, "B", "B");
 }
 
 /// m, exp(M − m), Σ exp and their quotient.

@@ -204,7 +204,7 @@ InspectorView step_inspector(const AppState& state) {
     }
     const auto cell = inspected(state);
     if (!cell) {
-        const bool any = !is_empty(state.document()) && is_kept(state, state.stage);
+        const bool any = !is_empty(state.document()) && is_stored_stage(state, state.stage);
         if (any) view.hint = "Click any number to see where it comes from.";
         return view;
     }

@@ -9,7 +9,7 @@ namespace attn::view {
 MapForm map_form(const AppState& state, Stage stage) {
     const Document& document = state.document();
     if (is_empty(document) || !is_long(document) || state.show_gradients) return MapForm::own;
-    if (!has_map(document) && is_kept(state, stage)) return MapForm::own;
+    if (!has_map(document) && is_stored_stage(state, stage)) return MapForm::own;
     if (stage == Stage::scores) return MapForm::scores;
     if (stage == Stage::scaled) return MapForm::scaled;
     if (stage == Stage::biased) return MapForm::biased;
@@ -18,7 +18,7 @@ MapForm map_form(const AppState& state, Stage stage) {
 }
 
 bool is_map_alone(const AppState& state) {
-    return map_look(state).form != MapForm::own && !is_kept(state, state.stage);
+    return map_look(state).form != MapForm::own && !is_stored_stage(state, state.stage);
 }
 
 namespace {
@@ -59,8 +59,8 @@ std::shared_ptr<const StageCells> found_cells(const AppState& state) {
 }  // namespace
 
 bool has_stage_cells(const AppState& state) {
-    return is_pair(state.stage) && is_long(state.document()) && is_kept(state, state.stage) &&
-           map_form(state, state.stage) == MapForm::own;
+    return is_pair(state.stage) && is_long(state.document()) &&
+           is_stored_stage(state, state.stage) && map_form(state, state.stage) == MapForm::own;
 }
 
 MapCellsPtr stage_cells(const AppState& state) {

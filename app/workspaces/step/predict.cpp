@@ -24,7 +24,7 @@ std::optional<Prediction> asked(const AppState& state) {
     const StepLook& look = step_look(state);
     if (!look.predicts || state.show_gradients || look.editing) return std::nullopt;
     if (state.stage == Stage::x || state.stage == Stage::x_kv) return std::nullopt;
-    if (map_form(state, state.stage) != MapForm::own || !is_kept(state, state.stage))
+    if (map_form(state, state.stage) != MapForm::own || !is_stored_stage(state, state.stage))
         return std::nullopt;
     const auto values = sheet_of(state, state.stage).values;
     const auto columns = static_cast<std::size_t>(values.columns);
@@ -63,7 +63,7 @@ double axis_end(const AppState& state, Stage stage) {
 
 /// The guess that stands, where there is something to be guessed.
 Prediction* open_guess(AppState& state) {
-    settle_prediction(state);
+    update_prediction(state);
     auto& prediction = step_look(state).prediction;
     return prediction && !prediction->closed ? &*prediction : nullptr;
 }
@@ -88,7 +88,7 @@ std::string largest_label(const std::vector<double>& values,
     return most.size() > 1 ? "" : labels[most.front()];
 }
 
-void say_guess(PredictView& view, std::span<const float> row, bool share, bool sinks) {
+void describe_guess(PredictView& view, std::span<const float> row, bool share, bool sinks) {
     const double sum = std::accumulate(view.guess.begin(), view.guess.end(), 0.0);
     const double whole = std::accumulate(row.begin(), row.end(), 0.0);
     // not where all is forbidden or dropped, nor where a weight is NaN
@@ -111,7 +111,7 @@ std::string furthest_words(const std::vector<double>& apart,
                        ties == 0 ? "" : " and " + counted(ties, "other"), number(apart[worst]));
 }
 
-void say_difference(PredictView& view, bool share) {
+void describe_difference(PredictView& view, bool share) {
     std::vector<double> guess, truth, apart;
     std::vector<std::string> labels;
     for (std::size_t n = 0; n < view.truth.size(); ++n) {
@@ -151,9 +151,9 @@ void say_difference(PredictView& view, bool share) {
 
 }  // namespace
 
-void settle_prediction(AppState& state) { step_look(state).prediction = present(state); }
+void update_prediction(AppState& state) { step_look(state).prediction = present(state); }
 
-std::optional<Prediction> kept_prediction(const AppState& state) {
+std::optional<Prediction> present_prediction(const AppState& state) {
     return step_look(state).prediction ? present(state) : std::nullopt;
 }
 
@@ -221,14 +221,14 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     view.role = stage.role;
     for (const double value : view.guess) view.guess_words.push_back(number(value));
     if (!view.revealed) {
-        say_guess(view, sheet.values.row(prediction->row), share, has_sinks(state.document()));
+        describe_guess(view, sheet.values.row(prediction->row), share, has_sinks(state.document()));
         return view;
     }
     for (const float value : sheet.values.row(prediction->row)) {
         view.truth.push_back(value);
         view.truth_words.push_back(number(value));
     }
-    say_difference(view, share);
+    describe_difference(view, share);
     double most = 0.0;  // the axis of what is seen now
     for (const auto* values : {&view.guess, &view.truth})
         for (const double value : *values)
@@ -241,7 +241,7 @@ void carry_out(AppState& state, const SetPredicting& action) {
     step_look(state).predicts = action.on;
     step_look(state).prediction.reset();
     if (action.on) step_look(state).playing = false;
-    settle_prediction(state);
+    update_prediction(state);
     if (!action.on) return say(state, "Stages are shown at once again.");
     say(state,
         step_look(state).prediction
@@ -281,7 +281,7 @@ void carry_out(AppState& state, const RevealGuess&) {
 
 void carry_out(AppState& state, const GuessAgain&) {
     step_look(state).prediction.reset();
-    settle_prediction(state);
+    update_prediction(state);
 }
 
 }  // namespace attn::view

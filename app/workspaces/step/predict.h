@@ -33,6 +33,6 @@ bool is_guessing(const AppState& state);
 /// The chosen entry raised by so many twentieths of the axis, while a row is guessed.
 Action nudged_guess(const AppState& state, int steps);
 /// A guess of a row that is no longer looked at is over.
-void settle_prediction(AppState& state);
+void update_prediction(AppState& state);
 
 }  // namespace attn::view

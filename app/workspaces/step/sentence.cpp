@@ -41,8 +41,8 @@ LookedAt looked_at(const AppState& state) {
 }
 
 /// Weights are known in the story from softmax on.
-bool is_told(const AppState& state) {
-    return state.stage >= Stage::weights && is_kept(state, told_weights(state));
+bool is_described(const AppState& state) {
+    return state.stage >= Stage::weights && is_stored_stage(state, described_weights(state));
 }
 
 /// Whether the keys are other words than the queries.
@@ -135,7 +135,7 @@ struct Weights {
 
     Weights(const AppState& state, const SentenceView& view) {
         if (!view.weighed) return;
-        values = sheet_of(state, told_weights(state)).values;
+        values = sheet_of(state, described_weights(state)).values;
         for (Index i = 0; i < values.rows; ++i)
             range.high = std::max(range.high, range_of(ColorScale::unit, values.row(i)).high);
         range.scale = ColorScale::unit;
@@ -244,12 +244,12 @@ struct RowStory {
 
     std::string name() const { return axis_label(state, Axis::query, query); }
     std::string key(const Share& share) const { return axis_label(state, Axis::key, share.key); }
-    bool dropped() const { return told_weights(state) == Stage::dropped; }
+    bool dropped() const { return described_weights(state) == Stage::dropped; }
 };
 
 RowStory story_of(const AppState& state, Index query) {
     RowStory story{state, query, {}};
-    const auto row = sheet_of(state, told_weights(state)).values.row(query);
+    const auto row = sheet_of(state, described_weights(state)).values.row(query);
     const std::vector<std::uint8_t> allowed = allowed_keys(state, query);
     for (Index j = 0; j < std::ssize(row); ++j) {
         const double weight = row[j];
@@ -410,7 +410,7 @@ SentenceView build_sentence_view(const AppState& state) {
     const Dimensions& size = document.size;
     const Shown shown(state);
     const LookedAt place = looked_at(state);
-    view.weighed = is_told(state);
+    view.weighed = is_described(state);
     view.query = place.query;
     if (view.weighed && !view.query) view.query = 0;
     const Index middle = view.query.value_or(place.key.value_or(0));
@@ -432,7 +432,7 @@ SentenceView build_sentence_view(const AppState& state) {
     return view;
 }
 
-Stage told_weights(const AppState& state) {
+Stage described_weights(const AppState& state) {
     return state.stage == Stage::weights ? Stage::weights : weight_stage(state.document());
 }
 

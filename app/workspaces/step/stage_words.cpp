@@ -218,7 +218,7 @@ std::string words_of(const AppState& state, Stage stage) {
     const Document& document = state.document();
     if (state.show_gradients) return gradient_words(state, stage);
     const bool projected = stage == Stage::q || stage == Stage::k || stage == Stage::v;
-    if (is_empty(document) || (!is_kept(state, stage) && !projected))
+    if (is_empty(document) || (!is_stored_stage(state, stage) && !projected))
         return std::string(info(stage).words);
     if (stage == Stage::x || stage == Stage::x_kv) return vector_words(state, stage);
     if (projected) return projection_words(document, stage);

@@ -49,7 +49,7 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     RibbonItem item;
     item.stage = stage;
     item.label = step_label(state.document(), row);
-    if (is_kept(state, stage))
+    if (is_stored_stage(state, stage))
         item.shape = size(shape.t, shape.d);
     else if (map_form(state, stage) != MapForm::own)
         item.shape = size(state.document().size.tq, state.document().size.tk);
@@ -114,7 +114,8 @@ void add_call(const AppState& state, ControlsView& controls) {
     controls.call = call_of(document);
     for (const ScoreInfo& row : score_table()) controls.score_titles.emplace_back(row.title);
     for (const CallField& field : call_fields())
-        if (field.counts(controls.call) && call_field_lacks(document, field.field->name).empty())
+        if (field.counts(controls.call) &&
+            call_field_unavailable(document, field.field->name).empty())
             controls.call_fields.push_back(field);
 }
 
@@ -252,7 +253,7 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
     for (SideVector& side : stage_grid(state, state.stage).sides) sides.push_back(std::move(side));
     if (has_sinks(state.document()))  // Σ first: what the sink leaves
         std::ranges::rotate(sides, sides.begin() + 2);
-    if (!is_kept(state, Stage::masked) || state.stage != Stage::weights) return sides;
+    if (!is_stored_stage(state, Stage::masked) || state.stage != Stage::weights) return sides;
     for (SideVector& side : stage_grid(state, Stage::masked).sides)
         sides.push_back(std::move(side));
     return sides;
@@ -284,7 +285,8 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
 /// What the row that is looked at attends to, where the canvas shows weights.
 void headline(const AppState& state, StepView& view) {
     const bool weighs = state.stage == Stage::weights || state.stage == Stage::dropped;
-    if (!weighs || state.show_gradients || is_guessing(state) || !is_kept(state, state.stage))
+    if (!weighs || state.show_gradients || is_guessing(state) ||
+        !is_stored_stage(state, state.stage))
         return;
     const Index row = focused_row(state);
     view.headline = attention_headline(state, row);
@@ -318,7 +320,7 @@ std::string stored_words(const Document& document, Stage stage) {
                        info(stored).key);
 }
 
-std::string reason_not_kept(const AppState& state, Stage stage) {
+std::string reason_not_stored(const AppState& state, Stage stage) {
     if (const std::string reason = step_lacks(state); !reason.empty()) return reason;
     if (!(*state.trace)[stage].empty()) return {};
     return fmt::format("The backend {} does not keep this stage ({}).", state.backend_used,
@@ -356,7 +358,7 @@ StepView build_step_view(const AppState& state) {
     view.flash = flash_of(state);
     view.map = map_form(state, stage) != MapForm::own;
     if (view.map) return view;
-    view.unavailable = reason_not_kept(state, stage);
+    view.unavailable = reason_not_stored(state, stage);
     if (!view.unavailable.empty()) return view;
     if (const auto cells = stage_cells(state)) {
         const auto& at = state.selected;

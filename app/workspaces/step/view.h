@@ -122,7 +122,7 @@ std::string words_of(const AppState& state, Stage stage);
 std::string step_lacks(const AppState& state);
 InspectorView step_inspector(const AppState& state);
 /// The guess that stands, for a session. A guess of a row that the session does not look at is over, as in the window.
-std::optional<Prediction> kept_prediction(const AppState& state);
+std::optional<Prediction> present_prediction(const AppState& state);
 /// Ends the typing into a cell where the action is no part of it: takes what was typed; text that is no number, or the
 /// same one, is dropped.
 void end_typing(AppState& state, const Action& action);

@@ -101,7 +101,7 @@ void check_look(Fields& fields, const AppState& state) {
         fields.complain(fmt::format("is at stage '{}', which this document does not have",
                                     info(state.stage).key));
     if (!fields.fine()) return;
-    const bool kept = !state.selected || !is_kept(state, state.selected->tensor) ||
+    const bool kept = !state.selected || !is_stored_stage(state, state.selected->tensor) ||
                       has_cell(state, *state.selected);
     if (!kept)
         fields.complain(fmt::format("points at a cell that {} does not have: row {}, column {}",
@@ -169,19 +169,19 @@ void arrive_in_step(AppState& state, Stage from) {
     look.fade = state.reduced_motion ? 1.0 : 0.0;
     look.lit.reset();
     look.editing.reset();
-    settle_prediction(state);
+    update_prediction(state);
     if (state.stage == ribbon_stages(state.document()).back()) look.playing = false;
     if (is_guessing(state)) return say(state, "Guess a row of this stage before you look.");
-    say_muted(state, words_of(state, state.stage));
+    show_muted(state, words_of(state, state.stage));
 }
 
-void settle_step(AppState& state) {
+void clamp_step(AppState& state) {
     StepLook& look = step_look(state);
     look.previous = stage_in(state.document(), look.previous);
     const bool stays = look.editing && has_cell(state, look.editing->cell) &&
                        can_be_typed(state, look.editing->cell.tensor);
     if (!stays) look.editing.reset();
-    settle_prediction(state);
+    update_prediction(state);
 }
 
 /// Back to where a stage is looked at first.
@@ -198,7 +198,7 @@ void write_step(Visitor& part, const AppState& state) {
     std::optional<CellRef> selected = state.selected;
     Loss loss = state.loss;
     std::string draft = state.sentence_draft;
-    auto guess = kept_prediction(state);
+    auto guess = present_prediction(state);
     auto places = cells_of(state.places);
     part("stage", stage);
     part("playing", look.playing);
@@ -248,7 +248,7 @@ bool is_step_animating(const AppState& state) {
     return look.playing || look.fade < 1.0 || look.flash || look.motion || pans;
 }
 
-bool has_step_settled(const AppState& state) {
+bool is_step_idle(const AppState& state) {
     const MapLook& map = map_look(state);
     const bool drawn =
         map.form == MapForm::own || !map.fault.empty() || (map.snapshot && map.snapshot->complete);
@@ -259,7 +259,7 @@ std::vector<Shot> step_shots() {
     // The first screen too: a sentence in which "it" looks at "animal".
     return {{"",
              {LoadPreset{"the-animal-didnt-cross"}, GoToStage{Stage::weights},
-              SelectCell{{Stage::weights, 7, 1}}, ShowDoors{true}}}};
+              SelectCell{{Stage::weights, 7, 1}}, ShowStartButtons{true}}}};
 }
 
 constexpr std::string_view kStepMouse[] = {
@@ -389,7 +389,7 @@ extern const WorkspaceInfo kStepWorkspace{
     .escape = escape_step,
     .is_typing = [](const AppState& state) { return step_look(state).editing.has_value(); },
     .clear = clear_step,
-    .settle = settle_step,
+    .settle = clamp_step,
     .arrive = arrive_in_step,
     .before = before_step,
     .follow = follow_step,
@@ -405,7 +405,7 @@ extern const WorkspaceInfo kStepWorkspace{
     .write = write_step,
     .read = read_step,
     .is_animating = is_step_animating,
-    .has_settled = has_step_settled,
+    .is_idle = is_step_idle,
     .figure_name = [](const AppState& state) { return std::string(info(state.stage).key); },
     .shots = step_shots,
     .mouse = kStepMouse,

@@ -59,9 +59,10 @@ struct TensorMeasured {
     std::shared_ptr<const ArrayStats> stats{};
 };
 
-using TensorsActions = ActionList<Plain<FilterTensors, SortTensors, SelectTensor, SetTensorRole,
-                                        SetTensorAxes, SetTensorOption, ReadTensors, AnswerTensors>,
-                                  Moments<SeeTensors, TensorsListed, TensorMeasured>>;
+using TensorsActions =
+    ActionList<ViewActions<FilterTensors, SortTensors, SelectTensor, SetTensorRole, SetTensorAxes,
+                           SetTensorOption, ReadTensors, AnswerTensors>,
+               TransientActions<SeeTensors, TensorsListed, TensorMeasured>>;
 template <ListedIn<TensorsActions> A>
 inline constexpr Meta kMetaOf<A> = TensorsActions::kMeta<A>;
 

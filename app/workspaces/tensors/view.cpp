@@ -249,7 +249,7 @@ std::optional<TensorDetail> detail_of(const AppState& state) {
         fmt::format("{} {}, {}", row->dtype, index_text(row->extents), bytes_words(row->bytes));
     const ArrayStats* const stats = stats_of(state, row->name);
     if (stats == nullptr)
-        detail.pending = said_of(state, "tensors", "Reading its numbers.");
+        detail.pending = job_status_text(state, "tensors", "Reading its numbers.");
     else if (!stats->fault.empty())
         detail.pending = fmt::format("No picture: {}.", stats->fault);
     else

@@ -98,7 +98,7 @@ std::optional<Action> escape_tensors(const AppState& state) {
     return std::nullopt;
 }
 
-void settle_tensors(AppState& state) {
+void clamp_tensors(AppState& state) {
     TensorsLook& look = tensors_look(state);
     if (!look.listing || look.listing->document == state.shared_document()) return;
     look.listing = nullptr;
@@ -130,7 +130,7 @@ constexpr std::string_view kTensorsMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_tensors>("tensors"),
 };
-constexpr KeptValue kKept[] = {kept(tensors_look)};
+constexpr PersistedValue kPersisted[] = {kept(tensors_look)};
 
 const FileOrigin* file_of(const AppState& state) {
     return std::get_if<FileOrigin>(&state.document().origin);
@@ -261,11 +261,11 @@ void carry_out(AppState& state, const SetTensorRole& action) {
     if (refuse_roles(state)) return;
     const auto known = [&](const TensorRole& each) { return each.key == action.role; };
     if (!action.role.empty() && std::ranges::none_of(tensor_roles(), known))
-        return say_error(state, fmt::format("There is no role '{}'.", shortened(action.role)));
+        return show_error(state, fmt::format("There is no role '{}'.", shortened(action.role)));
     if (action.name.find_first_of(",=") != std::string::npos)
-        return say_error(state,
-                         fmt::format("'{}' has , or = in its name: save it under another name.",
-                                     shortened(action.name)));
+        return show_error(state,
+                          fmt::format("'{}' has , or = in its name: save it under another name.",
+                                      shortened(action.name)));
     if (action.role.empty())
         tensors_look(state).roles.erase(action.name);
     else
@@ -278,7 +278,7 @@ void carry_out(AppState& state, const SetTensorAxes& action) {
     const bool known = action.axes.empty() ||
                        std::ranges::count(head_axes_table(), action.axes, &HeadAxesInfo::key) > 0;
     if (!known)
-        return say_error(state, fmt::format("There are no axes '{}'.", shortened(action.axes)));
+        return show_error(state, fmt::format("There are no axes '{}'.", shortened(action.axes)));
     tensors_look(state).axes = action.axes;
     say(state, "Press “Apply” (Enter) to open the file with these axes.");
 }
@@ -287,10 +287,10 @@ void carry_out(AppState& state, const SetTensorOption& action) {
     if (refuse_roles(state)) return;
     const auto row = std::ranges::find(reading_options(), action.option, &ReadingOption::key);
     if (row == reading_options().end() || row->title.empty())
-        return say_error(state, fmt::format("There is no option '{}'.", shortened(action.option)));
+        return show_error(state, fmt::format("There is no option '{}'.", shortened(action.option)));
     if (!action.value.empty() && !row->values.empty() &&
         std::ranges::count(row->values, action.value) == 0)
-        return say_error(
+        return show_error(
             state, fmt::format("{} is '{}'; expected {}.", row->title, shortened(action.value),
                                fmt::join(row->values, " or ")));
     if (action.value.empty())
@@ -320,8 +320,8 @@ void carry_out(AppState& state, const AnswerTensors& action) {
         return each.option == action.option && each.value == action.value;
     };
     if (std::ranges::none_of(question->answers, is_it))
-        return say_error(state, fmt::format("{} = {} is not one of the answers.",
-                                            shortened(action.option), shortened(action.value)));
+        return show_error(state, fmt::format("{} = {} is not one of the answers.",
+                                             shortened(action.option), shortened(action.value)));
     const FileOrigin file = *file_of(state);
     auto options = options_of(file);
     options[action.option] = action.value;
@@ -397,7 +397,7 @@ extern const WorkspaceInfo kTensorsWorkspace{
     .letter = Key::t,
     .shows_document = true,
     .actions = TensorsActions::kTypes,
-    .values = kKept,
+    .values = kPersisted,
     .requests = kRequests,
     .enter = enter_tensors,
     .add_commands = add_tensors_commands,
@@ -407,7 +407,7 @@ extern const WorkspaceInfo kTensorsWorkspace{
             tensors_look(state).selected.clear();
             tensors_look(state).default_array.clear();
         },
-    .settle = settle_tensors,
+    .settle = clamp_tensors,
     .forget = forget_tensors,
     .read = read_tensors_look,
     .shots = tensors_shots,

@@ -41,8 +41,8 @@ struct OpenCheckedInStep {
 };
 using ResultsChecked = Put<verify_look, &VerifyLook::result>;
 
-using VerifyActions = ActionList<Plain<PlantFault, ShowChecked, SelectChecked, SelectWorst,
-                                       SetErrorScale, SetAllowed, OpenCheckedInStep>,
+using VerifyActions = ActionList<ViewActions<PlantFault, ShowChecked, SelectChecked, SelectWorst,
+                                             SetErrorScale, SetAllowed, OpenCheckedInStep>,
                                  Answers<ResultsChecked>>;
 template <ListedIn<VerifyActions> A>
 inline constexpr Meta kMetaOf<A> = VerifyActions::kMeta<A>;

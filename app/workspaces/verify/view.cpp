@@ -349,7 +349,7 @@ VerifyView build_verify_view(const AppState& state) {
     if (!view.lacks.empty()) return view;
     view.status = computed_words(state);
     if (!look.result || requested_check(state)) {
-        view.point = said_of(state, "check", "Comparing the results…");
+        view.point = job_status_text(state, "check", "Comparing the results…");
         if (!look.result) return view;
     }
     if (!look.result->error.empty()) {

@@ -126,7 +126,7 @@ constexpr std::string_view kVerifyMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_check>("check"),
 };
-constexpr KeptValue kKept[] = {kept(verify_look)};
+constexpr PersistedValue kPersisted[] = {kept(verify_look)};
 
 // --- what is compared
 
@@ -174,7 +174,7 @@ Result<Side> side_of_document(const FileOrigin& origin, const Document& document
     auto side = side_of_file(origin.path, origin.options, document, open, control);
     if (!side) return side;
     const AttentionSpec own = std::exchange(side->spec, document.spec);
-    side->says_call = true;
+    side->mentions_call = true;
     if (!verify::same_call(own, document.spec)) side->options = "those of the window";
     return side;
 }
@@ -200,10 +200,10 @@ Result<std::vector<Side>> sides_with_file(const CheckRequest& request, const Ope
     if (!checked) return tl::unexpected(checked.error());
     const bool own = checked->input_names != verify::InputNames::none;
     if (origin == nullptr && own) sides.clear();  // other inputs: it is checked by its own
-    const auto says_nothing = [](const Side& side) {
+    const auto is_silent = [](const Side& side) {
         return side.keys.empty() && side.input_names == verify::InputNames::none;
     };
-    std::erase_if(sides, says_nothing);
+    std::erase_if(sides, is_silent);
     sides.push_back(*std::move(checked));
     return sides;
 }
@@ -312,7 +312,7 @@ void carry_out(AppState& state, const PlantFault& action) {
     const auto table = verify::fault_table();
     const auto fault = std::ranges::find(table, action.fault, &verify::Fault::key);
     if (!action.fault.empty() && fault == table.end())
-        return say_error(state, "There is no fault '{}'.", shortened(action.fault));
+        return show_error(state, "There is no fault '{}'.", shortened(action.fault));
     if (!action.fault.empty() &&
         (is_empty(state.document()) || !stages_lack(state.document()).empty()))
         return warn(state, "No fault can be planted: this document computes no attention.");
@@ -368,7 +368,7 @@ extern const WorkspaceInfo kVerifyWorkspace{
     .letter = Key::v,
     .shows_document = true,
     .actions = VerifyActions::kTypes,
-    .values = kKept,
+    .values = kPersisted,
     .requests = kRequests,
     .lacks =
         [](const AppState& state) {

@@ -21,7 +21,7 @@ inline constexpr double kClaimMemory = 16e9;  // of the machine, in bytes
 using Rows = MatrixView<const float>;
 
 /// What a sentence says of a state; part[n] stood at the n-th {} of its template.
-struct Told {
+struct Match {
     const AppState& state;
     std::string_view words;
     std::vector<std::string> part;
@@ -31,7 +31,7 @@ struct Told {
 };
 struct Claim {
     std::string_view pattern;
-    bool (*holds)(const Told& told);
+    bool (*holds)(const Match& told);
 };
 // In the order in which they are tried.
 std::span<const Claim> row_claims();       // a row of weights, masks, softmax, gradients

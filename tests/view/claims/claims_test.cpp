@@ -93,12 +93,13 @@ Tied tied(std::string_view words) {
     return {std::string(words.substr(0, at)), static_cast<Index>(number_of(count))};
 }
 
-double Told::number(std::size_t n) const { return number_of(part[n]); }
+double Match::number(std::size_t n) const { return number_of(part[n]); }
 
 std::optional<NamedCell> named(const AppState& state, std::string_view name) {
     const auto open = name.find('[');
     for (const StageInfo& each : stage_table()) {
-        if (name_of(each.stage) != name.substr(0, open) || !is_kept(state, each.stage)) continue;
+        if (name_of(each.stage) != name.substr(0, open) || !is_stored_stage(state, each.stage))
+            continue;
         const std::string inside(name.substr(open + 1, name.size() - open - 2));
         const Rows rows = rows_of(state, each.stage);
         for (auto at = inside.find(", "); at != inside.npos; at = inside.find(", ", at + 1)) {
@@ -125,7 +126,7 @@ NamedCell named_pair(const AppState& state, std::string_view words) {
 }
 
 Rows rows_of(const AppState& state, Stage stage) {
-    return is_kept(state, stage) ? sheet_of(state, stage).values : Rows{};
+    return is_stored_stage(state, stage) ? sheet_of(state, stage).values : Rows{};
 }
 
 bool allows(const AppState& state, Index i, Index j) {
@@ -212,9 +213,9 @@ std::vector<std::string> sentences_of(const std::string& text) {
     return all;
 }
 
-std::vector<std::string> all_said(const AppState& state) {
+std::vector<std::string> all_texts_of(const AppState& state) {
     std::vector<std::string> all;
-    for (const std::string& text : Said(state).texts)
+    for (const std::string& text : ScreenTexts(state).texts)
         for (std::string& words : sentences_of(text)) all.push_back(std::move(words));
     return all;
 }
@@ -248,8 +249,8 @@ struct Judge {
             if (auto parts = parts_of(claim.pattern, words);
                 parts && (workspace.empty() || workspace == state.workspace)) {
                 ++held[claim.pattern];
-                return claim.holds(Told{state, words, *std::move(parts)}) ? Judged::holds
-                                                                          : Judged::fails;
+                return claim.holds(Match{state, words, *std::move(parts)}) ? Judged::holds
+                                                                           : Judged::fails;
             }
         if (claims_something(without_title(state, words)) && !known.has(words))
             return Judged::unknown;
@@ -272,7 +273,7 @@ TEST_CASE("every claim of every workspace holds of its state") {
     const std::uint64_t first = from_environment("ATTN_CLAIM_FIRST", 0);
     for (std::uint64_t n = first; n < first + state_count(); ++n) {
         const AppState state = claim_state(n);
-        for (const std::string& words : all_said(state)) {
+        for (const std::string& words : all_texts_of(state)) {
             const Judged verdict = judge.judge(state, words);
             if (verdict == Judged::holds || ++failed[words] > 1) continue;
             INFO("n ", n, ", state.workspace ", state.workspace);
@@ -286,11 +287,11 @@ TEST_CASE("every claim of every workspace holds of its state") {
 }
 
 /// Every sentence holds, and the first of the headline fails of the other state.
-void check_said(const AppState& state, const AppState& other) {
+void check_texts_of(const AppState& state, const AppState& other) {
     Judge judge;
     const std::string point = build_all_heads_view(state).point;
     CAPTURE(point);
-    for (const std::string& words : all_said(state))
+    for (const std::string& words : all_texts_of(state))
         if (judge.judge(state, words) != Judged::holds) FAIL_CHECK(words);
     REQUIRE(!point.empty());
     CHECK(judge.judge(other, sentences_of(point).front()) == Judged::fails);
@@ -308,7 +309,7 @@ TEST_CASE("what Heads says of a sweep holds of its numbers, and of no others") {
                 changed.sweep.swept[2].difference = 30.0;
                 changed.sweep.swept[2].kl = 30.0;
                 heads_look(other).swept = std::make_shared<const SweptModel>(changed);
-                check_said(state, other);
+                check_texts_of(state, other);
             }
 }
 
@@ -325,7 +326,7 @@ TEST_CASE("what Heads says of a circuit holds of its numbers, and of no others")
             circuit.composed[0].k = 0.0;
             changed.circuit = std::make_shared<const ModelCircuit>(circuit);
             heads_look(other).circuit = std::make_shared<const SweptModel>(changed);
-            check_said(state, other);
+            check_texts_of(state, other);
         }
 }
 
@@ -346,8 +347,8 @@ TEST_CASE("compare: what a builder says that swaps the heads of A and B does not
         acted(state, {SetWorkspace{"compare"}, PinBaseline{}, ShowHead{(state.head + 1) % heads}});
         if (compare_look(state).pins.empty()) continue;
         const AppState other = with_heads_swapped(state);
-        const auto said = all_said(state);
-        for (const std::string& words : all_said(other)) {
+        const auto said = all_texts_of(state);
+        for (const std::string& words : all_texts_of(other)) {
             // of the comparison; how a weight is reached has numbers of one head
             if (words.find("iffer") == words.npos || std::ranges::count(said, words) > 0) continue;
             ++swapped;
@@ -379,7 +380,7 @@ TEST_CASE("a claim with an opposite word or another number does not hold") {
     std::map<std::string_view, Index> altered, caught;
     for (std::uint64_t n = 0; n < 4500; ++n) {
         const AppState state = claim_state(n);
-        for (const std::string& words : all_said(state))
+        for (const std::string& words : all_texts_of(state))
             for (const auto& [from, to] : kAltered) {
                 const auto at = words.find(from);
                 if (at == words.npos || judge.judge(state, words) != Judged::holds) continue;

@@ -30,7 +30,7 @@ std::vector<double> shares(const std::vector<float>& logits, double temperature,
     return p;
 }
 
-Drawn drawn(const Told& told) {
+Drawn drawn(const Match& told) {
     const GenerateControls& how = generate_controls(told.state);
     const auto& logits = shown_of(told.state)->step->logits;
     Drawn all;
@@ -58,19 +58,19 @@ Drawn drawn(const Told& told) {
     return all;
 }
 
-bool names(const Told& told, std::size_t part, Index id) {
+bool names(const Match& told, std::size_t part, Index id) {
     return told.part[part] == quoted_token(told.state, id);
 }
 double of(const std::vector<double>& p, Index id) { return p[id]; }
 
 /// "is “mat”"; "would be “mat”" where nothing more can be taken.
-bool names_next(const Told& told, Index id) {
+bool names_next(const Match& told, Index id) {
     return told.part[0] ==
            (is_full(told.state) ? "would be " : "is ") + quoted_token(told.state, id);
 }
 
 /// "Next {}: probability {}, the most probable of {} tokens{}"
-bool check_greedy(const Told& told) {
+bool check_greedy(const Match& told) {
     const Drawn all = drawn(told);
     const Index ties = count_largest(shown_of(told.state)->step->logits) - 1;
     const Index said =
@@ -80,7 +80,7 @@ bool check_greedy(const Told& told) {
            told.count(2) == std::ssize(all.order) && said == ties;
 }
 /// "Next {}: sampled with probability {} ({} before temperature and truncation); {}"
-bool check_drawn(const Told& told) {
+bool check_drawn(const Match& told) {
     const Drawn all = drawn(told);
     const Index next = all.order[all.next];
     if (!names_next(told, next) || !shows(told.part[1], of(all.after, next)) ||
@@ -92,7 +92,7 @@ bool check_drawn(const Told& told) {
            all.kept < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);
 }
 /// "Step {} took {}: probability {}, {}"
-bool check_taken(const Told& told) {
+bool check_taken(const Match& told) {
     const Drawn all = drawn(told);
     const Index step = told.count(0);
     const auto taken = taken_of(told.state);
@@ -104,7 +104,7 @@ bool check_taken(const Told& told) {
     return with && of(all.after, id) > 0.0 && shows((*with)[0], of(all.after, id));
 }
 /// "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum"
-bool check_u(const Told& told) {
+bool check_u(const Match& told) {
     const Drawn all = drawn(told);
     double below = 0.0;
     for (std::size_t n = 0; n < all.next; ++n) below += of(all.after, all.order[n]);
@@ -116,11 +116,11 @@ bool check_u(const Told& told) {
            shows(told.part[5], below + of(all.after, next)) && u >= below - 1e-12 &&
            u < below + of(all.after, next) + 1e-12;
 }
-bool check_takes_here(const Told& told) {
+bool check_takes_here(const Match& told) {
     return generate_controls(told.state).greedy && names(told, 0, drawn(told).order.front());
 }
 /// "{} more: {} by the logits, {} drawn"
-bool check_rest(const Told& told) {
+bool check_rest(const Match& told) {
     const Drawn all = drawn(told);
     double before = 1.0, after = 1.0;
     const auto bars = bars_of(told.state);
@@ -131,13 +131,13 @@ bool check_rest(const Told& told) {
     return told.count(0) == std::ssize(all.order) - std::ssize(bars) &&
            shows(told.part[1], std::max(before, 0.0)) && shows(told.part[2], std::max(after, 0.0));
 }
-bool check_made_up(const Told& told) {
+bool check_made_up(const Match& told) {
     return is_example(told.state) &&
            told.count(1) == std::ssize(shown_of(told.state)->step->logits) &&
            told.part[0] == generate_lacks(told.state);
 }
 /// "kept in all: {} of {} tokens, {} of softmax(z)"
-bool check_kept(const Told& told) {
+bool check_kept(const Match& told) {
     const Drawn all = drawn(told);
     double sum = 0.0;
     for (std::size_t n = 0; n < all.kept; ++n) sum += of(all.before, all.order[n]);
@@ -145,24 +145,24 @@ bool check_kept(const Told& told) {
            told.count(1) == std::ssize(all.order) && shows(told.part[2], sum);
 }
 /// "token: {} of {}": the one that the inspector explains.
-bool check_token(const Told& told) {
+bool check_token(const Match& told) {
     const Drawn all = drawn(told);
     return told.count(0) == all.order[explained_of(told.state)] &&
            told.count(1) == std::ssize(all.order);
 }
-bool check_largest(const Told& told) { return explained_of(told.state) == 0; }
-bool check_before(const Told& told) {
+bool check_largest(const Match& told) { return explained_of(told.state) == 0; }
+bool check_before(const Match& told) {
     return told.count(0) == static_cast<Index>(explained_of(told.state));
 }
 /// "top-k {}: {} before it: {}"
-bool check_top_k(const Told& told) {
+bool check_top_k(const Match& told) {
     const Index place = static_cast<Index>(explained_of(told.state));
     const Index k = generate_controls(told.state).top_k;
     return told.count(0) == k && told.count(1) == place &&
            told.part[2] == (place < k ? "kept" : "cut");
 }
 /// "top-p {}: p before it sums to {}: {}": of those that top-k keeps, after temperature.
-bool check_top_p(const Told& told) {
+bool check_top_p(const Match& told) {
     const GenerateControls& how = generate_controls(told.state);
     const Drawn all = drawn(told);
     std::vector<Index> kept = all.order;
@@ -176,12 +176,12 @@ bool check_top_p(const Told& told) {
                (of(all.after, all.order[place]) > 0.0 || place < all.kept ? "kept" : "cut");
 }
 /// "p drawn with: 0, it is cut"
-bool check_cut(const Told& told) {
+bool check_cut(const Match& told) {
     const Drawn all = drawn(told);
     return of(all.after, all.order[explained_of(told.state)]) == 0.0;
 }
 /// "KV cache {}": of as many tokens as the model has read there.
-bool check_cache(const Told& told) {
+bool check_cache(const Match& told) {
     const Generated& written = written_of(told.state);
     const Index tokens = std::ssize(written.prompt) + step_of(told.state);
     return told.count(0) == written.layers && told.count(2) == written.kv_heads &&

@@ -31,7 +31,7 @@ bool shows_norm(std::string_view said, double norm) {
 // ---- the chain
 
 /// Keys that a query may attend to are sent the same.
-bool check_blind(const Told& told) {
+bool check_blind(const Match& told) {
     const Document& document = *gradients(told.state).document;
     for (const LossSide& side : gradients(told.state).sides) {
         const TensorD& sent = side.gradients[Stage::weights];
@@ -50,7 +50,7 @@ bool check_blind(const Told& told) {
     }
     return true;
 }
-bool check_nothing_reaches(const Told& told) {
+bool check_nothing_reaches(const Match& told) {
     for (const LossSide& side : gradients(told.state).sides) {
         if (norm(side.gradients[Stage::scores]) > 1e-9 * norm(side.gradients[Stage::weights]))
             return false;
@@ -76,7 +76,7 @@ double typical_query(const LossSide& side) {
     }
     return median(norms);
 }
-bool check_longer(const Told& claim) {
+bool check_longer(const Match& claim) {
     const auto [on, off] = by_scaling(claim.state);
     const TensorD *with = gradient_named(*on, claim.part[0]),
                   *without = gradient_named(*off, claim.part[0]);
@@ -90,12 +90,12 @@ bool check_longer(const Told& claim) {
            shows_norm(claim.part[1], norm(*without) / norm(*with)) &&
            shows_norm(claim.part[3], otherwise) && shows_norm(claim.part[4], typical);
 }
-bool check_factor(const Told& told) {
+bool check_factor(const Match& told) {
     const auto d_k = static_cast<double>(gradients(told.state).document->size.d_k);
     return told.number(0) == d_k && shows_norm(told.part[1], 1.0 / std::sqrt(d_k));
 }
 bool check_norms(
-    const Told& told) {  // "‖∂L/∂W_Q‖ 0.12 (with scaling), 0.0004 (without scaling); …"
+    const Match& told) {  // "‖∂L/∂W_Q‖ 0.12 (with scaling), 0.0004 (without scaling); …"
     const auto& sides = gradients(told.state).sides;
     double largest = 0.0;
     for (const LossSide& side : sides) {
@@ -116,11 +116,11 @@ bool check_norms(
         return one && other && is((*parts)[1], norm(*one)) && is((*parts)[2], norm(*other));
     });
 }
-bool check_no_apart(const Told& claim) {
+bool check_no_apart(const Match& claim) {
     const double worst = gradients(claim.state).check.worst;
     return claim.part[0] == "NaN" ? std::isnan(worst) : std::isinf(worst);
 }
-bool check_apart(const Told& told) {
+bool check_apart(const Match& told) {
     return shows_norm(told.part[0], gradients(told.state).check.worst) ||
            std::abs(told.number(0) / gradients(told.state).check.worst - 1.0) < 0.06;
 }
@@ -183,14 +183,14 @@ double spectral(const Row& row) {
     }
     return std::sqrt(size);
 }
-bool is_row(const Told& told, const Row& row) {
+bool is_row(const Match& told, const Row& row) {
     return labelled(told.state, Axis::query, told.part[0]) >= 0 &&
            axis_label(told.state, Axis::query, row.query) == told.part[0];
 }
 bool has_sink(const AppState& state) {
     return !state.document().inputs->params[Param::sinks].empty();
 }
-bool check_row(const Told& told) {
+bool check_row(const Match& told) {
     const Row row = row_of(told.state);
     const double even = std::abs(row.factor) / static_cast<double>(row.a.size());
     const double norm = spectral(row);
@@ -201,21 +201,21 @@ bool check_row(const Told& told) {
            close(told.part[2], norm) && close(told.part[3], norm / even) &&
            shows_norm(told.part[4], even) && told.count(5) == std::ssize(row.a);
 }
-bool check_scaled_by_nothing(const Told& told) {
+bool check_scaled_by_nothing(const Match& told) {
     const Row row = row_of(told.state);
     return is_row(told, row) && row.factor == 0.0 && shows(told.part[1], std::ranges::max(row.a));
 }
-bool check_nothing_passes(const Told& told) { return spectral(row_of(told.state)) < 1e-9; }
-bool check_saturated(const Told& claim) {
+bool check_nothing_passes(const Match& told) { return spectral(row_of(told.state)) < 1e-9; }
+bool check_saturated(const Match& claim) {
     const Row row = row_of(claim.state);
     const double norm = spectral(row);
     return std::ranges::max(row.a) > 0.99 && std::abs(claim.number(0) - norm) <= 0.06 * norm + 1e-7;
 }
-bool check_sent_to_value(const Told& claim) {
+bool check_sent_to_value(const Match& claim) {
     const double most = std::ranges::max(row_of(claim.state).a);
     return most > 0.99 && (claim.state.document().spec.drops() || shows(claim.part[0], most));
 }
-bool check_one_key(const Told& told) {
+bool check_one_key(const Match& told) {
     const Row row = row_of(told.state);
     if (row.a.size() != 1 || has_sink(told.state) != (told.part.size() > 1)) return false;
     return told.part.size() > 1 ? shows(told.part[1], row.a[0]) : row.a[0] == 1.0;
@@ -230,7 +230,7 @@ Index below(const Row& row, double t) {
     }
     return count + (rest < 0.0 ? 1 : 0);
 }
-bool check_flat(const Told& told) {
+bool check_flat(const Match& told) {
     const Row row = row_of(told.state);
     if (has_sink(told.state) || std::abs(row.sum() - 1.0) > 1e-9) return false;
     if (told.state.document().spec.softcap) return true;  // its slopes are not one number
@@ -243,8 +243,10 @@ bool check_flat(const Told& told) {
 // ---- what raising a score does
 
 double raised(const Row& row) { return row.all[row.raised]; }
-bool is_open(const Told& told, const Row& row) { return allows(told.state, row.query, row.raised); }
-bool check_gain(const Told& claim) {  // "= 0: “cat” gains 0.2, the others together lose 0.2"
+bool is_open(const Match& told, const Row& row) {
+    return allows(told.state, row.query, row.raised);
+}
+bool check_gain(const Match& claim) {  // "= 0: “cat” gains 0.2, the others together lose 0.2"
     const Row row = row_of(claim.state);
     const double p = raised(row), rest = p * (1.0 - row.sum());
     const bool sink = claim.part.size() > 3;
@@ -262,7 +264,7 @@ bool check_gain(const Told& claim) {  // "= 0: “cat” gains 0.2, the others t
            (!sink || std::abs(rest) < 1e-9 ||
             (shows_norm(claim.part[0], rest) && shows_norm(claim.part[4], rest)));
 }
-bool check_no_arrow(const Told& told) {
+bool check_no_arrow(const Match& told) {
     const Row row = row_of(told.state);
     const double p = raised(row);
     if (told.words.starts_with("Every key of this row")) return row.open == 0;
@@ -272,14 +274,14 @@ bool check_no_arrow(const Told& told) {
     return p * (1.0 - p) < 0.01 && told.words.starts_with("Saturated") == (p > 0.99) &&
            shows_norm(told.part[1], p) && shows_norm(told.part[2], p * (1.0 - p));
 }
-bool check_masked_key(const Told& told) {
+bool check_masked_key(const Match& told) {
     const Row row = row_of(told.state);
     if (told.words.starts_with("0: ") || told.words.ends_with("its score changes nothing"))
         return !is_open(told, row);
     return told.words.starts_with("NaN") ? std::ssize(row.a) < row.open
                                          : row.open < std::ssize(row.all);
 }
-bool check_sums(const Told& told) {
+bool check_sums(const Match& told) {
     const Row row = row_of(told.state);
     const auto is_nan = [](double each) { return std::isnan(each); };
     if (const bool nan = std::ranges::any_of(row.all, is_nan);

@@ -15,7 +15,7 @@ namespace {
 // ---- Kinds
 
 const KindsResult& kinds_of(const AppState& state) { return *kinds_look(state).result; }
-bool check_kinds(const Told& told) {
+bool check_kinds(const Match& told) {
     const KindsResult& result = kinds_of(told.state);
     const auto a = result.a.weights(), b = result.b.weights();
     const NamedCell cell = named_pair(told.state, told.part[2]);
@@ -44,7 +44,7 @@ bool check_kinds(const Told& told) {
             : told.part[4].find("does not change") != std::string::npos ? moved == 0.0
                                                                         : std::isnan(moved));
 }
-bool check_kinds_equal(const Told& told) {
+bool check_kinds_equal(const Match& told) {
     const KindsResult& result = kinds_of(told.state);
     const auto a = result.a.weights(), b = result.b.weights();
     double most = 0.0, moved = 0.0;
@@ -68,7 +68,7 @@ bool check_kinds_equal(const Told& told) {
     const auto by = parts_of("{}the output changes by at most {}", told.words);
     return !by || moved == number_of((*by)[1]) || shows((*by)[1], moved);
 }
-bool check_left_out(const Told& told) {
+bool check_left_out(const Match& told) {
     const KindsResult& result = kinds_of(told.state);
     const auto a = result.a.weights(), b = result.b.weights();
     Index count = 0;
@@ -104,28 +104,28 @@ std::optional<Passed> passed(const AppState& state) {
     }
     return seen;
 }
-bool check_grows(const Told& told) {
+bool check_grows(const Match& told) {
     const auto seen = passed(told.state);
     return seen && seen->after > seen->before && told.part[1] != told.part[2] &&
            shows(told.part[1], seen->before) && shows(told.part[2], seen->after) &&
            shows(told.part[3], std::exp(seen->before - seen->after)) &&
            number_of(told.part[3]) < 1.0;
 }
-bool check_no_grow(const Told& told) {
+bool check_no_grow(const Match& told) {
     const auto seen = passed(told.state);
     return seen && seen->after == seen->before && seen->allowed > 0 &&
            shows(told.part[1], seen->after);
 }
-bool check_all_masked(const Told& told) {
+bool check_all_masked(const Match& told) {
     const auto seen = passed(told.state);
     return seen && seen->allowed == 0;
 }
-bool check_first_scores(const Told& told) {
+bool check_first_scores(const Match& told) {
     const auto seen = passed(told.state);
     return seen && seen->before == -HUGE_VAL && shows(told.part[1], seen->after);
 }
 /// The finished row of the online softmax against the ordinary one.
-bool check_finished(const Told& told) {
+bool check_finished(const Match& told) {
     const OnlineView view = build_online_view(told.state);
     if (!view.result) return false;
     double most = 0.0;
@@ -134,7 +134,7 @@ bool check_finished(const Told& told) {
     return told.words.ends_with("exactly") ? most == 0.0
                                            : most < 1e-6 || number_of(told.part[0]) > 1e-6;
 }
-bool check_kind_masked(const Told& told) {  // of one side
+bool check_kind_masked(const Match& told) {  // of one side
     const KindsResult& result = kinds_of(told.state);
     const bool row = told.words.find("no key") != told.words.npos;
     return std::ranges::any_of(std::array{&result.a, &result.b}, [&](const KindComputed* side) {
@@ -142,7 +142,7 @@ bool check_kind_masked(const Told& told) {  // of one side
                    : std::ranges::count(side->allowed, 0) > 0;
     });
 }
-bool check_allowed_pairs(const Told& told) {
+bool check_allowed_pairs(const Match& told) {
     const KindsResult& result = kinds_of(told.state);
     const KindComputed& side = told.part[0] == "A" ? result.a : result.b;
     return std::ranges::count(side.allowed, 1) == told.count(1) &&
@@ -151,16 +151,16 @@ bool check_allowed_pairs(const Told& told) {
 bool has_no_row(const KindComputed& side) {
     return std::ranges::count(side.allowed_of_row, 0) == std::ssize(side.allowed_of_row);
 }
-bool check_no_pair(const Told& told) {
+bool check_no_pair(const Match& told) {
     return has_no_row(kinds_of(told.state).a) && has_no_row(kinds_of(told.state).b);
 }
 bool check_no_row(
-    const Told& told) {  // "A, entropy, mean of the rows: no row"; alone of either side
+    const Match& told) {  // "A, entropy, mean of the rows: no row"; alone of either side
     const KindsResult& result = kinds_of(told.state);
     if (told.part.empty()) return has_no_row(result.a) || has_no_row(result.b);
     return has_no_row(told.part[0] == "A" ? result.a : result.b);
 }
-bool check_same_kind(const Told& told) {
+bool check_same_kind(const Match& told) {
     return kinds_of(told.state).a_kind == kinds_of(told.state).b_kind;
 }
 
@@ -197,7 +197,7 @@ RowSums row_sums(const AppState& state) {
     }
     return sums;
 }
-bool check_mask_point(const Told& told) {
+bool check_mask_point(const Match& told) {
     const auto mask = allowed(told.state);
     const RowSums sums = row_sums(told.state);
     const std::string words(told.words);
@@ -225,7 +225,7 @@ bool check_mask_point(const Told& told) {
     return true;
 }
 /// "key 0 alone is valid, the last 2 are padding", "keys 0 … 3 are valid, …", "no key is valid, …".
-bool check_padding(const Told& told) {
+bool check_padding(const Match& told) {
     const auto& padding = told.state.document().spec.mask.padding;
     if (padding.empty())
         return told.state.document().size.tk == (told.part.empty() ? 1 : told.count(0) + 1) ||
@@ -235,7 +235,7 @@ bool check_padding(const Told& told) {
     if (one || told.words.starts_with("no key")) return valid == (one ? 1 : 0);
     return valid == told.count(0) + 1;
 }
-bool check_empty_row(const Told& told) {
+bool check_empty_row(const Match& told) {
     const auto mask = allowed(told.state);
     const Index row = static_cast<Index>(number_of(split(split(told.part[0], " (")[0], " ")[0]));
     const auto from = mask.begin() + row * told.state.document().size.tk;
@@ -246,12 +246,12 @@ bool check_empty_row(const Told& told) {
                return nan ? std::isnan(w) : w == 0.0F;
            });
 }
-bool check_no_limit(const Told& told) {
+bool check_no_limit(const Match& told) {
     const WindowSides sides = window_sides(told.state.document().spec.mask);
     return !(told.part[0].starts_with("left") ? sides.left : sides.right);
 }
-bool check_more_empty(const Told& told) { return row_sums(told.state).empty == told.count(0) + 3; }
-bool check_rule_alone(const Told& told) {
+bool check_more_empty(const Match& told) { return row_sums(told.state).empty == told.count(0) + 3; }
+bool check_rule_alone(const Match& told) {
     return told.count(0) <= told.count(1) && told.count(1) == std::ssize(allowed(told.state));
 }
 
@@ -279,7 +279,7 @@ Conventions conventions(const AppState& state) {
     return all;
 }
 constexpr double kRounding = 1e-4;
-bool check_conventions(const Told& told) {
+bool check_conventions(const Match& told) {
     const Conventions both = conventions(told.state);
     const auto rows = both.by_row();
     const auto all = std::ranges::count_if(rows, [](double by) { return by > 0.0; });
@@ -296,16 +296,16 @@ bool check_conventions(const Told& told) {
            told.part[6] != told.part[7] && shows(told.part[6], both.b.weights(0, 0, row, key)) &&
            shows(told.part[7], both.a.weights(0, 0, row, key));
 }
-bool check_conventions_same(const Told& told) {
+bool check_conventions_same(const Match& told) {
     const Conventions both = conventions(told.state);
     return std::ranges::max(both.by_row()) <= kRounding && both.a.weights.count() == told.count(1);
 }
-bool check_no_parting(const Told& told) {  // "These two do not differ here"
+bool check_no_parting(const Match& told) {  // "These two do not differ here"
     const Conventions both = conventions(told.state);
     return std::ranges::max(both.by_row()) <= kRounding &&
            std::ranges::count(both.scores.mask, 0) > 0;
 }
-bool check_two_sums(const Told& told) {
+bool check_two_sums(const Match& told) {
     const Conventions both = conventions(told.state);
     const auto row = static_cast<Index>(number_of(split(split(told.part[0], " (")[0], " ")[0]));
     const auto sum = [&](const ConventionResult& of) {
@@ -316,7 +316,7 @@ bool check_two_sums(const Told& told) {
     return told.part[1] != told.part[3] && shows(told.part[1], sum(both.b)) &&
            shows(told.part[3], sum(both.a));
 }
-bool check_more_rows(const Told& told) {
+bool check_more_rows(const Match& told) {
     const auto rows = conventions(told.state).by_row();
     return told.count(0) + 3 <= std::ranges::count_if(rows, [](double by) { return by > 0.0; });
 }
@@ -327,7 +327,7 @@ constexpr Claim kClaims[] = {
     {"Every weight that is finite in A and B is equal{}", check_kinds_equal},
     {"The weights of A and B are equal{}", check_kinds_equal},
     {"Nothing is masked, so they agree",
-     [](const Told& told) {
+     [](const Match& told) {
          return std::ranges::count(convention_scores(told.state).mask, 0) == 0;
      }},
     {"{}, pairs that the mask allows: {} of {}", check_allowed_pairs},
@@ -335,7 +335,7 @@ constexpr Claim kClaims[] = {
     {"{}, entropy, mean of the rows: no row", check_no_row},
     {"no row", check_no_row},
     {"no key, so no H",
-     [](const Told& told) {
+     [](const Match& told) {
          const KindsResult& result = kinds_of(told.state);
          return std::ranges::count(result.a.allowed_of_row, 0) > 0 ||
                 std::ranges::count(result.b.allowed_of_row, 0) > 0;

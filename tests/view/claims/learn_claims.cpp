@@ -47,7 +47,7 @@ bool tells_right(std::string_view said, const Means& is) {  // "99.8 % right, lo
     const double loss = number_of(split((*parts)[1], "loss ").back());
     return std::isfinite(is.loss) && std::abs(loss - is.loss) <= 0.006 * is.loss + 1e-4;
 }
-bool tells_both(const Told& told, std::string said, bool ended) {
+bool tells_both(const Match& told, std::string said, bool ended) {
     const auto [a, b] = means_of(told.state);
     const std::string first = learn_name(plan(told.state), 0) + " ",
                       second = learn_name(plan(told.state), 1) + " ";
@@ -64,7 +64,7 @@ bool tells_both(const Told& told, std::string said, bool ended) {
     return parts && shows((*parts)[0], a.right) && shows((*parts)[1], b.right);
 }
 /// "After 400 steps: …" stands when all runs are done, "Step 3 of 400: …" until then.
-bool check_point(const Told& told) {
+bool check_point(const Match& told) {
     const bool ended = told.words.starts_with("After ");
     const Index step = shown_learn_step(told.state), until = learn_look(told.state).plan->until;
     bool done = step == until;
@@ -81,13 +81,13 @@ bool check_point(const Told& told) {
     if (plan(told.state).controls.has_b()) return tells_both(told, right, ended);
     return tells_right(right, means[0]);
 }
-bool check_one_seed(const Told& told) {
+bool check_one_seed(const Match& told) {
     const LearnControls& controls = planned(told.state);
     return controls.has_b() && (told.words.find("from one seed") != told.words.npos) ==
                                    (controls.a.seed == controls.b.seed);
 }
 /// "÷√d_k on 3.0 % at step 0, then 40.0 %; …".
-bool check_saturated_rows(const Told& told) {
+bool check_saturated_rows(const Match& told) {
     const auto means = means_of(told.state);
     const LearnControls& controls = plan(told.state).controls;
     const auto runs = split(told.part[0], "; ");
@@ -102,7 +102,7 @@ bool check_saturated_rows(const Told& told) {
     }
     return true;
 }
-bool check_means(const Told& told) {
+bool check_means(const Match& told) {
     const Index steps = means_of(told.state)[0].steps;
     const auto of = parts_of("means of its last {} steps", told.part[0]);
     return of ? number_of((*of)[0]) == static_cast<double>(steps) : steps == 1;
@@ -124,7 +124,7 @@ bool three_digits(std::string_view said, double value) {
     return number_of(said) == value || std::abs(number_of(said) - value) <= 0.006 * value;
 }
 std::size_t scaled_run(const AppState& state) { return plan(state).controls.a.scaling ? 0 : 1; }
-bool check_longer(const Told& told) {
+bool check_longer(const Match& told) {
     const std::size_t on = scaled_run(told.state), off = 1 - on;
     const auto means = means_of(told.state);
     const double with = w_q_norm(told.state, on), without = w_q_norm(told.state, off);
@@ -151,7 +151,7 @@ double agreement(const AppState& state, std::size_t run, std::string_view name) 
     return std::sqrt(first) / (1.0 - std::pow(spec.beta1, t)) /
            std::sqrt(second / (1.0 - std::pow(spec.beta2, t)));
 }
-bool check_agreement(const Told& told) {
+bool check_agreement(const Match& told) {
     const std::size_t on = scaled_run(told.state);
     const auto close = [](std::string_view said, double value) {
         return std::abs(number_of(said) - value) <= 0.06 * value;
@@ -163,7 +163,7 @@ bool check_agreement(const Told& told) {
 
 // ---- switches, seeds, heads
 
-bool check_progress(const Told& told) {  // "step 3 of 12, 210 steps/s, seed 2 of 3"
+bool check_progress(const Match& told) {  // "step 3 of 12, 210 steps/s, seed 2 of 3"
     Index done = 0;
     if (const auto& all = learn_look(told.state).series) {
         done = std::ssize(all->sides[0].records);
@@ -180,7 +180,7 @@ bool check_progress(const Told& told) {  // "step 3 of 12, 210 steps/s, seed 2 o
                       is((*seed)[2], plan(told.state).seeds)));
 }
 
-bool check_switched(const Told& told) {
+bool check_switched(const Match& told) {
     const std::size_t run = told.part[0] == "A" ? 0 : 1;
     const auto& list = plan(told.state).switches[run];
     const Index heads = plan(told.state).controls.of(run).heads;
@@ -198,7 +198,7 @@ bool check_switched(const Told& told) {
     }
     return true;
 }
-bool check_seeds(const Told& told) {  // "÷√d_k on 99.0 % right (median; 90.0 % to 99.8 %); …"
+bool check_seeds(const Match& told) {  // "÷√d_k on 99.0 % right (median; 90.0 % to 99.8 %); …"
     const LearnControls& controls = plan(told.state).controls;
     const auto& seeds = series(told.state).seeds;
     if (told.count(0) != std::ssize(seeds)) return false;
@@ -217,12 +217,12 @@ bool check_seeds(const Told& told) {  // "÷√d_k on 99.0 % right (median; 90.0
     }
     return true;
 }
-bool check_no_head(const Told& told) {
+bool check_no_head(const Match& told) {
     const train::Spec& spec = plan(told.state).controls.of(told.part[0] == "A" ? 0 : 1);
     return told.count(1) >= spec.layers || told.count(2) >= spec.heads;
 }
 /// Of the row that is looked at, in one of the runs.
-bool check_answer(const Told& told) {
+bool check_answer(const Match& told) {
     const auto at = static_cast<std::size_t>(learn_look(told.state).cell.row);
     for (const LearnSide& side : series(told.state).sides) {
         if (!side.probe || at >= side.probe->answers.size()) continue;
@@ -257,7 +257,7 @@ constexpr Claim kClaims[] = {
     {"Switched in {}: {}", check_switched},
     {"Over {} seeds: {}", check_seeds},
     {"The spread: {} of {} seeds are trained",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(0) == std::ssize(series(told.state).seeds) &&
                 told.count(1) == plan(told.state).seeds;
      }},

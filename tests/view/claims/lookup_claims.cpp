@@ -69,7 +69,7 @@ Index near_most(const std::vector<double>& numbers) {
         numbers, [&](double each) { return each >= most - 1e-12 * std::max(1.0, std::abs(most)); });
 }
 /// "The query attends 60 % to a and 30 % to b: the output lies x from c, the value of the best match".
-bool check_reads(const Told& claim) {
+bool check_reads(const Match& claim) {
     const Read all = read(claim.state);
     auto order = all.weight;
     std::ranges::sort(order, std::greater{});
@@ -77,19 +77,19 @@ bool check_reads(const Told& claim) {
            shows(claim.part[2], order[1]) && shows(claim.part[4], all.to_hard) &&
            near_most(all.dot) == 1;
 }
-bool check_reads_alike(const Told& told) {
+bool check_reads_alike(const Match& told) {
     const Read all = read(told.state);
     return near_most(all.dot) == std::ssize(all.dot) &&
            near_most(all.weight) == std::ssize(all.weight);
 }
 bool check_reads_limit(
-    const Told& told) {  // "… the output lies x from the mean of a and b, its limit for τ → 0"
+    const Match& told) {  // "… the output lies x from the mean of a and b, its limit for τ → 0"
     const Read all = read(told.state);
     return near_most(all.dot) > 1 && near_most(all.dot) < std::ssize(all.dot) &&
            shows(told.part[4], all.to_hard);
 }
 bool check_cosine_ties(
-    const Told& told) {  // "a and b have the largest cosine, x; of them b has the largest q·k, y"
+    const Match& told) {  // "a and b have the largest cosine, x; of them b has the largest q·k, y"
     const Read all = read(told.state);
     return near_most(all.cosine) > 1 && near_most(all.dot) == 1 &&
            shows(told.part[1], std::ranges::max(all.cosine)) &&
@@ -97,7 +97,7 @@ bool check_cosine_ties(
            shows(told.part[3], std::ranges::max(all.dot));
 }
 /// "With V = K the same weights would give (0.1, 0.2) in place of (0.3, 0.4)", "…, which happens to be the output here".
-bool check_keys_as_values(const Told& told) {
+bool check_keys_as_values(const Match& told) {
     const Read all = read(told.state);
     const auto& pairs = lookup_controls(told.state).pairs;
     PlanePoint keys{}, values{};
@@ -112,18 +112,18 @@ bool check_keys_as_values(const Told& told) {
     return other.size() > 1 ? is(other[0], keys) && is(other[1], values) && other[0] != other[1]
                             : is(split(told.part[0], ", which happens")[0], values);
 }
-bool check_nothing_brought(const Told& told) {
+bool check_nothing_brought(const Match& told) {
     return std::ranges::max(read(told.state).brings) == 0.0;
 }
 bool check_tied_weights(
-    const Told& told) {  // "Of 2 pairs with the largest weight a has x and brings ‖a v‖ = y"
+    const Match& told) {  // "Of 2 pairs with the largest weight a has x and brings ‖a v‖ = y"
     const Read all = read(told.state);
     return near_most(all.weight) == told.count(0) && told.count(0) > 1 &&
            has_shown(all.values, told.part[1], all.weight, told.part[2]) &&
            shows(told.part[2], std::ranges::max(all.weight)) &&
            shows(told.part[3], std::ranges::max(all.brings));
 }
-bool check_agree(const Told& told) {
+bool check_agree(const Match& told) {
     const Read all = read(told.state);
     const auto name = told.part[0];
     return near_most(all.dot) == 1 && near_most(all.cosine) == 1 &&
@@ -132,13 +132,13 @@ bool check_agree(const Told& told) {
                    return std::isnan(c) ? -2.0 : c;
                }));
 }
-bool check_ties(const Told& told) {
+bool check_ties(const Match& told) {
     const Read all = read(told.state);
     return near_most(all.dot) == told.count(0) &&
            shows(told.part[1].substr(0, told.part[1].find(':')), std::ranges::max(all.dot));
 }
 bool check_winner(
-    const Told&
+    const Match&
         told) {  // "a wins with q·k = 5 at cosine .7; b is more similar, cosine .9, but shorter: q·k = 4, ‖k‖ = 2 against 3"
     const Read all = read(told.state);
     const bool longer = told.words.find("but longer") != told.words.npos;
@@ -157,21 +157,21 @@ bool check_winner(
            has_shown(all.keys, (*p)[3], all.cosine, (*p)[4]) &&
            has_shown(all.keys, (*p)[3], all.norm, (*p)[6]);
 }
-bool check_heaviest(const Told& told) {
+bool check_heaviest(const Match& told) {
     const Read all = read(told.state);
     const auto n = std::ranges::max_element(all.weight) - all.weight.begin();
     return std::ranges::max(all.brings) - all.brings[n] < 1e-9 && near_most(all.weight) == 1 &&
            has_shown(all.values, told.part[0], all.weight, told.part[1]) &&
            shows(told.part[2], std::ranges::max(all.brings));
 }
-bool check_not_heaviest(const Told& told) {
+bool check_not_heaviest(const Match& told) {
     const Read all = read(told.state);
     return number_of(told.part[1]) > number_of(told.part[4]) &&
            number_of(told.part[2]) < number_of(told.part[5]) &&
            shows(told.part[1], std::ranges::max(all.weight)) &&
            shows(told.part[5], std::ranges::max(all.brings));
 }
-bool check_no_length(const Told& told) {
+bool check_no_length(const Match& told) {
     const Read all = read(told.state);
     return std::ranges::all_of(all.cosine, [](double c) { return std::isnan(c); }) &&
            std::ranges::all_of(all.dot, [](double d) { return d == 0.0; });
@@ -213,18 +213,18 @@ Index rows_without_nan(const AppState& state) {
         count += has_nan(dot.row(i)) || has_nan(cosine.row(i)) ? 0 : 1;
     return count;
 }
-bool check_rows_differ(const Told& told) {
+bool check_rows_differ(const Match& told) {
     return apart(told.state) == told.count(0) &&
            rows_without_nan(told.state) ==
                static_cast<Index>(number_of(split(told.part[1], " ")[0])) &&
            apart(told.state) > 0;
 }
-bool check_rows_agree(const Told& told) {
+bool check_rows_agree(const Match& told) {
     const auto all = parts_of("{} in all {} rows{}", told.words);
     return apart(told.state) == 0 &&
            rows_without_nan(told.state) == (all ? static_cast<Index>(number_of((*all)[1])) : 1);
 }
-bool check_no_best(const Told& told) { return rows_without_nan(told.state) == 0; }
+bool check_no_best(const Match& told) { return rows_without_nan(told.state) == 0; }
 std::vector<float> similarities(const AppState& state) {
     const Rows s = similarity(state).scores(lookup_controls(state).measure).matrix(0, 0);
     std::vector<float> all;
@@ -234,7 +234,7 @@ std::vector<float> similarities(const AppState& state) {
     return all;
 }
 bool check_towers(
-    const Told&
+    const Match&
         told) {  // "of 9 pairs 2 → 0 and 1 other pair are the most similar by dot product, 1.49"
     const auto all = similarities(told.state);
     const auto ties = parts_of("{} and {} other pair{}", told.part[1]);
@@ -243,17 +243,17 @@ bool check_towers(
            count_largest(all) == most &&
            shows(split(told.part[2], ", ").back(), std::ranges::max(all));
 }
-bool check_some_nan(const Told& told) {
+bool check_some_nan(const Match& told) {
     return rows_without_nan(told.state) < similarity(told.state).dot.matrix(0, 0).rows;
 }
-bool check_no_similarity(const Told& told) { return similarities(told.state).empty(); }
-bool check_one_pair(const Told& told) { return similarities(told.state).size() == 1; }
-bool check_pairs_alike(const Told& told) {
+bool check_no_similarity(const Match& told) { return similarities(told.state).empty(); }
+bool check_one_pair(const Match& told) { return similarities(told.state).size() == 1; }
+bool check_pairs_alike(const Match& told) {
     const auto all = similarities(told.state);
     return told.count(0) == std::ssize(all) && count_largest(all) == std::ssize(all) &&
            shows(split(told.part[1], ", ").back(), all.front());
 }
-bool check_aligned(const Told& told) {
+bool check_aligned(const Match& told) {
     const Rows dot = similarity(told.state).dot.matrix(0, 0),
                cosine = similarity(told.state).cosine.matrix(0, 0);
     const Index row = labelled(told.state, Axis::query, told.part[0]);
@@ -267,13 +267,13 @@ bool check_aligned(const Told& told) {
         labelled(told.state, Axis::key, rest.substr(0, rest.find(both ? ", by" : " by")));
     return std::ranges::count(a, key) > 0 && (!both || std::ranges::count(b, key) > 0);
 }
-bool check_tip(const Told& told) {
+bool check_tip(const Match& told) {
     const auto view = build_alignment_view(told.state);
     return std::ranges::any_of(view.rows, [&](const AlignmentRowView& row) {
         return row.tooltip.find(told.words) != std::string::npos;
     });
 }
-bool check_symmetric(const Told& told) {
+bool check_symmetric(const Match& told) {
     const bool is = told.words.find("is symmetric") != told.words.npos;
     const auto view = build_similarity_view(told.state);
     const bool softmax = told.part[0] == "A";
@@ -288,7 +288,7 @@ bool check_symmetric(const Told& told) {
         }
     return is ? std::isfinite(most) && most < 1e-4 * largest : most > 0.0;
 }
-bool check_s_symmetric(const Told& told) {  // "A is not symmetric: …. S is: softmax alone does it"
+bool check_s_symmetric(const Match& told) {  // "A is not symmetric: …. S is: softmax alone does it"
     const auto view = build_similarity_view(told.state);
     const Rows s = similarity(told.state).scores(view.measure).matrix(0, 0);
     for (Index i = 0; i < s.rows; ++i)
@@ -306,7 +306,7 @@ double moved(const AppState& state) {
     }
     return most;
 }
-bool check_permuted(const Told& told) {
+bool check_permuted(const Match& told) {
     const auto order = token_order(told.state);
     Index elsewhere = 0;
     for (std::size_t n = 0; n < order.size(); ++n)
@@ -321,28 +321,28 @@ bool tells(std::string_view said, double by) {
     return said == "exactly 0" ? by == 0.0
                                : std::abs(std::abs(number_of(said)) - size) <= 0.01 * size;
 }
-bool check_largest_moved(const Told& told) { return tells(told.part[0], moved(told.state)); }
-bool check_float64(const Told& told) {
+bool check_largest_moved(const Match& told) { return tells(told.part[0], moved(told.state)); }
+bool check_float64(const Match& told) {
     return tells(told.part[0], permuted(told.state).largest_float64);
 }
-bool check_moved_here(const Told& told) {
+bool check_moved_here(const Match& told) {
     const LookupLook& look = lookup_look(told.state);
     return tells(told.part[0], double{permuted(told.state).after(0, 0, look.row, look.column)} -
                                    permuted(told.state).before(0, 0, look.row, look.column));
 }
-bool check_places_count(const Told& told) {
+bool check_places_count(const Match& told) {
     const double most = moved(told.state);
     return most > 1e-6 && shows(split(told.part[1], ", at")[0], most);
 }
-bool check_no_change(const Told& told) { return moved(told.state) < 1e-5; }
-bool check_outputs(const Told& told) {
+bool check_no_change(const Match& told) { return moved(told.state) < 1e-5; }
+bool check_outputs(const Match& told) {
     const double most = permuted(told.state).output_largest;
     if (told.words.ends_with("exactly 0")) return most == 0.0;
     return told.words.starts_with("Outputs change") ==
                (permuted(told.state).position != PermutationPosition::none) &&
            most > 0.0 && (!told.words.starts_with("Outputs change") || most > 1e-6);
 }
-bool check_capacity(const Told& told) {
+bool check_capacity(const Match& told) {
     const auto& points = *capacity_curves(told.state).points;
     if (told.words.starts_with("Not even")) return points.back().interference.median >= 0.01;
     for (const CapacityPoint& each : points)
@@ -374,7 +374,7 @@ constexpr Claim kClaims[] = {
     {"the same in float64: {}", check_float64},
     {"after − before: {}", check_moved_here},
     {"Rows of X are shuffled, and each has the wave of its new place added; {}",
-     [](const Told& told) {
+     [](const Match& told) {
          return permuted(told.state).position == PermutationPosition::sinusoidal &&
                 told.state.document().inputs->projects();
      }},

@@ -65,7 +65,7 @@ bool clause_holds(std::string_view clause, const Outcomes& is) {
     return up && number_of((*up)[1]) >= is.worst * (1 - 1e-9) &&
            number_of((*up)[1]) <= is.worst * 1.1 + 1.0 && (*up)[2] == is.worst_in;
 }
-bool check_gain(const Told& told) {
+bool check_gain(const Match& told) {
     const auto gain = told.number(0);
     std::string text(told.part[1]);
     const auto stable = text.find("; stable "), lse = text.find("; log-sum-exp ");
@@ -78,20 +78,20 @@ bool check_gain(const Told& told) {
             clause_holds(text.substr(lse + 2),
                          outcomes(told.state, SoftmaxAlgorithm::log_sum_exp, gain)));
 }
-bool check_undefined_row(const Told& told) {
+bool check_undefined_row(const Match& told) {
     const auto logits = shown_logits(told.state);
     if (told.part.empty())
         return std::ranges::all_of(logits, [](double x) { return x == -HUGE_VAL; });
     const double at = logits[told.count(0)];
     return told.words.find("NaN: no weight") != told.words.npos ? std::isnan(at) : at == HUGE_VAL;
 }
-bool check_logit_count(const Told& told) {
+bool check_logit_count(const Match& told) {
     return told.count(0) == std::ssize(shown_logits(told.state));
 }
 
 // ---- Positions
 
-bool check_rope(const Told& told) {  // "at distance d the score is x …[; it falls …]"
+bool check_rope(const Match& told) {  // "at distance d the score is x …[; it falls …]"
     const auto scores = scores_of(told.state);
     const auto& rope = (*scores)[PositionKind::rotary];
     const Index d = told.count(0);
@@ -119,7 +119,7 @@ bool check_rope(const Told& told) {  // "at distance d the score is x …[; it f
            rope.mean[last + 1] > rope.mean[last];
 }
 bool check_alibi(
-    const Told&
+    const Match&
         claim) {  // "ALiBi subtracts a · d = b from the score of head h: x instead of y[; …]"
     const auto p =
         parts_of("{} · {} = {} from the score of head {}: {} instead of {}", claim.part[0]);
@@ -133,8 +133,8 @@ bool check_alibi(
            (!std::has_single_bit(static_cast<std::uint64_t>(settings.heads)) ||
             shows((*p)[2], slope * distance));
 }
-bool check_alibi_nothing(const Told& told) { return positions_controls(told.state).distance == 0; }
-bool check_same_for_all(const Told& told) {
+bool check_alibi_nothing(const Match& told) { return positions_controls(told.state).distance == 0; }
+bool check_same_for_all(const Match& told) {
     const auto scores = scores_of(told.state);
     const auto wide = [&](PositionKind kind) {
         double most = 0.0;
@@ -164,7 +164,7 @@ double unit_of(std::string_view text) {
     }
     return value;
 }
-bool check_cost(const Told& told) {
+bool check_cost(const Match& told) {
     const CostSizes& of = cost_controls(told.state).sizes;
     const auto keys = static_cast<double>(of[CostSize::tk]);
     const double stored = unit_of(told.part[2]), fused = unit_of(split(told.part[4], ", ")[0]);
@@ -173,12 +173,12 @@ bool check_cost(const Told& told) {
     if (less && number_of(split(split(told.part[4], ", ")[1], " times")[0]) != keys) return false;
     return true;
 }
-bool check_products(const Told& told) {
+bool check_products(const Match& told) {
     const CostControls& of = cost_controls(told.state);
     if (told.part.size() == 1) return of.pass == CostPass::forward;
     return of.pass == CostPass::backward && unit_of(told.part[0]) > unit_of(told.part[1]);
 }
-bool check_shared(const Told& told) {
+bool check_shared(const Match& told) {
     const CostSizes& of = cost_controls(told.state).sizes;
     return told.count(0) == of[CostSize::heads] / of[CostSize::kv_heads] && told.count(0) > 1 &&
            told.count(2) == told.count(0);
@@ -217,30 +217,30 @@ bool some_input(const AppState& state, auto test) {
         return !each.empty() && test(numbers_of(each));
     });
 }
-bool check_nans(const Told& told) {
+bool check_nans(const Match& told) {
     return some_input(told.state,
                       [&](const Numbers& n) { return n.nan == told.count(0) && n.nan > 0; });
 }
-bool check_infinite(const Told& told) {
+bool check_infinite(const Match& told) {
     return some_input(told.state, [&](const Numbers& n) {
         return n.infinite == told.count(0) && n.infinite > 0;
     });
 }
-bool check_zeros(const Told& told) {
+bool check_zeros(const Match& told) {
     return some_input(told.state, [&](const Numbers& n) { return n.zero == told.count(1); });
 }
-bool check_unit_rows(const Told& told) {
+bool check_unit_rows(const Match& told) {
     return some_input(told.state, [&](const Numbers& n) {
         return n.unit_rows == told.count(0) && n.rows == told.count(1) &&
                shows(told.part[2], n.low) && shows(told.part[3], n.high);
     });
 }
-bool check_not_finite(const Told& told) {
+bool check_not_finite(const Match& told) {
     return some_input(told.state, [&](const Numbers& n) { return n.nan + n.infinite > 0; });
 }
 
 const Tensor& weights(const AppState& state) { return (*state.trace)[Stage::weights]; }
-bool check_every_row(const Told& told) {
+bool check_every_row(const Match& told) {
     const Tensor& a = weights(told.state);
     const bool columns = told.words.starts_with("every column");
     Index zero = 0;
@@ -256,7 +256,7 @@ bool check_every_row(const Told& told) {
         }
     return (zero > 0) == (told.words.find("that is not 0") != told.words.npos);
 }
-bool check_diagonal(const Told& told) {  // j = i + Tk − Tq
+bool check_diagonal(const Match& told) {  // j = i + Tk − Tq
     const Tensor& a = weights(told.state);
     for (const auto [b, h] : each_cell(a.shape().b, a.shape().h))
         for (Index i = 0; i < a.shape().t; ++i)
@@ -264,7 +264,7 @@ bool check_diagonal(const Told& told) {  // j = i + Tk − Tq
                 if (j >= 0 && a(b, h, i, j) != 0.0F) return false;
     return true;
 }
-bool check_odd_weights(const Told& told) {
+bool check_odd_weights(const Match& told) {
     const Tensor& a = weights(told.state);
     const bool nan = told.words.find("NaN") != told.words.npos;
     Index count = 0, rows = 0;
@@ -291,7 +291,7 @@ constexpr Claim kClaims[] = {
     {"{} logit of query {}", check_logit_count},
     {"RoPE rotates q and k: at distance {} the score is {}", check_rope},
     {"ALiBi subtracts nothing at distance 0: {}", check_alibi_nothing},
-    {"ALiBi takes {} off for each position{}", [](const Told&) { return true; }},  // its formula
+    {"ALiBi takes {} off for each position{}", [](const Match&) { return true; }},  // its formula
     {"ALiBi subtracts {}", check_alibi},
     {"The score at one distance is the same for every query: {}", check_same_for_all},
     {"It varies by query: {}", check_same_for_all},

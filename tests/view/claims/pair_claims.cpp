@@ -27,7 +27,7 @@ Sides pinned_sides(const AppState& state) {
             rows_of(state, look.stage)};
 }
 std::vector<double> distances(const Sides& sides) { return view::distances(sides.a, sides.b); }
-bool check_differing(const Told& told) {
+bool check_differing(const Match& told) {
     const Sides sides = pinned_sides(told.state);
     const auto all = distances(sides);
     const auto cell = named(told.state, told.part[3]).value_or(NamedCell{});
@@ -40,18 +40,18 @@ bool check_differing(const Told& told) {
            told.part[4] != to[0] && shows(told.part[4], sides.a(cell.row, cell.column)) &&
            shows(to[0], sides.b(cell.row, cell.column));
 }
-bool check_same_stage(const Told& told) {
+bool check_same_stage(const Match& told) {
     const auto all = distances(pinned_sides(told.state));
     return std::ssize(all) == told.count(0) && std::ranges::max(all) == 0.0;
 }
-bool check_same_pin(const Told& told) {
+bool check_same_pin(const Match& told) {
     const CompareLook& look = compare_look(told.state);
     return distances(pinned_sides(told.state)) ==
                std::vector<double>(distances(pinned_sides(told.state)).size(), 0.0) &&
            look.pins[look.baseline].head == told.state.head;
 }
 /// "now: The cat sat down · scaling off · head 0": of that side; without one of any pin, or of what is shown.
-bool check_pin_words(const Told& told) {
+bool check_pin_words(const Match& told) {
     const CompareLook& look = compare_look(told.state);
     const auto is = [&](const Document& document, Index head) {
         return told.part[1].starts_with("off") == (document.spec.scale == ScaleKind::none) &&
@@ -62,7 +62,8 @@ bool check_pin_words(const Told& told) {
     const bool shown = is(told.state.document(), told.state.head);
     return shown || (!told.part[0].starts_with("now: ") && std::ranges::any_of(look.pins, is_pin));
 }
-bool check_alone(const Told& told) {  // "This row has one key only, or a number that is not finite"
+bool check_alone(
+    const Match& told) {  // "This row has one key only, or a number that is not finite"
     const Rows rows = weights_of(told.state);
     const Index row = compare_look(told.state).cell.row;
     if (row >= rows.rows) return true;
@@ -76,7 +77,7 @@ bool check_alone(const Told& told) {  // "This row has one key only, or a number
     }
     return keys <= 1 || !finite;
 }
-bool check_masked_pair(const Told& told) {
+bool check_masked_pair(const Match& told) {
     const auto [i, j] = compare_look(told.state).cell;
     const Document& document = told.state.document();
     return i >= document.size.tq || j >= document.size.tk || !allows(told.state, i, j);
@@ -114,7 +115,7 @@ double weight_after(const AppState& state, const Reach& reach, const std::vector
 double target_of(const AppState& state) { return compare_look(state).target; }
 
 /// The step of a query or a word that gives the weight its target: its length and largest entry, and that it does.
-bool check_step(const Told& told) {
+bool check_step(const Match& told) {
     const Reach reach = reach_of(told.state);
     const bool query = told.part[0] == "q";
     const auto& change = query ? reach.query : reach.word;
@@ -132,7 +133,7 @@ bool check_step(const Told& told) {
            shows(at.starts_with("+") ? at.substr(1) : at, change[n]);
 }
 /// "How to change A[it, animal] from 0.65 to 0.5"
-bool check_asked(const Told& told) {
+bool check_asked(const Match& told) {
     const Reach reach = reach_of(told.state);
     const auto cell = named(told.state, told.part[0]);
     return cell && cell->stage == Stage::weights && cell->row == reach.row &&
@@ -140,7 +141,7 @@ bool check_asked(const Told& told) {
            shows(told.part[1], softmax_at(scores_of_row(told.state, reach), reach.column));
 }
 /// "Δs = +0.5: 4.9 → 5.4": that score alone, s = ln(p / (1 − p)) + ln Σ exp of the others.
-bool check_score_step(const Told& told) {
+bool check_score_step(const Match& told) {
     const Reach reach = reach_of(told.state);
     std::vector<double> others = scores_of_row(told.state, reach);
     const double own = others[reach.column];
@@ -153,7 +154,7 @@ bool check_score_step(const Told& told) {
            std::abs(told.number(0) - (wanted - own)) <= 0.006 * std::abs(wanted - own) + 1e-4;
 }
 /// A step of q moves the scores of all keys that have a weight alike.
-bool check_moves_alike(const Told& told) {
+bool check_moves_alike(const Match& told) {
     const Reach reach = reach_of(told.state);
     const Rows k = rows_of(told.state, Stage::k);
     const double factor = product_factor(told.state.document().spec, k.columns);
@@ -163,7 +164,7 @@ bool check_moves_alike(const Told& told) {
             return false;
     return true;
 }
-bool check_no_slope(const Told& told) {  // W_K q = 0
+bool check_no_slope(const Match& told) {  // W_K q = 0
     const Reach reach = reach_of(told.state);
     const Rows w_k = sheet_of(told.state, Param::w_k).values, q = rows_of(told.state, Stage::q);
     const double factor = product_factor(told.state.document().spec, q.columns);
@@ -176,7 +177,7 @@ bool check_no_slope(const Told& told) {  // W_K q = 0
     return squares == 0.0;
 }
 /// Half a unit in the last place of terms of that size, times as many as can be, moves a weight.
-bool check_rounded_away(const Told& told) { return told.number(0) * 0x1p-53 * 1e4 > 1e-6; }
+bool check_rounded_away(const Match& told) { return told.number(0) * 0x1p-53 * 1e4 > 1e-6; }
 
 // ---- Heads
 
@@ -211,24 +212,24 @@ bool is_extreme(const HeadsResult& result, HeadMeasure measure, std::string_view
     return (most ? value : -value) == std::ranges::max(values) &&
            count_largest(values) == 1 + others && shows(split((*parts)[0], " ")[0], value);
 }
-bool check_sorted(const Told& told) {
+bool check_sorted(const Match& told) {
     const auto measure = measure_titled(told.part[0]);
     return measure && is_extreme(heads_of(told.state), *measure, told.part[1], true) &&
            is_extreme(heads_of(told.state), *measure, told.part[2], false) &&
            split(told.part[1], " ")[0] != split(told.part[2], " ")[0];
 }
-bool check_sorted_alike(const Told& told) {
+bool check_sorted_alike(const Match& told) {
     const auto measure = measure_titled(told.part[0]);
     const auto values = measure ? values_of(heads_of(told.state), *measure) : std::vector<double>();
     return std::ssize(values) == told.count(2) && values.size() > 1 &&
            shows(split(told.part[1], " ")[0], std::ranges::min(values)) &&
            shows(split(told.part[1], " ")[0], std::ranges::max(values));
 }
-bool check_undefined(const Told& told) {
+bool check_undefined(const Match& told) {
     const auto measure = measure_titled(split(told.part[0], ": ").back());
     return measure && values_of(heads_of(told.state), *measure).empty();
 }
-bool check_named_head(const Told& told) {
+bool check_named_head(const Match& told) {
     const HeadsResult& result = heads_of(told.state);
     const auto to = split(told.part[3], ", more than any other of the ");
     const std::string_view deed = to[0];
@@ -249,14 +250,14 @@ bool check_named_head(const Told& told) {
                : first && parts_of("{} heads", to[1]) &&
                      number_of(split(to[1], " ")[0]) == static_cast<double>(result.heads.size());
 }
-bool check_unnamed(const Told& told) {
+bool check_unnamed(const Match& told) {
     const HeadsResult& result = heads_of(told.state);
     const bool none = std::ranges::none_of(
         result.heads, [](const HeadFacts& each) { return each.label.has_value(); });
     return none && (told.part.size() > 1 ? result.heads.size() == 1
                                          : std::ssize(result.heads) == told.count(0));
 }
-bool check_sharpest(const Told& told) {
+bool check_sharpest(const Match& told) {
     const HeadsResult& result = heads_of(told.state);
     Index less = 0;
     bool named = false;
@@ -270,7 +271,7 @@ bool check_sharpest(const Told& told) {
     }
     return named && less == 0;
 }
-bool check_unlabelled(const Told& told) {
+bool check_unlabelled(const Match& told) {
     using enum HeadMeasure;
     const HeadFacts& head = heads_of(told.state).heads.at(0);
     Index above = 0;  // measures as large as what is said, as it is printed
@@ -279,10 +280,10 @@ bool check_unlabelled(const Told& told) {
     return !head.label && heads_of(told.state).heads.size() == 1 && check_named_head(told) &&
            above == 1;
 }
-bool check_no_measure(const Told& told) {
+bool check_no_measure(const Match& told) {
     return values_of(heads_of(told.state), HeadMeasure::entropy).empty();
 }
-bool check_odd_rows(const Told& told) {
+bool check_odd_rows(const Match& told) {
     const Tensor& weights = (*told.state.trace)[Stage::weights];
     Index odd = 0, rows = 0;
     double low = HUGE_VAL, high = -HUGE_VAL;
@@ -327,7 +328,7 @@ RowCount row_count(const HeadsResult& result, HeadPlace place) {
     return count;
 }
 /// "Layer 0: 1 of 5 rows of weights is not a probability distribution; no measure counts it".
-bool check_excluded_rows(const Told& claim) {
+bool check_excluded_rows(const Match& claim) {
     const HeadsResult& result = heads_of(claim.state);
     RowCount all;
     for (Index head = 0; head < result.layers.at(claim.count(0)).heads; ++head) {
@@ -337,14 +338,14 @@ bool check_excluded_rows(const Told& claim) {
     return all.excluded == claim.count(1) && all.all == count_of(split(claim.part[2], " ")[0]);
 }
 /// "measured rows: 4 of 5; the weights of the others are not probabilities": of a head that is shown or hovered.
-bool check_measured_rows(const Told& claim) {
+bool check_measured_rows(const Match& claim) {
     const HeadsResult& result = heads_of(claim.state);
     return std::ranges::any_of(result.heads, [&](const HeadFacts& each) {
         const RowCount count = row_count(result, each.place);
         return count.all - count.excluded == claim.count(0) && count.all == claim.count(1);
     });
 }
-bool check_shown_count(const Told& told) {
+bool check_shown_count(const Match& told) {
     const HeadsLook& look = heads_look(told.state);
     const auto passing =
         std::ranges::count_if(heads_of(told.state).heads,
@@ -357,7 +358,7 @@ Sides head_sides(const AppState& state) {
     return {head_matrix(*look.result, look.show, *look.pinned[0]).values,
             head_matrix(*look.result, look.show, *look.pinned[1]).values};
 }
-bool check_heads_differ(const Told& told) {
+bool check_heads_differ(const Match& told) {
     const Sides sides = head_sides(told.state);
     const auto all = distances(sides);
     const NamedCell cell = named_pair(told.state, told.part[0]);
@@ -400,12 +401,12 @@ const SweptHead* most_swept(const AppState& state, std::string_view place, Index
     return swept_place(state, found) == place && count_largest(all) == 1 + others ? &found
                                                                                   : nullptr;
 }
-bool check_swept_kl(const Told& told) {
+bool check_swept_kl(const Match& told) {
     const SweptHead* const most = most_swept(told.state, told.part[0], tied(told.part[3]).others);
     return most != nullptr && is_ablation(told.state, told.part[1]) &&
            shows(told.part[2], most->kl);
 }
-bool check_swept_logits(const Told& told) {
+bool check_swept_logits(const Match& told) {
     const auto [from, others] = tied(told.part[4]);
     const SweptHead* const most = most_swept(told.state, told.part[1], others);
     const HeadSweep& sweep = heads_look(told.state).swept->sweep;
@@ -413,7 +414,7 @@ bool check_swept_logits(const Told& told) {
            shows(told.part[3], most->difference - sweep.difference) &&
            shows(from, sweep.difference);
 }
-bool check_none_swept(const Told& told) {
+bool check_none_swept(const Match& told) {
     return is_ablation(told.state, told.part[0]) &&
            std::ranges::max(swept_sizes(told.state)) == 0.0;
 }
@@ -436,17 +437,17 @@ bool is_most_of_circuit(const AppState& state, std::string_view row, std::string
     return product.values(0, 0, i, j) == most && shows(words, most) &&
            std::ranges::count(values, most) == 1 + others;
 }
-bool check_most_qk(const Told& told) {
+bool check_most_qk(const Match& told) {
     return head_name(heads_look(told.state).circuit->circuit->at) == told.part[0] &&
            is_most_of_circuit(told.state, told.part[1], told.part[2], told.part[3]);
 }
-bool check_most_ov(const Told& told) {
+bool check_most_ov(const Match& told) {
     return is_most_of_circuit(told.state, told.part[0], told.part[1], told.part[2]);
 }
-bool check_least_ov(const Told& told) {
+bool check_least_ov(const Match& told) {
     return is_most_of_circuit(told.state, told.part[0], told.part[1], "−" + told.part[2]);
 }
-bool check_composed(const Told& told) {
+bool check_composed(const Match& told) {
     const ModelCircuit& circuit = *heads_look(told.state).circuit->circuit;
     const auto [words, others] = tied(told.part[4]);
     double most = 0.0, said = -1.0;
@@ -462,7 +463,7 @@ bool check_composed(const Told& told) {
     return circuit.at == HeadPlace{told.count(0), told.count(1)} && said == most &&
            shows(words, most) && as_much == others;
 }
-bool check_heads_same(const Told& told) {
+bool check_heads_same(const Match& told) {
     return std::ranges::max(distances(head_sides(told.state))) == 0.0;
 }
 
@@ -479,15 +480,15 @@ constexpr Claim kClaims[] = {
     {"How to change {} from {} to {}", check_asked},
     {"Δs = {}: {} → {}", check_score_step},
     {"not available: these scores are not dot products, so they are not linear in the vector",
-     [](const Told& told) { return told.state.document().spec.score != Score::dot; }},
+     [](const Match& told) { return told.state.document().spec.score != Score::dot; }},
     {"not available: RoPE rotates queries and keys before the product",
-     [](const Told& told) { return told.state.document().spec.rope.has_value(); }},
+     [](const Match& told) { return told.state.document().spec.rope.has_value(); }},
     {"not available: the soft cap makes the scores nonlinear",
-     [](const Told& told) { return told.state.document().spec.softcap.has_value(); }},
+     [](const Match& told) { return told.state.document().spec.softcap.has_value(); }},
     {"not available: K is given, not computed from words",
-     [](const Told& told) { return !told.state.document().inputs->projects(); }},
+     [](const Match& told) { return !told.state.document().inputs->projects(); }},
     {"not available: this word is both query and key, so the score is not linear in it",
-     [](const Told& told) {
+     [](const Match& told) {
          const Reach reach = reach_of(told.state);
          return reach.row == reach.column && told.state.document().inputs->x_kv.empty();
      }},
@@ -522,7 +523,7 @@ constexpr Claim kClaims[] = {
     {"No head whose context is {} changes {}", check_none_swept},
     {"No place that is {} changes {}", check_none_swept},
     {"Attending to no token raises a logit",
-     [](const Told& told) {
+     [](const Match& told) {
          return std::ranges::max(
                     heads_look(told.state).circuit->circuit->over.ov.values.values()) == 0.0F;
      }},
@@ -531,11 +532,11 @@ constexpr Claim kClaims[] = {
     {"Attending to “{}” lowers the logit of “{}” least: by {}", check_least_ov},
     {"L{} H{} composes most with {}: {} {}", check_composed},
     {"Row {}: {} get {} each under {}, {} under {}",
-     [](const Told& told) { return told.part[2] != told.part[4]; }},
+     [](const Match& told) { return told.part[2] != told.part[4]; }},
     {"Row {}: {} get {} together under {}, {} under {}",
-     [](const Told& told) { return told.part[2] != told.part[4]; }},
+     [](const Match& told) { return told.part[2] != told.part[4]; }},
     {"Row {}: key {} gets {} under {}, {} under {}",
-     [](const Told& told) { return told.part[2] != told.part[4]; }},
+     [](const Match& told) { return told.part[2] != told.part[4]; }},
 };
 
 }  // namespace

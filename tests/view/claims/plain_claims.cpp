@@ -18,11 +18,11 @@
 namespace attn::view {
 namespace {
 
-const Dimensions& size(const Told& told) { return told.state.document().size; }
-const AttentionSpec& spec(const Told& told) { return told.state.document().spec; }
-double d_k(const Told& told) { return static_cast<double>(size(told).d_k); }
-Index pairs(const Told& told) { return size(told).tq * size(told).tk; }
-const SaturationControls& saturation(const Told& told) { return saturation_controls(told.state); }
+const Dimensions& size(const Match& told) { return told.state.document().size; }
+const AttentionSpec& spec(const Match& told) { return told.state.document().spec; }
+double d_k(const Match& told) { return static_cast<double>(size(told).d_k); }
+Index pairs(const Match& told) { return size(told).tq * size(told).tk; }
+const SaturationControls& saturation(const Match& told) { return saturation_controls(told.state); }
 std::size_t at(Index n) { return static_cast<std::size_t>(n); }
 
 // ---- ALiBi and RoPE
@@ -37,20 +37,20 @@ double slope(Index head, Index heads) {
     return head < power ? geometric(static_cast<double>(head + 1), power)
                         : geometric(static_cast<double>(2 * (head - power) + 1), 2 * power);
 }
-bool is_slope(const Told& told, std::size_t head, std::size_t heads, std::size_t said) {
+bool is_slope(const Match& told, std::size_t head, std::size_t heads, std::size_t said) {
     const double is = slope(told.count(head), told.count(heads));
     return std::abs(told.number(said) - is) <= 0.006 * is + 5e-5;
 }
-bool check_slope(const Told& told) { return is_slope(told, 1, 2, 3); }
-bool check_slope_of_one(const Told& told) {
+bool check_slope(const Match& told) { return is_slope(told, 1, 2, 3); }
+bool check_slope_of_one(const Match& told) {
     return is_slope(told, 0, 1, 2) && shows(told.part[3], slope(0, 1));
 }
-double turned(const Told& told) {
+double turned(const Match& told) {
     const auto& rope = spec(told).rope;
     return rope && rope->dims ? static_cast<double>(*rope->dims) : d_k(told);
 }
 bool check_turned(
-    const Told& told) {  // "Columns c and c + 2 of every key …, by its position times …"
+    const Match& told) {  // "Columns c and c + 2 of every key …, by its position times …"
     const bool halves = told.part.size() > 2;
     const auto times = parts_of("{}^(−2c/{})", split(told.part.back(), ",")[0]);
     return spec(told).rope && halves == (spec(told).rope->pairs == RopePairs::half) &&
@@ -59,7 +59,7 @@ bool check_turned(
            number_of((*times)[1]) == turned(told);
 }
 
-bool check_more_pairs(const Told& told) {  // than the two that are written out, of A or B
+bool check_more_pairs(const Match& told) {  // than the two that are written out, of A or B
     const auto& result = kinds_look(told.state).result;
     return result && std::ranges::any_of(std::array{&result->a, &result->b}, [&](const auto* side) {
                const auto& rope = side->spec.rope;
@@ -73,7 +73,7 @@ constexpr std::pair<int, int> kBits[] = {{5, 10}, {8, 7}, {8, 23}, {11, 52}};  /
 bool is_near(double said, double value) {  // "1.8·10³⁰⁸" is beyond the largest number
     return std::abs(said - value) <= 0.006 * value || (said == HUGE_VAL && value > 1.7e308);
 }
-bool check_largest(const Told& told) {  // "largest 65504, e^s overflows from s = 11.09"
+bool check_largest(const Match& told) {  // "largest 65504, e^s overflows from s = 11.09"
     return std::ranges::any_of(kBits, [&](const auto& bits) {
         const double last = std::exp2((1 << (bits.first - 1)) - 1);
         const double end = std::log(2.0 - std::exp2(-bits.second - 1)) + std::log(last);
@@ -81,18 +81,18 @@ bool check_largest(const Told& told) {  // "largest 65504, e^s overflows from s 
                shows(told.part[1], end);
     });
 }
-bool check_smallest(const Told& told) {
+bool check_smallest(const Match& told) {
     return std::ranges::any_of(kBits, [&](const auto& bits) {
         const double normal = std::exp2(2 - (1 << (bits.first - 1)));
         return is_near(told.number(0), normal) &&
                is_near(told.number(1), std::ldexp(normal, -bits.second));
     });
 }
-std::vector<long double> exact_weights(const Told& told) {
+std::vector<long double> exact_weights(const Match& told) {
     return exact_softmax(shown_logits(told.state),
                          static_cast<double>(numerics_controls(told.state).gain));
 }
-bool check_exact(const Told& told) {
+bool check_exact(const Match& told) {
     return std::ranges::any_of(exact_weights(told), [&](long double each) {
         return shows(told.part[0], static_cast<double>(each));
     });
@@ -100,17 +100,17 @@ bool check_exact(const Told& told) {
 
 // ---- Lookup and Positions
 
-const CapacityPoint& capacity(const Told& told, Index width) {
+const CapacityPoint& capacity(const Match& told, Index width) {
     return *std::ranges::find(*capacity_curves(told.state).points, width, &CapacityPoint::d_k);
 }
-bool check_drawn(const Told& told) {  // "cosine of the nearest keys: 0.68  (0.63 to 0.79)"
+bool check_drawn(const Match& told) {  // "cosine of the nearest keys: 0.68  (0.63 to 0.79)"
     const CapacityPoint& here = capacity(told, lookup_controls(told.state).width);
     const DrawnNumber& of = told.words.starts_with("cosine") ? here.near_cosine : here.worst;
     return shows(told.part[0].substr(0, told.part[0].find(' ')), of.median) &&
            shows(told.part[1], of.low) && shows(told.part[2], of.high) && of.low <= of.median &&
            of.median <= of.high;
 }
-bool check_random_keys(const Told& told) {
+bool check_random_keys(const Match& told) {
     const CapacityPoint& here = capacity(told, told.count(1));
     const CapacitySettings& of = capacity_curves(told.state).of;
     return told.count(0) == of.pairs && shows(told.part[2], of.temperature) &&
@@ -118,31 +118,31 @@ bool check_random_keys(const Told& told) {
            shows(told.part[4], here.worst.median) &&
            told.part[5].starts_with(std::to_string(of.draws));
 }
-bool check_near_keys(const Told& told) {
+bool check_near_keys(const Match& told) {
     const CapacitySettings& of = capacity_curves(told.state).of;
     const double cosine = capacity(told, lookup_controls(told.state).width).near_cosine.median;
     return shows(told.part[0], cosine) &&
            shows(told.part[2], std::exp((cosine - 1) / of.temperature));
 }
-bool check_back(const Told& told) {
+bool check_back(const Match& told) {
     const LookupLook& look = lookup_look(told.state);
     return shows(told.part[0], look.similarity->dot(0, 0, look.column, look.row));
 }
-const DistanceScores& scores_over(const Told& told, PositionKind kind) {
+const DistanceScores& scores_over(const Match& told, PositionKind kind) {
     static std::shared_ptr<const PositionScores> kept;
     return (*(kept = scores_of(told.state)))[kind];
 }
-bool is_range(const Told& told, const DistanceScores& of, std::string_view low,
+bool is_range(const Match& told, const DistanceScores& of, std::string_view low,
               std::string_view high) {
     const auto d = at(positions_controls(told.state).distance);
     return shows(low, of.low[d]) && shows(high, of.high[d]);
 }
-bool check_least_most(const Told& told) {
+bool check_least_most(const Match& told) {
     const auto kind = positions_controls(told.state).kind;
     return is_range(told, scores_over(told, kind), told.part[0], told.part[1]);
 }
 bool check_added(
-    const Told& told) {  // "… they contribute 0.28 at distance 2 and 1 at distance 0, …"
+    const Match& told) {  // "… they contribute 0.28 at distance 2 and 1 at distance 0, …"
     const auto kind =
         told.words.starts_with("Learned") ? PositionKind::learned : PositionKind::sinusoidal;
     const DistanceScores& of = scores_over(told, kind);
@@ -162,7 +162,7 @@ bool check_added(
 
 // ---- what is open
 
-bool check_kind_mask(const Told& told) {  // "A: scaled dot product · no mask"
+bool check_kind_mask(const Match& told) {  // "A: scaled dot product · no mask"
     const auto& result = kinds_look(told.state).result;
     const auto says = [&](std::string_view side) {
         return told.words.starts_with(std::string(side) + ":") ||
@@ -176,7 +176,7 @@ bool check_kind_mask(const Told& told) {  // "A: scaled dot product · no mask"
            : says("B") ? none(result->b)
                        : none(result->a) || none(result->b);
 }
-bool check_output_sum(const Told& told) {
+bool check_output_sum(const Match& told) {
     double sum = 0.0, sizes = 0.0;
     const auto& trace = *told.state.trace;
     const Tensor& output =
@@ -185,19 +185,19 @@ bool check_output_sum(const Told& told) {
     return shows(told.part[0], sum) ||
            std::abs(told.number(0) - sum) <= 1e-4 * std::abs(sum) + 1e-6 * sizes;
 }
-bool check_masked_score(const Told& told) {  // "masked M: S = 1.055", B where there is a bias
+bool check_masked_score(const Match& told) {  // "masked M: S = 1.055", B where there is a bias
     const auto [i, j] = masks_look(told.state).pair;
     const Rows s = rows_of(told.state, told.part[0] == "B" ? Stage::biased : Stage::scaled);
     return i < s.rows && j < s.columns && shows(told.part[1], s(i, j));
 }
-bool check_nan_pair(const Told& told) {
+bool check_nan_pair(const Match& told) {
     const Index i = labelled(told.state, Axis::query, told.part[0]),
                 j = labelled(told.state, Axis::key, told.part[1]);
     return i >= 0 && j >= 0 && std::isnan(weights_of(told.state)(i, j)) &&
            !allows(told.state, i, j);
 }
-bool check_title(const Told& told) { return told.part[0] == told.state.document().title; }
-bool check_cache(const Told& told) {
+bool check_title(const Match& told) { return told.part[0] == told.state.document().title; }
+bool check_cache(const Match& told) {
     const auto held = [&](Index tokens) {
         return estimate_of(stored_bytes(Holding::kv_cache),
                            with_tokens(cost_controls(told.state).sizes, tokens));
@@ -210,38 +210,38 @@ bool check_cache(const Told& told) {
 
 constexpr Claim kClaims[] = {
     {"[{}], head {} (0–{})",  // the sizes of a tensor
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(2) == size(told).heads - 1 && told.count(1) <= told.count(2) &&
                 split(told.part[0], ", ").size() == 4;
      }},
     {"Head {} (0–{})",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(0) == told.state.head && told.count(1) == size(told).heads - 1;
      }},
     {"{}he slope of head {} of {} is {}", check_slope},
-    {"m: {}, head {} of {}", [](const Told& told) { return is_slope(told, 1, 2, 0); }},
+    {"m: {}, head {} of {}", [](const Match& told) { return is_slope(told, 1, 2, 0); }},
     {"ALiBi's slope is that of head {} of {}: {} (the model has one head, whose slope is {})",
      check_slope_of_one},
     {"ALiBi's slope is that of head {} of {}: {}",
-     [](const Told& told) { return is_slope(told, 0, 1, 2); }},
+     [](const Match& told) { return is_slope(told, 0, 1, 2); }},
     {"Columns 2c and 2c + 1 of every {} turn together, by its position times {}", check_turned},
     {"Columns c and c + {} of every {} turn together, by its position times {}", check_turned},
     {"And so {} more pair{} of columns of {}", check_more_pairs},
     {"{} cannot be computed here: rope.dims is {}: RoPE turns pairs of columns, so an even number "
      "from 2 to d_k = {} is expected",
-     [](const Told& told) {
+     [](const Match& told) {
          const Index dims = told.count(1);
          return told.number(2) == d_k(told) && (dims % 2 != 0 || dims < 2 || dims > told.count(2));
      }},
     {"Each was multiplied by {}^(−¼) = {} before",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.number(0) == d_k(told) && shows(told.part[1], std::pow(d_k(told), -0.25));
      }},
     {"largest {}, e^s overflows from s = {}", check_largest},
     {"smallest normal {}, smallest subnormal {}", check_smallest},
     {"exact: {}", check_exact},
     {"{}Bars end at {}; the line across is the exact weight",
-     [](const Told& told) {
+     [](const Match& told) {
          const auto all = exact_weights(told);
          return std::ranges::all_of(all, [&](long double each) {
              return !(each > static_cast<long double>(told.number(1)) * 1.0001L);
@@ -256,12 +256,12 @@ constexpr Claim kClaims[] = {
      "of what the other gets as its own",
      check_near_keys},
     {"draws: {} from seed {}: median (smallest to largest)",
-     [](const Told& told) {
+     [](const Match& told) {
          const CapacitySettings& of = capacity_curves(told.state).of;
          return told.count(0) == of.draws && told.part[1] == std::to_string(of.seed);
      }},
     {"{}: one pair is read; ln {} = {}: all are read alike",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(1) == std::ssize(lookup_controls(told.state).pairs) &&
                 shows(told.part[2], std::log(told.number(1)));
      }},
@@ -270,15 +270,15 @@ constexpr Claim kClaims[] = {
     {"Sinusoidal vectors are added{}", check_added},
     {"Learned vectors are added{}", check_added},
     {"Memory beside Q, K, V and the context, over T = Tk with {} queries; both axes log",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(0) == cost_controls(told.state).sizes[CostSize::tq];
      }},
     {"{}: {} × {} (a weight of each pair) = {} B",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(2) == pairs(told) && told.number(1) * told.number(2) == told.number(3);
      }},
     {"{}shares that sum to 1 together with the sink's, a logit of {} that has no value",
-     [](const Told& told) {
+     [](const Match& told) {
          const Tensor& sinks = told.state.document().inputs->params[Param::sinks];
          return !sinks.empty() && shows(told.part[1], sinks(0, 0, 0, told.state.head));
      }},
@@ -287,35 +287,35 @@ constexpr Claim kClaims[] = {
     {"masked M: {} = {}", check_masked_score},
     {"{} → {}: masked; the weight is NaN", check_nan_pair},
     {"concat holds the {} heads' contexts, {} column{} each",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(0) == size(told).heads && told.count(1) == size(told).d_v;
      }},
     {"Layer {}: dropout of {} comes after these weights; the output share is of what it leaves",
-     [](const Told& told) { return told.number(1) == spec(told).dropout; }},
+     [](const Match& told) { return told.number(1) == spec(told).dropout; }},
     {"weights, the same colours for all heads, √; mark: 1/n = {}, n = {} key{}",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(1) == size(told).tk && shows(told.part[0], 1.0 / told.number(1));
      }},
     {"Token vectors are of {}: they can be set for a toy sentence", check_title},
     {"Sinks, key/value heads and d_v are tensors of {}: they can be set for a toy sentence",
      check_title},
     {"the cache alone: {}", check_cache},
-    {"{}: Esc shows all", [](const Told& told) { return tensor_rows(told.state).empty(); }},
+    {"{}: Esc shows all", [](const Match& told) { return tensor_rows(told.state).empty(); }},
     {"sample {} of {}",
-     [](const Told& told) {
+     [](const Match& told) {
          return told.count(0) == saturation(told).draw + 1 &&
                 told.count(1) == saturation(told).settings.trials;
      }},
     {"Sample {} of {}",
-     [](const Told& told) { return told.count(0) <= told.count(1); }},  // of a time before
+     [](const Match& told) { return told.count(0) <= told.count(1); }},  // of a time before
     {"s_j = q·k_j, with q and {} keys from N(0, 1)",
-     [](const Told& told) { return told.count(0) == saturation(told).settings.keys; }},
+     [](const Match& told) { return told.count(0) == saturation(told).settings.keys; }},
     {"gradient without scaling against d_k = {}: ÷ smaller, × larger, ≈ equal",
-     [](const Told& told) { return told.count(0) == saturation(told).pin; }},
+     [](const Match& told) { return told.count(0) == saturation(told).pin; }},
     {"{} at d_k = {}: one tick for each percent of the {}",
-     [](const Told& told) { return told.count(1) == saturation(told).d_k; }},
+     [](const Match& told) { return told.count(1) == saturation(told).d_k; }},
     {"with scaling: the same / √{}",
-     [](const Told& told) { return told.count(0) == saturation(told).d_k; }},
+     [](const Match& told) { return told.count(0) == saturation(told).d_k; }},
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ struct Story {
     std::vector<double> all;
     Index query = -1;
 };
-std::optional<Story> story_of(const Told& told) {
+std::optional<Story> story_of(const Match& told) {
     const bool parted = told.part.size() > 1 && told.part[1].find(": ") != std::string::npos &&
                         told.words.find(" of its ") != told.words.npos;
     const std::string opening =
@@ -57,7 +57,7 @@ bool check_masked(const Story& story, std::string_view words) {
 }
 
 /// "cat 56 %, the and my 10 % each, and 24 % on 17 others (rounded)".
-bool check_list(const Told& told) {
+bool check_list(const Match& told) {
     const auto story = story_of(told);
     if (!story || !check_masked(*story, told.words)) return false;
     std::string list = split(told.part[1], ";")[0];
@@ -117,7 +117,7 @@ bool check_list(const Told& told) {
            (bounded || rounded == (total != 100));
 }
 
-bool check_even(const Told& told) {
+bool check_even(const Match& told) {
     const auto story = story_of(told);
     return story && check_masked(*story, told.words) &&
            std::ssize(story->weights) ==
@@ -130,24 +130,24 @@ bool check_even(const Told& told) {
            });
 }
 
-bool check_only(const Told& told) {
+bool check_only(const Match& told) {
     const auto story = story_of(told);
     return story && check_masked(*story, told.words) && story->weights.size() == 1 &&
            story->allowed[labelled(told.state, Axis::key, told.part[1])] == 1 &&
            shows(split(told.part[2], ";")[0], story->weights.front());
 }
-bool check_no_word(const Told& told) {
+bool check_no_word(const Match& told) {
     const auto story = story_of(told);
     const bool nan = told.words.find("NaN") != told.words.npos;
     return story && story->weights.empty() && std::ranges::all_of(story->all, [&](double w) {
                return nan ? std::isnan(w) : w == 0.0;
            });
 }
-bool check_zero_row(const Told& told) {
+bool check_zero_row(const Match& told) {
     const auto story = story_of(told);
     return story && std::ranges::all_of(story->all, [](double w) { return w == 0.0; });
 }
-bool check_nan_row(const Told& told) {
+bool check_nan_row(const Match& told) {
     const auto story = story_of(told);
     const auto nans =
         story ? std::ranges::count_if(story->all, [](double w) { return std::isnan(w); }) : -1;
@@ -165,7 +165,7 @@ Index forbidden_pairs(const AppState& state) {
     for (const auto [i, j] : each_cell(size.tq, size.tk)) forbidden += allows(state, i, j) ? 0 : 1;
     return forbidden;
 }
-bool check_forbidden(const Told& told) {
+bool check_forbidden(const Match& told) {
     const Dimensions& size = told.state.document().size;
     const Index forbidden = forbidden_pairs(told.state);
     if (told.part.size() < 2) return forbidden == 0;
@@ -173,7 +173,7 @@ bool check_forbidden(const Told& told) {
 }
 
 /// "… but 3 of 4 rows hold NaN", "… may attend to no key and are 0", "… are 0".
-bool check_softmax_rows(const Told& told) {
+bool check_softmax_rows(const Match& told) {
     const Rows rows = weights_of(told.state);
     const auto& what = told.part[3];
     Index count = 0;
@@ -188,7 +188,7 @@ bool check_softmax_rows(const Told& told) {
 }
 
 /// Of the gradients that the canvas shows.
-bool check_gradients(const Told& told) {
+bool check_gradients(const Match& told) {
     const Rows rows = gradient_of(told.state, told.state.stage);
     std::vector<double> sizes;
     for (Index i = 0; i < rows.rows; ++i)
@@ -204,7 +204,7 @@ bool check_gradients(const Told& told) {
            said >= 0.0 && count_largest(sizes) == (all ? std::ssize(sizes) : 1 + others);
 }
 
-bool check_alone(const Told& told) {
+bool check_alone(const Match& told) {
     const Rows rows = weights_of(told.state);
     const Index row = labelled(told.state, Axis::query, told.part[0]);
     if (row < 0 || row >= rows.rows) return false;
@@ -213,7 +213,7 @@ bool check_alone(const Told& told) {
     const Index key = labelled(told.state, Axis::key, told.part[1]);
     return allowed == 1 && key >= 0 && rows(row, key) == 1.0F;
 }
-bool check_left_out(const Told& told) {  // of some head: a joined context shows them all
+bool check_left_out(const Match& told) {  // of some head: a joined context shows them all
     const Document& document = told.state.document();
     const auto masked = [&](Index h, Index row) {
         Index count = 0;
@@ -228,7 +228,7 @@ bool check_left_out(const Told& told) {  // of some head: a joined context shows
     return false;
 }
 /// "cat → sat: masked: the weight is 0", "…: allowed by every rule, weight 0.14".
-bool check_pair(const Told& told) {
+bool check_pair(const Match& told) {
     const Rows rows = weights_of(told.state);
     const Index row = labelled(told.state, Axis::query, told.part[0]);
     const Index key = labelled(told.state, Axis::key, told.part[1]);
@@ -239,20 +239,20 @@ bool check_pair(const Told& told) {
         return masked != may && (row >= rows.rows || rows(row, key) == 0.0F);
     return may && shows(told.part[2], rows(row, key));
 }
-bool check_masked_word(const Told& told) {
+bool check_masked_word(const Match& told) {
     const Index row = labelled(told.state, Axis::query, told.part[0]);
     const Index key = labelled(told.state, Axis::key, told.part[1]);
     return row >= 0 && key >= 0 && !allows(told.state, row, key);
 }
 /// Of the pair that is looked at.
-bool check_masked_pair(const Told& told) {
+bool check_masked_pair(const Match& told) {
     const Rows rows = weights_of(told.state);
     for (const auto [i, j] : each_cell(rows))
         if (!allows(told.state, i, j)) return true;
     return false;
 }
 /// Of the pair that is looked at, where that is one of weights: 0 before dropout.
-bool check_masked_before_dropout(const Told& told) {
+bool check_masked_before_dropout(const Match& told) {
     const Rows rows = weights_of(told.state);
     for (const auto [i, j] : each_cell(rows)) {
         const auto& cell = told.state.hovered ? told.state.hovered : told.state.selected;
@@ -262,8 +262,8 @@ bool check_masked_before_dropout(const Told& told) {
     }
     return false;
 }
-bool check_no_mask(const Told& told) { return forbidden_pairs(told.state) == 0; }
-bool check_dropout(const Told& told) {
+bool check_no_mask(const Match& told) { return forbidden_pairs(told.state) == 0; }
+bool check_dropout(const Match& told) {
     const Rows was = weights_of(told.state), is = rows_of(told.state, Stage::dropped);
     Index out = 0, least = 0;
     for (const auto [i, j] : each_cell(is)) {
@@ -274,7 +274,7 @@ bool check_dropout(const Told& told) {
            static_cast<Index>(number_of(split(told.part[1], " ")[0])) <= is.rows * is.columns;
 }
 /// "m: max of 3 scores = 1.41": of some row.
-bool check_row_largest(const Told& told) {
+bool check_row_largest(const Match& told) {
     const Rows m = rows_of(told.state, Stage::masked);
     if (told.words.find("sink") != told.words.npos || told.state.workspace != "step") return true;
     for (Index i = 0; i < m.rows; ++i) {
@@ -286,14 +286,14 @@ bool check_row_largest(const Told& told) {
     }
     return false;
 }
-bool check_some_nan(const Told& told) {
+bool check_some_nan(const Match& told) {
     const Rows rows = weights_of(told.state);
     for (Index i = 0; i < rows.rows; ++i)
         if (std::ranges::any_of(rows.row(i), [](float w) { return std::isnan(w); })) return true;
     return false;
 }
 /// "The 3 scores that count in this row are all 0: …".
-bool check_equal_scores(const Told& told) {
+bool check_equal_scores(const Match& told) {
     const Rows m = rows_of(told.state, Stage::masked), a = weights_of(told.state);
     for (Index i = 0; i < m.rows; ++i) {
         std::vector<float> finite;
@@ -307,7 +307,7 @@ bool check_equal_scores(const Told& told) {
     return false;
 }
 /// "The largest products in size: columns 1 (0.80) and 0 (0.80)": of the pair that is looked at.
-bool check_products(const Told& told) {
+bool check_products(const Match& told) {
     const bool turned = told.state.document().spec.rope.has_value();
     const Rows q = rows_of(told.state, turned ? Stage::q_rot : Stage::q),
                k = rows_of(told.state, turned ? Stage::k_rot : Stage::k);
@@ -328,14 +328,14 @@ bool check_products(const Told& told) {
     return false;
 }
 /// "Against cat (score 1.20): column 1 (0.80) speaks for sat; no column speaks for cat": the rival's score.
-bool check_rival(const Told& told) {
+bool check_rival(const Match& told) {
     const Rows scores = rows_of(told.state, Stage::scores);
     const Index key = labelled(told.state, Axis::key, told.part[0]);
     for (Index i = 0; i < scores.rows && key >= 0 && key < scores.columns; ++i)
         if (shows(told.part[1], scores(i, key))) return true;
     return false;
 }
-bool check_same_scores(const Told& told) {
+bool check_same_scores(const Match& told) {
     const Rows scores = rows_of(told.state, Stage::scores);
     const Index a = labelled(told.state, Axis::key, told.part[0]);
     const Index b = labelled(told.state, Axis::key, told.part[1]);
@@ -344,7 +344,7 @@ bool check_same_scores(const Told& told) {
     return false;
 }
 bool check_asymmetric(
-    const Told& told) {  // "M[a, b] and M[b, a] are the same score, and yet A[b, a] is 20 %: …"
+    const Match& told) {  // "M[a, b] and M[b, a] are the same score, and yet A[b, a] is 20 %: …"
     const auto one = named(told.state, told.part[0]), two = named(told.state, told.part[1]),
                three = named(told.state, told.part[2]);
     return one && two && three &&
@@ -354,17 +354,17 @@ bool check_asymmetric(
            weights_of(told.state)(three->row, three->column) !=
                weights_of(told.state)(three->column, three->row);
 }
-bool check_all_nan(const Told& told) {
+bool check_all_nan(const Match& told) {
     return std::ranges::any_of(told.state.trace->stages, [](const Tensor& tensor) {
         return std::ranges::any_of(tensor.values(), [](float v) { return std::isnan(v); });
     });
 }
 
-bool check_headline(const Told& told) {
+bool check_headline(const Match& told) {
     for (const Claim& each : row_claims())
         if (!is_headline(each.pattern))
             if (auto parts = parts_of(each.pattern, told.part[0]))
-                return each.holds(Told{told.state, told.words, *std::move(parts)});
+                return each.holds(Match{told.state, told.words, *std::move(parts)});
     return false;
 }
 

@@ -36,9 +36,9 @@ namespace attn::view {
 
 /// Every text that a state says where it is shown, but for labels, formulas and numbers alone: headlines, muted lines,
 /// notes, tooltips, legends, the inspector, the bottom line.
-class Said {
+class ScreenTexts {
   public:
-    explicit Said(const AppState& state) {
+    explicit ScreenTexts(const AppState& state) {
         if (state.message.severity == Severity::info) add(state.message.words);
         add(shown_workspace(state).lacks(state));
         if (shown_workspace(state).lacks(state).empty()) add_shown(state);

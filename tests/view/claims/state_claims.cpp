@@ -22,37 +22,37 @@ namespace {
 // ---- the document
 
 const Inputs& inputs(const AppState& state) { return *state.document().inputs; }
-bool check_no_w_o(const Told& told) {
+bool check_no_w_o(const Match& told) {
     const bool one = told.words.find("Y = context") != told.words.npos;
     return inputs(told.state).params[Param::w_o].empty() &&
            one == (told.state.document().size.heads == 1);
 }
-bool check_given_rows(const Told& told) {  // "… X given in 1 of 4 rows, else from the words alone"
+bool check_given_rows(const Match& told) {  // "… X given in 1 of 4 rows, else from the words alone"
     return told.count(1) > 0 && told.count(1) < told.count(2) &&
            told.count(2) * inputs(told.state).x.shape().d == inputs(told.state).x.count();
 }
-bool check_projects(const Told& told) { return inputs(told.state).projects(); }
-bool check_given_here(const Told& told) {  // of the sizes of Cost
+bool check_projects(const Match& told) { return inputs(told.state).projects(); }
+bool check_given_here(const Match& told) {  // of the sizes of Cost
     const CostSizes& sizes = cost_controls(told.state).sizes;
     const bool output = cost_look(told.state).item == CostItem::output;
     return output == (told.words.find("W_O") != told.words.npos) &&
            sizes[output ? CostSize::d_out : CostSize::d_model] == 0 &&
            (output || cost_look(told.state).item <= CostItem::v);
 }
-bool check_unscaled(const Told& told) {  // "… are divided by the temperature 0.5 alone"
+bool check_unscaled(const Match& told) {  // "… are divided by the temperature 0.5 alone"
     const AttentionSpec& spec = told.state.document().spec;
     return spec.scale == ScaleKind::none && spec.temperature != 1.0 &&
            shows(told.part[0], spec.temperature);
 }
-bool check_scaling_off(const Told& told) {
+bool check_scaling_off(const Match& told) {
     const auto d_k = static_cast<double>(told.state.document().size.d_k);
     return told.state.document().spec.scale == ScaleKind::none && told.number(0) == d_k &&
            std::abs(told.number(1) - std::sqrt(d_k)) < 0.006 * std::sqrt(d_k);
 }
-bool check_factor(const Told& told) {  // "10²"
+bool check_factor(const Match& told) {  // "10²"
     return number_of("1·" + told.part[0]) == std::pow(10.0, masks_look(told.state).gain);
 }
-bool check_rank(const Told& told) {  // "Only the product W_Q W_Kᵀ … 8 × 8 of rank at most 4 …"
+bool check_rank(const Match& told) {  // "Only the product W_Q W_Kᵀ … 8 × 8 of rank at most 4 …"
     const auto size = split(told.part[1], " × ");
     const Tensor &q = inputs(told.state).params[Param::w_q],
                  &k = inputs(told.state).params[Param::w_k];
@@ -62,15 +62,15 @@ bool check_rank(const Told& told) {  // "Only the product W_Q W_Kᵀ … 8 × 8 
            told.number(2) == std::min({d_k, rows, columns}) && told.number(3) == rows * columns &&
            told.number(4) == (rows + columns) * d_k;
 }
-bool check_other_tokens(const Told& told) {
+bool check_other_tokens(const Match& told) {
     const Document& document = told.state.document();
     return !document.tokens_kv.empty() || document.size.tq != document.size.tk;
 }
-bool check_one_score(const Told& told) {
+bool check_one_score(const Match& told) {
     return told.state.document().size.tq == 1 && told.state.document().size.tk == 1;
 }
 /// Of no row of weights could the guess be.
-bool check_unit_row(const Told& told) {
+bool check_unit_row(const Match& told) {
     const Rows rows = rows_of(told.state, Stage::weights);
     for (Index i = 0; i < rows.rows; ++i) {
         double sum = 0.0;
@@ -82,21 +82,21 @@ bool check_unit_row(const Told& told) {
 
 // ---- masks
 
-bool check_blocks(const Told& told) {
+bool check_blocks(const Match& told) {
     const Document& document = told.state.document();
     const Index length = document.spec.mask.block.value_or(2);
     return told.words.ends_with("itself alone")
                ? length == 1
                : length >= std::max(document.size.tq, document.size.tk);
 }
-bool check_causal_mask(const Told& told) {
+bool check_causal_mask(const Match& told) {
     const Dimensions& size = told.state.document().size;
     for (Index i = 0; i < size.tq; ++i)
         for (Index j = std::max<Index>(i + size.query_offset + 1, 0); j < size.tk; ++j)
             if (allows(told.state, i, j)) return false;
     return true;
 }
-bool check_masked_tokens(const Told& told) {  // some pair of tokens that are called so
+bool check_masked_tokens(const Match& told) {  // some pair of tokens that are called so
     const Dimensions& size = told.state.document().size;
     for (const auto [i, j] : each_cell(size.tq, size.tk))
         if (axis_label(told.state, Axis::query, i) == told.part[0] &&
@@ -109,14 +109,14 @@ Index key_of_pair(const AppState& state) { return masks_look(state).pair.key; }
 bool is_forbidden(const AppState& state) {
     return !allows(state, query_of(state), key_of_pair(state));
 }
-bool check_causal(const Told& told) {  // "j = 3 > i + 1 = 2", "j = 3 > i = 2"
+bool check_causal(const Match& told) {  // "j = 3 > i + 1 = 2", "j = 3 > i = 2"
     const bool shifted = told.part.size() > 2;
     const auto limit = told.number(shifted ? 2 : 1);
     const auto at = static_cast<double>(query_of(told.state)) + (shifted ? told.number(1) : 0.0);
     return is_forbidden(told.state) && told.count(0) == key_of_pair(told.state) && limit == at &&
            told.number(0) > limit;
 }
-bool check_block(const Told& told) {
+bool check_block(const Match& told) {
     const bool allows = told.words.find("allows") != told.words.npos;
     const auto number = [&](std::size_t n) {
         return static_cast<Index>(number_of(split(told.part[n], ",")[0]));
@@ -128,28 +128,28 @@ bool check_block(const Told& told) {
            number(1) == key_of_pair(told.state) / of && allows == (number(0) == number(1)) &&
            (allows || is_forbidden(told.state));
 }
-bool check_window(const Told& told) {  // "|i − j| = 3 > 2, p = i + 1"
+bool check_window(const Match& told) {  // "|i − j| = 3 > 2, p = i + 1"
     const Index offset = told.state.document().size.query_offset;
     const Index apart = std::abs(query_of(told.state) + offset - key_of_pair(told.state));
     return is_forbidden(told.state) && told.count(1) == apart &&
            number_of(split(told.part[2], ",")[0]) < static_cast<double>(apart);
 }
-bool check_padded(const Told& told) {
+bool check_padded(const Match& told) {
     return is_forbidden(told.state) && told.count(0) == key_of_pair(told.state) &&
            told.count(0) >= told.count(1);
 }
-bool check_forbidden_pair(const Told& told) { return is_forbidden(told.state); }
-bool check_global(const Told& told) {
+bool check_forbidden_pair(const Match& told) { return is_forbidden(told.state); }
+bool check_global(const Match& told) {
     const Index globals = told.state.document().spec.mask.global_tokens;
     const Index p = query_of(told.state) + told.state.document().size.query_offset;
     return told.words.find("the query is") != told.words.npos ? p >= 0 && p < globals
                                                               : key_of_pair(told.state) < globals;
 }
-bool check_globals(const Told& told) {
+bool check_globals(const Match& told) {
     const Index globals = std::max<Index>(told.state.document().spec.mask.global_tokens, 1);
     return globals == (told.part.size() > 1 ? told.count(1) + 1 : 1);
 }
-bool check_no_key(const Told& told) {
+bool check_no_key(const Match& told) {
     const Document& document = told.state.document();
     for (Index j = 0; j < document.size.tk; ++j)
         if (may_attend(document.spec.mask, document.size, told.state.batch, told.state.head,
@@ -162,7 +162,7 @@ bool check_no_key(const Told& told) {
 
 // ---- Kinds
 
-bool check_online_nan(const Told& told) {
+bool check_online_nan(const Match& told) {
     const OnlineView view = build_online_view(told.state);
     if (!view.result) return false;
     bool both = false, one = false;
@@ -176,12 +176,12 @@ bool check_online_nan(const Told& told) {
 
 // ---- Heads, Tensors
 
-bool check_all_shown(const Told& told) {
+bool check_all_shown(const Match& told) {
     return heads_look(told.state).filter.label.empty() &&
            heads_look(told.state).filter.measure.empty();
 }
-bool check_no_pin(const Told& told) { return !heads_look(told.state).pinned[0]; }
-bool check_no_name(const Told& told) {
+bool check_no_pin(const Match& told) { return !heads_look(told.state).pinned[0]; }
+bool check_no_name(const Match& told) {
     const TensorListing& listing = *tensors_look(told.state).listing;
     return std::ranges::none_of(listing.rows, [&](const TensorRow& row) {
         return row.name.find(told.part[0]) != std::string::npos;
@@ -196,7 +196,7 @@ bool breaks(SoftmaxAlgorithm algorithm, FloatFormat format, const AppState& stat
 constexpr std::array kFormats{FloatFormat::fp16, FloatFormat::bf16, FloatFormat::fp32,
                               FloatFormat::fp64};
 /// "fp16 from 12, bf16 from 89": of one of the algorithms.
-bool check_breaks(const Told& told) {
+bool check_breaks(const Match& told) {
     const auto said = told.part.empty() ? std::vector<std::string>() : split(told.part[0], ", ");
     for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a) {
         std::size_t matching = 0, broken = 0;
@@ -219,7 +219,7 @@ bool check_breaks(const Told& told) {
     return false;
 }
 /// "l: 12.0; 3 of 8 terms changed nothing": of one of the runs.
-bool check_absorbed(const Told& told) {
+bool check_absorbed(const Match& told) {
     const auto logits = shown_logits(told.state);
     for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a)
         for (const FloatFormat format : kFormats) {
@@ -233,7 +233,7 @@ bool check_absorbed(const Told& told) {
         }
     return false;
 }
-bool check_worst(const Told& told) {  // "worst at key 3: off by 0.01": of one of the runs
+bool check_worst(const Match& told) {  // "worst at key 3: off by 0.01": of one of the runs
     const auto logits = shown_logits(told.state);
     const auto gain = static_cast<double>(numerics_controls(told.state).gain);
     const auto exact = exact_softmax(logits, gain);
@@ -253,7 +253,7 @@ bool check_worst(const Told& told) {  // "worst at key 3: off by 0.01": of one o
         }
     return false;
 }
-bool check_still(const Told& told) { return told.part[1] == split(told.part[3], " → ").back(); }
+bool check_still(const Match& told) { return told.part[1] == split(told.part[3], " → ").back(); }
 
 // ---- Compare
 
@@ -262,11 +262,11 @@ Rows sides_of(const AppState& state, bool first) {
     const AppState pinned = pinned_state(state, look.pins[look.baseline]);
     return compared_stage(state, pinned).*(first ? &ComparedStage::a : &ComparedStage::b);
 }
-bool check_not_there(const Told& told) {
+bool check_not_there(const Match& told) {
     return sides_of(told.state, told.part[0] == "A").rows == 0 ||
            sides_of(told.state, told.part[0] == "A").columns == 0;
 }
-bool check_other_size(const Told& told) {
+bool check_other_size(const Match& told) {
     const Rows a = sides_of(told.state, true), b = sides_of(told.state, false);
     const auto is = [](std::string_view said, const Rows& rows) {
         const auto size = split(said, " × ");
@@ -289,7 +289,7 @@ bool counts_numbers(const Inputs& a, const Inputs& b, const std::vector<std::str
     return true;
 }
 /// Each "x a → b" is what x is in the baseline and now.
-bool check_differs(const Told& told) {
+bool check_differs(const Match& told) {
     const CompareLook& look = compare_look(told.state);
     const ComparePin& pin = look.pins[look.baseline];
     const Document &a = *pin.document, &b = told.state.document();
@@ -356,7 +356,7 @@ constexpr Claim kClaims[] = {
     {"No name has “{}”: Esc shows all", check_no_name},
     {"worst at key {}: off by {}", check_worst},
     {"× none breaks up to gain {}",
-     [](const Told& told) {
+     [](const Match& told) {
          return check_breaks({told.state, told.words, {}});
      }},
     {"× breaks: {}", check_breaks},

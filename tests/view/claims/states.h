@@ -109,7 +109,7 @@ inline void answer_learning(AppState& state, test::Scramble& draw) {
     look.plan->until = draw.below(4) == 0 ? 50 + static_cast<Index>(draw.below(12))
                                           : std::min<Index>(look.plan->until, 12);
     look.plan->seeds = std::min<Index>(look.plan->seeds, 3);
-    settle_learn(state);
+    clamp_learn(state);
     const auto request = requested_learning(state);
     if (!request) return;
     view::apply(state, run(*request, {}));

@@ -116,7 +116,7 @@ bool check_entropies(const AppState& state, std::string_view part) {
 }
 
 /// "scores and weights change; Q cannot; context could, but does not, …; largest weight of …".
-bool check_effect(const Told& told) {
+bool check_effect(const Match& told) {
     if (!told.state.effect) return false;
     std::vector<Stage> listed;
     for (std::string part : split(told.words, "; ")) {
@@ -154,11 +154,11 @@ bool check_effect(const Told& told) {
                                 (has(Stage::scaled) || has(Stage::biased) || has(Stage::scores)));
         const bool given = info(stage).operands[0] == std::nullopt ||
                            (!told.state.document().inputs->projects() && stage <= Stage::v);
-        return has(stage) || goes_with || given || !is_kept(told.state, stage);
+        return has(stage) || goes_with || given || !is_stored_stage(told.state, stage);
     });
 }
 
-bool check_most(const Told& told) {
+bool check_most(const Match& told) {
     const auto cell = named(told.state, told.part[0]);
     const auto [to, others] = tied(told.part[2]);
     if (!cell) return false;
@@ -171,7 +171,7 @@ bool check_most(const Told& told) {
 }
 
 /// "The → cat 97.1 %, and 1 other as large; 2 numbers are NaN", of any head; of gradients in size.
-bool check_largest_cell(const Told& told, const Trace& trace, bool in_size) {
+bool check_largest_cell(const Match& told, const Trace& trace, bool in_size) {
     const auto stages = stages_in(told.part[0]);
     if (stages.empty()) return false;
     const StageInfo& stage = info(stages.front());
@@ -200,12 +200,12 @@ bool check_largest_cell(const Told& told, const Trace& trace, bool in_size) {
     }
     return false;
 }
-bool check_picture(const Told& told) { return check_largest_cell(told, *told.state.trace, false); }
-bool check_gradient_picture(const Told& told) {
+bool check_picture(const Match& told) { return check_largest_cell(told, *told.state.trace, false); }
+bool check_gradient_picture(const Match& told) {
     return check_largest_cell(told, *told.state.gradients, true);
 }
 
-bool check_entries(const Told& told) {  // "Question 3: 3 of 4 entries are empty"
+bool check_entries(const Match& told) {  // "Question 3: 3 of 4 entries are empty"
     const Index empty = told.count(1),
                 all = static_cast<Index>(number_of(split(told.part[2], " ")[0]));
     const std::string question = std::to_string(told.count(0) - 1) + ".";
@@ -217,13 +217,13 @@ bool check_entries(const Told& told) {  // "Question 3: 3 of 4 entries are empty
     return empty > 0 && empty < all && empty + filled == all;
 }
 
-bool check_same_mark(const Told& told) {
+bool check_same_mark(const Match& told) {
     return told.state.effect != nullptr &&
            std::ranges::any_of(ribbon_stages(told.state.document()),
                                [&](Stage stage) { return !changed(told.state, stage); });
 }
 
-bool check_not_entered(const Told& told) {
+bool check_not_entered(const Match& told) {
     const std::string question = std::to_string(told.count(0) - 1) + ".";
     return std::ranges::all_of(exercises_controls(told.state).entries, [&](const auto& entry) {
         return !entry.first.starts_with(question) ||
@@ -249,7 +249,7 @@ Index right_entries(const AppState& state, Index n) {
     }
     return right;
 }
-bool check_right_entries(const Told& told) {  // of one of the questions, or of that one
+bool check_right_entries(const Match& told) {  // of one of the questions, or of that one
     const auto questions = build_exercises_view(told.state).questions;
     const bool one = told.part.size() > 2;
     const std::size_t at = one ? 1 : 0;
@@ -261,7 +261,7 @@ bool check_right_entries(const Told& told) {  // of one of the questions, or of 
     }
     return false;
 }
-bool check_checked(const Told& told) {
+bool check_checked(const Match& told) {
     const auto questions = build_exercises_view(told.state).questions;
     Index right = 0;
     for (Index n = 0; n < std::ssize(questions); ++n) {
@@ -272,7 +272,7 @@ bool check_checked(const Told& told) {
     return told.count(0) == right && told.count(1) == std::ssize(questions);
 }
 
-bool check_sheets_solved(const Told& told) {
+bool check_sheets_solved(const Match& told) {
     const auto& solved = exercises_look(told.state).solved;
     Index all = 0;
     for (const ExerciseSheet& sheet : exercise_sheets().value()) {
@@ -285,7 +285,7 @@ bool check_sheets_solved(const Told& told) {
 }
 
 /// "V[cat, 0] 1 → 2, by W_V, solved for it: other rows of V stay; …".
-bool check_solved(const Told& told) {
+bool check_solved(const Match& told) {
     const auto cell = named(told.state, split(told.part[0], "] ")[0] + "]");
     if (!cell || cell->stage != Stage::v || !told.state.effect) return false;
     const Rows now = rows_of(told.state, Stage::v), was = before(told.state, Stage::v);
@@ -303,7 +303,7 @@ bool check_solved(const Told& told) {
 }
 
 /// "3 of 4 entries are empty", "All entries are empty": of one of the questions.
-bool check_empty(const Told& told) {
+bool check_empty(const Match& told) {
     const auto questions = build_exercises_view(told.state).questions;
     return std::ranges::any_of(questions, [&](const ExercisesView::Question& question) {
         const auto empty = std::ranges::count_if(question.entries, [](const std::string& each) {
@@ -315,7 +315,7 @@ bool check_empty(const Told& told) {
     });
 }
 
-bool check_given_or_edited(const Told& told) {
+bool check_given_or_edited(const Match& told) {
     const Rows x = rows_of(told.state, told.state.stage);
     Index given = 0;
     for (Index i = 0; i < x.rows; ++i)

@@ -11,7 +11,7 @@
 namespace attn::view {
 namespace {
 
-bool check_no_fault(const Told& told) { return verify_look(told.state).fault.empty(); }
+bool check_no_fault(const Match& told) { return verify_look(told.state).fault.empty(); }
 
 using verify::DiffRow;
 /// The columns of a row that are wrong.
@@ -33,7 +33,7 @@ Index beyond(const DiffRow& row, std::optional<std::pair<Index, Index>> head = {
                 count += std::ssize(beyond_in(row, b, h, t));
     return count;
 }
-bool check_verdict(const Told& claim) {
+bool check_verdict(const Match& claim) {
     const auto& rows = verify_look(claim.state).result->report.rows;
     const bool differs = claim.words.find(": different: ") != claim.words.npos;
     const auto wrong =
@@ -42,13 +42,13 @@ bool check_verdict(const Told& claim) {
     return wrong > 0 && claim.count(1) == wrong && claim.count(2) == std::ssize(rows);
 }
 /// "staged matches float64: 10 of 10 arrays".
-bool check_equal(const Told& claim) {
+bool check_equal(const Match& claim) {
     const auto& rows = verify_look(claim.state).result->report.rows;
     return claim.count(2) == std::ssize(rows) && claim.count(3) == std::ssize(rows) &&
            std::ranges::all_of(rows, [](const DiffRow& row) { return beyond(row) == 0; });
 }
 /// "NaN in 2 of 8 rows of weights, first in [0, 1, 3]".
-bool check_nan_rows(const Told& claim) {
+bool check_nan_rows(const Match& claim) {
     const auto& rows = verify_look(claim.state).result->report.rows;
     const auto found = std::ranges::find(rows, claim.part[2], &DiffRow::key);
     if (found == rows.end()) return false;
@@ -64,7 +64,7 @@ bool check_nan_rows(const Told& claim) {
            count_of(split(claim.part[1], " ")[0]) == shape.b * shape.h * shape.t;
 }
 /// "[0, 1]: 3 beyond tolerance, largest 0.2" of a head, "[0, 1, 2]: …" of a row of one of the arrays.
-bool check_part(const Told& told) {
+bool check_part(const Match& told) {
     const auto place = split(told.part[0], ", ");
     const std::pair head(count_of(place[0]), count_of(place[1]));
     std::optional<Index> token;
@@ -107,7 +107,7 @@ bool tells_which(std::string_view said, std::string_view one, const std::set<Ind
     return some && count_of((*some)[0]) == std::ssize(all) && count_of((*some)[1]) == of;
 }
 /// "scores: every row of head 1, …", "q: column 3 of rows 1–2 of every head": of a checked array.
-bool check_extent(const Told& told) {
+bool check_extent(const Match& told) {
     if (told.state.workspace != "verify") return told.part.size() == 2;  // "softmax: rows"
     const auto& rows = verify_look(told.state).result->report.rows;
     const auto found = std::ranges::find(rows, told.part[0], &DiffRow::key);
@@ -135,7 +135,7 @@ bool check_extent(const Told& told) {
     return tells_which(words, "row", tokens, shape.t);
 }
 /// "every number of k is a bf16 number": what is left of it in 8 or 11 binary digits is it.
-bool check_format(const Told& told) {
+bool check_format(const Match& told) {
     const int digits = told.part[1] == "bf16" ? 8 : 11;
     for (const StageInfo& each : stage_table())
         if (each.key == told.part[0])

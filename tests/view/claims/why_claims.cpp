@@ -42,7 +42,7 @@ const Spread& shown_in(const AppState& state, const GradientSide& side) {
 }
 
 /// −1: less is said, 1: more, 0: alike, 2: neither can be told.
-int way_said(std::string_view words) {
+int direction_stated(std::string_view words) {
     if (words.find(" open") != words.npos) return 2;
     if (words.find("about ") != words.npos) return 0;
     return words.find(" times as large") != words.npos ? 1 : -1;
@@ -69,17 +69,17 @@ bool tells_ratio(std::string_view said, const Sure& with, const Sure& without) {
                tells_change("× " + split((*more)[0], " ").back(), with.value, without.value);
     const bool far = with.low > kFar * without.high || without.low > kFar * with.high;
     const bool close = with.high <= 2.0 * without.low && without.high <= 2.0 * with.low;
-    if (way_said(said) == 0) return !far && close;
-    if (way_said(said) == 2) return !far && !close;
+    if (direction_stated(said) == 0) return !far && close;
+    if (direction_stated(said) == 2) return !far && !close;
     return without.value == 0.0 && with.low > 0.0;
 }
-bool check_median(const Told& claim) {
+bool check_median(const Match& claim) {
     const GradientPoint* here = gradients_at(claim.state);
     if (here == nullptr || claim.count(0) != here->d_k) return false;
     const Spread& with = shown_in(claim.state, here->scaled);
     const Spread& without = shown_in(claim.state, here->unscaled);
     const bool batch = saturation_look(claim.state).gradient == GradientOf::w_q;
-    const bool opposite = way_said(claim.part[2]) != way_said(claim.part[3]);
+    const bool opposite = direction_stated(claim.part[2]) != direction_stated(claim.part[3]);
     const auto beside = [](double value) { return value * (1 - 1e-12); };  // one number
     return claim.part[1] == (batch ? "batch" : "row") &&
            opposite == (claim.words.find(", but the mean") != claim.words.npos) &&
@@ -87,19 +87,19 @@ bool check_median(const Told& claim) {
                        {without.median(), without.sure_low, without.sure_high}) &&
            (tells_ratio(claim.part[3], {with.mean, with.mean, with.mean},
                         {without.mean, without.mean, without.mean}) ||
-            (way_said(claim.part[3]) == 0 && beside(with.mean) <= kFar * without.mean &&
+            (direction_stated(claim.part[3]) == 0 && beside(with.mean) <= kFar * without.mean &&
              beside(without.mean) <= kFar * with.mean));
 }
-bool check_width_one(const Told& told) {
+bool check_width_one(const Match& told) {
     return saturation_controls(told.state).d_k == 1;  // √1 = 1
 }
-bool check_no_choice(const Told& told) {
+bool check_no_choice(const Match& told) {
     const GradientPoint* here = gradients_at(told.state);
     return here && here->scaled.q.percentiles[100] == 0.0 &&
            here->unscaled.q.percentiles[100] == 0.0;
 }
 /// "55 % of the rows pass almost no gradient: the gradient is sparse and heavy-tailed".
-bool check_closing(const Told& claim) {
+bool check_closing(const Match& claim) {
     const GradientPoint* here = gradients_at(claim.state);
     if (here == nullptr) return false;
     const double dead = here->unscaled.z.dead;
@@ -114,7 +114,7 @@ bool check_closing(const Told& claim) {
         without.mean > kFar * with.mean && with.sure_low > kFar * without.sure_high;
     return share && dead > here->scaled.z.dead && sparse == split_ways && (!sparse || above < 50);
 }
-bool check_dead_scaled(const Told& told) {
+bool check_dead_scaled(const Match& told) {
     double most = 0.0;
     for (const GradientPoint& each : *saturation_gradients(told.state).points)
         if ((each.d_k & (each.d_k - 1)) == 0) most = std::max(most, each.scaled.z.dead);
@@ -122,19 +122,19 @@ bool check_dead_scaled(const Told& told) {
     return told.part[0].starts_with("< ") ? most > 0.0 && most < 0.0005
                                           : most > 0.0 && shows(told.part[0], most);
 }
-bool check_dead(const Told& told) {
+bool check_dead(const Match& told) {
     const GradientPoint* here = gradients_at(told.state);
     const bool with = told.words.find("with:") != told.words.npos;
     const double share = here ? (with ? here->scaled : here->unscaled).z.dead : HUGE_VAL;
     return told.part[0].starts_with("< ") ? share > 0.0 && share < 0.0005
                                           : shows(told.part[0], share);
 }
-bool check_median_change(const Told& told) {
+bool check_median_change(const Match& told) {
     const GradientPoint* here = gradients_at(told.state);
     return here && tells_change(told.part[0], shown_in(told.state, here->scaled).median(),
                                 shown_in(told.state, here->unscaled).median());
 }
-bool check_lost(const Told& told) {
+bool check_lost(const Match& told) {
     const GradientPoint* here = gradients_at(told.state);
     return here && shown_in(told.state, here->unscaled).median() <
                        shown_in(told.state, here->scaled).median();
@@ -210,7 +210,7 @@ bool tells_root(std::string_view said, Index d_k) {
            (whole ? number_of((*is)[1]) == root
                   : shows((*is)[1], root) && root != std::floor(root));
 }
-bool check_alone(const Told& told) {  // "√64 = 8", "one key takes 97 %, and the gradient …"
+bool check_alone(const Match& told) {  // "√64 = 8", "one key takes 97 %, and the gradient …"
     const Index d_k = saturation_controls(told.state).d_k;
     const auto& [scaled, unscaled] = alone(told.state, d_k);
     const bool none_lost = told.part[1].find("; the gradient") != std::string::npos;
@@ -225,35 +225,35 @@ bool check_alone(const Told& told) {  // "√64 = 8", "one key takes 97 %, and t
         return with == 0.0 && without > 0.0;
     const auto [low, high] = sure(scaled.jacobian);
     const auto [to_low, to_high] = sure(unscaled.jacobian);
-    return none_lost == (way_said(rest) == 1) &&
+    return none_lost == (direction_stated(rest) == 1) &&
            tells_ratio(rest, {with, low, high}, {without, to_low, to_high});
 }
-bool check_alone_same(const Told& told) {  // d_k = 1: "one key takes 60 % either way"
+bool check_alone_same(const Match& told) {  // d_k = 1: "one key takes 60 % either way"
     const auto& [scaled, unscaled] = alone(told.state, 1);
     return saturation_controls(told.state).d_k == 1 && near(median(scaled.p), median(unscaled.p)) &&
            tells_largest(split(told.part[0], " either way")[0], median(unscaled.p));
 }
-bool check_overflow(const Told& told) {
+bool check_overflow(const Match& told) {
     return saturation_controls(told.state).d_k == told.count(0) &&
            std::isnan(median(alone(told.state, told.count(0))[1].p));
 }
-bool check_scaled_alone(const Told& told) {
+bool check_scaled_alone(const Match& told) {
     const double p = median(alone(told.state, saturation_controls(told.state).d_k)[0].p);
     if (told.part.empty()) return std::isnan(p);
     return told.part[0] == "more than 99.9 %" ? p >= 0.9995 && p < 1.0 : shows(told.part[0], p);
 }
-bool check_alone_one_key(const Told& told) {
+bool check_alone_one_key(const Match& told) {
     const SaturationSettings& settings = saturation_curves(told.state).settings;
     return settings.model == SaturationModel::fixed_logits && settings.logits.size() == 1;
 }
 /// By hand, and taken out exactly: scaled logits are the typed ones at every width.
-bool check_by_hand(const Told& told) {
+bool check_by_hand(const Match& told) {
     const auto& settings = told.part.size() > 1 ? saturation_controls(told.state).settings
                                                 : saturation_curves(told.state).settings;
     return settings.model == SaturationModel::fixed_logits &&
            near(median(alone_of(settings, 4, true).p), median(alone_of(settings, 64, true).p));
 }
-bool check_verdict(const Told& told) {
+bool check_verdict(const Match& told) {
     const auto& side =
         alone(told.state, saturation_controls(told.state)
                               .d_k)[told.words.starts_with("Softmax with scaling") ? 0 : 1];
@@ -268,7 +268,8 @@ bool check_verdict(const Told& told) {
 double j_median(const AppState& state, Index d_k, std::size_t side) {
     return median(alone(state, d_k)[side].jacobian);
 }
-bool check_pinned_change(const Told& told) {  // "d_k 4 → 64: without scaling ÷ 9.1, with scaling …"
+bool check_pinned_change(
+    const Match& told) {  // "d_k 4 → 64: without scaling ÷ 9.1, with scaling …"
     const Index from = told.count(0), to = told.count(1);
     const SaturationControls& controls = saturation_controls(told.state);
     if (told.part[2] == "…") return true;
@@ -277,7 +278,7 @@ bool check_pinned_change(const Told& told) {  // "d_k 4 → 64: without scaling 
            tells_change((*sides)[0], j_median(told.state, from, 1), j_median(told.state, to, 1)) &&
            tells_change((*sides)[1], j_median(told.state, from, 0), j_median(told.state, to, 0));
 }
-bool check_stop_change(const Told& told) {  // of some stop
+bool check_stop_change(const Match& told) {  // of some stop
     const Index from = told.count(0);
     for (Index to = 1; to <= 4096; to *= 2)
         if (tells_change(told.part[1], j_median(told.state, from, 1),
@@ -286,18 +287,18 @@ bool check_stop_change(const Told& told) {  // of some stop
             return from == saturation_controls(told.state).pin;
     return false;
 }
-bool check_sure_change(const Told& told) {
+bool check_sure_change(const Match& told) {
     const SaturationControls& controls = saturation_controls(told.state);
     const auto [low, high] = sure(alone(told.state, controls.d_k)[1].jacobian);
     const double from = j_median(told.state, controls.pin, 1);
     return told.count(0) == saturation_curves(told.state).settings.trials &&
            tells_change(told.part[1], from, high) && tells_change(told.part[2], from, low);
 }
-bool check_pinned(const Told& told) {
+bool check_pinned(const Match& told) {
     const SaturationControls& controls = saturation_controls(told.state);
     return controls.pin == controls.d_k && controls.pin == told.count(0);
 }
-bool check_gap(const Told& told) {
+bool check_gap(const Match& told) {
     for (Index d_k = 1; d_k <= 4096; d_k *= 2)
         if (j_median(told.state, d_k, 0) > j_median(told.state, d_k, 1)) return true;
     const Index others[] = {saturation_controls(told.state).d_k,
@@ -329,7 +330,7 @@ double fixed_gap(const std::vector<double>& logits, double d_k) {
     return std::log(norm(1.0) / std::sqrt(d_k)) - std::log(norm(std::sqrt(d_k)));
 }
 /// Where ‖∂a/∂s‖, which has a further 1/√d_k when scaled, changes sides.
-bool check_raw(const Told& claim) {
+bool check_raw(const Match& claim) {
     if (!saturation_curves(claim.state).sweep) return claim.part[0] == ", ∂a/∂s = J/√d_k";
     std::vector<Index> widths{saturation_controls(claim.state).d_k,
                               saturation_controls(claim.state).pin};
@@ -368,7 +369,7 @@ bool check_raw(const Told& claim) {
             return at >= end.first - digit && at <= end.second + digit && before * after <= 0.0;
         });
 }
-bool check_percents(const Told& told) {  // "rounded: adds to 100.1 %", of one side
+bool check_percents(const Match& told) {  // "rounded: adds to 100.1 %", of one side
     const SaturationControls& controls = saturation_controls(told.state);
     const SaturationPair pair = saturation_at(controls.settings, controls.d_k, controls.draw);
     return std::ranges::any_of(std::array{&pair.scaled, &pair.unscaled}, [&](const auto* row) {
@@ -409,7 +410,7 @@ constexpr Claim kClaims[] = {
      "without scaling",
      check_alone_one_key},
     {"Nothing is sampled: the factor √d_k is added by hand, and scaling removes it exactly",
-     [](const Told& told) {
+     [](const Match& told) {
          return check_by_hand({told.state, told.words, {"", ""}});
      }},
     {"s = √d_k × [{}]: the factor √d_k is added by hand, and scaling removes it exactly",

@@ -12,11 +12,11 @@ namespace {
 
 // The fonts lie in the page, in /fonts.
 
-struct Kept {
+struct Persisted {
     Family family;
     const char* path;
 };
-constexpr Kept kFiles[] = {
+constexpr Persisted kFiles[] = {
     {{"Inter"}, "/fonts/Inter-Regular.otf"},
     {{"Inter", Cut::bold}, "/fonts/Inter-Bold.otf"},
     {{"JetBrains Mono"}, "/fonts/JetBrainsMono-Regular.ttf"},
@@ -30,7 +30,7 @@ constexpr Kept kFiles[] = {
 }  // namespace
 
 std::optional<File> find(const Family& family) {
-    const auto* const found = std::ranges::find_if(kFiles, [&](const Kept& kept) {
+    const auto* const found = std::ranges::find_if(kFiles, [&](const Persisted& kept) {
         return kept.family.name == family.name && kept.family.cut == family.cut;
     });
     if (found == std::end(kFiles)) return std::nullopt;

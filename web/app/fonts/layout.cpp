@@ -17,7 +17,7 @@ struct _PangoLayout {
 namespace attn::fonts {
 namespace {
 
-constexpr std::size_t kMostKept = 2048;
+constexpr std::size_t kMaxCached = 2048;
 
 // What is asked for: 0 width, 1–4 left, top, right and bottom of the ink.
 EM_JS(double, attn_measure, (const char* css, const char* text, int what),
@@ -91,7 +91,7 @@ const Layout* lay_out(const view::Font& font, std::string_view text) {
     Key key{font.face, font.px, text};
     const auto place = known.find(key);
     if (place != known.end()) return &place->second;
-    if (known.size() >= kMostKept) known.clear();
+    if (known.size() >= kMaxCached) known.clear();
     return &known.try_emplace(std::move(key), font, text).first->second;
 }
 

@@ -42,10 +42,10 @@ std::optional<std::string> FileDialog::take(const std::optional<view::Prompt>& p
     return asks ? path : std::nullopt;
 }
 
-void hand_over(const std::string& path) { attn_download(path.c_str()); }
+void offer_download(const std::string& path) { attn_download(path.c_str()); }
 
 bool open_with_desktop(const std::string& path) {
-    hand_over(path);
+    offer_download(path);
     return true;
 }
 

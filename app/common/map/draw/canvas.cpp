@@ -272,7 +272,7 @@ std::optional<large::Cell> read_hand(const MapScene& scene, const Area& canvas) 
 
 std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& area) {
     const Canvas canvas{scene, area};
-    say_stands(scene.frame.painter, Measuring::Kind::chart, area.low, area.high);
+    record_rect_for_tests(scene.frame.painter, Measuring::Kind::chart, area.low, area.high);
     scene.frame.painter.push_clip(area.low, area.high);
     draw_content(canvas);
     const auto under = read_hand(scene, area);
@@ -284,7 +284,7 @@ std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& ar
     return under;
 }
 
-void say_hovered(const MapScene& scene, const std::optional<large::Cell>& under) {
+void show_hovered(const MapScene& scene, const std::optional<large::Cell>& under) {
     if (under != scene.look.hovered) scene.out.push_back(HoverMapCell{under});
 }
 

@@ -198,24 +198,24 @@ Rulers place_map(const Frame& frame, const Area& room) {
             {{canvas.low.x, room.low.y}, {canvas.high.x, canvas.low.y}}};
 }
 
-void say_room(const MapScene& scene, const Area& canvas) {
+void report_canvas_size(const MapScene& scene, const Area& canvas) {
     const MapCanvas room{canvas.width(), canvas.height(), scene.frame.scale};
     if (!(room == scene.look.canvas)) scene.out.push_back(SetMapCanvas{room});
 }
 
-Area room_left() {
+Area space_left() {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size = ImGui::GetContentRegionAvail();
     return {low, {low.x + size.x, low.y + size.y}};
 }
 
 void draw_map_alone(const MapScene& scene) {
-    const Area room = room_left();
+    const Area room = space_left();
     const bool beside = is_lower_than(kLowestWindow, scene.frame);
     const Rulers at = place_map(scene.frame, without_legend(scene.frame, room, beside));
-    say_room(scene, at.canvas);
+    report_canvas_size(scene, at.canvas);
     if (!has_map(scene.view)) return draw_hint(scene, room);
-    say_hovered(scene, draw_framed(scene, at, beside));
+    show_hovered(scene, draw_framed(scene, at, beside));
 }
 
 MapsPointed draw_maps(std::span<const MapView> maps, const MapLook& look, const Box& box,
@@ -234,7 +234,7 @@ MapsPointed draw_maps(std::span<const MapView> maps, const MapLook& look, const 
             at.canvas.low.x + std::max(width, frame.px(kLeastCanvas));
         Actions asked;
         const MapScene scene{maps[n], look, frame, asked};
-        if (n == 0) say_room(scene, at.canvas);
+        if (n == 0) report_canvas_size(scene, at.canvas);
         ImGui::PushID(static_cast<int>(n));
         draw_fitted(frame, frame.fonts.strong, {at.canvas.low.x, box.low.y},
                     {at.canvas.high.x, room.low.y}, Align::left, frame.theme.role(maps[n].role),

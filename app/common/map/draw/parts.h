@@ -32,7 +32,7 @@ struct Area {
 /// Pictures, figures, outlines, marks; wheel, drag, click, double click. Returns the cell under the pointer.
 std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& canvas);
 /// The map is told of the cell under the pointer.
-void say_hovered(const MapScene& scene, const std::optional<large::Cell>& under);
+void show_hovered(const MapScene& scene, const std::optional<large::Cell>& under);
 
 /// The camera stands there from now on.
 void move_map(const MapScene& scene, const MapCamera& camera);
@@ -64,9 +64,9 @@ bool has_map(const MapView& view);
 /// drawn: panning moves nothing.
 Rulers place_map(const Frame& frame, const Area& room);
 /// Tells the map how large its canvas is.
-void say_room(const MapScene& scene, const Area& canvas);
+void report_canvas_size(const MapScene& scene, const Area& canvas);
 /// What of the current window is not filled yet.
-Area room_left();
+Area space_left();
 /// The map alone, filling the current window: rulers, canvas, legend, how good it is.
 void draw_map_alone(const MapScene& scene);
 

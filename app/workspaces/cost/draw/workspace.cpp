@@ -93,7 +93,7 @@ void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, Ac
         draw_row(row, line, frame, out);
     }
     ImGui::PopID();
-    say_stands(frame.painter, Measuring::Kind::labels, at.low, line.high);
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, at.low, line.high);
 }
 
 void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, Actions& out) {

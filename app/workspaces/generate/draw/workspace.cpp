@@ -240,8 +240,8 @@ void draw_candidates(const GenerateView& view, const Box& box, const Frame& fram
         draw_candidate(view, bars[n], at, {{box.low.x, y}, {box.high.x, y + row}}, frame, out);
         ImGui::PopID();
     }
-    say_stands(frame.painter, Measuring::Kind::chart, {at.bar, top}, {at.before, y});
-    say_stands(frame.painter, Measuring::Kind::labels, box.low, {box.high.x, y});
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, {at.bar, top}, {at.before, y});
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, box.low, {box.high.x, y});
     if (bars.size() == view.bars.size())
         draw_fitted(frame, frame.fonts.small, {at.name, y}, {at.end, y + rest}, Align::left,
                     frame.theme.muted, view.rest);

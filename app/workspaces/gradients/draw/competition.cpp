@@ -135,7 +135,7 @@ void draw_weight_bar(const Ground& at, Index key, bool hovered) {
 }
 
 /// Beneath the key, but beside the names of the rows and inside the box.
-float words_x(const Ground& at, Index key, float widest) {
+float text_x(const Ground& at, Index key, float widest) {
     return std::min(std::max(at.x(key), at.left + widest / 2), at.box.high.x - widest / 2);
 }
 
@@ -155,7 +155,7 @@ std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
         const float label = std::min(at.frame.text_width(at.frame.fonts.small, token.label),
                                      std::max(at.pitch, numbers));
         const float half = std::max(numbers, label) / 2 + at.frame.px(3);
-        const float x = words_x(at, key, std::max(numbers, label));
+        const float x = text_x(at, key, std::max(numbers, label));
         const float low = x - half, high = x + half;
         const bool outside =
             low < at.left - at.frame.px(8) || high > at.box.high.x + at.frame.px(8);
@@ -175,7 +175,7 @@ void draw_key_words(const Ground& at, Index key) {
     const view::Font& digits = frame.fonts.digits_small;
     const float widest = std::max({frame.text_width(digits, token.p_text),
                                    frame.text_width(digits, token.slope_text), at.pitch});
-    const float x = words_x(at, key, widest);
+    const float x = text_x(at, key, widest);
     const float row = frame.px(kRow);
     const auto place = [&](int n, const view::Font& font, Color color, const std::string& text) {
         const float y = at.base + frame.px(4) + row * static_cast<float>(n);
@@ -254,7 +254,7 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
                     "choose j, ↑ and ↓ the row.");
     }
     draw_competition_words(at);
-    say_stands(frame.painter, Measuring::Kind::chart, box.low, box.high);
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, box.low, box.high);
     const auto count = std::ssize(view.tokens);
     for (Index key = 0; key < count; ++key) draw_weight_bar(at, key, hovered == key);
     frame.painter.line({at.left, at.base},

@@ -160,8 +160,8 @@ void draw_switches(const AllHeadsView& view, ControlBar& bar) {
     const Tip tip{now.off ? "Switch the selected head on" : "Switch the selected head off",
                   "Off: its rows of W_O are 0. The model runs again; later heads and the output "
                   "show the effect. Key: W"};
-    if (!now.switch_lacks.empty())
-        bar.words(bar.frame.theme.muted, now.switch_lacks);
+    if (!now.switch_unavailable.empty())
+        bar.words(bar.frame.theme.muted, now.switch_unavailable);
     else if (bar.button("switch", now.off ? "switch this head on" : "switch this head off", tip))
         bar.out.push_back(SwitchHead{view.here.layer, view.here.head, now.off});
     for (const HeadEdit& edit : now.edits) {

@@ -86,8 +86,8 @@ void draw_column(const std::vector<std::string>& words, Index chosen, const Colu
 void draw_lines_between(const HeadLinesView& view, const Columns& at, std::optional<Index> pointed,
                         std::optional<Index> pointed_key, const Frame& frame) {
     const auto rows = static_cast<float>(std::max(view.queries.size(), view.keys.size()));
-    say_stands(frame.painter, Measuring::Kind::chart, {at.left, at.top},
-               {at.right, at.top + at.pitch * rows});
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, {at.left, at.top},
+                          {at.right, at.top + at.pitch * rows});
     const float thick = within(at.pitch / 7.0F, frame.px(kThick), frame.px(kThickest));
     for (const HeadLine& line : view.lines) {
         const bool other =

@@ -226,7 +226,7 @@ void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& f
         tooltip_beside(frame, {at.x - reach, at.y - reach}, {at.x + reach, at.y + reach},
                        Beside::right, view.hover_title, view.hover_words);
     }
-    say_stands(frame.painter, Measuring::Kind::chart, area.low, area.high);
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, area.low, area.high);
     draw_axes(*view.scatter, area, frame);
     draw_axis_words(*view.scatter, area, box, frame);
     draw_dots(view, area, frame);

@@ -196,8 +196,8 @@ void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame
         draw_key(keys, n, scores, key.score, key.score_text, frame.theme.role(Role::score));
         draw_key(keys, n, terms, key.term, key.term_text, frame.theme.role(Role::weight));
     }
-    say_stands(frame.painter, Measuring::Kind::chart, {keys.left, scores.top},
-               {keys.right(), terms.foot});
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, {keys.left, scores.top},
+                          {keys.right(), terms.foot});
     draw_chunks(keys, low.y + head, terms.foot + frame.px(4));
     point_at_keys(keys, low.y, terms.foot);
 }

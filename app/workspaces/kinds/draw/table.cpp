@@ -102,7 +102,7 @@ void draw_kinds_numbers(const KindsView& view, const Box& box, const Frame& fram
     wide ? at.x += column + gap : at.y += below(groups.sides) + frame.px(kSpace16);
     if (view.outputs && at.y + frame.px(kOutputs) <= box.high.y + 1.0F)
         draw_vectors(*view.outputs, "outputs", at, last, frame.px(kOutputRow), frame);
-    say_stands(frame.painter, Measuring::Kind::labels, box.low, box.high);
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, box.low, box.high);
 }
 
 float draw_vectors(const GridView& grid, const char* id, ImVec2 low, float width, float row_height,

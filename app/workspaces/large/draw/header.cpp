@@ -223,7 +223,7 @@ void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& 
     if (!roofline.ready || !(roofline.peak > 0.0) || !(roofline.bandwidth > 0.0)) return;
     const Axes axes = axes_of(
         roofline, {{area.low.x, area.low.y + line}, {area.high.x, caption.y - frame.px(2)}});
-    say_stands(frame.painter, Measuring::Kind::chart, axes.area.low, axes.area.high);
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, axes.area.low, axes.area.high);
     draw_roof(roofline, axes, frame);
     draw_roof_labels(roofline, axes, frame);
     draw_points(roofline, axes, frame);

@@ -76,7 +76,7 @@ float cells_width(const MapLook& look, ImVec2 room, const Frame& frame) {
 }
 
 /// Two buttons with their keys.
-void draw_ways(const LargeScene& scene) {
+void draw_ways_to_load(const LargeScene& scene) {
     const Frame& frame = scene.frame;
     draw_open_button(scene);
     ImGui::SameLine();
@@ -99,7 +99,7 @@ void draw_empty(const LargeScene& scene, const Area& room) {
     wrapped_words(frame, frame.fonts.body, frame.theme.bad, scene.view.fault);
     wrapped_words(frame, frame.fonts.body, frame.theme.muted, scene.view.hint);
     leave_space({1.0F, frame.px(8)});
-    if (!scene.view.loading) draw_ways(scene);
+    if (!scene.view.loading) draw_ways_to_load(scene);
     ImGui::EndChild();
 }
 
@@ -117,11 +117,11 @@ bool has_room_beside(const MapLook& look, const WorkArea& r, const Frame& frame)
 }  // namespace
 
 std::optional<Box> draw_large_map(const LargeScene& scene) {
-    const Area room = room_left();
+    const Area room = space_left();
     const bool shown = has_map(scene.view);
     const Layout at = shown ? filled_layout(scene.look, room, scene.frame)
                             : lay_out(scene.frame, room, room.width());
-    say_room(scene, at.map.canvas);
+    report_canvas_size(scene, at.map.canvas);
     if (!shown) {
         draw_empty(scene, room);
         return std::nullopt;
@@ -131,7 +131,7 @@ std::optional<Box> draw_large_map(const LargeScene& scene) {
     draw_profiles(scene, {at.row_profile, at.column_profile});
     if (at.captions.height() > 0.0F) draw_profile_captions(scene, at.captions);
     draw_map_legend(scene, at.legend);
-    say_hovered(scene, draw_map_canvas(scene, at.map.canvas));
+    show_hovered(scene, draw_map_canvas(scene, at.map.canvas));
     return box_beside(at, room, scene.frame);
 }
 

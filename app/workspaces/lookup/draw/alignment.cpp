@@ -13,7 +13,7 @@ namespace {
 
 // Design units.
 constexpr float kMostRow = 88.0F, kMostWord = 40.0F;  // from word to word, and of the plate of one
-constexpr float kWords = 0.3F;                        // of the width
+constexpr float kDescriptions = 0.3F;                 // of the width
 constexpr float kMostWidth = 1100.0F, kLegend = 24.0F;
 
 struct Lanes {
@@ -90,7 +90,7 @@ void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame
     const float width = std::min(box.size().x, frame.px(kMostWidth));
     draw_legend({{box.low.x, words}, {box.low.x + width, words + frame.px(kLegend)}}, frame);
     const float head = words + frame.px(kLegend);
-    const float column = width * kWords;
+    const float column = width * kDescriptions;
     const Box queries{{box.low.x, head}, {box.low.x + column, head + frame.px(kTitleRow)}};
     const Box keys{{box.low.x + width - column, head},
                    {box.low.x + width, head + frame.px(kTitleRow)}};

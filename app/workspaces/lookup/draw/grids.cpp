@@ -57,7 +57,7 @@ void draw_chip(const view::TokenChipView& chip, Index place, const Chips& chips,
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(chip.token));
     invisible_button("token", box.size());
-    say_gesture(false, out);
+    report_gesture(false, out);
     const bool held = ImGui::IsItemActive();
     const bool hovered = ImGui::IsItemHovered();
     if (held || hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

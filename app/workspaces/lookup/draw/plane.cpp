@@ -257,7 +257,7 @@ Held hold(const PlaneAt& plane, const std::string& id, const PlanePoint& at,
     held.hovered = ImGui::IsItemHovered() || ImGui::IsItemActive();
     held.pressed = ImGui::IsItemActivated();
     if (held.pressed && first) out.push_back(*first);
-    say_gesture(false, out);
+    report_gesture(false, out);
     if (held.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, frame.px(kDrags)))
         held.to = plane.under_mouse();
@@ -338,7 +338,7 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
                         : "values v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
-    say_stands(frame.painter, Measuring::Kind::chart, plane.low, plane.high);
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, plane.low, plane.high);
     draw_ground(plane);
     if (!keys) draw_hull(plane, view.hull);
     if (!keys) draw_threads(plane, view);

@@ -97,7 +97,7 @@ std::optional<Index> draw_memory_table(const view::MemoryView& view, const Box& 
                      frame, out))
             hovered = static_cast<Index>(n);
     }
-    say_stands(frame.painter, Measuring::Kind::labels, box.low, box.high);
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, box.low, box.high);
     return hovered;
 }
 

@@ -320,7 +320,8 @@ void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame, 
                      frame);
     const float top = low.y + frame.px(kHeading);
     draw_matrix(view, columns, {{low.x, top}, {right, top + matrix}}, frame, out);
-    say_stands(frame.painter, Measuring::Kind::chart, {low.x, top}, {right, top + matrix});
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, {low.x, top},
+                          {right, top + matrix});
     ImGui::SetCursorScreenPos({low.x, top + matrix - 1.0F});
     leave_space({1.0F, 1.0F});
 }

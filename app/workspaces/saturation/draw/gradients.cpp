@@ -95,7 +95,7 @@ bool read_width_handle(const PlotCanvas& canvas, float top, float foot,
     ImGui::SetCursorScreenPos({canvas.low.x - frame.px(8), top});
     invisible_button("handle",
                      {canvas.high.x - canvas.low.x + frame.px(16), std::max(foot - top, 1.0F)});
-    say_gesture(false, out);
+    report_gesture(false, out);
     const bool held = ImGui::IsItemActive();
     if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     const Index d_k = view::nearest_stop(canvas.value_at(ImGui::GetMousePos().x));

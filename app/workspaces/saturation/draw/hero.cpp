@@ -109,7 +109,7 @@ bool read_handle(const PlotCanvas& canvas, const HeroView& hero, view::Actions& 
     const ImVec2 low{canvas.low.x - frame.px(8), canvas.low.y - frame.px(kLane)};
     ImGui::SetCursorScreenPos(low);
     invisible_button("handle", {canvas.high.x + frame.px(8) - low.x, canvas.high.y - low.y});
-    say_gesture(false, out);
+    report_gesture(false, out);
     const bool held = ImGui::IsItemActive();
     if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     const Index d_k = stop_under_mouse(canvas);
@@ -160,7 +160,7 @@ void read_pin(const PlotCanvas& canvas, const HeroView& hero, float top, view::A
     const float half = (canvas.x(2.0) - canvas.x(1.0)) / 2;
     ImGui::SetCursorScreenPos({canvas.low.x - half, top});
     invisible_button("pin", {canvas.high.x - canvas.low.x + 2 * half, frame.px(kChanges)});
-    say_gesture(false, out);
+    report_gesture(false, out);
     const Index d_k = stop_under_mouse(canvas);
     if (ImGui::IsItemActive() && d_k != hero.pin) out.push_back(view::PinSaturation{d_k});
     if (!ImGui::IsItemActive()) explain_stop(canvas, hero, "Click to compare with this one.");

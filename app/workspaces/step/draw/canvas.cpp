@@ -16,8 +16,8 @@ namespace {
 constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
 constexpr float kRoomyPitch = 36.0F;  // of columns beside which a row's number has room
 constexpr float kNarrowestBar = 96.0F;
-constexpr float kFootHeight = 26.0F;  // of a colour bar with its numbers
-constexpr double kFading = 0.4;       // of its time, the end: a flash fades
+constexpr float kFooterHeight = 26.0F;  // of a colour bar with its numbers
+constexpr double kFading = 0.4;         // of its time, the end: a flash fades
 constexpr float kWordChip = 28.0F;
 constexpr float kNarrow = 360.0F;
 constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
@@ -203,7 +203,7 @@ void draw_titles(const Cross& cross, const Placed& one) {
 }
 
 /// Title and shape under a matrix, and what stays free after them.
-float foot_words(const Placed& one, const Frame& frame) {
+float footer_text(const Placed& one, const Frame& frame) {
     return frame.text_width(frame.fonts.strong, one.grid.title) +
            frame.text_width(frame.fonts.small, one.grid.shape) + frame.px(6 + kSpace16);
 }
@@ -219,8 +219,8 @@ Hint hint_of(const Cross& cross) {
     const std::string& whole = cross.view.hint;
     const ImVec2 end = cross.origin + cross.room;
     const Placed& hero = cross.hero();
-    const bool meets = cross.canvas(hero).end().y + frame.px(kFootHeight) > end.y - font.px;
-    const float title = hero.place.origin.x + foot_words(hero, frame);
+    const bool meets = cross.canvas(hero).end().y + frame.px(kFooterHeight) > end.y - font.px;
+    const float title = hero.place.origin.x + footer_text(hero, frame);
     const float room = std::min(cross.room.x / 2, meets ? end.x - title : cross.room.x);
     const bool fits = frame.text_width(font, whole) <= room;
     const std::string words =
@@ -238,7 +238,7 @@ void draw_hint(const Cross& cross) {
 }
 
 /// Under a matrix: what stands there, unless it stands above, and its colours.
-void draw_foot(const Cross& cross, const Placed& one, Actions& out) {
+void draw_footer(const Cross& cross, const Placed& one, Actions& out) {
     const auto& [grid, place] = one;
     const Frame& frame = cross.frame;
     const GridCanvas canvas = cross.canvas(one);
@@ -250,10 +250,10 @@ void draw_foot(const Cross& cross, const Placed& one, Actions& out) {
         const float shape = x + frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
         frame.painter.text(frame.fonts.small, {shape, low.y + frame.px(2)}, frame.theme.muted,
                            grid.shape);
-        x += foot_words(one, frame);
+        x += footer_text(one, frame);
     }
     const Hint hint = hint_of(cross);
-    const bool meets = !hint.words.empty() && low.y + frame.px(kFootHeight) > hint.low.y;
+    const bool meets = !hint.words.empty() && low.y + frame.px(kFooterHeight) > hint.low.y;
     const float edge = aside ? cross.origin.x + cross.room.x : canvas.end().x;
     const float end = meets ? std::min(edge, hint.low.x - frame.px(kSpace8 * 2)) : edge;
     if (end - x > frame.px(kNarrowestBar))
@@ -291,9 +291,9 @@ std::optional<CellRef> draw_matrices(const Cross& cross, Actions& out) {
 std::optional<CellRef> draw_around(const Cross& cross, Actions& out) {
     const Placed& hero = cross.hero();
     const auto hovered = draw_axes(cross, hero, out);
-    draw_foot(cross, hero, out);
+    draw_footer(cross, hero, out);
     if (cross.view.result.slot == Slot::right)
-        draw_foot(cross, cross.result(), out);
+        draw_footer(cross, cross.result(), out);
     else
         draw_sides(cross.canvas(cross.result()), cross.layout.right);
     return hovered;

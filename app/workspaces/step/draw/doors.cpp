@@ -90,7 +90,7 @@ bool is_pressed(const Door& door, const Measure& size, ImVec2 low, const Frame& 
 
 Actions actions_of(std::size_t door) {
     if (door == 0) return {TogglePlay{}};
-    const Action closed = ShowDoors{false};
+    const Action closed = ShowStartButtons{false};
     if (door == 1) return {closed, SetWorkspace{"saturation"}};
     if (door == 2) return {closed, ShowPrompt{PromptKind::open}};
     return {closed, StartTour{""}};

@@ -44,7 +44,7 @@ struct TitleLine {
 };
 
 /// An item for what was drawn at `low` … `high`, which says `whole` where it was cut.
-void say_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& whole) {
+void show_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& whole) {
     ImGui::SetCursorScreenPos(low);
     leave_space({std::max(high.x - low.x, 1.0F), high.y - low.y});
     tooltip(frame, "", whole);
@@ -56,7 +56,7 @@ float draw_cut(const Frame& frame, const Font& font, ImVec2 at, Color color,
     const std::string shown = fit_text(frame, font, text, room);
     frame.painter.text(font, at, color, shown);
     const float end = at.x + frame.text_width(font, shown);
-    if (shown != text) say_whole(frame, at, {end, at.y + font.px}, text);
+    if (shown != text) show_whole(frame, at, {end, at.y + font.px}, text);
     return end;
 }
 
@@ -84,7 +84,7 @@ void draw_badge(const StepView& view, const Frame& frame, const TitleLine& line)
                           {line.right, middle + frame.px(kBadge / 2)}, frame.theme.control,
                           frame.px(1), frame.px(kBadge / 2));
     frame.painter.text(font, at, view.controls.toy ? frame.theme.text : frame.theme.muted, badge);
-    if (badge != whole) say_whole(frame, at, {line.right, at.y + font.px}, whole);
+    if (badge != whole) show_whole(frame, at, {line.right, at.y + font.px}, whole);
 }
 
 /// Part by part in their colours; what has no room ends in "…", and pointing at it says all of it. Returns where it ends.
@@ -98,7 +98,7 @@ float draw_headline(const StepView& view, const Frame& frame, const TitleLine& l
         at.x += frame.text_width(font, shown);
         if (shown != part.text) break;
     }
-    say_whole(frame, {line.low.x, at.y}, {at.x, at.y + font.px}, view.headline_tip);
+    show_whole(frame, {line.low.x, at.y}, {at.x, at.y + font.px}, view.headline_tip);
     return at.x;
 }
 
@@ -135,7 +135,7 @@ void draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& 
             fit_text(frame, font, view.read_out, (line.right - line.low.x) / 2);
         const float from = right - frame.text_width(font, shown);
         frame.painter.text(font, {from, y}, frame.theme.text, shown);
-        say_whole(frame, {from, y}, {right, y + font.px}, view.read_out);
+        show_whole(frame, {from, y}, {right, y + font.px}, view.read_out);
         right = from - frame.px(kHeadingGap);
     }
     draw_cut(frame, font, {line.low.x, y}, frame.theme.muted, view.words, right - line.low.x);
@@ -236,7 +236,7 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
                    std::round(low.y + frame.px(lowest ? kLowestBaseline : kBaseline))};
     const float height = lowest ? kLowestHeight : is_low ? kLowHeight : kHeadingHeight;
     const ImVec2 foot{low.x, low.y + frame.px(height)};
-    say_stands(frame.painter, Measuring::Kind::heading, low, {line.right, foot.y});
+    record_rect_for_tests(frame.painter, Measuring::Kind::heading, low, {line.right, foot.y});
     std::optional<OperandId> pointed;
     if (view.headline.empty())
         pointed = draw_title_line(view, frame, line);

@@ -130,7 +130,7 @@ void move_by(CanvasLayout& layout, ImVec2 by) {
 }
 
 /// The sentence, the bars of one row and the matrix: one above the other, on one axis.
-CanvasLayout words_box(const StepView& view, const Frame& frame, ImVec2 available) {
+CanvasLayout text_box(const StepView& view, const Frame& frame, ImVec2 available) {
     CanvasLayout layout =
         fit(view, frame, available, {0.0F, std::min(frame.px(kBars), available.y * kLowBars)});
     const float spare = available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap);
@@ -160,7 +160,7 @@ float least_above(const StepView& view, const Frame& frame, ImVec2 available) {
 
 /// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
 CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
-    if (is_of_words(view)) return words_box(view, frame, available);
+    if (is_of_words(view)) return text_box(view, frame, available);
     // Words and positions stand at its left.
     const bool first = view.result.id == OperandId(Stage::x);
     if (view.operands.empty() || first) return alone_box(view, frame, available);

@@ -15,7 +15,7 @@ namespace {
 
 // Design units.
 constexpr float kBeforeControls = 16.0F;
-constexpr float kWordsAndHeads = 800.0F, kAndHeads = 560.0F;
+constexpr float kTextAndHeads = 800.0F, kAndHeads = 560.0F;
 constexpr float kUnderHeadline = 72.0F;  // under the headline
 constexpr float kLeastControls = 96.0F;  // "Model" alone
 
@@ -59,7 +59,7 @@ std::optional<CellRef> draw_stage_map(const AppState& state, const Frame& frame,
 /// The same of the stage's own numbers.
 std::optional<CellRef> draw_stage_cells(const AppState& state, const MapView& map,
                                         const Frame& frame, Actions& out) {
-    const Area room = room_left();
+    const Area room = space_left();
     const MapsPointed done =
         draw_maps({&map, 1}, view::map_look(state), {room.low, room.high}, frame, out);
     if (done.clicked) out.push_back(SelectCell{cell_of(state, *done.clicked)});
@@ -71,7 +71,7 @@ Pointed draw_middle(const AppState& state, const StepView& view, const Box& box,
                     Actions& out) {
     const HeadsView heads = build_heads_view(state);
     // Under the words the columns have that room, unless there is room for both; the bar switches heads too.
-    const bool words = !view.sentence.empty() && box.size().x < frame.px(kWordsAndHeads);
+    const bool words = !view.sentence.empty() && box.size().x < frame.px(kTextAndHeads);
     const bool narrow = box.size().x < frame.px(kAndHeads);  // beside a drawer
     const bool alone = words || narrow || frame.is_canvas_alone();
     const float strip = alone ? 0.0F : heads_width(heads, frame);

@@ -23,7 +23,7 @@ constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 11
                 kFew = 0.3F, kBins = 64.0F, kMostBins = 200.0F, kRoles = 300.0F, kBeside = 720.0F,
                 kAbout = 360.0F, kLeastAbout = 180.0F,  // of what is said beside the picture
     kAboutShare = 0.3F, kHalf = 0.5F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
-constexpr const char* kBinsSay = "distribution, from min to max";
+constexpr const char* kBinsTooltip = "distribution, from min to max";
 constexpr std::size_t kMeasured = 64;  // rows
 /// Of them the tooltip of a row or its detail speaks too.
 constexpr TensorColumn kLeast[] = {TensorColumn::dtype, TensorColumn::bytes, TensorColumn::role,
@@ -278,8 +278,8 @@ float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const
     if (!detail.bins.empty() && top + bins < box.high.y) {
         draw_text_in(frame, frame.fonts.small, {box.low.x, top}, {box.high.x, top + frame.px(16)},
                      Align::left, frame.theme.muted,
-                     frame.text_width(frame.fonts.small, kBinsSay) <= box.size().x
-                         ? kBinsSay
+                     frame.text_width(frame.fonts.small, kBinsTooltip) <= box.size().x
+                         ? kBinsTooltip
                          : "distribution");
         draw_bins(detail, {{box.low.x, top + frame.px(18)}, {box.high.x, top + bins}}, frame);
         top += bins + frame.px(8);

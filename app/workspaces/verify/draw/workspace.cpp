@@ -66,7 +66,7 @@ void draw_arrays(const VerifyView& view, const Frame& frame, Actions& out) {
         draw_verify_cells(line.cells, box, frame, line.differs ? frame.theme.bad : frame.theme.text,
                           frame.fonts.digits_small);
     }
-    say_stands(frame.painter, Measuring::Kind::labels, head.low, next_row(frame).high);
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, head.low, next_row(frame).high);
 }
 
 void draw_worst(const std::vector<CheckedPart>& parts, const char* title, const Frame& frame,

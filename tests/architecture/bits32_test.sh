@@ -22,7 +22,7 @@ cat >"$folder/right.cpp" <<'END'
 attn::Index last(attn::Index chosen, const std::vector<double>& p) { return std::min<attn::Index>(chosen, std::ssize(p) - 1); }
 END
 code=0
-"$1/tests/house/bits32.py" "$1" "$2" "$folder"/{narrowed,two_types,right}.cpp >"$folder/said" || code=$?
+"$1/tests/architecture/bits32.py" "$1" "$2" "$folder"/{narrowed,two_types,right}.cpp >"$folder/said" || code=$?
 if ((code == 77)); then cat "$folder/said" && exit 77; fi
 if ((code != 1)) || ! grep -q 'narrowed.cpp.*narrowing' "$folder/said" || ! grep -q "two_types.cpp.*min" "$folder/said" ||
     grep -q 'right.cpp.*error' "$folder/said"; then

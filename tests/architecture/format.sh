@@ -22,4 +22,4 @@ wrong=0
 for file in "${files[@]}"; do
     diff -u --label "$file" --label "$file, formatted" "$file" <("$tool" "$file") || wrong=$((wrong + 1))
 done
-((wrong == 0)) || { echo "$wrong files to format. Repair: tests/house/format.sh . --fix"; exit 1; }
+((wrong == 0)) || { echo "$wrong files to format. Repair: tests/architecture/format.sh . --fix"; exit 1; }

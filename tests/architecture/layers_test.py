@@ -6,7 +6,7 @@ sys.dont_write_bytecode = True
 import layers
 
 ROOM = {"app/workspaces/step/state.h": "#pragma once\ninline constexpr Look<StepLook> step_look;\n"
-                                       "using StepActions =\n    ActionList<Plain<StepBy>, Edits<SetStepSpeed>>;\n"}
+                                       "using StepActions =\n    ActionList<ViewActions<StepBy>, EditActions<SetStepSpeed>>;\n"}
 failed = []
 
 

@@ -16,7 +16,7 @@ FOLDERS = ("core", "app", "cluster", "tests", "web", "python", "shaders")
 C_LIKE = (".cpp", ".h", ".in", ".comp", ".glsl", ".js", ".mjs")
 HASH = (".py", ".sh", ".cmake", "CMakeLists.txt")
 LEFT = "words_left.txt"
-SELF = ("architecture/words", "house/words")
+SELF = ("architecture/words",)
 
 # Name of the row, pattern of a whole word of an identifier (its parts are lower case: kOfRoom is "of room"), and its replacement.
 NAMES = [

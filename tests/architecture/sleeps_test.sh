@@ -19,7 +19,7 @@ plant window/edits.sh 'xdotool key a sleep 0.3 key b'
 plant web/page_test.py 'time.sleep(1)'
 plant known/tensor_test.cpp 'std::this_thread::sleep_for(1s);'
 code=0
-said=$("$1/tests/house/sleeps.py" "$folder") || code=$?
+said=$("$1/tests/architecture/sleeps.py" "$folder") || code=$?
 for line in "${planted[@]}"; do
     if ((code != 1)) || [[ $said != *"$line"* ]]; then
         echo "not seen: $line"

@@ -46,7 +46,7 @@ SIZED_ITEM = re.compile(r"\bImGui::(InvisibleButton|Dummy|BeginChild|BeginChildF
                         r"ColorButton|ProgressBar|InputTextMultiline|VSlider\w+|Plot\w+|BeginListBox) *\(")
 SIZES_ITEMS = "app/common/draw/items.cpp"
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]*)', re.M)
-GROUPS = {"Plain", "Edits", "Drags", "Answers", "Awaited", "Moments"}  # of an ActionList
+GROUPS = {"ViewActions", "EditActions", "DragActions", "Answers", "Awaited", "TransientActions"}  # of an ActionList
 CONSTANT = re.compile(r"^(?:inline )?constexpr [A-Za-z_:<>, ]+ (k[A-Z]\w*)\b(?!<)", re.M)
 
 
