@@ -82,7 +82,7 @@ SmallMatrix causal(const Arguments& of) {
     return made(of[0].rows, of[0].columns,
                 [&](Index i, Index j) { return j <= i ? of[0](i, j) : -kInf; });
 }
-SmallMatrix entropy(const Arguments& of) {
+SmallMatrix row_entropies(const Arguments& of) {
     return each_row(of[0], [&](auto row) { return row_metrics(row, of[0].columns).entropy; });
 }
 Index side_of(const SmallMatrix& of) {
@@ -117,7 +117,7 @@ constexpr Function kFunctions[] = {
     {"columns", 1,
      [](const Arguments& of) { return number_of(static_cast<double>(of[0].columns)); }},
     {"cos", 1, entrywise<std::cos>},
-    {"entropy", 1, entropy},
+    {"entropy", 1, row_entropies},
     {"exp", 1, entrywise<std::exp>},
     {"eye", 1,
      [](const Arguments& of) {
