@@ -246,7 +246,7 @@ TEST_CASE("two moments of a training are compared by one key each; a session bri
     CHECK(view::compare_look(state).pins.empty());  // the same moment again
     view::apply(state, view::OpenLearnMoment{"a", "compare", 1});
     view::apply(state, view::OpenLearnMoment{"a", "compare", 3});  // before that one was there
-    CHECK(says(state.message.words, "after 1 training steps is still being opened"));
+    CHECK(says(state.message.words, "after 1 training steps is still opening"));
     view::answer_all(state, open);
     CHECK(std::get<view::TrainedOrigin>(state.document().origin).step == 1);
     doing(view::OpenLearnMoment{"a", "compare", 0});

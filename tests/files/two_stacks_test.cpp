@@ -355,7 +355,7 @@ TEST_CASE("Generate writes with the decoder of T5: each step is what all its tok
     }
     auto state = shown_group({folder, kSource});
     view::apply(state, view::SetWorkspace{"generate"});
-    CHECK(view::generate_lacks(state) == "The encoder is shown, and the decoder writes");
+    CHECK(view::generate_lacks(state) == "The encoder is shown, but the decoder generates");
     CHECK(view::build_generate_view(state).shows_decoder);
     for (const char* group : {"decoder", "cross"}) {
         show_group(state, group);

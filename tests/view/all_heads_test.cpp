@@ -234,7 +234,7 @@ TEST_CASE("more scores than Step computes are heads here, each a map") {
     CHECK(view.large_lacks.empty());
     const auto lines = build_all_heads_view(after(state, {SetHeadForm{"lines"}})).lines;
     REQUIRE(lines.size() == 1);
-    CHECK(lines[0].legend[0] == "of 360,000 pairs those of the chosen query and the chosen key");
+    CHECK(lines[0].legend[0] == "drawn: the lines of the selected query and key, of 360,000 pairs");
     for (const HeadLine& line : lines[0].lines)
         CHECK((line.query == lines[0].query || line.key == lines[0].key));
     CHECK(build_all_heads_view(after(state, {SetHeadForm{"text"}})).texts.size() == 1);

@@ -81,7 +81,7 @@ TEST_CASE("a query change that cannot be says why") {
     const ReachRow row{{0.0, -INFINITY, 0.0}, {1.0, 1.0, 1.0}, 1};
     CHECK(has(smallest_query_change(row, 1, 0.5).error().text(), "masked"));
     CHECK(has(smallest_query_change(row, 0, 0.9).error().text(), "no query"));
-    CHECK(has(smallest_query_change(row, 0, 0.1).error().text(), "alike"));
+    CHECK(has(smallest_query_change(row, 0, 0.1).error().text(), "changes equally"));
     CHECK(has(smallest_query_change(row, 0, 1.0).error().text(), "infinite"));
     CHECK(has(smallest_query_change({{1.0}, {1.0}, 1}, 0, 0.5).error().text(), "one key"));
     const ReachRow between{{0.0, 0.0, 0.0}, {0.0, 1.0, -1.0}, 1};  // never more than ⅓
@@ -147,7 +147,7 @@ TEST_CASE("nine pins, flipped and unpinned; blink shows one side in the same pla
     AppState state = compare_state();
     for (int n = 0; n < 10; ++n) state = after(state, {SetTemperature{1.0 + n}, PinBaseline{}});
     CHECK(compare_look(state).pins.size() == kMostPins);
-    CHECK(has(state.message.words, "9 are pinned"));
+    CHECK(has(state.message.words, "9 baselines are pinned"));
     CHECK(compare_look(acted(state, {ChooseBaseline{2}})).baseline == 2);
     CHECK(compare_look(acted(state, {Unpin{0}})).baseline == 1);
     CHECK(after(state, {ChooseBaseline{8}}).message.severity == Severity::warning);
@@ -175,7 +175,7 @@ TEST_CASE("a word moved for a target gives the engine that weight") {
 
 TEST_CASE("a word that is query and key, a masked pair, a target of 1, an only word") {
     const AppState state = compare_state({SelectCompareCell{1, 1}});
-    CHECK(has(reach_of(state).why_no_word, "query and key at once"));
+    CHECK(has(reach_of(state).why_no_word, "both query and key"));
     CHECK(after(state, {ApplyTargetWeight{true}}).now == state.now);
     const AppState masked = compare_state({SetCausal{true}, SelectCompareCell{0, 3}});
     CHECK(has(reach_view(masked).lacks, "masked"));

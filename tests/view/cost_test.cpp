@@ -27,7 +27,7 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
     backward.pass = CostPass::backward;
     CHECK(cost_notes(controls).front() == "Fused does the same 1.1 TFLOP of products.");
     CHECK(cost_notes(backward).front() ==
-          "Fused does 2.749 TFLOP instead of 2.199 TFLOP, for it computes the scores again.");
+          "Fused does 2.749 TFLOP instead of 2.199 TFLOP, because it computes the scores again.");
     CostControls one;
     one.sizes.values = {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 4, 1};
     CHECK(cost_sentence(one, kGiB).starts_with(
@@ -47,7 +47,7 @@ TEST_CASE("the note says what a 32-bit count makes of the number of weights; num
     CHECK(cost_note(controls).starts_with("2,147,221,504 weights."));
     controls.sizes[CostSize::kv_heads] = 8;
     CHECK(cost_notes(controls)[1] ==
-          "4 query heads share each key/value head: the KV cache is 64 MiB, ÷ 4 of multi-head.");
+          "4 query heads share each key/value head: the KV cache is 64 MiB, 1/4 of multi-head.");
     CHECK(flop_words(0.0) == "0");
     CHECK(flop_words(999.0) == "999 FLOP");
     CHECK(flop_words(2.048e9) == "2.048 GFLOP");
@@ -156,7 +156,7 @@ TEST_CASE("nothing is measured by itself; what is measured is said, what is too 
     AppState state = cost_state();
     CHECK_FALSE(requested_cost(state));
     CHECK_FALSE(requested_cost(acted(state, {MeasureCost{}})));
-    CHECK(has(state.message.words, "are too much to be measured here: up to T = 1,024 can"));
+    CHECK(has(state.message.words, "are too much to measure here: up to T = 1,024 can"));
     REQUIRE(requested_cost(acted(state, {SetCostPreset{"document"}, MeasureCost{}})));
     CHECK(requested_cost(state)->of.sizes[CostSize::d_model] == 0);
     answer_all(state);

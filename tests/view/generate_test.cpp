@@ -154,7 +154,7 @@ TEST_CASE("the strip has a row for each step, over as many keys as the cache hol
     CHECK(view.strip->rows == 3);
     CHECK(view.strip->columns == 5);
     CHECK(view.strip->row_labels == std::vector<std::string>{"sat", "w5", "w6"});
-    CHECK(view.strip->title == "A, L1 H1: a row a step");
+    CHECK(view.strip->title == "A, L1 H1: one row per step");
     for (Index row = 0; row < 3; ++row) {
         double sum = 0.0;
         for (Index key = 0; key < 5; ++key) {
@@ -280,7 +280,7 @@ TEST_CASE("Generate says what was done to the document and does not reach the mo
         CHECK(muted.starts_with(
             row.without.empty()
                 ? "u = "
-                : fmt::format("The model writes untouched, without {}. u = ", row.without)));
+                : fmt::format("The model generates without {}. u = ", row.without)));
     }
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("a layer with experts shows which each token went to, with their share
     state = after(state, {TakeToken{0, 5}});
     answer_all(state, routed);
     const GridView grid = build_generate_view(state).experts.value();
-    CHECK(grid.title == "experts of layer 0: a row a token");
+    CHECK(grid.title == "experts of layer 0: one row per token");
     CHECK(grid.row_labels == std::vector<std::string>{"the", "cat", "sat", "w5"});
     CHECK(grid.column_labels == std::vector<std::string>{"0", "1", "2", "3"});
     CHECK(grid.at(1, 1).value == 0.75);
@@ -408,7 +408,7 @@ TEST_CASE("of more than 64 keys the strip has those with most weight, and the su
     state = after(state, {GenerationReady{generate_look(state).of,
                                           std::make_shared<const Generated>(made), ""}});
     const GridView strip = build_generate_view(state).strip.value();
-    CHECK(strip.title == "A, L0 H0: a row a step, 24 of 70 keys");
+    CHECK(strip.title == "A, L0 H0: one row per step, 24 of 70 keys");
     CHECK(strip.columns == 25);
     CHECK(strip.column_labels.back() == "46 others");
     std::vector<float> weights;

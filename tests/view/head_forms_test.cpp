@@ -121,7 +121,7 @@ TEST_CASE("a line for each weight, chips by what a query gives, products that su
         CHECK(line.key == std::max<Index>(line.query - 1, 0));
         CHECK(line.strength == doctest::Approx(1.0F));
     }
-    CHECK(has(lines.legend[1], "0.0 % of the sum"));
+    CHECK(has(lines.legend[1], "(0.0 % of the total)"));
     const AllHeadsView clipped = build_all_heads_view(after(state, {ClipSinks{"first", 0.3}}));
     CHECK(clipped.lines[0].lines.size() == 2);
     CHECK(has(clipped.lines[0].legend.back(), "50.0 %"));
@@ -150,16 +150,16 @@ TEST_CASE("a line for each weight, chips by what a query gives, products that su
 TEST_CASE("a filter by label and by measure: the count is said, and lists leave the others out") {
     AppState state = heads_of({FilterHeadsByLabel{"previous"}});
     AllHeadsView view = build_all_heads_view(state);
-    // Heads 0 and 2 of both layers: the only row of head 2 that may tell, 2 → 1, looks back.
-    CHECK(view.controls.count == "4 of 6 shown");
+    // Head 0 of both layers: head 2 has one row off key 0, and a label needs two.
+    CHECK(view.controls.count == "2 of 6 shown");
     CHECK(view.thumbs.size() == 6);
-    CHECK(std::ranges::count(view.thumbs, true, &HeadThumb::passes) == 4);
+    CHECK(std::ranges::count(view.thumbs, true, &HeadThumb::passes) == 2);
     CHECK_FALSE(view.thumbs[1].passes);  // head 1 looks at key 0
     view = build_all_heads_view(after(state, {SortHeads{"previous"}}));
-    CHECK(view.thumbs.size() == 4);
+    CHECK(view.thumbs.size() == 2);
     view = build_all_heads_view(after(state, {SetHeadsList{"table"}}));
     REQUIRE(view.table);
-    CHECK(view.table->rows.size() == 4);
+    CHECK(view.table->rows.size() == 2);
     CHECK(view.table->rows[0].label == "previous token");
     view = build_all_heads_view(
         after(state, {FilterHeadsByLabel{""}, FilterHeadsByMeasure{"sink", 0.9}}));
@@ -182,7 +182,7 @@ TEST_CASE("a scatter of two measures: places by hand, axes with their formulas")
     const AllHeadsView none =
         build_all_heads_view(after(state, {ScatterHeads{"sink", "induction"}}));
     CHECK(none.scatter->dots.empty());
-    CHECK(none.scatter->note == "6 heads without a place: a measure is not defined");
+    CHECK(none.scatter->note == "6 heads not drawn: a measure is not defined");
 }
 
 TEST_CASE("more heads than are computed at once are a request; the answer is shown") {

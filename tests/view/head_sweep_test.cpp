@@ -42,7 +42,7 @@ TEST_CASE("a sweep is asked for while it is shown, of the text that is open, and
     REQUIRE(wanted);
     CHECK(wanted->model == SweepModel{"fake", "the cat sat down", false, Ablation::zero});
     CHECK(sweep_asked(wanted->options) == SweepAsked{});
-    CHECK(has(build_all_heads_view(state).sweep->lacks, "4 heads in turn is changed"));
+    CHECK(has(build_all_heads_view(state).sweep->lacks, "Changing each of 4 heads in turn"));
     CHECK_FALSE(build_all_heads_view(state).sweep->grid);
     CHECK_FALSE(requested_head_sweep(after(state, {SetWorkspace{"step"}})));
     CHECK_FALSE(requested_head_sweep(after(state, {SetHeadsList{"table"}})));
@@ -138,14 +138,14 @@ TEST_CASE("a sweep or a circuit that has no memory says so, and is not asked for
           "Head circuit: there is not enough memory for it.");
     const AppState other = after(none, {SweepHeads{"mean", "logits"}});  // another request goes on
     CHECK(other.failures.empty());
-    CHECK(has(build_all_heads_view(other).sweep->lacks, "in turn is changed"));
+    CHECK(has(build_all_heads_view(other).sweep->lacks, " in turn, then running the model on"));
 }
 
 TEST_CASE("a sweep over positions has a column a token; a cell of it is told in the inspector") {
     AppState state = after(swept_model("the cat"), {SweepOver{"residual"}});
     CHECK(sweep_asked(requested_head_sweep(state)->options).part == SweepPart::residual);
     CHECK(build_all_heads_view(state).sweep->lacks ==
-          "Each of 2 layers at each position is changed, and the model goes on: 0.0 %.");
+          "Changing each of 2 layers at each position, then running the model on: 0.0 %.");
     state = swept_play(state, {SelectSwept{1, 1}});
     state = after(state, {SelectSwept{1, 1}});
     const AllHeadsView view = build_all_heads_view(state);
@@ -273,7 +273,7 @@ TEST_CASE("composition stands as three pictures of the earlier heads, with the n
     CHECK(line_of(heads_inspector(state), "V: ‖OV OV′‖") == "3.00 / (5.00 · 2.00) = 0.30");
     const AppState first = swept_play(after(state, {ShowHead{0, {}, 0}}), {});
     CHECK(build_all_heads_view(first).circuit->lacks ==
-          "No head stands before L0 H0: it composes with none.");
+          "No head comes before L0 H0, so it composes with none.");
 }
 
 TEST_CASE("heads stand together: their mean as a matrix, each in its colour as lines") {

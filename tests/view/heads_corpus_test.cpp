@@ -80,7 +80,7 @@ TEST_CASE("its table has mean and deviation; a row the text that shows most") {
     CHECK(row.text == "the cat number 2");
     CHECK(has(row.tip, "most 0.40 in text 2: the cat number 2"));
     CHECK(has(row.tip, "least 0.20 in text 0: the cat number 0"));
-    CHECK(has(row.tip, "Click: the model reads"));
+    CHECK(has(row.tip, "Click: run the model on the text"));
     // it is made once: pointing at a head changes nothing of it
     CHECK(build_all_heads_view(after(state, {HoverHead{HeadPlace{0, 1}}})).table == view.table);
     view = build_all_heads_view(after(state, {SortHeads{"previous"}}));

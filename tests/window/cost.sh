@@ -19,7 +19,7 @@ first_that '"action":"select_cost","item":"scores"' click "${rows[@]}"
 
 # Nothing is measured by itself, nor what is too large; the document's sizes are.
 ! grep -q measure_cost "$journal" || fail "it was measured without being asked"
-does '"action":"set_cost_preset","key":"document"' palette 'sizes present'
+does '"action":"set_cost_preset","key":"document"' palette 'sizes current'
 does '"action":"measure_cost"' press m
 rests 1  # until the measured times are drawn
 

@@ -76,5 +76,5 @@ solve weights-memory "What n tokens"
 solve identity-queries "Q = I"
 solve equal-projections "W_Q"
 solve row-entropy "The entropy"
-solve scaling "Scaling on"
+solve scaling "With and without"
 quits_and_replays

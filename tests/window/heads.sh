@@ -20,7 +20,7 @@ does '"action":"show_head","head":1,"batch":null,"layer":1' press Down
 does '"action":"pin_head","layer":1,"head":1,"on":true' press space
 does '"action":"swap_pins"' press x
 does '"action":"sort_heads","measure":"entropy"' press n
-does '"action":"sort_heads","measure":"previous"' palette "sort by previous"
+does '"action":"sort_heads","measure":"previous"' palette "sort by previous token"
 does '"action":"set_heads_range","own":true' press o
 does '"action":"copy_head_measures"' press c
 does '"action":"unpin_heads"' press Escape

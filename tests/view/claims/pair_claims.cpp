@@ -62,8 +62,7 @@ bool check_pin_words(const Match& told) {
     const bool shown = is(told.state.document(), told.state.head);
     return shown || (!told.part[0].starts_with("now: ") && std::ranges::any_of(look.pins, is_pin));
 }
-bool check_alone(
-    const Match& told) {  // "This row has one key only, or a number that is not finite"
+bool check_alone(const Match& told) {
     const Rows rows = weights_of(told.state);
     const Index row = compare_look(told.state).cell.row;
     if (row >= rows.rows) return true;
@@ -472,9 +471,9 @@ constexpr Claim kClaims[] = {
     {"All {} numbers of {} are the same", check_same_stage},
     {"{} · scaling {} · head {}", check_pin_words},
     {"Nothing differs from the baseline yet", check_same_pin},
-    {"This row has one key only, or a number that is not finite: no score gives it another weight",
+    {"This weight cannot change: the row has one key only, or a number that is not finite",
      check_alone},
-    {"The pair is masked: no score, query or word gives it a weight", check_masked_pair},
+    {"The pair is masked, so no change here gives it a weight", check_masked_pair},
     {"‖Δ{}‖ = {}, most in column {}: {}", check_step},
     {"‖Δ{}‖ = {}", check_step},
     {"How to change {} from {} to {}", check_asked},

@@ -240,7 +240,7 @@ constexpr Claim kClaims[] = {
     {"largest {}, e^s overflows from s = {}", check_largest},
     {"smallest normal {}, smallest subnormal {}", check_smallest},
     {"exact: {}", check_exact},
-    {"{}Bars end at {}; the line across is the exact weight",
+    {"{}Bars scale to {}; the line marks the exact weight",
      [](const Match& told) {
          const auto all = exact_weights(told);
          return std::ranges::all_of(all, [&](long double each) {

@@ -362,7 +362,7 @@ constexpr Claim kClaims[] = {
     {"× breaks: {}", check_breaks},
     {"l: {}; {} of {} terms changed nothing", check_absorbed},
     {"l, up to key {}: {} + {} = {} ← the sum does not change", check_still},
-    {"{} has no {}: it is not computed there, or not kept", check_not_there},
+    {"{} has no {}: it is not computed or not stored", check_not_there},
     {"No difference: {} is {} in the baseline and {} now", check_other_size},
     {"{}iffers: {}", check_differs},
 };
