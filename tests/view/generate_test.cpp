@@ -268,9 +268,7 @@ TEST_CASE("Generate says what was done to the document and does not reach the mo
         {{}, {SetScaling{false}, SetScaling{true}}, ""},
         {{}, {SetTemperature{2.0}}, "the changed options"},
         {{}, {SetDropout{0.5}}, "the changed options"},
-        {{{{0, 1}}, {}, {}},
-         {SetCausal{true}},
-         "the interventions and the options that were changed"},
+        {{{{0, 1}}, {}, {}}, {SetCausal{true}}, "the interventions and the changed options"},
         {{}, {SetCell{{Stage::x, 0, 0}, 9.0}}, "the edited numbers"},
     };
     for (const auto& row : rows) {

@@ -44,16 +44,14 @@ TEST_CASE("each step says in words and numbers what it did; what is kept does no
     CHECK(build_online_view(state).sentence == "Before the first chunk: m = −∞, ℓ = 0, O = 0.");
     state = after(state, {StepOnline{1}});
     OnlineView view = build_online_view(state);
-    CHECK(view.sentence ==
-          "Keys cat and sat: the first scores: m is 0.7071, and nothing is there to rescale.");
+    CHECK(view.sentence == "Keys cat and sat: first scores: m is 0.7071, with nothing to rescale.");
     CHECK(view.largest == doctest::Approx(std::sqrt(0.5)));
     CHECK(view.keys[0].term == 1.0);
     CHECK(cell(view.state, 3, 0) == "2");
     state = after(state, {StepOnline{1}});
     view = build_online_view(state);
-    CHECK(
-        view.sentence ==
-        "Key mat: m grows from 0.7071 to 1.4142: ℓ and O shrink to α = 0.4931 of what they were.");
+    CHECK(view.sentence ==
+          "Key mat: m grows from 0.7071 to 1.4142, so ℓ and O are multiplied by α = 0.4931.");
     CHECK(view.keys[0].term == doctest::Approx(0.493068691395));  // under the new m
     CHECK(view.state.rows == 4);
     CHECK(view.state.columns == 3);
@@ -113,7 +111,7 @@ TEST_CASE("a sink is there before the first chunk; a side without scores says wh
     CHECK(view.sentence == "The sink comes first: m is its logit, ℓ = 1, O = 0.");
     CHECK(view.largest == 0.5);
     view = build_online_view(online_state({SetKind{KindsSide::a, "operation", "linear"}}));
-    CHECK(view.fault == "A has no row of scores to go through: it is linear attention.");
+    CHECK(view.fault == "A has no row of scores: it is linear attention.");
 }
 
 TEST_CASE("playing steps until the last chunk, stepping stops at both ends") {

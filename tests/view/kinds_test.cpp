@@ -387,14 +387,14 @@ TEST_CASE("the note says what of the document neither kind has") {
         return kinds_note(result_of(call_state("kinds", change)));
     };
     CHECK(note([](Inputs&, AttentionSpec& spec) { spec.dropout = 0.25; }) ==
-          "Without the document's dropout.");
+          "Not applied: the document's dropout.");
     CHECK(note([](Inputs& inputs, AttentionSpec& spec) {
               spec.score = Score::cosine;
               spec.rope = Rope{};
               spec.softcap = 2.0;
               spec.alibi = true;
               inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2});
-          }) == "Without the document's score “Cosine”, RoPE, soft cap, ALiBi and sinks.");
+          }) == "Not applied: the document's score “Cosine”, RoPE, soft cap, ALiBi and sinks.");
     CHECK(note([](Inputs&, AttentionSpec& spec) { spec.mask.window_left = 1; }) == "");
 }
 

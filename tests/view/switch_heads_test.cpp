@@ -279,7 +279,7 @@ TEST_CASE("a replaced row is an intervention beside heads off: in list, words an
     CHECK(weights(2, 2) == 0.0F);
     CHECK(weights(1, 1) != 1.0F);  // another row keeps softmax's
     state = after(state, {ShowHead{1, {}, 0}});
-    CHECK(has(heads_inspector(state).as_text, "row 2 replaced: all on key 1, in place of"));
+    CHECK(has(heads_inspector(state).as_text, "row 2 replaced: all on key 1 instead of softmax"));
     const AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.controls.interventions.size() == 2);
     CHECK(view.controls.interventions[0].name == "L0 H1 row 2");

@@ -141,13 +141,12 @@ TEST_CASE("filter, order and selection; a toy's roles cannot be changed") {
     REQUIRE(view.lines.size() >= 3);
     CHECK(view.lines.front().name > view.lines.back().name);
     CHECK(view.detail->title == "W_K");
-    CHECK(
-        build_tensors_view(after(state, {FilterTensors{"zzz"}})).empty.find("No name has “zzz”") ==
-        0);
+    CHECK(build_tensors_view(after(state, {FilterTensors{"zzz"}}))
+              .empty.find("No name contains “zzz”") == 0);
     state = shown({SetTensorRole{"X", "Q"}});
-    CHECK(has(state.message.words, "is no file of tensors"));
+    CHECK(has(state.message.words, "is not a file of tensors"));
     CHECK(tensors_look(state).roles.empty());
     CHECK(roles_text({{"a", "Q"}, {"b", "K"}}) == "a=Q,b=K");
     state = shown({SetTensorOption{"causal", "top-left"}});
-    CHECK(has(state.message.words, "is no file of tensors"));
+    CHECK(has(state.message.words, "is not a file of tensors"));
 }
