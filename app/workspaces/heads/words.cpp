@@ -311,8 +311,7 @@ std::string label_evidence(const HeadFacts& facts) {
                            cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
         "{} of the weight after key 0 goes there; even weights would put {} there. In {} rows, "
-        "keys "
-        "after key 0 have a mean weight of {}.",
+        "keys after key 0 have a mean weight of {}.",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));
 }
