@@ -150,7 +150,7 @@ TEST_CASE("an encoder is refused, and the screen shows the example with the reas
     view::answer_all(state, opener(backends()));
     const view::GenerateView view = view::build_generate_view(state);
     CHECK(view.example);
-    CHECK(says(view.muted, "logits are an example."));
+    CHECK(view.muted.find("logits are an example.") != std::string::npos);
 }
 
 TEST_CASE("a model in the window writes, and its session writes on") {
