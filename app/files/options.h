@@ -36,7 +36,7 @@ struct CallOptions {
     std::optional<Index> rope_dims;
     std::optional<RopeScaling> rope_scaling;
     std::optional<Index> d_k;                  // where the file has no queries that say it
-    bool causal_alignment_defaulted = false;   // causal, of which corner nobody said
+    bool causal_alignment_defaulted = false;   // causal was given without its corner
     bool sinks = false;                        // the file is said to hold the array
     std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
     std::map<std::string, Bits, std::less<>> dtypes;  // by the array's name; "": of every other

@@ -4,7 +4,7 @@
 
 namespace attn {
 
-/// What a frame says, for who cannot see it. A window has nobody to tell; the one of a page does (web/app/platform/spoken.h).
+/// The text of a frame for screen readers. A desktop window has none; the page has its own (web/app/platform/spoken.h).
 struct Spoken {
     explicit Spoken(view::Painter& to) : painter(to) {}
     view::Painter& painter;
