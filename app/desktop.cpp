@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "app/autosave/autosaver.h"
+#include "app/autosave/known_file.h"
 #include "app/common/figure_size.h"
 #include "app/common/or_throw.h"
 #include "app/common/state_text.h"
@@ -18,8 +20,6 @@
 #include "app/fonts/fonts.h"
 #include "app/jobs/jobs.h"
 #include "app/jobs/script.h"
-#include "app/keep/keeper.h"
-#include "app/keep/known_file.h"
 #include "app/platform/file_dialog.h"
 #include "app/platform/line_file.h"
 #include "app/platform/main_loop.h"
@@ -107,7 +107,7 @@ double likely_scale(const cli::Start& start, const cli::StartOptions& options, i
     if (!is_scale_open(options)) return start.state.ui_scale;
     const double wanted = default_scale(height, device_scale);
     if (wanted != start.state.ui_scale) return wanted;
-    const auto settings = keep::read_settings(keep::config_folder() / "settings.json");
+    const auto settings = autosave::read_settings(autosave::config_folder() / "settings.json");
     return settings && *settings ? (*settings)->ui_scale : wanted;
 }
 
@@ -143,10 +143,10 @@ class Desktop {
           started_(started),
           ending_(std::move(ending)),
           last_frame_(started),
-          keeper_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
+          autosaver_(options.start.replay.empty() && !options.exit_after_replay, gl::Window::wake) {
         view::map_look(state_).machine.probes = true;
         view::desktop_look(state_).has_dialog = FileDialog::is_here();
-        const auto settings = keeper_.settings(is_scale_open(options.start));
+        const auto settings = autosaver_.settings(is_scale_open(options.start));
         if (settings) script_.add(*settings);
         const double scale = default_scale(window_->size().height, window_->content_scale());
         if (is_scale_open(options.start) && scale != state_.ui_scale)
@@ -161,7 +161,7 @@ class Desktop {
         for (const Note& warning : start.warnings) warn(warning.text);
         if (!screen_.font_warning().empty()) warn(screen_.font_warning());
         if (!settings) warn(settings.error().text());
-        dispatch_all(keeper_.begin(state_));
+        dispatch_all(autosaver_.begin(state_));
         dispatch(view::Tick{0.0});  // from now on what changes may move
         display_lost_.emplace([this](Exiting by) { save_lost(by); });
     }
@@ -216,7 +216,7 @@ class Desktop {
         if (!saved) failure_ = saved.error().text();
         or_throw(saved);
         const bool saved_elsewhere = !options_.save_session.empty();
-        if (ending_->caught() == 0 || saved_elsewhere) keeper_.end(state_, quit_answer_);
+        if (ending_->caught() == 0 || saved_elsewhere) autosaver_.end(state_, quit_answer_);
     }
 
     // ---- the script: what the start options and a journal ask for
@@ -232,11 +232,11 @@ class Desktop {
     }
 
     void dispatch(const view::Action& action) {
-        keeper_.foresee(action, state_);
+        autosaver_.foresee(action, state_);
         view::apply(state_, action);
-        const view::Actions kept = keeper_.follow(action, state_, script_.done());
+        const view::Actions retained = autosaver_.follow(action, state_, script_.done());
         write_journal(action);
-        dispatch_all(kept);
+        dispatch_all(retained);
     }
 
     void write_journal(const view::Action& action) {
@@ -254,16 +254,14 @@ class Desktop {
     }
 
     /// A failure is also said on standard error: the notice on screen is gone with the next one.
-    void notify(const Result<void>& done, const std::string& words) {
+    void notify(const Result<void>& done, const std::string& text) {
         if (!done) std::cerr << "attnscope: " << done.error().text() << std::endl;
-        dispatch(done ? view::Notify{{words, view::Severity::info}}
+        dispatch(done ? view::Notify{{text, view::Severity::info}}
                       : view::Notify{{done.error().text(), view::Severity::error}});
         frames_wanted_ = kFramesAfterEvent;
     }
 
-    void warn(const std::string& words) {
-        dispatch(view::Notify{{words, view::Severity::warning}});
-    }
+    void warn(const std::string& text) { dispatch(view::Notify{{text, view::Severity::warning}}); }
 
     /// How long the app may sleep before the next frame.
     double patience() const {
@@ -271,29 +269,31 @@ class Desktop {
         if (view::is_animating(state_))
             return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
         const double idle = std::min(
-            {keeper_.due_in().value_or(kIdleSeconds), message_left().value_or(kIdleSeconds),
+            {autosaver_.due_in().value_or(kIdleSeconds), message_left().value_or(kIdleSeconds),
              followed_ || dialog_.is_open() ? kFollowSeconds : kIdleSeconds});
         return std::clamp(idle, 0.001, kIdleSeconds);
     }
 
     // ---- the bottom line
 
-    const view::Message& said() const { return state_.notice ? *state_.notice : state_.message; }
+    const view::Message& shown_message() const {
+        return state_.notice ? *state_.notice : state_.message;
+    }
 
     /// How long it is said yet; nullopt: it stays, or nothing is.
     std::optional<double> message_left() const {
-        const bool empty = said().words.empty() && state_.held == view::Key::none;
-        if (empty || said().severity != view::Severity::info) return std::nullopt;
-        const auto length = static_cast<double>(said().words.size());
+        const bool empty = shown_message().text.empty() && state_.held == view::Key::none;
+        if (empty || shown_message().severity != view::Severity::info) return std::nullopt;
+        const auto length = static_cast<double>(shown_message().text.size());
         return std::max(kMessageSeconds, length / kBytesReadPerSecond) -
-               seconds_between(said_at_, Clock::now());
+               seconds_between(shown_at_, Clock::now());
     }
 
     /// Not where a journal alone says what happens: it knows no clock.
     void fade_message() {
         if (options_.exit_after_replay) return;
-        const std::string words = fmt::format("{} {}", key_name(state_.held), said().words);
-        if (words != std::exchange(said_, words)) said_at_ = Clock::now();
+        const std::string text = fmt::format("{} {}", key_name(state_.held), shown_message().text);
+        if (text != std::exchange(shown_text_, text)) shown_at_ = Clock::now();
         if (message_left().value_or(kMessageSeconds) > 0.0) return;
         dispatch(view::FadeMessage{});
         frames_wanted_ = kFramesAfterEvent;
@@ -301,7 +301,7 @@ class Desktop {
 
     /// Of jobs, files and the person; whether a frame is due.
     bool take_news() {
-        dispatch_all(keeper_.update(state_));
+        dispatch_all(autosaver_.update(state_));
         for (const view::Action& answer : jobs_.take()) {
             frames_wanted_ = kFramesAfterEvent;
             if (!script_.keep(answer)) dispatch(answer);
@@ -378,7 +378,7 @@ class Desktop {
         list_folder();
         ask_desktop();
         if (const auto answer = std::exchange(state_.effects.recovery, std::nullopt))
-            dispatch_all(keeper_.answer(*answer, state_));
+            dispatch_all(autosaver_.answer(*answer, state_));
         if (std::exchange(state_.effects.ask_quit, false)) ask_quit();
         if (const auto answer = std::exchange(state_.effects.quit_answer, std::nullopt)) {
             quit_answer_ = *answer;
@@ -389,7 +389,7 @@ class Desktop {
 
     /// Where the session is saved at the end anyway nothing is asked.
     void ask_quit() {
-        const auto work = keeper_.unsaved(state_);
+        const auto work = autosaver_.unsaved(state_);
         const bool asks = options_.save_session.empty() && work.has_value();
         dispatch(asks ? view::Action(view::OfferQuit{*work}) : view::Action(view::Quit{}));
         frames_wanted_ = kFramesAfterEvent;
@@ -507,11 +507,11 @@ class Desktop {
     std::optional<FollowedFile> followed_;
     Clock::time_point started_;
     std::shared_ptr<const EndingSignals> ending_;
-    std::string said_;  // on the bottom line
-    Clock::time_point said_at_;
+    std::string shown_text_;  // on the bottom line
+    Clock::time_point shown_at_;
     Clock::time_point last_frame_;
-    keep::Autosaver keeper_;
-    keep::KnownFile session_;
+    autosave::Autosaver autosaver_;
+    autosave::KnownFile session_;
     bool was_animating_ = false;
     view::QuitAnswer quit_answer_ = view::QuitAnswer::save;  // nothing is asked: nothing is lost
     std::optional<std::pair<view::FigureSize, view::FigurePaper>> previewed_;

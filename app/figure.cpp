@@ -63,12 +63,12 @@ view::AppState prepared(view::AppState state) {
 class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
   public:
     HeadingPainter(view::Painter& to, bool paper) : PassingPainter(to), paper_(paper) {}
-    const std::string& words() const { return words_; }
+    const std::string& text() const { return description_; }
 
     view::Point text_size(const view::Font& font, std::string_view text) override {
         return PassingPainter::text_size(set(font), text);
     }
-    void stands(Kind kind, Point low, Point high) override {
+    void record_rect(Kind kind, Point low, Point high) override {
         if (kind == Kind::heading) low_ = low, high_ = high;
     }
     void text(const view::Font& font, Point at, view::Color color, std::string_view text) override {
@@ -76,8 +76,8 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
         PassingPainter::text(shown, {at.x, at.y + (font.px - shown.px) / 2}, color, text);
         if (!is_heading(at, {at.x, at.y + font.px})) return;
         const bool apart = at.y != after_.y || at.x > after_.x + font.px;
-        if (apart && !words_.empty()) words_ += '\n';
-        words_ += text;
+        if (apart && !description_.empty()) description_ += '\n';
+        description_ += text;
         after_ = {at.x + text_size(font, text).x, at.y};
     }
 
@@ -95,7 +95,7 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
         return font;
     }
     bool paper_;
-    std::string words_;
+    std::string description_;
     Point low_, high_{-1.0F, -2.0F * kMargin}, after_;
 };
 
@@ -163,7 +163,7 @@ class Stage {
             const bool still = true;
             ui::draw_window(state, {context_.fonts(), theme_, scale_, canvas, around, still},
                             asked);
-            if (heading != nullptr) *heading = canvas.words();
+            if (heading != nullptr) *heading = canvas.text();
         }
         context_.end_frame();
         return asked;
@@ -201,7 +201,7 @@ class FigureStudio : public cli::Studio {
         : format_(format), window_(window) {}
 
     view::Actions draw(const view::AppState& state) override {
-        measure_.forget();
+        measure_.clear();
         const view::AppState shown = prepared(state);
         return stage(shown).draw(shown, measure_);
     }

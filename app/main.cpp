@@ -70,8 +70,8 @@ int main(int argc, char** argv) {
     const auto started = Clock::now();
     open_closed_streams();
     attn::cli::write_printable();
-    if (const auto fine = make_stack_usual(); !fine)
-        return attn::cli::report(fine.error(), "attnscope", {std::cout, std::cerr});
+    if (const auto valid = make_stack_usual(); !valid)
+        return attn::cli::report(valid.error(), "attnscope", {std::cout, std::cerr});
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
     attn::files::hold_signals_while_saving();
     const attn::gl::ComputeBackend gl;

@@ -126,9 +126,9 @@ class SharedCall {
     /// Tensors of a pass, blocks that a run before has left among them. `of`: what they are made of, on rank 0.
     std::vector<Tensor> made(std::string_view pass, const Tensors& of, const Pieces& pieces,
                              const std::vector<Shape>& shapes, const ComputeBlocks& compute) {
-        KeptBlocks kept = of.empty() ? KeptBlocks() : KeptBlocks(parts_, pass, spec_, of);
-        auto all = assemble(pieces, shapes, kept, compute);
-        found_ += kept.count();
+        SavedBlocks saved = of.empty() ? SavedBlocks() : SavedBlocks(parts_, pass, spec_, of);
+        auto all = assemble(pieces, shapes, saved, compute);
+        found_ += saved.count();
         return all;
     }
 
@@ -312,29 +312,29 @@ class SharedCall {
 };
 
 /// Rank 0's.
-Work told(Work work) {
+Work broadcast(Work work) {
     share(&work, sizeof work);
     return work;
 }
 
 /// What ranks above 0 do while rank 0 goes through the call.
 void serve(SharedCall& call) {
-    for (Work work = told({}); work != Work::end; work = told({}))
+    for (Work work = broadcast({}); work != Work::end; work = broadcast({}))
         if (work == Work::attend)
             call.attend(nullptr);
         else
             call.differentiate(nullptr);
 }
 
-files::FileCall read(const Words& words, const files::OptionValues& given, cli::Streams io) {
-    const files::NamedFile output{"-o", words.output};
+files::FileCall read(const Arguments& text, const files::OptionValues& given, cli::Streams io) {
+    const files::NamedFile output{"-o", text.output};
     or_throw(files::check_extension(output, ".npz"));
-    or_throw(files::check_outputs(files::files_of({"FILE", words.input}), {&output, 1}));
-    const auto folder = fs::absolute(words.output).parent_path();
+    or_throw(files::check_outputs(files::files_of({"FILE", text.input}), {&output, 1}));
+    const auto folder = fs::absolute(text.output).parent_path();
     if (std::error_code none; !fs::is_directory(folder, none))
         throw bad_input(
-            fmt::format("-o is {}; expected a file in a folder that is there", words.output));
-    files::FileCall call = read_call(words, given, io);
+            fmt::format("-o is {}; expected a file in a folder that is there", text.output));
+    files::FileCall call = read_call(text, given, io);
     if (call.spec.drops())
         throw bad_input(fmt::format("dropout is {}; expected 0: attnscope trace drops weights",
                                     call.spec.dropout));
@@ -344,15 +344,15 @@ files::FileCall read(const Words& words, const files::OptionValues& given, cli::
 }
 
 /// On rank 0: as the backend fused goes through a call, the pairs shared by all ranks.
-void go_through(const files::FileCall& file, const Words& words, SharedCall& shared,
+void go_through(const files::FileCall& file, const Arguments& text, SharedCall& shared,
                 const fs::path& parts, cli::Streams io) {
     const Call call = or_throw(validate(file.inputs, file.spec));
     const FusedKernels kernels{[&](const Call&, const HeadTensors& in) {
-                                   told(Work::attend);
+                                   broadcast(Work::attend);
                                    return std::optional(shared.attend(&in));
                                },
                                [&](const BackwardInputs& in) {
-                                   told(Work::differentiate);
+                                   broadcast(Work::differentiate);
                                    HeadGradients gradients = shared.differentiate(&in);
                                    finish_gradients(in, gradients);
                                    return std::optional(std::move(gradients));
@@ -360,32 +360,32 @@ void go_through(const files::FileCall& file, const Words& words, SharedCall& sha
     const Stopwatch watch;
     const Trace forward = or_throw(fused_forward(call, fused_stages(), kernels));
     std::optional<Trace> gradient;
-    if (words.grad) gradient = or_throw(fused_backward(call, forward, file.upstream, kernels));
+    if (text.grad) gradient = or_throw(fused_backward(call, forward, file.upstream, kernels));
     const double seconds = watch.seconds();
-    told(Work::end);
+    broadcast(Work::end);
     const auto entries =
         cli::trace_entries(file, forward, gradient ? &*gradient : nullptr, fused_stages());
-    cli::write_entries(words.output, entries, io);
+    cli::write_entries(text.output, entries, io);
     if (std::error_code none; !parts.empty()) fs::remove_all(parts, none);
-    (files::is_standard(words.output) ? io.err : io.out) << fmt::format(
-        "{}: {:.2f} s on {} ranks{}\n", words.output, seconds, rank_count(),
+    (files::is_standard(text.output) ? io.err : io.out) << fmt::format(
+        "{}: {:.2f} s on {} ranks{}\n", text.output, seconds, rank_count(),
         shared.found() > 0 ? fmt::format(", {} blocks were there", shared.found()) : "");
 }
 
-int attend(const CLI::App& app, const Words& words, cli::Streams io) {
-    if (words.input.empty()) throw bad_input("no FILE; expected tensors with Q, K and V");
-    if (words.output.empty()) throw bad_input("-o is missing; expected a file .npz");
-    const auto given = cli::given_options(app, words.attention);
+int attend(const CLI::App& app, const Arguments& text, cli::Streams io) {
+    if (text.input.empty()) throw bad_input("no FILE; expected tensors with Q, K and V");
+    if (text.output.empty()) throw bad_input("-o is missing; expected a file .npz");
+    const auto given = cli::given_options(app, text.attention);
     files::FileCall file;
-    on_first([&] { file = read(words, given, io); });
+    on_first([&] { file = read(text, given, io); });
     share(file.spec);
     share(&file.size, sizeof file.size);
     share(file.inputs.params[Param::sinks]);
     or_throw(check_one_kind_of_host());
     const fs::path parts =
-        files::is_standard(words.output) ? fs::path() : fs::path(words.output + ".parts");
+        files::is_standard(text.output) ? fs::path() : fs::path(text.output + ".parts");
     SharedCall shared(file, parts);
-    on_each([&] { is_first() ? go_through(file, words, shared, parts, io) : serve(shared); });
+    on_each([&] { is_first() ? go_through(file, text, shared, parts, io) : serve(shared); });
     return cli::kSuccess;
 }
 
@@ -394,13 +394,14 @@ int attend(const CLI::App& app, const Words& words, cli::Streams io) {
 int run_attend(cli::Args args, cli::Streams io) {
     CLI::App app("Computes one attention call on all ranks, as attnscope trace --backend fused.",
                  "attnscope-mpi attend");
-    Words words;
-    add_words(app, words, "tensors with Q, K and V, or X and its weights",
-              {"OUT.npz",
-               "the arrays that trace writes; blocks of a run that ended stand in OUT.npz.parts, "
-               "and the rest is computed"});
-    app.add_flag("--grad", words.grad, "the gradients too");
-    return cli::run_command(app, args, io, [&] { return attend(app, words, io); });
+    Arguments text;
+    add_description(
+        app, text, "tensors with Q, K and V, or X and its weights",
+        {"OUT.npz",
+         "the arrays that trace writes; blocks of a run that ended stand in OUT.npz.parts, "
+         "and the rest is computed"});
+    app.add_flag("--grad", text.grad, "the gradients too");
+    return cli::run_command(app, args, io, [&] { return attend(app, text, io); });
 }
 
 }  // namespace attn::cluster

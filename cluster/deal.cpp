@@ -62,7 +62,7 @@ void place(const std::vector<Tensor>& block, Index first, std::vector<Tensor>& t
 
 /// What the ranks have made of the blocks of a round, into the tensors of rank 0.
 void collect(Dealt mine, const std::vector<Index>& round, const Pieces& pieces,
-             std::span<const Shape> shapes, const KeptBlocks& kept, std::vector<Tensor>& all) {
+             std::span<const Shape> shapes, const SavedBlocks& saved, std::vector<Tensor>& all) {
     auto own = mine.begin();
     for (Index nth = 0; nth < std::ssize(round); ++nth) {
         const int owner = owner_of(nth);
@@ -76,7 +76,7 @@ void collect(Dealt mine, const std::vector<Index>& round, const Pieces& pieces,
             else if (owner != 0)
                 receive(tensor.values(), owner);
         if (!is_first()) continue;
-        kept.write(n, made);
+        saved.write(n, made);
         place(made, pieces.at(n).begin, all);
     }
 }
@@ -120,15 +120,15 @@ void Blocks::pass(const std::function<void(KeyRange rows, const std::vector<Tens
     });
 }
 
-std::vector<Tensor> assemble(const Pieces& pieces, std::span<const Shape> shapes, KeptBlocks& kept,
-                             const ComputeBlocks& compute) {
+std::vector<Tensor> assemble(const Pieces& pieces, std::span<const Shape> shapes,
+                             SavedBlocks& saved, const ComputeBlocks& compute) {
     std::vector<Tensor> all(shapes.size());
     std::vector<Index> missing;
     if (is_first()) {
         std::ranges::transform(shapes, all.begin(), Tensor::uninitialised);
         for (Index n = 0; n < pieces.count(); ++n) {
             auto block = empty_block(shapes, pieces.at(n));
-            if (kept.read(n, block))
+            if (saved.read(n, block))
                 place(block, pieces.at(n).begin, all);
             else
                 missing.push_back(n);
@@ -139,7 +139,7 @@ std::vector<Tensor> assemble(const Pieces& pieces, std::span<const Shape> shapes
     for (Index first = 0; first < std::ssize(missing); first += most) {
         const auto begin = missing.begin() + first;
         const std::vector<Index> round(begin, begin + std::min(most, std::ssize(missing) - first));
-        collect(compute(round), round, pieces, shapes, kept, all);
+        collect(compute(round), round, pieces, shapes, saved, all);
     }
     return all;
 }

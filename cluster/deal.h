@@ -31,7 +31,7 @@ struct Blocks {
 using ComputeBlocks = std::function<Dealt(const std::vector<Index>& blocks)>;
 /// Tensors of `shapes` on rank 0, none elsewhere, of blocks that are kept and, a round of them after the other, of those
 /// that are not: compute(blocks) is what this rank makes of its own of these.
-std::vector<Tensor> assemble(const Pieces& pieces, std::span<const Shape> shapes, KeptBlocks& kept,
-                             const ComputeBlocks& compute);
+std::vector<Tensor> assemble(const Pieces& pieces, std::span<const Shape> shapes,
+                             SavedBlocks& saved, const ComputeBlocks& compute);
 
 }  // namespace attn::cluster

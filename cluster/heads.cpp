@@ -10,7 +10,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/corpus.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "cluster/numbers.h"
 #include "cluster/parts.h"
 #include "cluster/world.h"
@@ -34,17 +34,17 @@ fs::path saved_of(const fs::path& saved, int rank) {
 
 /// What ranks above 0 kept in a run that ended, of however many.
 std::vector<fs::path> saved_by_others(const fs::path& saved) {
-    std::vector<fs::path> kept;
+    std::vector<fs::path> others;
     std::error_code none;
     const fs::path folder = saved.has_parent_path() ? saved.parent_path() : fs::path(".");
     const std::string begin = saved.filename().string() + ".";
     for (const auto& entry : fs::directory_iterator(folder, none)) {
         const std::string name = entry.path().filename().string();
         if (name.starts_with(begin) && files::number_in<int>(name.substr(begin.size())))
-            kept.push_back(entry.path());
+            others.push_back(entry.path());
     }
-    std::ranges::sort(kept);
-    return kept;
+    std::ranges::sort(others);
+    return others;
 }
 
 /// All that was kept, in the file of rank 0.
@@ -97,12 +97,12 @@ void gather(CorpusResult& result) {
             or_throw(parse_corpus_lines(receive_text(from), fmt::format("rank {}", from)))));
 }
 
-int heads(const HeadsArguments& words, cli::Streams io) {
-    if (words.model.empty()) throw bad_input("no FILE; expected a trained model's folder");
-    if (words.corpus.texts.empty()) throw bad_input("--texts is missing; expected a file of texts");
-    if (words.output.empty() || files::is_standard(words.output))
+int heads(const HeadsArguments& text, cli::Streams io) {
+    if (text.model.empty()) throw bad_input("no FILE; expected a trained model's folder");
+    if (text.corpus.texts.empty()) throw bad_input("--texts is missing; expected a file of texts");
+    if (text.output.empty() || files::is_standard(text.output))
         throw bad_input("-o is missing; expected .npz, .jsonl or .csv");
-    files::CorpusJob job = cli::corpus_job(words.model, words.corpus, words.sort, words.output);
+    files::CorpusJob job = cli::corpus_job(text.model, text.corpus, text.sort, text.output);
     on_first([&] {
         gather_saved(job.saved);
         files::CorpusRun{job};  // says what is wrong before every rank does
@@ -111,11 +111,11 @@ int heads(const HeadsArguments& words, cli::Streams io) {
     job.saved = saved_of(job.saved, rank());
     on_each([&] {
         files::CorpusRun run(job);
-        compute(run, words.corpus.texts);
+        compute(run, text.corpus.texts);
         gather(run.result());
-        if (is_first()) cli::put_out(run.result(), words.sort, words.output, io);
+        if (is_first()) cli::put_out(run.result(), text.sort, text.output, io);
         meet();  // until it is written
-        run.forget();
+        run.clear();
     });
     return cli::kSuccess;
 }
@@ -126,12 +126,12 @@ int run_corpus(cli::Args args, cli::Streams io) {
     CLI::App app(
         "Measures every head of a model over a corpus; what attnscope heads --texts gives.",
         "attnscope-mpi heads");
-    HeadsArguments words;
-    app.add_option("FILE", words.model, "a trained model's folder, or .gguf");
-    cli::add_corpus_options(app, words.corpus);
-    cli::add_value(app, "--sort", words.sort, "MEASURE", "of CSV: by its mean, largest first");
-    cli::add_value(app, "-o,--output", words.output, "OUT", ".npz, .jsonl or .csv");
-    return cli::run_command(app, args, io, [&] { return heads(words, io); });
+    HeadsArguments text;
+    app.add_option("FILE", text.model, "a trained model's folder, or .gguf");
+    cli::add_corpus_options(app, text.corpus);
+    cli::add_value(app, "--sort", text.sort, "MEASURE", "of CSV: by its mean, largest first");
+    cli::add_value(app, "-o,--output", text.output, "OUT", ".npz, .jsonl or .csv");
+    return cli::run_command(app, args, io, [&] { return heads(text, io); });
 }
 
 }  // namespace attn::cluster

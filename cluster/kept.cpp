@@ -27,8 +27,8 @@ std::string array(std::size_t n) { return fmt::format("a{}", n); }
 
 }  // namespace
 
-KeptBlocks::KeptBlocks(const fs::path& parts, std::string_view pass, const AttentionSpec& spec,
-                       const std::vector<const Tensor*>& of) {
+SavedBlocks::SavedBlocks(const fs::path& parts, std::string_view pass, const AttentionSpec& spec,
+                         const std::vector<const Tensor*>& of) {
     if (parts.empty()) return;
     std::uint64_t hash = hash_text(files::options_to_json(spec));
     for (const Tensor* tensor : of) hash = mix(hash, hash_of(*tensor));
@@ -37,9 +37,9 @@ KeptBlocks::KeptBlocks(const fs::path& parts, std::string_view pass, const Atten
     make_folder(folder_);
 }
 
-fs::path KeptBlocks::file(Index block) const { return folder_ / fmt::format("{:06}.npz", block); }
+fs::path SavedBlocks::file(Index block) const { return folder_ / fmt::format("{:06}.npz", block); }
 
-bool KeptBlocks::read(Index block, std::vector<Tensor>& tensors) {
+bool SavedBlocks::read(Index block, std::vector<Tensor>& tensors) {
     std::error_code none;
     if (folder_.empty() || !fs::exists(file(block), none)) return false;
     const auto read = read_npz(file(block));
@@ -54,7 +54,7 @@ bool KeptBlocks::read(Index block, std::vector<Tensor>& tensors) {
     return read.has_value();
 }
 
-void KeptBlocks::write(Index block, const std::vector<Tensor>& tensors) const {
+void SavedBlocks::write(Index block, const std::vector<Tensor>& tensors) const {
     if (folder_.empty()) return;
     std::vector<NpzEntry> entries;
     for (const Tensor& tensor : tensors)

@@ -11,13 +11,13 @@ namespace attn::cluster {
 
 /// Blocks that a pass has made, in files of rank 0, so that the same command goes on where a run ended. Each appears whole
 /// or not at all.
-class KeptBlocks {
+class SavedBlocks {
   public:
     /// Keeps nothing.
-    KeptBlocks() = default;
+    SavedBlocks() = default;
     /// In a folder of `parts` whose name is made of every bit of `of` and of what is computed with it. "": keeps nothing.
-    KeptBlocks(const std::filesystem::path& parts, std::string_view pass, const AttentionSpec& spec,
-               const std::vector<const Tensor*>& of);
+    SavedBlocks(const std::filesystem::path& parts, std::string_view pass,
+                const AttentionSpec& spec, const std::vector<const Tensor*>& of);
 
     /// Fills tensors of the block's shapes. False where it is not there, is damaged or has other sizes.
     bool read(Index block, std::vector<Tensor>& tensors);

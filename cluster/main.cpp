@@ -43,8 +43,8 @@ int dispatch(cli::Args args, cli::Streams io) {
                        "attnscope-mpi", io);
 }
 
-int run(int count, char** words) {
-    const std::vector<std::string> args(words + std::min(count, 1), words + count);
+int run(int count, char** text) {
+    const std::vector<std::string> args(text + std::min(count, 1), text + count);
     std::ostream silent(nullptr);  // what every rank would say is said once
     std::ostream& out = is_first() ? std::cout : silent;
     std::ostream& err = is_first() ? std::cerr : silent;
@@ -55,9 +55,9 @@ int run(int count, char** words) {
 }  // namespace
 }  // namespace attn::cluster
 
-int main(int count, char** words) {
+int main(int count, char** text) {
     attn::cli::write_printable();
     attn::files::hold_signals_while_saving();
-    const attn::cluster::World world(&count, &words);
-    return attn::cluster::run(count, words);
+    const attn::cluster::World world(&count, &text);
+    return attn::cluster::run(count, text);
 }

@@ -106,17 +106,17 @@ void write_operand(const fs::path& file, const Tensor& tensor) {
     }));
 }
 
-void begin(const Words& words, const files::OptionValues& given, cli::Streams io, Job& job) {
-    const fs::path folder(words.output);
+void begin(const Arguments& text, const files::OptionValues& given, cli::Streams io, Job& job) {
+    const fs::path folder(text.output);
     std::error_code none;
     if (fs::exists(folder, none) && !fs::is_directory(folder, none))
-        throw bad_input(fmt::format("-o is {}, a file; expected a folder", words.output));
-    files::FileCall call = read_call(words, given, io);
+        throw bad_input(fmt::format("-o is {}, a file; expected a folder", text.output));
+    files::FileCall call = read_call(text, given, io);
     project_inputs(call);
     job.source = or_throw(large::weight_source(call.inputs, call.spec));
     make_folder(folder);
     job.strips = large::strips_folder(folder, job.source);
-    if (!fs::equivalent(words.input, folder, none)) write_call(call, folder);
+    if (!fs::equivalent(text.input, folder, none)) write_call(call, folder);
     make_folder(job.strips);
     write_operand(operand_file(job, "q"), *job.source.q);
     write_operand(operand_file(job, "k"), *job.source.k);
@@ -319,19 +319,19 @@ void compute(const Job& job, cli::Streams io) {
                           computed, watch.seconds(), rank_count(), waited);
 }
 
-int map(const CLI::App& app, const Words& words, cli::Streams io) {
-    if (words.input.empty()) throw bad_input("no FILE; expected tensors with Q and K");
-    if (words.output.empty()) throw bad_input("-o is missing; expected a folder");
-    const auto given = cli::given_options(app, words.attention);
+int map(const CLI::App& app, const Arguments& text, cli::Streams io) {
+    if (text.input.empty()) throw bad_input("no FILE; expected tensors with Q and K");
+    if (text.output.empty()) throw bad_input("-o is missing; expected a folder");
+    const auto given = cli::given_options(app, text.attention);
     Job job;
-    on_first([&] { begin(words, given, io, job); });
+    on_first([&] { begin(text, given, io, job); });
     share_job(job);
     or_throw(check_one_kind_of_host());
     on_each([&] { compute(job, io); });
     on_first([&] {
         std::error_code none;
         for (const char* name : {"q", "k"}) fs::remove(operand_file(job, name), none);
-        io.out << fmt::format("attnscope {} shows it\n", words.output);
+        io.out << fmt::format("attnscope {} shows it\n", text.output);
     });
     return cli::kSuccess;
 }
@@ -341,11 +341,11 @@ int map(const CLI::App& app, const Words& words, cli::Streams io) {
 int run_map(cli::Args args, cli::Streams io) {
     CLI::App app("Computes the exact overview of an attention map into a folder.",
                  "attnscope-mpi map");
-    Words words;
-    add_words(
-        app, words, "tensors with Q and K, or X and its weights",
+    Arguments text;
+    add_description(
+        app, text, "tensors with Q and K, or X and its weights",
         {"DIR", "the folder; where it holds strips of the same map already, the rest is computed"});
-    return cli::run_command(app, args, io, [&] { return map(app, words, io); });
+    return cli::run_command(app, args, io, [&] { return map(app, text, io); });
 }
 
 }  // namespace attn::cluster

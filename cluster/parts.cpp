@@ -11,22 +11,23 @@
 
 namespace attn::cluster {
 
-void add_words(CLI::App& app, Words& words, const char* input, const Output& output) {
-    words.name = app.get_name();
-    app.add_option("FILE", words.input, input);
-    cli::add_value(app, "-o,--output", words.output, output.placeholder, output.words);
-    cli::add_number(app, "--layer", words.layer, "N", files::whole_numbers(0, files::kMostLayer),
+void add_description(CLI::App& app, Arguments& text, const char* input, const Output& output) {
+    text.name = app.get_name();
+    app.add_option("FILE", text.input, input);
+    cli::add_value(app, "-o,--output", text.output, output.placeholder, output.text);
+    cli::add_number(app, "--layer", text.layer, "N", files::whole_numbers(0, files::kMostLayer),
                     "of a file with several layers");
-    cli::add_call_options(app, words.attention);
+    cli::add_call_options(app, text.attention);
 }
 
-files::FileCall read_call(const Words& words, const files::OptionValues& given, cli::Streams io) {
+files::FileCall read_call(const Arguments& text, const files::OptionValues& given,
+                          cli::Streams io) {
     files::FileCall call =
-        or_throw(files::read_call(words.input, given, cli::parse_layer(words.layer)));
-    for (const Note& note : call.notes) cli::write_note(note, words.name, io);
+        or_throw(files::read_call(text.input, given, cli::parse_layer(text.layer)));
+    for (const Note& note : call.notes) cli::write_note(note, text.name, io);
     if (call.operation || call.given)
         throw bad_input(fmt::format("{}: expected Q, K and V, or X and its weights, under softmax",
-                                    words.input));
+                                    text.input));
     return call;
 }
 

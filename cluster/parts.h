@@ -19,7 +19,7 @@ int run_attend(cli::Args args, cli::Streams io);
 int run_corpus(cli::Args args, cli::Streams io);
 
 /// What a command is given: those of `trace`.
-struct Words {
+struct Arguments {
     std::string name;  // "attnscope-mpi map"
     std::string input;
     std::string output;
@@ -30,11 +30,11 @@ struct Words {
 /// "attnscope-mpi map" with what every command has: FILE, -o OUTPUT, --layer and the options of a call.
 struct Output {
     const char* placeholder;
-    const char* words;
+    const char* text;
 };
-void add_words(CLI::App& app, Words& words, const char* input, const Output& output);
+void add_description(CLI::App& app, Arguments& text, const char* input, const Output& output);
 /// FILE, its notes said; a call of softmax alone.
-files::FileCall read_call(const Words& words, const files::OptionValues& given, cli::Streams io);
+files::FileCall read_call(const Arguments& text, const files::OptionValues& given, cli::Streams io);
 void make_folder(const std::filesystem::path& folder);
 
 /// Does `work` on rank 0 alone; where it throws, every rank throws, and rank 0 says why.

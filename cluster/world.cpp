@@ -60,7 +60,7 @@ std::string kind_of_host() {
 
 }  // namespace
 
-World::World(int* count, char*** words) { MPI_Init(count, words); }
+World::World(int* count, char*** text) { MPI_Init(count, text); }
 World::~World() { MPI_Finalize(); }
 
 int rank() {

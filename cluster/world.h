@@ -11,7 +11,7 @@ namespace attn::cluster {
 /// MPI while it lives: one rank a process, one thread a rank.
 class World {
   public:
-    World(int* count, char*** words);
+    World(int* count, char*** text);
     ~World();
     World(const World&) = delete;
     World& operator=(const World&) = delete;

@@ -33,7 +33,7 @@ void* map_block(std::size_t bytes) {
 }
 
 /// Freed blocks, oldest first. An allocator's own state: no result depends on it.
-class KeptBlocks {
+class CachedBlocks {
   public:
     /// The newest of that size; nullptr when there is none.
     void* take(std::size_t bytes) {
@@ -42,7 +42,7 @@ class KeptBlocks {
                                         [&](const Block& block) { return block.bytes == bytes; });
         if (found == blocks_.rend()) return nullptr;
         void* const start = found->start;
-        kept_ -= bytes;
+        cached_bytes_ -= bytes;
         blocks_.erase(std::next(found).base());
         return start;
     }
@@ -56,7 +56,7 @@ class KeptBlocks {
         const std::scoped_lock lock(mutex_);
         shrink_to(most_ - bytes);
         blocks_.push_back({start, bytes});
-        kept_ += bytes;
+        cached_bytes_ += bytes;
     }
 
     void release() {
@@ -66,7 +66,7 @@ class KeptBlocks {
 
     std::size_t bytes() {
         const std::scoped_lock lock(mutex_);
-        return kept_;
+        return cached_bytes_;
     }
 
   private:
@@ -76,9 +76,9 @@ class KeptBlocks {
     };
 
     void shrink_to(std::size_t most) {
-        while (kept_ > most) {
+        while (cached_bytes_ > most) {
             munmap(blocks_.front().start, blocks_.front().bytes);
-            kept_ -= blocks_.front().bytes;
+            cached_bytes_ -= blocks_.front().bytes;
             blocks_.pop_front();
         }
     }
@@ -87,12 +87,12 @@ class KeptBlocks {
         std::min(kMaxCachedBytes, static_cast<std::size_t>(memory_bytes()) / 8);
     std::mutex mutex_;
     std::deque<Block> blocks_;
-    std::size_t kept_ = 0;
+    std::size_t cached_bytes_ = 0;
 };
 
 /// Never destroyed: tensors of static storage may outlive whatever would destroy it.
-KeptBlocks& cached_blocks() {
-    static auto* const blocks = new KeptBlocks;
+CachedBlocks& cached_blocks() {
+    static auto* const blocks = new CachedBlocks;
     return *blocks;
 }
 
@@ -100,7 +100,7 @@ KeptBlocks& cached_blocks() {
 
 void* take_block(std::size_t bytes) {
     const std::size_t whole = rounded(bytes);
-    if (void* const kept = cached_blocks().take(whole)) return kept;
+    if (void* const retained = cached_blocks().take(whole)) return retained;
     try {
         return map_block(whole);
     } catch (const std::bad_alloc&) {

@@ -64,10 +64,10 @@ StageCost projection(Stage stage, const Sizes& x, const Sizes& w, const Sizes& r
 StageCost of_pairs(Stage stage, Index factor, CostPass pass) {
     CostFormula flop;
     if (factor > 0) flop.push_back({factor, kPairs});
-    const bool kept = stage == Stage::weights && pass == CostPass::forward;
+    const bool stored = stage == Stage::weights && pass == CostPass::forward;
     const bool two = stage == Stage::weights && pass == CostPass::backward;
     return {stage, flop, two ? bytes({kPairs, kPairs}) : bytes({kPairs}), bytes({kPairs}),
-            kept ? bytes({kPairs}) : CostFormula{}};
+            stored ? bytes({kPairs}) : CostFormula{}};
 }
 
 StageCost scores(CostPass pass) {
@@ -105,7 +105,7 @@ Result<void> check_counts(const CostSizes& sizes) {
     for (const CostPass pass : {CostPass::forward, CostPass::backward}) {
         CostFormula all;
         for (const StageCost& cost : stage_costs(pass, sizes))
-            for (const CostFormula* part : {&cost.flop, &cost.read, &cost.written, &cost.kept})
+            for (const CostFormula* part : {&cost.flop, &cost.read, &cost.written, &cost.stored})
                 all.insert(all.end(), part->begin(), part->end());
         if (!count_of(all, sizes))
             return bad_input("the sizes are too large together: a count is above 2⁶³ − 1");
@@ -192,7 +192,7 @@ Result<void> check_cost(const CostSizes& sizes) {
         const CostSizeInfo& of = kSizes[n];
         const Index value = sizes.values[n];
         if (value < of.least || value > of.most)
-            return bad_input(fmt::format("{} ({}) is {}: it must be {} to {}", of.symbol, of.words,
+            return bad_input(fmt::format("{} ({}) is {}: it must be {} to {}", of.symbol, of.text,
                                          value, of.least, of.most));
     }
     if (sizes[heads] % sizes[kv_heads] != 0)

@@ -36,7 +36,7 @@ inline constexpr std::size_t kCostSizeCount = 12;
 struct CostSizeInfo {
     std::string_view key;     // of files
     std::string_view symbol;  // in formulas
-    std::string_view words;
+    std::string_view text;
     Index least, most;
 };
 const CostSizeInfo& info(CostSize size);
@@ -72,7 +72,7 @@ struct StageCost {
     CostFormula flop;
     CostFormula read, written;  // bytes
     CostFormula
-        kept;  // bytes: forward the operands of the backward pass, backward the gradients of parameters
+        stored;  // bytes: forward the operands of the backward pass, backward the gradients of parameters
 };
 /// Q, K, V, scores, scaled, masked, weights, context, output, in this order. With d_model = 0 Q, K and V are
 /// given and not computed; d_out = 0: the call has no W_O.

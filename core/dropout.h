@@ -14,8 +14,8 @@ inline double dropout_factor(const AttentionSpec& spec, const Dimensions& size, 
                              Index i, Index j) {
     if (!spec.drops()) return 1.0;
     const Index flat = ((b * size.heads + h) * size.tq + i) * size.tk + j;
-    const bool kept = uniform(spec.seed, static_cast<std::uint64_t>(flat)) >= spec.dropout;
-    return kept ? 1.0 / (1.0 - spec.dropout) : 0.0;
+    const bool retained = uniform(spec.seed, static_cast<std::uint64_t>(flat)) >= spec.dropout;
+    return retained ? 1.0 / (1.0 - spec.dropout) : 0.0;
 }
 
 /// to[j] = from[j] · factor of pair (b,h,i,j): row i of Ã from A, and of d_A from d_Ã.

@@ -74,10 +74,10 @@ Result<Trace> attend(const Inputs& inputs, const AttentionSpec& spec, const Back
 
 Result<Trace> attend(const Call& call, const Backend& backend, StageSet keep,
                      const RunControl& control) {
-    if (auto fine = check_keep(backend, keep); !fine) return tl::unexpected(fine.error());
-    const StageSet kept = keep & backend.stages();
-    if (auto fine = check_supports(backend, call); !fine) return tl::unexpected(fine.error());
-    return without_throwing([&] { return backend.forward(call, kept, control); });
+    if (auto valid = check_keep(backend, keep); !valid) return tl::unexpected(valid.error());
+    const StageSet stored = keep & backend.stages();
+    if (auto valid = check_supports(backend, call); !valid) return tl::unexpected(valid.error());
+    return without_throwing([&] { return backend.forward(call, stored, control); });
 }
 
 Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, const Trace& forward,
@@ -100,9 +100,9 @@ Result<Trace> attend_backward(const Inputs& inputs, const AttentionSpec& spec, c
 Result<Trace> attend_backward(const Call& call, const Trace& forward, const Upstream& upstream,
                               const Backend& backend, const RunControl& control) {
     if (!backend.has_backward()) return no_backward(backend);
-    if (auto fine = check_supports(backend, call); !fine) return tl::unexpected(fine.error());
-    if (auto fine = validate_backward(call, forward, upstream, backend.stages()); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_supports(backend, call); !valid) return tl::unexpected(valid.error());
+    if (auto valid = validate_backward(call, forward, upstream, backend.stages()); !valid)
+        return tl::unexpected(valid.error());
     return without_throwing([&] { return backend.backward(call, forward, upstream, control); });
 }
 
@@ -122,8 +122,8 @@ Result<TraceD> attend_exact_backward(const InputsD& inputs, const AttentionSpec&
     return without_throwing([&]() -> Result<TraceD> {
         const Result<CallD> call = validate(inputs, spec);
         if (!call) return tl::unexpected(call.error());
-        if (auto fine = validate_backward(*call, forward, upstream); !fine)
-            return tl::unexpected(fine.error());
+        if (auto valid = validate_backward(*call, forward, upstream); !valid)
+            return tl::unexpected(valid.error());
         if (auto fits = check_fits_in_memory(call->size(), spec, all_stages(), sizeof(double));
             !fits)
             return tl::unexpected(fits.error());

@@ -12,7 +12,7 @@ namespace attn {
 /// weights, dropped (when p > 0) and context.
 template <class Scalar>
 Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>& forward,
-                               const UpstreamOf<Scalar>& upstream, StageSet kept = all_stages());
+                               const UpstreamOf<Scalar>& upstream, StageSet stored = all_stages());
 extern template Result<void> validate_backward(const Call&, const Trace&, const Upstream&,
                                                StageSet);
 extern template Result<void> validate_backward(const CallD&, const TraceD&, const UpstreamD&,

@@ -73,8 +73,8 @@ AttentionSpec following(Stage from, AttentionSpec spec) {
 
 Result<Dimensions> sizes_from(Stage from, const Shape& pairs, const Inputs& beside,
                               const AttentionSpec& spec) {
-    if (auto fine = check_given_stage(from, pairs, beside, spec); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_given_stage(from, pairs, beside, spec); !valid)
+        return tl::unexpected(valid.error());
     return validate(substitutes(pairs, beside), following(from, spec)).map([&](const Call& call) {
         Dimensions size = call.size();
         size.d_k = 0;
@@ -86,8 +86,8 @@ Result<Dimensions> sizes_from(Stage from, const Shape& pairs, const Inputs& besi
 Result<GivenTrace> attend_from(Stage from, const Tensor& pairs, const Inputs& beside,
                                const AttentionSpec& spec, StageSet keep,
                                const RunControl& control) {
-    if (auto fine = check_given_stage(from, pairs.shape(), beside, spec); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_given_stage(from, pairs.shape(), beside, spec); !valid)
+        return tl::unexpected(valid.error());
     const Inputs in = substitutes(pairs.shape(), beside);
     const AttentionSpec after = following(from, spec);
     const auto sized = validate(in, after);

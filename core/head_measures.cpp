@@ -354,7 +354,7 @@ std::optional<HeadLabel> propose_label(const HeadRows& head) {
             if (!best || label->lift() > best->lift()) best = label;
         }
     if (best && best->name == diagonal)
-        if (const auto words = same_word_label(head, rows)) best = words;
+        if (const auto text = same_word_label(head, rows)) best = text;
     if (best) return best;
     const auto first = sink_label(head, rows);
     if (first && first->lift() >= kSinkLift) return first;

@@ -89,8 +89,8 @@ double turn(const PlanePoint& o, const PlanePoint& a, const PlanePoint& b) {
 
 Result<MemoryRead> read_memory(const Memory& memory, std::span<const double> query,
                                double temperature) {
-    if (auto fine = check_memory(memory, query, temperature); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_memory(memory, query, temperature); !valid)
+        return tl::unexpected(valid.error());
     AttentionSpec spec;
     spec.scale = ScaleKind::none;
     spec.temperature = temperature;

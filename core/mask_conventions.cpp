@@ -19,7 +19,7 @@ float masked_score(const MaskConvention& convention, float score, bool entry) {
     const bool allowed = entry == (convention.reading == MaskReading::keep);
     if (allowed) return score;
     const float fill = fill_value(convention.fill);
-    return convention.way == FillMode::written ? fill : score + fill;
+    return convention.mode == FillMode::written ? fill : score + fill;
 }
 
 /// Whether the reading forbids that pair; a mask that is added forbids none.

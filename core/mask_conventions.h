@@ -32,7 +32,7 @@ enum class EmptyResult : std::uint8_t { computed, zero, uniform };
 struct MaskConvention {
     MaskReading reading = MaskReading::keep;
     MaskFill fill = MaskFill::minus_infinity;
-    FillMode way = FillMode::written;
+    FillMode mode = FillMode::written;
     MaskMoment moment = MaskMoment::before;
     EmptyResult empty = EmptyResult::computed;
 };

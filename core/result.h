@@ -70,7 +70,8 @@ struct Note {
     std::string text;
     NoteCode code = NoteCode::general;
 
-    Note(std::string words, NoteCode of = NoteCode::general) : text(std::move(words)), code(of) {}
+    Note(std::string message, NoteCode of = NoteCode::general)
+        : text(std::move(message)), code(of) {}
     bool operator==(const Note&) const = default;
 };
 /// "it is rounded; it has 2 heads"

@@ -140,7 +140,7 @@ struct StageInfo {
     ColorScale colors;
     Role role;
     std::array<std::optional<Operand>, 3> operands;  // operands -> result, left to right
-    std::string_view words;                          // one plain sentence: what just happened
+    std::string_view text;                           // one plain sentence: what just happened
     std::string_view source;                         // where the mathematics comes from
 };
 

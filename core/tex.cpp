@@ -66,15 +66,15 @@ std::optional<Node> sign(char c) {
 }
 
 /// A + or − with nothing before it to add to is a sign of its number.
-void settle_signs(std::vector<Node>& nodes) {
+void resolve_signs(std::vector<Node>& nodes) {
     const Node* before = nullptr;
     for (Node& node : nodes) {
         const bool begins = !before || before->spacing == Spacing::binary ||
                             before->spacing == Spacing::relation ||
                             before->spacing == Spacing::punctuation;
         if (node.spacing == Spacing::binary && begins) node.spacing = Spacing::ordinary;
-        if (node.spacing != Spacing::space && node.form != Form::words) before = &node;
-        if (node.form == Form::words) before = nullptr;
+        if (node.spacing != Spacing::space && node.form != Form::text) before = &node;
+        if (node.form == Form::text) before = nullptr;
     }
 }
 
@@ -115,7 +115,7 @@ class Parser {
             if (!node) return node;
             row.parts.push_back(std::move(*node));
         }
-        settle_signs(row.parts);
+        resolve_signs(row.parts);
         return row;
     }
     bool ends_row(std::string_view close) const {
@@ -206,7 +206,7 @@ class Parser {
         const std::string_view name = command_name();
         if (name == "left") return atom();
         if (name == "|") return fence("‖", "‖", "\\|");
-        if (name == "text") return words();
+        if (name == "text") return text();
         if (name == "mathrm" || name == "operatorname") return word();
         if (name == "tilde" || name == "hat") return accent(name);
         if (name == "frac") return of_arguments(Kind::fraction, 2);
@@ -253,9 +253,9 @@ class Parser {
     }
 
     /// \text{…}: anything, with its escapes.
-    Result<Node> words() {
+    Result<Node> text() {
         if (!take("{")) return wrong("words in { } are expected");
-        Node node = symbol("", Spacing::ordinary, Form::words);
+        Node node = symbol("", Spacing::ordinary, Form::text);
         while (!rest_.empty() && rest_.front() != '}')
             if (!take_letter(node.text)) return wrong("an escape in words is not known");
         if (!take("}")) return wrong("a { stays open");
@@ -291,17 +291,17 @@ class Parser {
 
 Result<Node> parse(std::string_view source) { return Parser(source).whole(); }
 
-std::string text_of(std::string_view words) {
+std::string text_of(std::string_view text) {
     std::string escaped;
-    for (std::size_t n = 0; n < words.size(); ++n) {
-        const char c = words[n];
+    for (std::size_t n = 0; n < text.size(); ++n) {
+        const char c = text[n];
         if (std::string_view("_%&#${}").find(c) != std::string_view::npos)
             escaped += {'\\', c};
         else if (c == '\\')
             escaped += "\\textbackslash{}";
         else if (c == '^' || c == '~')
             escaped += std::string("\\") + c + "{}";
-        else if (const CodePoint found = first_code_point(words.substr(n));
+        else if (const CodePoint found = first_code_point(text.substr(n));
                  found.value >= U'₀' && found.value <= U'₉') {
             escaped += "$_" + std::to_string(found.value - U'₀') + "$";
             n += found.bytes - 1;

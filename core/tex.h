@@ -15,7 +15,7 @@ namespace attn::tex {
 
 enum class Kind : std::uint8_t { row, symbol, script, fraction, root, big_op, fence };
 /// How a symbol is set: variables slant, words of a language have the face of words.
-enum class Form : std::uint8_t { italic, upright, words };
+enum class Form : std::uint8_t { italic, upright, text };
 /// The role of a symbol in a row, which decides the space around it.
 enum class Spacing : std::uint8_t { ordinary, function, binary, relation, punctuation, space };
 
@@ -40,6 +40,6 @@ std::string plain_text(std::string_view source);
 std::string plain_text(const Node& node);
 
 /// Any words as \text{…}: what TeX would take for a command is escaped. Small digits become indices.
-std::string text_of(std::string_view words);
+std::string text_of(std::string_view text);
 
 }  // namespace attn::tex

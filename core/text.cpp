@@ -101,10 +101,10 @@ std::string shortened(std::string_view text, std::size_t most) {
     return part;
 }
 
-std::string choices(std::span<const std::string> words) {
+std::string choices(std::span<const std::string> items) {
     std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    for (std::size_t i = 0; i < items.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == items.size() ? " or " : ", ") + items[i];
     return text;
 }
 

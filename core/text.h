@@ -29,7 +29,7 @@ inline constexpr std::size_t kMostQuoted = 40;
 /// characters become spaces. Reads no more of the text than it gives back.
 std::string shortened(std::string_view text, std::size_t most = kMostQuoted);
 /// "a, b or c"
-std::string choices(std::span<const std::string> words);
+std::string choices(std::span<const std::string> items);
 /// For a terminal: what it would obey is written out, "\x1b[2J" of an escape sequence, and bytes that are no UTF-8 are U+FFFD.
 /// Control characters other than line breaks and tabs, and characters that turn the direction of text.
 std::string printable(std::string_view text);

@@ -64,8 +64,8 @@ std::string first_of(std::initializer_list<std::string> complaints) {
 }
 
 template <class... Args>
-std::string unless(bool fine, fmt::format_string<Args...> sentence, Args&&... args) {
-    if (fine) return {};
+std::string unless(bool valid, fmt::format_string<Args...> sentence, Args&&... args) {
+    if (valid) return {};
     return fmt::format(sentence, std::forward<Args>(args)...);
 }
 
@@ -463,7 +463,7 @@ template Result<CallD> validate(const InputsD& inputs, const AttentionSpec& spec
 
 template <class Scalar>
 Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>& forward,
-                               const UpstreamOf<Scalar>& upstream, StageSet kept) {
+                               const UpstreamOf<Scalar>& upstream, StageSet stored) {
     if (upstream.stage != Stage::context && upstream.stage != Stage::output)
         return bad_input(
             fmt::format("the upstream gradient is given at {}: give it at context or "
@@ -477,7 +477,7 @@ Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>
     for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot,
                               Stage::weights, Stage::dropped, Stage::context}) {
         const Shape needed = stage_shape(stage, call.size(), call.spec());
-        if (kept[index_of(stage)] && needed.count() != 0 && forward[stage].shape() != needed)
+        if (stored[index_of(stage)] && needed.count() != 0 && forward[stage].shape() != needed)
             return bad_input(
                 fmt::format("the forward trace holds {} as {} but backward needs {}: "
                             "attend with every stage kept",

@@ -5,7 +5,7 @@
 
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/text.h"
 
 namespace attn::cli {
@@ -29,11 +29,12 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 // Called when words were left over; an unknown option explains stray words better than they do.
-std::string complaint_about(const std::vector<std::string>& words, const CLI::App& app) {
-    const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {
-        return word.size() > 1 && word.starts_with('-');
-    });
-    if (option == words.end()) return fmt::format("'{}' is one argument too many", words.front());
+std::string complaint_about(const std::vector<std::string>& arguments, const CLI::App& app) {
+    const auto option = std::find_if(
+        arguments.begin(), arguments.end(),
+        [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
+    if (option == arguments.end())
+        return fmt::format("'{}' is one argument too many", arguments.front());
     const std::string name = option->substr(0, option->find('='));
     return fmt::format("there is no option {}{}", name,
                        files::did_you_mean(name, option_names(app)));
@@ -115,13 +116,13 @@ Json error_json(const Error& error, std::string_view command) {
 }
 
 template <class Wanted>
-void add_options(CLI::App& app, AttentionArguments& words, const Wanted& wanted) {
+void add_options(CLI::App& app, AttentionArguments& text, const Wanted& wanted) {
     for (const files::AttentionOption& option : files::attention_options()) {
         if (!wanted(option)) continue;
         const std::string flag = fmt::format("--{}", option.name);
         if (app.get_option_no_throw(flag) != nullptr) continue;  // --scale of the window
-        std::string& value = words[std::string(option.name)];
-        const std::string help = files::with_bounds(option.words, option.range);
+        std::string& value = text[std::string(option.name)];
+        const std::string help = files::with_bounds(option.text, option.range);
         CLI::Option* const declared =
             option.alone.empty()
                 ? app.add_option(flag, value, help)->type_name(std::string(option.placeholder))
@@ -189,22 +190,22 @@ int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>
     return done ? *done : report(done.error(), app.get_name(), io);
 }
 
-void add_attention_options(CLI::App& app, AttentionArguments& words) {
-    add_options(app, words, [](const files::AttentionOption&) { return true; });
+void add_attention_options(CLI::App& app, AttentionArguments& text) {
+    add_options(app, text, [](const files::AttentionOption&) { return true; });
 }
 
-void add_call_options(CLI::App& app, AttentionArguments& words) {
-    app.parse_complete_callback([&app, &words] {  // what was not typed
-        std::erase_if(words, [&](const auto& each) { return app.count("--" + each.first) == 0; });
+void add_call_options(CLI::App& app, AttentionArguments& text) {
+    app.parse_complete_callback([&app, &text] {  // what was not typed
+        std::erase_if(text, [&](const auto& each) { return app.count("--" + each.first) == 0; });
     });
-    add_options(app, words, [](const files::AttentionOption& option) {
+    add_options(app, text, [](const files::AttentionOption& option) {
         return option.group != files::kOperationGroup;
     });
 }
 
-files::OptionValues given_options(const CLI::App& app, const AttentionArguments& words) {
+files::OptionValues given_options(const CLI::App& app, const AttentionArguments& description) {
     files::OptionValues given;
-    for (const auto& [name, text] : words)
+    for (const auto& [name, text] : description)
         if (app.count("--" + name) > 0) given[name] = {"--" + name, text};
     return given;
 }

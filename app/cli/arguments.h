@@ -22,15 +22,15 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io);
 
 /// An option that takes a value, which the help calls `value`.
 template <class T>
-void add_value(CLI::App& app, std::string names, T& into, std::string value, std::string words) {
-    app.add_option(std::move(names), into, std::move(words))->type_name(std::move(value));
+void add_value(CLI::App& app, std::string names, T& into, std::string value, std::string text) {
+    app.add_option(std::move(names), into, std::move(text))->type_name(std::move(value));
 }
 
 /// The same of a number, or a list of them: any other is refused, and the help gives the range.
 template <class T>
 void add_number(CLI::App& app, std::string names, T& into, std::string value,
-                const files::NumberRange& range, std::string_view words) {
-    app.add_option(std::move(names), into, files::with_bounds(words, range))
+                const files::NumberRange& range, std::string_view description) {
+    app.add_option(std::move(names), into, files::with_bounds(description, range))
         ->type_name(std::move(value))
         ->check([range](const std::string& text) {
             return text.empty() ? "" : files::complaint_about(range, text);
@@ -43,10 +43,10 @@ int run_command(CLI::App& app, Args args, Streams io, const std::function<int()>
 
 /// The options of an attention call, and what was typed for each, by its name.
 using AttentionArguments = std::map<std::string, std::string>;
-void add_attention_options(CLI::App& app, AttentionArguments& words);
+void add_attention_options(CLI::App& app, AttentionArguments& text);
 /// Those of a call of softmax attention: all but --operation and what belongs to it.
-void add_call_options(CLI::App& app, AttentionArguments& words);
-files::OptionValues given_options(const CLI::App& app, const AttentionArguments& words);
+void add_call_options(CLI::App& app, AttentionArguments& text);
+files::OptionValues given_options(const CLI::App& app, const AttentionArguments& text);
 /// --row and --patch.
 void add_head_options(CLI::App& app, std::vector<std::string>& rows,
                       std::vector<std::string>& patches);

@@ -10,7 +10,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
@@ -41,24 +41,24 @@ struct BenchArguments {
     bool lines = false;
 };
 
-void declare_bench(CLI::App& app, BenchArguments& words) {
+void declare_bench(CLI::App& app, BenchArguments& text) {
     std::string sections;
     for (const BenchSection& section : bench_sections())
-        sections += fmt::format("\n{}: {}", section.name, section.words);
-    add_value(app, "--backend", words.backends, "NAME,..",
+        sections += fmt::format("\n{}: {}", section.name, section.text);
+    add_value(app, "--backend", text.backends, "NAME,..",
               "backends to measure (default: all available)");
-    add_value(app, "--shape", words.shapes, "SHAPE,..",
+    add_value(app, "--shape", text.shapes, "SHAPE,..",
               "only these; heads, tokens, width, then c for causal, b for backward, w1024 for a "
               "window, +rope and the like for a kind: H8N2048d64c");
-    add_value(app, "--only", words.only, "S,..", "only these sections:" + sections);
-    add_number(app, "--threads", words.threads, "N", files::whole_numbers(1, 1 << 20),
+    add_value(app, "--only", text.only, "S,..", "only these sections:" + sections);
+    add_number(app, "--threads", text.threads, "N", files::whole_numbers(1, 1 << 20),
                "at most N threads (default all)");
-    add_number(app, "--repeat", words.repeat, "N", files::whole_numbers(1, 1000000),
+    add_number(app, "--repeat", text.repeat, "N", files::whole_numbers(1, 1000000),
                "runs of each, at least (default 5)");
-    app.add_flag("--quick", words.quick, "small shapes, a few seconds");
-    add_value(app, "--json", words.json, "FILE",
+    app.add_flag("--quick", text.quick, "small shapes, a few seconds");
+    add_value(app, "--json", text.json, "FILE",
               "write JSON too; - for standard output, without the table");
-    app.add_flag("--lines", words.lines,
+    app.add_flag("--lines", text.lines,
                  "run each shape named by a line of standard input; one JSON line each");
     app.footer(std::string(kBenchFooter));
 }
@@ -74,29 +74,29 @@ std::vector<const Backend*> chosen_backends(const std::string& text, BackendList
     return chosen;
 }
 
-BenchPlan parse_plan(const BenchArguments& words, BackendList among) {
-    or_throw(files::check_extension({"--json", words.json}, ".json"));
+BenchPlan parse_plan(const BenchArguments& text, BackendList among) {
+    or_throw(files::check_extension({"--json", text.json}, ".json"));
     BenchPlan plan;
-    plan.quick = words.quick;
-    plan.effort.repeat = parse_count("--repeat", words.repeat, 1000000);
-    plan.backends_named = !words.backends.empty();
-    plan.backends = chosen_backends(words.backends, among);
-    if (words.shapes.empty()) plan.shapes = default_shapes(words.quick);
-    for (const std::string_view word : files::split_list(words.shapes))
+    plan.quick = text.quick;
+    plan.effort.repeat = parse_count("--repeat", text.repeat, 1000000);
+    plan.backends_named = !text.backends.empty();
+    plan.backends = chosen_backends(text.backends, among);
+    if (text.shapes.empty()) plan.shapes = default_shapes(text.quick);
+    for (const std::string_view word : files::split_list(text.shapes))
         plan.shapes.push_back(or_throw(bench::parse_workload(word)));
     return plan;
 }
 
 /// Those named; without names all that are by default, or the backends over shapes where those were named.
-std::vector<const BenchSection*> chosen_sections(const BenchArguments& words) {
-    const bool shapes_alone = words.only.empty() && !words.shapes.empty();
+std::vector<const BenchSection*> chosen_sections(const BenchArguments& text) {
+    const bool shapes_alone = text.only.empty() && !text.shapes.empty();
     std::vector<std::string_view> wanted =
-        files::split_list(shapes_alone ? "cases" : std::string_view(words.only));
+        files::split_list(shapes_alone ? "cases" : std::string_view(text.only));
     std::vector<const BenchSection*> chosen;
     std::vector<std::string> names;
     for (const BenchSection& section : bench_sections()) {
         names.emplace_back(section.name);
-        if (words.only.empty() && !shapes_alone && section.by_default)
+        if (text.only.empty() && !shapes_alone && section.by_default)
             wanted.push_back(section.name);
     }
     for (const std::string_view name : wanted) {
@@ -129,27 +129,27 @@ void answer_lines(const Backend& backend, Streams io) {
     }
 }
 
-void run_sections(const BenchPlan& plan, const BenchArguments& words, Streams io) {
-    const auto sections = chosen_sections(words);
-    const bool json_alone = files::is_standard(words.json);
+void run_sections(const BenchPlan& plan, const BenchArguments& text, Streams io) {
+    const auto sections = chosen_sections(text);
+    const bool json_alone = files::is_standard(text.json);
     BenchReport report(json_alone ? nullptr : &io.out);
     report.machine(thread_count());
     for (const BenchSection* section : sections) section->run(plan, report);
     const std::string json = report.json().dump(2) + '\n';
     if (json_alone) io.out << json;
-    if (words.json.empty() || json_alone) return;
-    or_throw(write_file_atomically(words.json, json));
+    if (text.json.empty() || json_alone) return;
+    or_throw(write_file_atomically(text.json, json));
 }
 
-int run_plan(const BenchArguments& words, Streams io) {
-    const BenchPlan plan = parse_plan(words, io.backends);
-    const ThreadLimit limit(words.threads.empty()
+int run_plan(const BenchArguments& text, Streams io) {
+    const BenchPlan plan = parse_plan(text, io.backends);
+    const ThreadLimit limit(text.threads.empty()
                                 ? thread_count()
-                                : parse_count("--threads", words.threads, thread_count()));
-    if (words.lines)
-        answer_lines(words.backends.empty() ? *find_backend("fused") : *plan.backends.front(), io);
+                                : parse_count("--threads", text.threads, thread_count()));
+    if (text.lines)
+        answer_lines(text.backends.empty() ? *find_backend("fused") : *plan.backends.front(), io);
     else
-        run_sections(plan, words, io);
+        run_sections(plan, text, io);
     return kSuccess;
 }
 

@@ -66,8 +66,8 @@ void BenchReport::machine(int threads) {
                     name, simd_target(), threads, peak, stream));
 }
 
-void BenchReport::heading(std::string_view words) {
-    print(fmt::format("\n{}\n{:<16} {:<9} {:<10} {:>10} {:>8} {:>7} {:>11} {:>9}", words, "shape",
+void BenchReport::heading(std::string_view text) {
+    print(fmt::format("\n{}\n{:<16} {:<9} {:<10} {:>10} {:>8} {:>7} {:>11} {:>9}", text, "shape",
                       "pass", "backend", "ms", "GF/s", "of peak", "least bytes", "error"));
 }
 

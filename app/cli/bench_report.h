@@ -18,7 +18,7 @@ class BenchReport {
 
     /// What the speeds are measured against; printed first.
     void machine(int threads);
-    void heading(std::string_view words);
+    void heading(std::string_view text);
     void row(const bench::Measured& one);
     void comparison(const bench::Compared& pair);
     void decoded(const bench::Decoded& one);

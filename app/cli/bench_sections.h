@@ -20,7 +20,7 @@ struct BenchPlan {
 /// One part of a benchmark: a row of the table in bench_sections.cpp.
 struct BenchSection {
     std::string_view name;
-    std::string_view words;
+    std::string_view text;
     void (*run)(const BenchPlan& plan, BenchReport& report);
     bool by_default = true;
 };

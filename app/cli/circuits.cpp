@@ -13,7 +13,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/models/circuits.h"
 #include "core/models/sweep.h"
 #include "core/stopwatch.h"
@@ -116,9 +116,9 @@ Enum named(std::string_view flag, const std::string& key, std::span<const std::s
 }
 
 std::vector<std::string> token_texts(const std::vector<ModelToken>& tokens) {
-    std::vector<std::string> words;
-    for (const ModelToken& token : tokens) words.push_back(token.text);
-    return words;
+    std::vector<std::string> arguments;
+    for (const ModelToken& token : tokens) arguments.push_back(token.text);
+    return arguments;
 }
 
 std::vector<float> floats_of(std::span<const double> values) {
@@ -154,13 +154,13 @@ std::string sweep_title(const Model& model, const HeadSweep& sweep) {
     constexpr std::string_view kWhat[] = {"0", "its mean over positions", "that of the other text"};
     return fmt::format("{} in turn {}: change of logit {} - logit {}, untouched {:.4f}\n",
                        kPart[static_cast<std::size_t>(sweep.part)],
-                       kWhat[static_cast<std::size_t>(sweep.by)], model.shown(sweep.a),
+                       kWhat[static_cast<std::size_t>(sweep.ablation)], model.shown(sweep.a),
                        model.shown(sweep.b), sweep.difference);
 }
 
 bool is_of_heads(const HeadSweep& sweep) { return sweep.part == SweepPart::heads; }
 
-std::string place_words(const HeadSweep& sweep, const SweptHead& head) {
+std::string place_description(const HeadSweep& sweep, const SweptHead& head) {
     if (!is_of_heads(sweep)) return fmt::format("{} position {}", head.at.layer, head.position);
     return sweep.positions == 1
                ? fmt::format("{}.{}", head.at.layer, head.at.head)
@@ -186,7 +186,7 @@ std::string sweep_picture(const HeadSweep& sweep) {
     return text + "\n";
 }
 
-std::string most_words(const HeadSweep& sweep) {
+std::string most_text(const HeadSweep& sweep) {
     std::vector<SweptHead> order = sweep.swept;
     std::erase_if(order, [&](const SweptHead& head) { return std::isnan(sweep.change(head)); });
     std::ranges::stable_sort(order, std::ranges::greater(),
@@ -196,20 +196,20 @@ std::string most_words(const HeadSweep& sweep) {
     if (!order.empty() && !any) return "no change is more than rounding\n";
     std::string text = "largest:\n";
     for (std::size_t n = 0; n < std::min(order.size(), kListed); ++n)
-        text += fmt::format("  {:<18} {:>9.4f}  KL {:.4g}\n", place_words(sweep, order[n]),
+        text += fmt::format("  {:<18} {:>9.4f}  KL {:.4g}\n", place_description(sweep, order[n]),
                             sweep.change(order[n]), order[n].kl);
     return text;
 }
 
 ordered_json sweep_json(const Model& model, const HeadSweep& sweep) {
     ordered_json json{{"part", kSweepParts[static_cast<std::size_t>(sweep.part)]},
-                      {"sweep", kAblations[static_cast<std::size_t>(sweep.by)]},
+                      {"sweep", kAblations[static_cast<std::size_t>(sweep.ablation)]},
                       {"a", {{"id", sweep.a}, {"token", model.shown(sweep.a)}}},
                       {"b", {{"id", sweep.b}, {"token", model.shown(sweep.b)}}},
                       {"difference", or_null(sweep.difference)},
                       {"products", sweep.products},
                       {"products_of_run", sweep.products_of_run}};
-    if (sweep.by == Ablation::patch) json["alignment"] = pairs_of(sweep.alignment);
+    if (sweep.ablation == Ablation::patch) json["alignment"] = pairs_of(sweep.alignment);
     const char* const name = is_of_heads(sweep) ? "heads" : "places";
     json[name] = ordered_json::array();
     for (const SweptHead& head : sweep.swept) {
@@ -224,7 +224,7 @@ ordered_json sweep_json(const Model& model, const HeadSweep& sweep) {
 }
 
 Report report_of(const Model& model, const HeadSweep& sweep) {
-    Report report{sweep_title(model, sweep) + sweep_picture(sweep) + most_words(sweep),
+    Report report{sweep_title(model, sweep) + sweep_picture(sweep) + most_text(sweep),
                   sweep_json(model, sweep),
                   {},
                   {}};
@@ -241,7 +241,7 @@ Report report_of(const Model& model, const HeadSweep& sweep) {
     add_array(report, "sweep_difference", {1}, {static_cast<float>(sweep.difference)});
     add_array(report, "sweep_tokens", {2},
               {static_cast<float>(sweep.a), static_cast<float>(sweep.b)});
-    if (sweep.by == Ablation::patch)
+    if (sweep.ablation == Ablation::patch)
         add_array(report, "sweep_alignment", {std::ssize(sweep.alignment)},
                   {sweep.alignment.begin(), sweep.alignment.end()});
     return report;
@@ -263,7 +263,7 @@ Report swept(const CircuitsOptions& options, const OpenedText& text, Streams io)
         wanted.tokens = {token_named(model, options.logits[0]),
                          token_named(model, options.logits[1])};
     ModelRun other;
-    if (wanted.by == Ablation::patch) {
+    if (wanted.ablation == Ablation::patch) {
         if (options.from.empty()) throw bad_input("--sweep patch needs --from TEXT");
         other = or_throw(model.read(options.from, backend, only_stage(Stage::context)));
         wanted.other = &other;
@@ -287,7 +287,7 @@ Report swept(const CircuitsOptions& options, const OpenedText& text, Streams io)
 
 // ---- one head
 
-std::string values_words(std::string_view name, std::span<const double> values) {
+std::string values_text(std::string_view name, std::span<const double> values) {
     std::string text = fmt::format("singular values of {} ({}):", name, values.size());
     for (const double value : values.first(std::min<std::size_t>(values.size(), 8)))
         text += fmt::format(" {:.4g}", value);
@@ -295,8 +295,8 @@ std::string values_words(std::string_view name, std::span<const double> values) 
 }
 
 /// Of each token the largest of its row: which key, which logit.
-std::string row_words(const Model& model, const std::vector<std::string>& tokens,
-                      const TokenCircuit& circuit) {
+std::string row_description(const Model& model, const std::vector<std::string>& tokens,
+                            const TokenCircuit& circuit) {
     std::string text = "token, its highest score as a query, the logit that it raises most:\n";
     for (Index i = 0; i < std::ssize(tokens); ++i) {
         const auto largest = [&](const TokenProduct& of) {
@@ -310,7 +310,7 @@ std::string row_words(const Model& model, const std::vector<std::string>& tokens
     return text;
 }
 
-std::string composition_words(std::vector<Composition> all) {
+std::string composition_text(std::vector<Composition> all) {
     if (all.empty()) return {};
     std::string text = "composition with earlier heads, the largest:\n";
     const auto list = [&](char name, double Composition::*of) {
@@ -401,11 +401,11 @@ Report head_report(const CircuitsOptions& options, const OpenedText& text) {
     const auto composed = or_throw(compositions(model, at));
     const std::vector<std::string> tokens = token_texts(text.tokens);
     Report report;
-    report.text = fmt::format("L{} H{}\n", at.layer, at.head) + values_words("QK", circuit.qk) +
-                  values_words("OV", circuit.ov) +
+    report.text = fmt::format("L{} H{}\n", at.layer, at.head) + values_text("QK", circuit.qk) +
+                  values_text("OV", circuit.ov) +
                   (circuit.copying ? fmt::format("copying score: {:.4f}\n", *circuit.copying)
                                    : "copying score: not defined\n") +
-                  composition_words(composed) + row_words(model, tokens, over);
+                  composition_text(composed) + row_description(model, tokens, over);
     report.json = head_json(at, circuit, over, composed, tokens);
     add_product(report, "qk", over.qk);
     add_product(report, "ov", over.ov);

@@ -5,10 +5,10 @@
 #include "app/cli/arguments.h"
 #include "app/cli/desktop_options.h"
 #include "app/cli/subcommands.h"
-#include "app/cli/words.h"
+#include "app/cli/text.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "attn_version.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
@@ -30,20 +30,20 @@ std::string help() {
     for (const Subcommand& command : subcommands()) {
         const std::string usage = fmt::format("attnscope {} {}", command.name, command.arguments);
         const std::string_view gap = usage.size() > 48 ? "\n" : "";
-        text += fmt::format("  {:<48}{}{:>{}}{}\n", usage, gap, "", gap.empty() ? 1 : 51,
-                            command.words);
+        text +=
+            fmt::format("  {:<48}{}{:>{}}{}\n", usage, gap, "", gap.empty() ? 1 : 51, command.text);
     }
     text += "  attnscope --version | --help | --man\n";
     text += "\nattnscope COMMAND --help lists the options of a command.\n";
     text += desktop_options_help();
-    text += fmt::format(kFiles, array_format_words());
+    text += fmt::format(kFiles, array_format_text());
     text += "\nExit status:\n";
     for (const ExitStatus& status : kExitStatuses)
-        text += fmt::format("  {:<9} {}\n", status.code, status.words);
+        text += fmt::format("  {:<9} {}\n", status.code, status.text);
     text += "\nExamples:\n";
     for (const Example& example : kExamples) {
         const bool fits = example.command.size() < kExampleWidth;  // else it speaks for itself
-        text += fits ? fmt::format("  {:<{}}{}\n", example.command, kExampleWidth, example.words)
+        text += fits ? fmt::format("  {:<{}}{}\n", example.command, kExampleWidth, example.text)
                      : fmt::format("  {}\n", example.command);
     }
     return text;

@@ -54,7 +54,7 @@ inline constexpr int kBadInput = 2;  // usage, file, shape or option
 struct Subcommand {
     std::string_view name;
     std::string_view arguments;  // as in the usage line
-    std::string_view words;      // what it is for
+    std::string_view text;       // what it is for
     int (*run)(Args args, Streams io);
 };
 std::span<const Subcommand> subcommands();

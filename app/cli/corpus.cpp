@@ -12,7 +12,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/corpus/file.h"
 #include "core/heads/all.h"
 #include "core/stopwatch.h"
@@ -62,10 +62,10 @@ class ScreenTexts {
     /// `tokens`: those that were there before.
     ScreenTexts(std::ostream& out, Index tokens) : out_(out), first_(tokens) {}
     void at(const CorpusResult& result) {
-        if (said_.seconds() >= 2.0) say(result);
+        if (since_report_.seconds() >= 2.0) report(result);
     }
-    void say(const CorpusResult& result) {
-        said_ = {};
+    void report(const CorpusResult& result) {
+        since_report_ = {};
         out_ << fmt::format("texts {}, tokens {}, {:.0f} tokens/s\n", view::grouped(result.texts),
                             view::grouped(result.tokens),
                             static_cast<double>(result.tokens - first_) / begun_.seconds());
@@ -74,7 +74,7 @@ class ScreenTexts {
   private:
     std::ostream& out_;
     Index first_;
-    Stopwatch begun_, said_;
+    Stopwatch begun_, since_report_;
 };
 
 void check_sort(const std::string& sort) {
@@ -119,7 +119,7 @@ int merge(const MergeOptions& options, Streams io) {
 
 /// Throws where nothing was measured. A part of a corpus may have no text.
 void check_measured(const CorpusResult& result, const files::CorpusJob& job) {
-    const std::vector<std::string> why = files::left_out_words(result);
+    const std::vector<std::string> why = files::left_out_text(result);
     if (result.texts > 0 || (why.empty() && job.parts > 1)) return;
     throw bad_input(why.empty() ? fmt::format("{} holds no text; expected one a line", job.texts)
                                 : fmt::format("no text of {} could be measured: {}", job.texts,
@@ -163,7 +163,7 @@ files::CorpusJob corpus_job(const std::string& model, const CorpusOptions& optio
         job.every = std::chrono::duration<double>(seconds.value_or(0.0));
     }
     if (!output.empty() && !files::is_standard(output)) job.saved = files::saved_beside(output);
-    if (options.stream) job.kept = KeptBlocks::one;
+    if (options.stream) job.retained = LoadedBlocks::one;
     auto inputs = files::files_of({"FILE", model});
     inputs.push_back({"--texts", options.texts});
     const files::NamedFile outputs[] = {{"-o", output}, {"-o", job.saved.string()}};
@@ -179,13 +179,13 @@ void put_out(const CorpusResult& result, const std::string& sort, const std::str
         io.out << corpus_csv(result, sort);
     else
         or_throw(write_corpus(output, result, sort));
-    std::ostream& said = output.empty() || files::is_standard(output) ? io.err : io.out;
-    said << fmt::format("{}: {} over {} text{}, {} token{}\n",
-                        output.empty() || files::is_standard(output) ? result.model.path : output,
-                        view::counted(std::ssize(result.heads), "head"),
-                        view::grouped(result.texts), result.texts == 1 ? "" : "s",
-                        view::grouped(result.tokens), result.tokens == 1 ? "" : "s");
-    for (const std::string& line : files::left_out_words(result)) said << line << '\n';
+    std::ostream& stated = output.empty() || files::is_standard(output) ? io.err : io.out;
+    stated << fmt::format("{}: {} over {} text{}, {} token{}\n",
+                          output.empty() || files::is_standard(output) ? result.model.path : output,
+                          view::counted(std::ssize(result.heads), "head"),
+                          view::grouped(result.texts), result.texts == 1 ? "" : "s",
+                          view::grouped(result.tokens), result.tokens == 1 ? "" : "s");
+    for (const std::string& line : files::left_out_text(result)) stated << line << '\n';
 }
 
 int measure_corpus(const std::string& model, const CorpusOptions& options, const std::string& sort,
@@ -198,18 +198,18 @@ int measure_corpus(const std::string& model, const CorpusOptions& options, const
                               view::grouped(run.result().texts), job.saved.string());
     std::ifstream in(options.texts, std::ios::binary);
     if (!in) throw bad_input(fmt::format("cannot read {}", options.texts));
-    ScreenTexts said(io.err, run.result().tokens);
+    ScreenTexts stated(io.err, run.result().tokens);
     PieceReader pieces(in);
     for (TextPiece piece; pieces.next(piece);) {
         if (!run.wants(piece)) continue;
         run.measure(piece);
-        said.at(run.result());
+        stated.at(run.result());
         run.save_now_and_then();
     }
     check_measured(run.result(), job);
-    said.say(run.result());
+    stated.report(run.result());
     put_out(run.result(), sort, output, io);
-    run.forget();
+    run.clear();
     return kSuccess;
 }
 

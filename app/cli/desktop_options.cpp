@@ -42,12 +42,12 @@ std::string desktop_options_help() {
            "window.\n";
 }
 
-std::variant<int, DesktopOptions> parse_desktop(Args words, Streams io) {
-    std::vector<std::string> args(words.begin(), words.end());
+std::variant<int, DesktopOptions> parse_desktop(Args text, Streams io) {
+    std::vector<std::string> args(text.begin(), text.end());
     if (opens_lecture(args)) args.front() = "--lecture";
     CLI::App app(fmt::format("Opens the window. FILE is tensors ({}) as trace reads them, a saved "
                              "session or a preset (.json).",
-                             array_format_words()),
+                             array_format_text()),
                  "attnscope");
     DesktopOptions options;
     add_options(app, options);
@@ -55,8 +55,8 @@ std::variant<int, DesktopOptions> parse_desktop(Args words, Streams io) {
     const files::NamedFile outputs[] = {{"--journal", options.journal},
                                         {"--frame-log", options.frame_log},
                                         {"--save-session", options.save_session}};
-    if (const auto settled = settle_start(options.start, outputs); !settled)
-        return report(settled.error(), "attnscope", io);
+    if (const auto resolved = resolve_start(options.start, outputs); !resolved)
+        return report(resolved.error(), "attnscope", io);
     const std::string& file = options.start.file;
     if (options.follow && (file.empty() || !files::holds_tensors(file) || is_model(file))) {
         const std::string given =

@@ -5,7 +5,7 @@
 #include "app/cli/subcommands.h"
 #include "app/common/or_throw.h"
 #include "app/files/results.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 
 namespace attn::cli {
 namespace {
@@ -38,18 +38,18 @@ struct DiffArguments {
 
 constexpr double kMostTolerance = 1e38;  // float32 has none above
 
-void declare(CLI::App& app, DiffArguments& words) {
-    app.add_option("FILES", words.files,
+void declare(CLI::App& app, DiffArguments& text) {
+    app.add_option("FILES", text.files,
                    "A, or A and B: tensors; a single file is compared with the reference");
-    app.add_flag("--json", words.json, "everything, as JSON");
-    add_number(app, "--tolerance", words.tolerance, "ABS", files::real_numbers(0, kMostTolerance),
+    app.add_flag("--json", text.json, "everything, as JSON");
+    add_number(app, "--tolerance", text.tolerance, "ABS", files::real_numbers(0, kMostTolerance),
                "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes and "
                "the precision of float32");
-    add_number(app, "--rtol", words.rtol, "R", files::real_numbers(0, kMostTolerance),
+    add_number(app, "--rtol", text.rtol, "R", files::real_numbers(0, kMostTolerance),
                "R of that (0 unless given)");
-    add_number(app, "--layer", words.layer, "N", files::whole_numbers(0, files::kMostLayer),
+    add_number(app, "--layer", text.layer, "N", files::whole_numbers(0, files::kMostLayer),
                "the layer of files with arrays l<N>.weights, ...");
-    add_attention_options(app, words.attention);
+    add_attention_options(app, text.attention);
     app.footer(std::string(kDiffFooter));
 }
 
@@ -58,24 +58,24 @@ double parse_tolerance(std::string_view text) {
 }
 
 /// The tolerance of the command line; nullopt: none was given.
-std::optional<verify::Bounds> given_bounds(const DiffArguments& words) {
-    const double absolute = parse_tolerance(words.tolerance);
-    const double relative = parse_tolerance(words.rtol);
-    if (words.tolerance.empty() && words.rtol.empty()) return std::nullopt;
+std::optional<verify::Bounds> given_bounds(const DiffArguments& text) {
+    const double absolute = parse_tolerance(text.tolerance);
+    const double relative = parse_tolerance(text.rtol);
+    if (text.tolerance.empty() && text.rtol.empty()) return std::nullopt;
     return verify::uniform_bounds({absolute, relative});
 }
 
-DiffReport diff(const CLI::App& app, const DiffArguments& words) {
-    if (words.files.empty())
+DiffReport diff(const CLI::App& app, const DiffArguments& text) {
+    if (text.files.empty())
         throw bad_input("expected one or two files: attnscope diff A.npz [B.npz]");
-    if (words.files.size() > 2)
-        throw bad_input(fmt::format("'{}' is one argument too many", words.files[2]));
-    const auto bounds = given_bounds(words);
-    const auto layer = parse_layer(words.layer);
+    if (text.files.size() > 2)
+        throw bad_input(fmt::format("'{}' is one argument too many", text.files[2]));
+    const auto bounds = given_bounds(text);
+    const auto layer = parse_layer(text.layer);
     std::vector<files::ResultFile> read;
-    for (const std::string& path : words.files)
+    for (const std::string& path : text.files)
         read.push_back(
-            or_throw(files::read_results(path, given_options(app, words.attention), layer)));
+            or_throw(files::read_results(path, given_options(app, text.attention), layer)));
     return or_throw(verify::compare_sides(std::move(read), bounds));
 }
 
@@ -84,12 +84,12 @@ DiffReport diff(const CLI::App& app, const DiffArguments& words) {
 int run_diff(Args args, Streams io) {
     CLI::App app("Compares two files of results, or one with the reference, and names the fault.",
                  std::string(kName));
-    DiffArguments words;
-    declare(app, words);
+    DiffArguments text;
+    declare(app, text);
     return run_command(app, args, io, [&] {
-        const DiffReport report = diff(app, words);
+        const DiffReport report = diff(app, text);
         for (const Note& note : report.notes) write_note(note, kName, io);
-        io.out << (words.json ? diff_json(report) : diff_text(report));
+        io.out << (text.json ? diff_json(report) : diff_text(report));
         return report.equal ? kSuccess : kFailure;
     });
 }

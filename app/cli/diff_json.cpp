@@ -60,7 +60,7 @@ ordered_json json_of(const DiffRow& row) {
 
 ordered_json fault_of(const verify::Fault& fault) {
     return {{"key", fault.key},
-            {"words", fault.words},
+            {"words", fault.text},
             {"remedy", fault.remedy},
             {"source", fault.source}};
 }
@@ -102,7 +102,7 @@ ordered_json json_of(const verify::Sign& sign) {
     ordered_json json = fault_of(*sign.fault);
     json["tested"] = sign.tested;
     json["fits"] = sign.fits;
-    json["reason"] = sign.words;
+    json["reason"] = sign.text;
     return json;
 }
 
@@ -111,7 +111,7 @@ ordered_json json_of(const Examined& file) {
     if (file.has_reference) json["beyond_reference"] = file.beyond;
     for (const verify::Fact& fact : file.facts)
         json["facts"].push_back(
-            {{"key", fact.key}, {"words", fact.words}, {"suspicious", fact.suspicious}});
+            {{"key", fact.key}, {"words", fact.text}, {"suspicious", fact.suspicious}});
     json["diagnosis"] = file.diagnosis ? json_of(*file.diagnosis) : ordered_json();
     if (file.has_reference) return json;
     json["signs"] = ordered_json::array();

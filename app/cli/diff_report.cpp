@@ -71,7 +71,7 @@ std::string table(const std::vector<DiffRow>& rows) {
     return '\n' + aligned(lines, 0);
 }
 
-std::string cell_words(std::string_view key, const Cell& cell) {
+std::string cell_description(std::string_view key, const Cell& cell) {
     return fmt::format("{}[{}, {}, {}, {}]  {:.8g}, expected {:.8g}", key, cell.b, cell.h, cell.t,
                        cell.d, cell.actual, cell.expected);
 }
@@ -104,14 +104,15 @@ std::string where(const std::vector<DiffRow>& rows) {
     const Errors& all = first->comparison.all;
     std::string text = fmt::format("\n{} is the first that differs\n", first->key);
     text += fmt::format("  where       {}\n", first->extent);
-    text += fmt::format("  worst cell  {}\n", cell_words(first->key, all.worst));
+    text += fmt::format("  worst cell  {}\n", cell_description(first->key, all.worst));
     if (all.nan.count > 0)
-        text += fmt::format("  NaN on one side only in {} cell{}, first {}\n", all.nan.count,
-                            all.nan.count == 1 ? "" : "s", cell_words(first->key, all.nan.first));
+        text +=
+            fmt::format("  NaN on one side only in {} cell{}, first {}\n", all.nan.count,
+                        all.nan.count == 1 ? "" : "s", cell_description(first->key, all.nan.first));
     if (all.infinite.count > 0)
         text += fmt::format("  infinite on one side alone in {} cell{}, first {}\n",
                             all.infinite.count, all.infinite.count == 1 ? "" : "s",
-                            cell_words(first->key, all.infinite.first));
+                            cell_description(first->key, all.infinite.first));
     return text + heads_and_rows(*first);
 }
 
@@ -122,7 +123,7 @@ std::string by_how_much(const Outcome& outcome) {
 
 std::string explanation(const Outcome& outcome) {
     std::string text = fmt::format("  {}: {}\n    {}\n    {}", outcome.fault->key,
-                                   outcome.fault->words, outcome.variant, by_how_much(outcome));
+                                   outcome.fault->text, outcome.variant, by_how_much(outcome));
     text += outcome.explains ? ", all within tolerance\n" : ", not all within tolerance\n";
     for (const verify::StageChange& stage : outcome.stages)
         if (stage.beyond_before > 0)
@@ -133,7 +134,7 @@ std::string explanation(const Outcome& outcome) {
                               outcome.fault->source);
 }
 
-std::string diagnosis_words(const Examined& file) {
+std::string diagnosis_text(const Examined& file) {
     const verify::Diagnosis& diagnosis = *file.diagnosis;
     std::string text = fmt::format("\ndiagnosis of {}\n", file.path);
     if (diagnosis.named.empty()) {
@@ -148,12 +149,12 @@ std::string diagnosis_words(const Examined& file) {
     return text;
 }
 
-std::string facts_words(const Examined& file) {
+std::string facts_text(const Examined& file) {
     std::string text;
-    for (const verify::Fact& fact : file.facts) text += fmt::format("  {}\n", fact.words);
+    for (const verify::Fact& fact : file.facts) text += fmt::format("  {}\n", fact.text);
     for (const verify::Sign& sign : file.signs)
         if (sign.fits)
-            text += fmt::format("  {}: {}: {}\n", sign.fault->key, sign.fault->words, sign.words);
+            text += fmt::format("  {}: {}: {}\n", sign.fault->key, sign.fault->text, sign.text);
     return text.empty() ? text : fmt::format("\nseen in {}\n{}", file.path, text);
 }
 
@@ -164,8 +165,8 @@ std::string short_number(double value) { return value == 0.0 ? "0" : fmt::format
 std::string diff_text(const DiffReport& report) {
     std::string text = heading(report) + table(report.rows) + where(report.rows);
     for (const Examined& file : report.examined) {
-        if (file.diagnosis) text += diagnosis_words(file);
-        if (!report.equal || !file.has_reference) text += facts_words(file);
+        if (file.diagnosis) text += diagnosis_text(file);
+        if (!report.equal || !file.has_reference) text += facts_text(file);
     }
     const auto only = [&](const std::string& path, const std::vector<std::string>& names) {
         if (!names.empty())

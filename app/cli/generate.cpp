@@ -11,7 +11,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/file.h"
 #include "core/models/generate.h"
 #include "core/stopwatch.h"
@@ -75,7 +75,8 @@ Sampling sampling_of(const GenerateOptions& options) {
     if (!options.seed.empty()) {
         how.seed = files::number_in<std::uint64_t>(options.seed).value_or(0);
     }
-    if (const auto fine = check_sampling(how); !fine) throw bad_input("--" + fine.error().text());
+    if (const auto valid = check_sampling(how); !valid)
+        throw bad_input("--" + valid.error().text());
     for (const auto& [name, value] : {std::pair{"--top-k", options.top_k},
                                       {"--top-p", options.top_p},
                                       {"--seed", options.seed}})
@@ -92,13 +93,13 @@ struct Chosen {
     std::size_t rank = 0;
     Candidate token;
     std::vector<Candidate> best;  // as many as are shown
-    Index kept = 0;
+    Index retained = 0;
     double ms = 0.0;  // that reading the token before it and choosing took
 };
 
 ordered_json candidate_json(const Model& model, const Candidate& each) {
     return {{"id", each.id},         {"token", model.shown(each.id)}, {"logit", each.logit},
-            {"before", each.before}, {"after", each.after},           {"kept", each.kept}};
+            {"before", each.before}, {"after", each.after},           {"kept", each.retained}};
 }
 
 /// Chooses tokens and reads them, and hands each one on as it comes.
@@ -157,20 +158,20 @@ class Writer {
              place,
              candidates.all[place],
              {candidates.all.begin(), candidates.all.begin() + static_cast<std::ptrdiff_t>(best)},
-             candidates.kept,
+             candidates.retained,
              0.0});
     }
 
     std::string line_of(const Chosen& chosen) const {
         if (shown_ == 0) return model_.text_of(chosen.token.id);
-        const auto words = [&](const Candidate& each) {
+        const auto text = [&](const Candidate& each) {
             return fmt::format("{} {} -> {}", model_.shown(each.id), view::percent(each.before),
                                view::percent(each.after));
         };
-        std::string line =
-            fmt::format("{:>5}  {}, {} kept:", chosen.position, words(chosen.token), chosen.kept);
+        std::string line = fmt::format("{:>5}  {}, {} kept:", chosen.position, text(chosen.token),
+                                       chosen.retained);
         for (const Candidate& each : chosen.best)
-            line += fmt::format("{} {}", &each == chosen.best.data() ? "" : ",", words(each));
+            line += fmt::format("{} {}", &each == chosen.best.data() ? "" : ",", text(each));
         return line + '\n';
     }
 
@@ -191,7 +192,7 @@ class Writer {
             model_.reads_across() ? " and the encoder's" : "");
         if (has_ended())
             write_note(
-                fmt::format("{} ends the text", token_words(model_, chosen_.back().token.id)),
+                fmt::format("{} ends the text", token_description(model_, chosen_.back().token.id)),
                 kGenerateName, io_);
         else if (std::ssize(chosen_) < count_)
             write_note(fmt::format("--tokens is {}, but the model reads at most {}: the text ends "
@@ -215,7 +216,7 @@ class Writer {
             ordered_json step{{"position", each.position}};
             step.update(candidate_json(model_, each.token));
             step["rank"] = each.rank;
-            step["kept_tokens"] = each.kept;
+            step["kept_tokens"] = each.retained;
             step["ms"] = each.ms;
             step["candidates"] = ordered_json::array();
             for (const Candidate& one : each.best)
@@ -230,31 +231,31 @@ class Writer {
         const auto tokens = std::ssize(generation_.tokens());
         const auto steps = std::ssize(steps_);
         const auto layers = steps_.front().rows.layers.size();
-        std::vector<Tensor> kept;  // whose numbers the entries have
+        std::vector<Tensor> retained;  // whose numbers the entries have
         std::vector<NpzEntry> entries;
-        kept.reserve(2 * layers + 1);
+        retained.reserve(2 * layers + 1);
         for (std::size_t n = 0; n < layers; ++n) {
-            const Tensor& weights = kept.emplace_back(weights_of(n, tokens));
+            const Tensor& weights = retained.emplace_back(weights_of(n, tokens));
             entries.push_back({fmt::format("l{}.weights", n),
                                {1, weights.shape().h, tokens, tokens},
                                weights.values()});
-            const Tensor& residual = kept.emplace_back(residual_of(n, tokens));
+            const Tensor& residual = retained.emplace_back(residual_of(n, tokens));
             entries.push_back({fmt::format("l{}.residual", n),
                                {1, tokens, residual.shape().d},
                                residual.values()});
         }
         const Index vocabulary = std::ssize(steps_.front().logits());
-        Tensor& logits = kept.emplace_back(Tensor::uninitialised({1, 1, steps, vocabulary}));
+        Tensor& logits = retained.emplace_back(Tensor::uninitialised({1, 1, steps, vocabulary}));
         for (Index n = 0; n < steps; ++n)
             std::ranges::copy(steps_[n].logits(), logits.matrix(0, 0).row(n).begin());
-        std::vector<std::string> words;
+        std::vector<std::string> arguments;
         std::vector<float> ids, generated;
         for (const ModelToken& token : generation_.tokens()) {
-            words.push_back(token.text);
+            arguments.push_back(token.text);
             ids.push_back(static_cast<float>(token.id));
         }
         for (const Chosen& each : chosen_) generated.push_back(static_cast<float>(each.token.id));
-        entries.push_back({"tokens", {}, {}, std::move(words)});
+        entries.push_back({"tokens", {}, {}, std::move(arguments)});
         entries.push_back({"token_ids", {tokens}, ids});
         entries.push_back({"generated", {steps}, generated});
         entries.push_back({"logits", {1, steps, vocabulary}, logits.values()});

@@ -154,7 +154,7 @@ HeadsResult streamed(const HeadsOptions& options, const std::string& folder, Str
     const StartOptions& start = options.start;
     if (!start.text)  // what --token-ids says, too
         throw bad_input("--stream asks for one of --text, --token-ids and --texts");
-    const Model model = or_throw(Model::open(folder, KeptBlocks::one));
+    const Model model = or_throw(Model::open(folder, LoadedBlocks::one));
     const std::vector<std::vector<ModelToken>> tokens{or_throw(model.tokens_of(*start.text))};
     for (const std::string& note : model.notes()) write_note(note, kHeadsName, io);
     auto facts = or_throw(measure_texts(model, tokens, true));
@@ -183,7 +183,7 @@ int list_heads(HeadsOptions& options, Streams io) {
         throw bad_input(
             "no FILE; expected tensors, a model's folder or .gguf, a session or a preset");
     const files::NamedFile outputs[] = {{"-o", options.output}};
-    or_throw(settle_start(options.start, outputs));
+    or_throw(resolve_start(options.start, outputs));
     if (corpus.stream) check_only_a_model(options, "--stream");
     if (corpus.stream && options.sort == "change")
         throw bad_input("--sort is 'change', which --stream does not measure; leave one out");

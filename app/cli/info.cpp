@@ -39,7 +39,7 @@ ordered_json gather(BackendList backends) {
     }
     all["formats"] = ordered_json::array();
     for (const ArrayFormat& format : array_formats())
-        all["formats"].push_back({{"extension", format.extension}, {"words", format.words}});
+        all["formats"].push_back({{"extension", format.extension}, {"words", format.text}});
     all["presets"] = ordered_json::array();
     for (const view::Preset& preset : view::list_presets())
         all["presets"].push_back(preset.path.string());

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/files/words.h"
+#include "app/files/text.h"
 
 namespace attn::cli {
 namespace {
@@ -19,7 +19,7 @@ std::optional<std::vector<Index>> numbers_of(std::string_view text) {
     return numbers;
 }
 
-std::string head_words(HeadPlace at) { return fmt::format("{}.{}", at.layer, at.head); }
+std::string head_description(HeadPlace at) { return fmt::format("{}.{}", at.layer, at.head); }
 
 std::vector<HeadPlace> parse_heads_off(std::string_view text) {
     std::vector<HeadPlace> heads;
@@ -37,14 +37,14 @@ RowIntervention parse_row(std::string_view text) {
     const std::size_t equals = text.find('=');
     const auto place = numbers_of(text.substr(0, equals));
     RowIntervention row;
-    bool fine = equals != std::string_view::npos && place && place->size() == 3;
-    if (fine)
+    bool valid = equals != std::string_view::npos && place && place->size() == 3;
+    if (valid)
         for (const std::string_view part : files::split(text.substr(equals + 1))) {
             const auto weight = files::number_in<double>(part);
-            fine = fine && weight.has_value();
+            valid = valid && weight.has_value();
             row.weights.push_back(weight.value_or(0.0));
         }
-    if (!fine)
+    if (!valid)
         throw bad_input(
             fmt::format("--row is '{}'; expected LAYER.HEAD.QUERY=WEIGHT,…, a weight for each key, "
                         "as in 0.1.2=0.5,0.5,0",
@@ -79,15 +79,16 @@ TypedInterventions parse_interventions(std::string_view off, const std::vector<s
     return typed;
 }
 
-std::string words_of(HeadPlace off) { return fmt::format("--off {}", head_words(off)); }
+std::string description_of(HeadPlace off) { return fmt::format("--off {}", head_description(off)); }
 
-std::string words_of(const RowIntervention& row) {
-    return fmt::format("--row {}.{}={}", head_words(row.at), row.query,
+std::string description_of(const RowIntervention& row) {
+    return fmt::format("--row {}.{}={}", head_description(row.at), row.query,
                        fmt::join(row.weights, ","));
 }
 
-std::string words_of(const TypedPatch& patch) {
-    return fmt::format("--patch {}.{}={}", head_words(patch.at), info(patch.part).key, patch.text);
+std::string description_of(const TypedPatch& patch) {
+    return fmt::format("--patch {}.{}={}", head_description(patch.at), info(patch.part).key,
+                       patch.text);
 }
 
 }  // namespace attn::cli

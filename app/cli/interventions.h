@@ -27,8 +27,8 @@ TypedInterventions parse_interventions(std::string_view off, const std::vector<s
                                        const std::vector<std::string>& patches);
 
 /// As they are typed: "--off 0.1", "--row 0.1.3=0.5,0.5,0,0".
-std::string words_of(HeadPlace off);
-std::string words_of(const RowIntervention& row);
-std::string words_of(const TypedPatch& patch);
+std::string description_of(HeadPlace off);
+std::string description_of(const RowIntervention& row);
+std::string description_of(const TypedPatch& patch);
 
 }  // namespace attn::cli

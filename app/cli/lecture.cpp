@@ -27,18 +27,18 @@ struct LectureArguments {
     bool notes = false, list = false;
 };
 
-void write_notes(const LectureArguments& words, Streams io) {
-    const std::string notes = view::lecture_notes(lecture_named(words.name));
-    or_throw(files::check_extension({"-o", words.output}, ".md"));
-    if (files::is_standard(words.output))
+void write_notes(const LectureArguments& text, Streams io) {
+    const std::string notes = view::lecture_notes(lecture_named(text.name));
+    or_throw(files::check_extension({"-o", text.output}, ".md"));
+    if (files::is_standard(text.output))
         io.out << notes;
     else
-        or_throw(write_file_atomically(words.output, notes));
+        or_throw(write_file_atomically(text.output, notes));
 }
 
-void lecture(const LectureArguments& words, Streams io) {
-    if (!words.list) return write_notes(words, io);
-    if (!words.name.empty() || words.notes)
+void lecture(const LectureArguments& text, Streams io) {
+    if (!text.list) return write_notes(text, io);
+    if (!text.name.empty() || text.notes)
         throw bad_input("--list was given with a lecture or --notes; expected it alone");
     for (const view::Lecture& each : or_throw(view::lectures()))
         io.out << fmt::format("{:<18} {} ({} minutes)\n", each.key, each.title, each.minutes);
@@ -49,16 +49,16 @@ void lecture(const LectureArguments& words, Streams io) {
 int run_lecture(Args args, Streams io) {
     CLI::App app("Presents a lecture as a list of screens, or writes the notes for it.",
                  "attnscope lecture");
-    LectureArguments words;
-    app.add_option("NAME", words.name, "name of the lecture; --list shows all");
-    app.add_flag("--notes", words.notes,
+    LectureArguments text;
+    app.add_option("NAME", text.name, "name of the lecture; --list shows all");
+    app.add_flag("--notes", text.notes,
                  "write the teacher's notes: minute, screen, question, answer");
-    add_value(app, "-o,--output", words.output, "FILE.md",
+    add_value(app, "-o,--output", text.output, "FILE.md",
               "file for the notes; - for standard output");
-    app.add_flag("--list", words.list, "list every lecture with its title");
+    app.add_flag("--list", text.list, "list every lecture with its title");
     app.footer(std::string(kLectureFooter));
     return run_command(app, args, io, [&] {
-        lecture(words, io);
+        lecture(text, io);
         return kSuccess;
     });
 }

@@ -62,8 +62,9 @@ Seen see(const LensOptions& options, const OpenedText& text) {
     const Interventions off{parse_interventions(options.off, {}, {}).off, {}, {}};
     const Index row = options.at.empty() ? std::ssize(text.tokens) - 1
                                          : files::parse_whole_number({"--at", options.at});
-    const auto token = [&](const std::string& words) {
-        return words.empty() ? std::optional<Index>() : or_throw(model.token_named(words));
+    const auto token = [&](const std::string& description) {
+        return description.empty() ? std::optional<Index>()
+                                   : or_throw(model.token_named(description));
     };
     const auto against = token(options.against);
     const ModelRun run =
@@ -119,18 +120,19 @@ std::string parts_table(const Model& model, const LogitAttribution& parts) {
 
 std::string as_text(const Model& model, const OpenedText& text, const Seen& seen) {
     const auto at = static_cast<std::size_t>(seen.lens.row);
-    const std::string token = token_words(model, seen.lens.token);
+    const std::string token = token_description(model, seen.lens.token);
     const std::string logit = seen.parts.against
                                   ? fmt::format("logit of {} − logit of {}", token,
-                                                token_words(model, *seen.parts.against))
+                                                token_description(model, *seen.parts.against))
                                   : fmt::format("logit of {}", token);
-    std::string said =
+    std::string stated =
         fmt::format("after {} at position {}: {}\n", text.tokens[at].text, at, token);
-    said += lens_table(model, seen.lens);
-    said += fmt::format("{}{}: {:.6g}", logit,
-                        model.config().logit_cap ? ", before the soft cap" : "", seen.parts.logit);
-    if (seen.without) said += fmt::format("; with every head on {:.6g}", *seen.without);
-    return said + '\n' + parts_table(model, seen.parts);
+    stated += lens_table(model, seen.lens);
+    stated +=
+        fmt::format("{}{}: {:.6g}", logit, model.config().logit_cap ? ", before the soft cap" : "",
+                    seen.parts.logit);
+    if (seen.without) stated += fmt::format("; with every head on {:.6g}", *seen.without);
+    return stated + '\n' + parts_table(model, seen.parts);
 }
 
 std::string_view part_key(PartKind kind) {

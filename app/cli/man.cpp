@@ -2,14 +2,14 @@
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/subcommands.h"
-#include "app/cli/words.h"
+#include "app/cli/text.h"
 #include "attn_version.h"
 
 namespace attn::cli {
 namespace {
 
 struct Place {
-    std::string_view name, words;
+    std::string_view name, text;
 };
 constexpr auto kManFiles = std::to_array<Place>({
     {"~/.config/attnscope", "settings of the window"},
@@ -51,8 +51,8 @@ std::string roff_lines(std::string_view text) {
     return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", roff_text(text));
 }
 
-std::string roff_item(std::string_view head, std::string_view words) {
-    return fmt::format(".TP\n{}\n{}\n", head, roff_text(words));
+std::string roff_item(std::string_view head, std::string_view text) {
+    return fmt::format(".TP\n{}\n{}\n", head, roff_text(text));
 }
 
 /// "-o, --output FILE" in bold, with what stands for the value in italics.
@@ -68,10 +68,10 @@ std::string roff_option(const CLI::Option& option) {
     const std::string value = option.get_type_name();
     if (option.nonpositional() && option.get_type_size() != 0 && !value.empty())
         head += fmt::format(" \\fI{}\\fR", roff_text(value));
-    std::string words = option.get_description();
+    std::string text = option.get_description();
     if (const std::string usual = option.get_default_str(); !usual.empty())
-        words += fmt::format(" (default {})", usual);
-    return roff_item(head, words);
+        text += fmt::format(" (default {})", usual);
+    return roff_item(head, text);
 }
 
 std::string roff_app(const CLI::App& app) {
@@ -94,16 +94,16 @@ std::string roff_synopsis() {
 std::string roff_places() {
     std::string roff = ".SH EXIT STATUS\n";
     for (const ExitStatus& status : kExitStatuses)
-        roff += roff_item(fmt::format("\\fB{}\\fR", status.code), status.words);
+        roff += roff_item(fmt::format("\\fB{}\\fR", status.code), status.text);
     roff += ".SH FILES\n";
     for (const Place& file : kManFiles)
-        roff += roff_item(fmt::format("\\fI{}\\fR", roff_text(file.name)), file.words);
+        roff += roff_item(fmt::format("\\fI{}\\fR", roff_text(file.name)), file.text);
     roff += ".SH ENVIRONMENT\n";
     for (const Place& variable : kManVariables)
-        roff += roff_item(fmt::format("\\fB{}\\fR", variable.name), variable.words);
+        roff += roff_item(fmt::format("\\fB{}\\fR", variable.name), variable.text);
     roff += ".SH EXAMPLES\n";
     for (const Example& example : kExamples)
-        roff += roff_item(fmt::format("\\fB{}\\fR", roff_text(example.command)), example.words);
+        roff += roff_item(fmt::format("\\fB{}\\fR", roff_text(example.command)), example.text);
     return roff;
 }
 

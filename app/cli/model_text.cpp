@@ -4,7 +4,7 @@
 
 #include "app/cli/start.h"
 #include "app/common/or_throw.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/models/groups.h"
 #include "core/models/token_ids.h"
 #include "core/text.h"
@@ -42,7 +42,7 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
     opened.model = std::make_shared<const Model>(or_throw(Model::open(options.folder)));
     const ModelConfig& config = opened.model->config();
     if (image && !config.image)
-        throw bad_input(fmt::format("{} reads a text; expected --text TEXT", config.family->words));
+        throw bad_input(fmt::format("{} reads a text; expected --text TEXT", config.family->text));
     for (const std::string& note : opened.model->notes()) write_note(note, command, io);
     if (!groups_of(*opened.model).empty()) {  // its decoder, over the text
         auto decoding = or_throw(decoding_of(*opened.model, {opened.read, options.decoder, {}},
@@ -53,7 +53,7 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
     }
     if (!options.decoder.empty())
         throw bad_input(fmt::format("--decoder is '{}'; {} has none", shortened(options.decoder),
-                                    opened.model->config().family->words));
+                                    opened.model->config().family->text));
     if (!image) opened.tokens = or_throw(opened.model->tokens_of(opened.read));
     return opened;
 }
@@ -85,7 +85,7 @@ double parse_number_of(std::string_view flag, const std::string& text, double ot
     return *number;
 }
 
-std::string token_words(const Model& model, Index id) {
+std::string token_description(const Model& model, Index id) {
     const std::string shown = model.shown(id);
     const std::string number = fmt::format("#{}", id);
     return shown == number ? shown : fmt::format("{} ({})", shown, number);

@@ -34,6 +34,6 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
 double parse_number_of(std::string_view flag, const std::string& text, double otherwise);
 
 /// "▁cat (#7)".
-std::string token_words(const Model& model, Index id);
+std::string token_description(const Model& model, Index id);
 
 }  // namespace attn::cli

@@ -58,9 +58,9 @@ std::string quoted(std::string_view text) {
 }
 
 /// One file of the page's memory; `words`: what the program is started with.
-std::string held(std::string_view name, std::string_view bytes, std::string_view words = {}) {
+std::string held(std::string_view name, std::string_view bytes, std::string_view text = {}) {
     return fmt::format("<script type=\"text/x-attnscope\" data-name=\"{}\"{}>{}</script>\n",
-                       quoted(name), words, base64(bytes));
+                       quoted(name), text, base64(bytes));
 }
 
 /// The file of tensors that the document is read from; "": none.
@@ -104,9 +104,9 @@ std::string document_of(const StartOptions& options, Streams io) {
     for (const Note& warning : start.warnings) write_note(warning, "attnscope page", io);
     const fs::path file = file_of(state.document().origin);
     if (!file.empty()) name_beside(state, file);
-    const std::string words = fmt::format(" data-words='[\"{}\"]'", kSession);
+    const std::string text = fmt::format(" data-words='[\"{}\"]'", kSession);
     return (file.empty() ? std::string() : held_files(file, file.parent_path())) +
-           held(kSession, view::session_to_json(state), words);
+           held(kSession, view::session_to_json(state), text);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ int run_page(Args args, Streams io) {
     return run_command(app, args, io, [&] {
         const files::NamedFile written{"-o", output};
         or_throw(files::check_extension(written, ".html"));
-        or_throw(settle_start(options, {&written, 1}));
+        or_throw(resolve_start(options, {&written, 1}));
         std::string page = empty_page();
         const auto place = page.find(kPlace);
         if (place == std::string::npos)

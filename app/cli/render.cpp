@@ -41,8 +41,8 @@ struct RenderOptions {
 };
 
 std::string draw(Studio& studio, view::AppState& state, jobs::Jobs& jobs) {
-    for (std::optional<view::MapCanvas> room; room != view::map_look(state).canvas;) {
-        room = view::map_look(state).canvas;  // a map that is there leaves itself less of it
+    for (std::optional<view::MapCanvas> canvas; canvas != view::map_look(state).canvas;) {
+        canvas = view::map_look(state).canvas;  // a map that is there leaves itself less of it
         or_throw(complete(state, jobs));
         for (int frame = 0; frame < kLayoutFrames; ++frame) draw_frame(studio, state);
     }
@@ -65,7 +65,7 @@ figures::Format format_of(const RenderOptions& options) {
         if (!format)
             throw bad_input(
                 fmt::format("--format is '{}': expected svg, pdf or png", options.format));
-        if (const auto said = figures::format_of(options.output); said && *said != *format)
+        if (const auto stated = figures::format_of(options.output); stated && *stated != *format)
             throw bad_input(fmt::format("--format is '{}' and -o is '{}'; leave one out",
                                         options.format, options.output));
         return *format;
@@ -138,7 +138,7 @@ void check_film(const RenderOptions& options, figures::Format format) {
 
 /// A picture of the window shows the sentence in its place; a figure would have nothing else on it.
 void check_shown(const view::AppState& state) {
-    if (std::string why = view::shown_workspace(state).lacks(state); !why.empty())
+    if (std::string why = view::shown_workspace(state).missing_data(state); !why.empty())
         throw bad_input(std::move(why));
 }
 
@@ -177,7 +177,7 @@ void check_together(const RenderOptions& options) {
 void render(RenderOptions& options, Streams io) {
     check_together(options);
     const files::NamedFile output{"-o", options.output};
-    or_throw(settle_start(options.start, {&output, 1}));
+    or_throw(resolve_start(options.start, {&output, 1}));
     StartOptions wanted = options.start;
     wanted.needs_attention = wanted.workspace != "tensors";
     wanted.by = files::OptionsBy::window_flags;

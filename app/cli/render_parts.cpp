@@ -6,13 +6,13 @@
 namespace attn::cli {
 
 Result<void> carry_out(const Start& start, view::AppState& state, jobs::Jobs& jobs) {
-    const std::string before = state.message.words;
+    const std::string before = state.message.text;
     const auto strict = [&before](const view::AppState& after) -> Result<void> {
         const auto& message = after.message;
-        if (message.restored || message.words == before ||
+        if (message.restored || message.text == before ||
             message.severity < view::Severity::warning)
             return {};
-        return bad_input(message.words);
+        return bad_input(message.text);
     };
     const auto answer = [&] { jobs::answer(state, jobs); };
     if (auto done = view::play(state, start.actions, answer, strict); !done) return done;

@@ -6,7 +6,7 @@
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/saturation.h"
 #include "core/saturation_gradients.h"
 
@@ -52,23 +52,23 @@ constexpr Quantity kQuantities[] = {
     {"J_F_raw", &SaturationSide::jacobian_raw},
 };
 
-void declare_saturate(CLI::App& app, SaturateArguments& words) {
-    add_number(app, "--dk", words.widths, "D,..",
+void declare_saturate(CLI::App& app, SaturateArguments& text) {
+    add_number(app, "--dk", text.widths, "D,..",
                files::whole_numbers(1, 1 << 20, files::NumberRange::Form::parts),
                "widths, default 1,2,4,...,4096");
-    add_number(app, "--keys", words.keys, "N", files::whole_numbers(1, 4096),
+    add_number(app, "--keys", text.keys, "N", files::whole_numbers(1, 4096),
                "keys of the query, default 16");
-    add_number(app, "--trials", words.trials, "N", files::whole_numbers(1, 100000),
+    add_number(app, "--trials", text.trials, "N", files::whole_numbers(1, 100000),
                "draws of q and k, default 200");
-    add_number(app, "--seed", words.seed, "S", files::whole_numbers(0, files::kMostSeed),
+    add_number(app, "--seed", text.seed, "S", files::whole_numbers(0, files::kMostSeed),
                "seed of the draws, default 1");
-    add_number(app, "--logits", words.logits, "A,..",
+    add_number(app, "--logits", text.logits, "A,..",
                files::real_numbers(-1e18, 1e18, files::NumberRange::Form::parts),
                "s = logits × √d_k instead of draws");
-    app.add_flag("--gradients", words.gradients, "measure four gradients over many rows");
-    add_number(app, "--rows", words.rows, "N", files::whole_numbers(1, kMostGradientRows),
+    app.add_flag("--gradients", text.gradients, "measure four gradients over many rows");
+    add_number(app, "--rows", text.rows, "N", files::whole_numbers(1, kMostGradientRows),
                "rows of --gradients, whole batches of 64, default 51200");
-    add_value(app, "-o,--output", words.output, "FILE.csv",
+    add_value(app, "-o,--output", text.output, "FILE.csv",
               "write CSV instead of the table; - for standard output");
     app.footer(std::string(kSaturateFooter));
 }
@@ -87,19 +87,19 @@ Number parse_as(std::string_view flag, std::string_view text, std::string_view w
     throw bad_input(fmt::format("{} is '{}'; expected {}", flag, text, what));
 }
 
-SaturationSettings parse_settings(const CLI::App& app, const SaturateArguments& words) {
+SaturationSettings parse_settings(const CLI::App& app, const SaturateArguments& text) {
     SaturationSettings settings;
     if (app.count("--logits") > 0) {
         check_no_draws(app);
         settings.logits.clear();
-        for (const std::string_view part : files::split(words.logits))
+        for (const std::string_view part : files::split(text.logits))
             settings.logits.push_back(parse_as<double>("--logits", part, "a number"));
         return settings;
     }
     settings.model = SaturationModel::sampled;
-    settings.keys = files::parse_whole_number({"--keys", words.keys});
-    settings.trials = files::parse_whole_number({"--trials", words.trials});
-    settings.seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
+    settings.keys = files::parse_whole_number({"--keys", text.keys});
+    settings.trials = files::parse_whole_number({"--trials", text.trials});
+    settings.seed = parse_as<std::uint64_t>("--seed", text.seed, "a whole number from 0");
     return settings;
 }
 
@@ -133,8 +133,8 @@ std::string percents(const std::vector<double>& weights) {
     long tenths = 0;
     bool adds = true;
     for (const double weight : weights) {
-        const std::string words = view::percent(weight);
-        const std::string shown = words.substr(0, words.find(" %"));
+        const std::string description = view::percent(weight);
+        const std::string shown = description.substr(0, description.find(" %"));
         text += fmt::format(" {:>6}", shown);
         adds = adds && std::isfinite(weight) && shown.find_first_of("<>") == shown.npos;
         if (adds) tenths += std::lround(10.0 * std::stod(shown));
@@ -184,9 +184,9 @@ std::string csv_row(const SaturationSettings& settings, const SaturationPoint& p
     return text + '\n';
 }
 
-std::vector<Index> parse_widths(const SaturateArguments& words) {
+std::vector<Index> parse_widths(const SaturateArguments& text) {
     std::vector<Index> widths;
-    for (const std::string_view part : files::split(words.widths))
+    for (const std::string_view part : files::split(text.widths))
         widths.push_back(files::parse_whole_number({"--dk", std::string(part)}));
     return widths;
 }
@@ -231,33 +231,34 @@ std::string gradient_lines(const std::vector<GradientPoint>& points, bool csv) {
     return text;
 }
 
-void print_gradients(const CLI::App& app, const SaturateArguments& words, Streams io) {
+void print_gradients(const CLI::App& app, const SaturateArguments& description, Streams io) {
     for (const char* flag : {"--logits", "--trials"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format(
                 "{} was given with --gradients; expected --keys, --rows and --seed alone", flag));
     GradientSampling sampling;
-    sampling.keys = files::parse_whole_number({"--keys", words.keys});
-    sampling.rows = files::parse_whole_number({"--rows", words.rows});
-    sampling.seed = parse_as<std::uint64_t>("--seed", words.seed, "a whole number from 0");
-    const auto points = or_throw(gradient_sweep(sampling, parse_widths(words)));
-    const std::string text = gradient_lines(points, !words.output.empty());
-    if (!words.output.empty()) return write_csv(words.output, text, 2 * points.size(), "rows", io);
+    sampling.keys = files::parse_whole_number({"--keys", description.keys});
+    sampling.rows = files::parse_whole_number({"--rows", description.rows});
+    sampling.seed = parse_as<std::uint64_t>("--seed", description.seed, "a whole number from 0");
+    const auto points = or_throw(gradient_sweep(sampling, parse_widths(description)));
+    const std::string text = gradient_lines(points, !description.output.empty());
+    if (!description.output.empty())
+        return write_csv(description.output, text, 2 * points.size(), "rows", io);
     io.out << text;
 }
 
-void saturate(const CLI::App& app, const SaturateArguments& words, Streams io) {
-    or_throw(files::check_extension({"-o", words.output}, ".csv"));
-    if (words.gradients) return print_gradients(app, words, io);
+void saturate(const CLI::App& app, const SaturateArguments& description, Streams io) {
+    or_throw(files::check_extension({"-o", description.output}, ".csv"));
+    if (description.gradients) return print_gradients(app, description, io);
     if (app.count("--rows") > 0)
         throw bad_input("--rows was given without --gradients; expected --trials");
-    const auto settings = parse_settings(app, words);
-    const std::vector<Index> widths = parse_widths(words);
+    const auto settings = parse_settings(app, description);
+    const std::vector<Index> widths = parse_widths(description);
     const auto points = or_throw(saturation_sweep(settings, widths));
-    if (!words.output.empty()) {
+    if (!description.output.empty()) {
         std::string text = csv_header(settings);
         for (const SaturationPoint& point : points) text += csv_row(settings, point);
-        return write_csv(words.output, text, points.size(), "rows", io);
+        return write_csv(description.output, text, points.size(), "rows", io);
     }
     io.out << table(points);
     if (settings.model == SaturationModel::fixed_logits) io.out << weights_table(settings, widths);

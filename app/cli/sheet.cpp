@@ -12,7 +12,7 @@
 #include "app/figures/sheet_pdf.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
@@ -29,7 +29,7 @@ constexpr std::string_view kFooter =
     "  attnscope sheet causal-row --seed 7 --solutions --paper letter -o causal-7-solved.pdf\n";
 
 /// The command line, as it was written.
-struct Words {
+struct Arguments {
     std::string name;
     std::string seed = "1";
     std::string paper = "a4";
@@ -37,15 +37,15 @@ struct Words {
     bool solutions = false, list = false, json = false;
 };
 
-void declare_sheet(CLI::App& app, Words& words) {
-    app.add_option("NAME", words.name, "name of the sheet; --list shows all");
-    add_number(app, "--seed", words.seed, "S", files::whole_numbers(0, files::kMostSeed),
+void declare_sheet(CLI::App& app, Arguments& text) {
+    app.add_option("NAME", text.name, "name of the sheet; --list shows all");
+    add_number(app, "--seed", text.seed, "S", files::whole_numbers(0, files::kMostSeed),
                "seed of the numbers, default 1");
-    app.add_flag("--solutions", words.solutions, "add answers and solutions");
-    add_value(app, "--paper", words.paper, "SIZE", "a4 (default) or letter");
-    add_value(app, "-o,--output", words.output, "FILE.pdf", "- for standard output");
-    app.add_flag("--json", words.json, "numbers and answers as JSON on standard output");
-    app.add_flag("--list", words.list, "list every sheet with its title");
+    app.add_flag("--solutions", text.solutions, "add answers and solutions");
+    add_value(app, "--paper", text.paper, "SIZE", "a4 (default) or letter");
+    add_value(app, "-o,--output", text.output, "FILE.pdf", "- for standard output");
+    app.add_flag("--json", text.json, "numbers and answers as JSON on standard output");
+    app.add_flag("--list", text.list, "list every sheet with its title");
     app.footer(std::string(kFooter));
 }
 
@@ -103,37 +103,37 @@ ordered_json json_of(const view::Exercise& exercise) {
             {"questions", std::move(questions)}};
 }
 
-void check_options(const CLI::App& app, const Words& words) {
-    const bool pdf = !words.output.empty();
-    if (pdf == words.json)
+void check_options(const CLI::App& app, const Arguments& text) {
+    const bool pdf = !text.output.empty();
+    if (pdf == text.json)
         throw bad_input(pdf ? "-o was given with --json; expected one of the two"
                             : "nothing says what to write; expected -o FILE.pdf, --json or --list");
-    if (pdf) return or_throw(files::check_extension({"-o", words.output}, ".pdf"));
+    if (pdf) return or_throw(files::check_extension({"-o", text.output}, ".pdf"));
     for (const char* flag : {"--solutions", "--paper"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} was given with --json; expected it with -o", flag));
 }
 
-void sheet(const CLI::App& app, const Words& words, Streams io) {
-    if (words.list) {
-        if (!words.name.empty() || !words.output.empty() || words.json)
+void sheet(const CLI::App& app, const Arguments& text, Streams io) {
+    if (text.list) {
+        if (!text.name.empty() || !text.output.empty() || text.json)
             throw bad_input("--list was given with a sheet or an output; expected it alone");
         io.out << list_of_sheets();
         return;
     }
-    check_options(app, words);
+    check_options(app, text);
     const auto exercise =
-        or_throw(view::make_exercise(sheet_named(words.name), parse_seed(words.seed)));
-    if (words.json) {
+        or_throw(view::make_exercise(sheet_named(text.name), parse_seed(text.seed)));
+    if (text.json) {
         io.out << json_of(exercise).dump(2) << '\n';
         return;
     }
     const std::string bytes =
-        or_throw(figures::sheet_pdf(exercise, parse_paper(words.paper), words.solutions));
-    if (files::is_standard(words.output))
+        or_throw(figures::sheet_pdf(exercise, parse_paper(text.paper), text.solutions));
+    if (files::is_standard(text.output))
         io.out << bytes;
     else
-        or_throw(write_file_atomically(words.output, bytes));
+        or_throw(write_file_atomically(text.output, bytes));
 }
 
 }  // namespace

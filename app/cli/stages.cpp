@@ -4,14 +4,14 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/tex.h"
 
 namespace attn::cli {
 namespace {
 
 /// Of a row of softmax attention's table or of an operation's.
-std::string shape_words(const auto& stage) {
+std::string shape_text(const auto& stage) {
     const std::string_view heads = stage.heads == HeadAxis::none    ? ""
                                    : stage.heads == HeadAxis::query ? "H,"
                                                                     : "Hkv,";
@@ -22,7 +22,7 @@ std::string shape_words(const auto& stage) {
 }
 
 // "reference, staged": who keeps the stage.
-std::vector<std::string> keepers(Stage stage, BackendList backends) {
+std::vector<std::string> backends_with(Stage stage, BackendList backends) {
     std::vector<std::string> names;
     for (const Backend* backend : backends)
         if (backend->stages()[index_of(stage)]) names.emplace_back(backend->name());
@@ -58,8 +58,8 @@ std::string aligned(const std::vector<std::array<std::string, kColumns>>& rows) 
 std::string table(BackendList backends) {
     std::vector<std::array<std::string, 5>> rows{{"key", "symbol", "shape", "kept by", "formula"}};
     for (const StageInfo& stage : stage_table())
-        rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_words(stage),
-                        fmt::format("{}", fmt::join(keepers(stage.stage, backends), ", ")),
+        rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_text(stage),
+                        fmt::format("{}", fmt::join(backends_with(stage.stage, backends), ", ")),
                         plain_formula(stage)});
     rows.push_back({"logsumexp", "", "[B,H,Tq]", rows.back()[3],
                     tex::plain_text(R"(m_i + \ln \sum_j \exp(M_{i,j} - m_i))")});
@@ -71,8 +71,8 @@ nlohmann::ordered_json row_json(const auto& stage, std::string formula, const ch
                                 nlohmann::ordered_json own) {
     return {{"key", stage.key},      {"symbol", stage.symbol},
             {"title", stage.title},  {"formula", std::move(formula)},
-            {"tex", stage.tex},      {"shape", shape_words(stage)},
-            {name, std::move(own)},  {"words", stage.words},
+            {"tex", stage.tex},      {"shape", shape_text(stage)},
+            {name, std::move(own)},  {"words", stage.text},
             {"source", stage.source}};
 }
 
@@ -80,7 +80,7 @@ nlohmann::ordered_json table_as_json(BackendList backends) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const StageInfo& stage : stage_table())
         rows.push_back(
-            row_json(stage, plain_formula(stage), "kept_by", keepers(stage.stage, backends)));
+            row_json(stage, plain_formula(stage), "kept_by", backends_with(stage.stage, backends)));
     return rows;
 }
 
@@ -91,15 +91,15 @@ std::string param_shape(const OperationParam& param) {
 std::string table_of(const OperationInfo& operation) {
     std::vector<std::array<std::string, 4>> rows{{"key", "symbol", "shape", "formula"}};
     for (const OperationStage& stage : operation.stages)
-        rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_words(stage),
+        rows.push_back({std::string(stage.key), std::string(stage.symbol), shape_text(stage),
                         tex::plain_text(stage.tex)});
     std::string text = fmt::format("{}: {}\n{}\n{}\n\n{}", operation.key, operation.title,
-                                   operation.words, operation.source, aligned<4>(rows));
+                                   operation.text, operation.source, aligned<4>(rows));
     if (!operation.params.empty()) {
         std::vector<std::array<std::string, 4>> params{{"array", "symbol", "shape", "parameter"}};
         for (const OperationParam& param : operation.params)
             params.push_back({std::string(param.npz), std::string(param.symbol), param_shape(param),
-                              std::string(param.words)});
+                              std::string(param.text)});
         text += '\n' + aligned<4>(params);
     }
     return text +
@@ -115,12 +115,12 @@ nlohmann::ordered_json json_of(const OperationInfo& operation) {
                           {"array", param.npz},
                           {"symbol", param.symbol},
                           {"shape", param_shape(param)},
-                          {"words", param.words}});
+                          {"words", param.text}});
     return {{"key", operation.key},
             {"title", operation.title},
             {"formula", tex::plain_text(operation.tex)},
             {"tex", operation.tex},
-            {"words", operation.words},
+            {"words", operation.text},
             {"source", operation.source},
             {"exact", operation.exact},
             {"stages", std::move(stages)},
@@ -132,7 +132,7 @@ std::string table_of_options() {
     for (const files::AttentionOption& option : files::attention_options())
         rows.push_back({std::string(option.name), std::string(option.placeholder),
                         option.range ? files::bounds_of(option.range) : std::string(),
-                        std::string(option.words)});
+                        std::string(option.text)});
     return aligned<4>(rows);
 }
 
@@ -143,7 +143,7 @@ nlohmann::ordered_json options_as_json() {
                         {"value", option.placeholder},
                         {"group", option.group},
                         {"range", option.range ? files::bounds_of(option.range) : ""},
-                        {"words", option.words}});
+                        {"words", option.text}});
     return rows;
 }
 

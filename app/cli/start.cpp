@@ -22,7 +22,7 @@
 #include "app/common/workspace.h"
 #include "app/files/model.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"
@@ -196,9 +196,9 @@ void check_files(const StartOptions& options, std::span<const files::NamedFile> 
         const auto session = [&](const files::NamedFile& input) {
             return saves && (input.name == "FILE" || input.name == "--session");
         };
-        std::vector<files::NamedFile> kept;
-        std::ranges::remove_copy_if(read, std::back_inserter(kept), session);
-        or_throw(files::check_outputs(kept, {&output, 1}));
+        std::vector<files::NamedFile> retained;
+        std::ranges::remove_copy_if(read, std::back_inserter(retained), session);
+        or_throw(files::check_outputs(retained, {&output, 1}));
     }
 }
 
@@ -216,13 +216,13 @@ std::uintmax_t bytes_behind(const std::string& path) {
 /// `--group` is of a model's attention, or of a file's arrays.
 view::OpenFile opened_by(const StartOptions& options, const std::string& path) {
     view::OpenFile open{path, options.text, {}, options.image};
-    if (!options.decoder.empty()) open.beside = options.decoder;
+    if (!options.decoder.empty()) open.second_input = options.decoder;
     const auto group = options.reading.find("group");
     const bool of_model = group != options.reading.end() && is_model(path);
     const std::string shown = group_of_given(
         path, {options.text.has_value(), options.image.has_value(), !options.decoder.empty()});
     if (of_model || !shown.empty()) open.group = of_model ? group->second : shown;
-    if ((open.beside || open.group) && !open.text && (!open.image || reads_pairs(path)))
+    if ((open.second_input || open.group) && !open.text && (!open.image || reads_pairs(path)))
         open.text = std::string(files::kModelText);
     if (const std::string reading = reading_json(options); !reading.empty() && !of_model)
         open.options = reading;
@@ -356,7 +356,7 @@ const view::Lecture& lecture_named(const std::string& name) {
                                 files::did_you_mean(name, keys), choices(keys)));
 }
 
-Result<void> settle_start(StartOptions& options, std::span<const files::NamedFile> outputs) {
+Result<void> resolve_start(StartOptions& options, std::span<const files::NamedFile> outputs) {
     if (options.files.size() > 1)
         return bad_input(fmt::format("{} files, '{}' and '{}' first; expected one at a time",
                                      options.files.size(), options.files[0], options.files[1]));
@@ -388,7 +388,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
         fmt::format(
             "tensors ({}, as trace reads them), a model's folder or .gguf, a saved session or a "
             "preset (.json), a state that was copied (attnscope:…); - for standard input",
-            array_format_words()));
+            array_format_text()));
     add_value(app, "--session", options.session, "FILE", "a saved session, as FILE");
     add_value(app, "--replay", options.replay, "FILE", "repeat the actions of a journal");
     add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");

@@ -22,7 +22,7 @@ namespace attn::cli {
 
 /// What the window and `render` can be started with. Empty: not given.
 struct StartOptions {
-    std::vector<std::string> files;  // FILE, as parsed: settle_start() takes the one
+    std::vector<std::string> files;  // FILE, as parsed: resolve_start() takes the one
     std::string file;                // tensors, a session or a preset
     std::string session;             // the same, by another name
     std::string map_file;            // the same, for the Map workspace
@@ -75,7 +75,7 @@ void add_model_options(CLI::App& app, StartOptions& options);
 
 /// After parsing, before anything is read or written: there is one FILE at most, numbers are in their range,
 /// and none of `outputs` is a file that is read, or another output. --save-session may be the session.
-Result<void> settle_start(StartOptions& options, std::span<const files::NamedFile> outputs);
+Result<void> resolve_start(StartOptions& options, std::span<const files::NamedFile> outputs);
 
 /// A first state and what is to be done to it, so that a journal of it can be played again.
 struct Start {

@@ -8,7 +8,7 @@
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/file.h"
 #include "core/kernels/reference.h"
 #include "core/rows.h"
@@ -82,41 +82,41 @@ std::string backend_names(BackendList backends) {
 }
 
 // What is typed for an option lands in `words`.
-void declare(CLI::App& app, TraceArguments& words, BackendList backends) {
-    app.add_option("IN", words.inputs,
+void declare(CLI::App& app, TraceArguments& text, BackendList backends) {
+    app.add_option("IN", text.inputs,
                    "tensors of one call; - for standard input. Each further file is another call");
-    add_value(app, "-o,--output", words.output, "OUT.npz",
+    add_value(app, "-o,--output", text.output, "OUT.npz",
               "the file to write; - for standard output. A folder (of several files, or with / at "
               "its end) gets a file of each input's name");
-    app.add_flag("--grad", words.grad, "also the gradient of every stage and parameter");
-    add_value(app, "--backend", words.backend, "NAME",
+    app.add_flag("--grad", text.grad, "also the gradient of every stage and parameter");
+    add_value(app, "--backend", text.backend, "NAME",
               backend_names(backends) +
                   " (default auto: staged while stages are kept and few enough, else fused)");
-    add_value(app, "--keep", words.keep, "KEY,..",
+    add_value(app, "--keep", text.keep, "KEY,..",
               "write only these stages (and, with --grad, their gradients); logsumexp always");
-    add_number(app, "--threads", words.threads, "N", files::whole_numbers(1, 1 << 20),
+    add_number(app, "--threads", text.threads, "N", files::whole_numbers(1, 1 << 20),
                "at most N threads (default all; reference uses one)");
-    add_number(app, "--layer", words.layer, "N", files::whole_numbers(0, files::kMostLayer),
+    add_number(app, "--layer", text.layer, "N", files::whole_numbers(0, files::kMostLayer),
                "the layer of a file with arrays l<N>.Q, ...");
-    add_value(app, "--model", words.model, "FOLDER",
+    add_value(app, "--model", text.model, "FOLDER",
               "a trained model's folder (config.json, *.safetensors, tokenizer), or a .gguf: every "
               "layer of what it computes for --text or --image");
-    add_value(app, "--text", words.text, "TEXT", "the text that the model reads");
-    add_value(app, "--token-ids", words.token_ids, "N,..",
+    add_value(app, "--text", text.text, "TEXT", "the text that the model reads");
+    add_value(app, "--token-ids", text.token_ids, "N,..",
               "in place of --text: the numbers of the tokens");
-    add_value(app, "--image", words.image, "FILE.png",
+    add_value(app, "--image", text.image, "FILE.png",
               "the PNG image that the model reads, of one that reads images; of CLIP beside "
               "--text, a || b: two");
-    add_value(app, "--decoder", words.decoder, "TEXT",
+    add_value(app, "--decoder", text.decoder, "TEXT",
               "what the decoder of a T5 has written so far, for --group decoder or cross");
-    add_value(app, "--off", words.off, "LAYER.HEAD,..",
+    add_value(app, "--off", text.off, "LAYER.HEAD,..",
               "heads of the model to switch off: their rows of W_O are 0");
-    add_head_options(app, words.rows, words.patches);
-    app.add_flag("--stream", words.stream,
+    add_head_options(app, text.rows, text.patches);
+    app.add_flag("--stream", text.stream,
                  "of a model the weights of one layer at a time are in memory, for models larger "
                  "than it; without the stage output");
-    add_attention_options(app, words.attention);
-    app.footer(fmt::format(kTraceFooter, array_format_words()));
+    add_attention_options(app, text.attention);
+    app.footer(fmt::format(kTraceFooter, array_format_text()));
 }
 
 StageSet parse_keep(std::string_view text) {
@@ -149,18 +149,18 @@ struct Computed {
     double backward_ms = 0.0;
 };
 
-Computed compute(const files::FileCall& call, const TraceArguments& words, StageSet keep,
+Computed compute(const files::FileCall& call, const TraceArguments& text, StageSet keep,
                  BackendList backends) {
     const auto checked = or_throw(validate(call.inputs, call.spec));
-    const Backend& backend = *or_throw(choose_backend(words.backend, checked, keep, backends));
-    if (words.grad && !backend.has_backward()) throw no_backward(backend, backends);
+    const Backend& backend = *or_throw(choose_backend(text.backend, checked, keep, backends));
+    if (text.grad && !backend.has_backward()) throw no_backward(backend, backends);
     Computed computed;
     computed.backend = backend.name();
     const Stopwatch start;
     // The backward pass starts from every stage, whatever is written.
-    computed.forward = or_throw(attend(checked, backend, words.grad ? all_stages() : keep));
+    computed.forward = or_throw(attend(checked, backend, text.grad ? all_stages() : keep));
     computed.forward_ms = start.ms();
-    if (!words.grad) return computed;
+    if (!text.grad) return computed;
     const Stopwatch turn;
     computed.gradient =
         or_throw(attend_backward(checked, computed.forward, call.upstream, backend));
@@ -179,12 +179,12 @@ std::string backend_summary(const files::FileCall& call, const Computed& compute
 }
 
 /// Files and sizes, what is said of the computation, and the arrays.
-std::string summary(const TraceArguments& words, const files::FileCall& call,
+std::string summary(const TraceArguments& description, const files::FileCall& call,
                     const std::string& computed, std::span<const NpzEntry> entries) {
     const Dimensions& size = call.size;
-    std::string text =
-        fmt::format("{} -> {}\n", files::shown_input(words.input),
-                    files::is_standard(words.output) ? "standard output" : words.output);
+    std::string text = fmt::format(
+        "{} -> {}\n", files::shown_input(description.input),
+        files::is_standard(description.output) ? "standard output" : description.output);
     const auto width = [](Index d) { return d > 0 ? std::to_string(d) : std::string("unknown"); };
     text +=
         fmt::format("B {}, H {}, Hkv {}, Tq {}, Tk {}, d_k {}, d_v {}\n", size.batch, size.heads,
@@ -206,9 +206,9 @@ std::string summary(const TraceArguments& words, const files::FileCall& call,
 }
 
 /// One line on the stages that nobody named and the backend that "auto" took does not store; nullopt when there is none.
-std::optional<std::string> left_out(const TraceArguments& words, const files::FileCall& call,
+std::optional<std::string> left_out(const TraceArguments& text, const files::FileCall& call,
                                     StageSet keep, const Computed& computed) {
-    if (words.backend != "auto" || keep != all_stages()) return std::nullopt;
+    if (text.backend != "auto" || keep != all_stages()) return std::nullopt;
     std::vector<std::string_view> keys;
     for (const StageInfo& stage : stage_table())
         if (pair_stages()[index_of(stage.stage)] && computed.forward[stage.stage].empty() &&
@@ -239,8 +239,8 @@ std::optional<std::string> beyond_float(const Inputs& inputs, const Computed& co
             : "; --backend reference computes in float64");
 }
 
-bool writes_folder(const TraceArguments& words) {
-    return words.inputs.size() > 1 || words.output.ends_with('/');
+bool writes_folder(const TraceArguments& text) {
+    return text.inputs.size() > 1 || text.output.ends_with('/');
 }
 
 /// "a.npz" of a.npz, a.safetensors or the folder a/: what the input is called, as what the output is.
@@ -254,29 +254,29 @@ std::string output_name(const std::string& input) {
 }
 
 /// Each input with its output.
-std::vector<TraceArguments> calls_of(const TraceArguments& words) {
+std::vector<TraceArguments> calls_of(const TraceArguments& text) {
     std::vector<TraceArguments> calls;
-    for (const std::string& input : words.inputs) {
-        TraceArguments& call = calls.emplace_back(words);
+    for (const std::string& input : text.inputs) {
+        TraceArguments& call = calls.emplace_back(text);
         call.input = input;
-        if (writes_folder(words))
-            call.output = (std::filesystem::path(words.output) / output_name(input)).string();
+        if (writes_folder(text))
+            call.output = (std::filesystem::path(text.output) / output_name(input)).string();
     }
     return calls;
 }
 
-void check_usage(const TraceArguments& words, const std::vector<TraceArguments>& calls) {
-    if (words.inputs.empty())
+void check_usage(const TraceArguments& text, const std::vector<TraceArguments>& calls) {
+    if (text.inputs.empty())
         throw bad_input("expected an input file: attnscope trace IN -o OUT.npz");
-    if (words.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
-    if (words.inputs.size() > 1 &&
-        (files::is_standard(words.output) || words.output.ends_with(".npz")))
+    if (text.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
+    if (text.inputs.size() > 1 &&
+        (files::is_standard(text.output) || text.output.ends_with(".npz")))
         throw bad_input(
-            fmt::format("-o is {} for {} inputs; expected a folder", words.output, calls.size()));
+            fmt::format("-o is {} for {} inputs; expected a folder", text.output, calls.size()));
     std::vector<files::NamedFile> inputs, outputs;
     std::map<std::string_view, std::string_view> by_output;
     for (const TraceArguments& call : calls) {
-        if (writes_folder(words) && files::is_standard(call.input))
+        if (writes_folder(text) && files::is_standard(call.input))
             throw bad_input("the input is - and -o a folder; expected a file of a name");
         std::ranges::copy(files::files_of({"the input", call.input}), std::back_inserter(inputs));
         outputs.push_back({"-o", call.output});
@@ -286,66 +286,66 @@ void check_usage(const TraceArguments& words, const std::vector<TraceArguments>&
             throw bad_input(fmt::format("{} and {} would both be written to {}", same->second,
                                         call.input, call.output));
     }
-    if (const auto tokens = words.attention.find("tokens");
-        tokens != words.attention.end() && !tokens->second.empty())
+    if (const auto tokens = text.attention.find("tokens");
+        tokens != text.attention.end() && !tokens->second.empty())
         std::ranges::copy(files::files_of({"--tokens", tokens->second}),
                           std::back_inserter(inputs));
     or_throw(files::check_outputs(inputs, outputs));
 }
 
-void make_folder(const TraceArguments& words) {
-    if (!writes_folder(words)) return;
+void make_folder(const TraceArguments& text) {
+    if (!writes_folder(text)) return;
     std::error_code fault;
-    std::filesystem::create_directories(words.output, fault);
+    std::filesystem::create_directories(text.output, fault);
     if (!fault) return;
-    throw failed(fmt::format("cannot make the folder {}: {}", words.output, fault.message()));
+    throw failed(fmt::format("cannot make the folder {}: {}", text.output, fault.message()));
 }
 
 /// The notes and the summary, when the file has been written.
-void say(const TraceArguments& words, std::vector<Note> notes, const std::string& summary,
-         Streams io) {
-    const bool many = words.inputs.size() > 1;
+void report(const TraceArguments& text, std::vector<Note> notes, const std::string& summary,
+            Streams io) {
+    const bool many = text.inputs.size() > 1;
     for (Note& note : notes) {
-        if (many) note.text = fmt::format("{}: {}", words.input, note.text);
+        if (many) note.text = fmt::format("{}: {}", text.input, note.text);
         write_note(note, kName, io);
     }
     if (many) return;
     // On `attnscope trace IN.npz -o - | ...` the bytes of the file own the output.
-    const bool output_is_taken = files::is_standard(words.output) || writes_in_place(words.output);
+    const bool output_is_taken = files::is_standard(text.output) || writes_in_place(text.output);
     (output_is_taken ? io.err : io.out) << summary;
 }
 
-void trace_operation(const TraceArguments& words, const files::FileCall& call, Streams io) {
-    const auto run = run_operation_of(call, {words.backend, words.keep, words.grad});
+void trace_operation(const TraceArguments& text, const files::FileCall& call, Streams io) {
+    const auto run = run_operation_of(call, {text.backend, text.keep, text.grad});
     const std::vector<NpzEntry> entries = operation_entries(call, run);
-    write_entries(words.output, entries, io);
-    say(words, call.notes, summary(words, call, operation_summary(call, run), entries), io);
+    write_entries(text.output, entries, io);
+    report(text, call.notes, summary(text, call, operation_summary(call, run), entries), io);
 }
 
-void trace_attention(const TraceArguments& words, const files::FileCall& call, Streams io) {
-    const auto keep = parse_keep(words.keep);
-    const auto computed = compute(call, words, keep, io.backends);
+void trace_attention(const TraceArguments& text, const files::FileCall& call, Streams io) {
+    const auto keep = parse_keep(text.keep);
+    const auto computed = compute(call, text, keep, io.backends);
     const std::vector<NpzEntry> entries = trace_entries(
         call, computed.forward, computed.gradient ? &*computed.gradient : nullptr, keep);
-    write_entries(words.output, entries, io);
+    write_entries(text.output, entries, io);
     std::vector<Note> notes = call.notes;
-    if (auto note = left_out(words, call, keep, computed)) notes.push_back(*std::move(note));
+    if (auto note = left_out(text, call, keep, computed)) notes.push_back(*std::move(note));
     if (auto note = beyond_float(call.inputs, computed)) notes.push_back(*std::move(note));
-    if (!words.keep.empty())
+    if (!text.keep.empty())
         for (const std::string& note : missing_stages(computed.forward, keep))
             notes.push_back(note);
-    say(words, notes, summary(words, call, backend_summary(call, computed), entries), io);
+    report(text, notes, summary(text, call, backend_summary(call, computed), entries), io);
 }
 
 /// Scores or weights alone: what follows from them.
-void trace_given(const TraceArguments& words, const files::FileCall& call, Streams io) {
-    const auto keep = parse_keep(words.keep);
+void trace_given(const TraceArguments& text, const files::FileCall& call, Streams io) {
+    const auto keep = parse_keep(text.keep);
     const std::string_view key = info(call.given->stage).key;
-    if (words.grad)
-        throw bad_input(fmt::format("--grad needs Q, K and V, and {} gives {}", words.input, key));
-    if (words.backend != "auto" && words.backend != reference_backend().name())
+    if (text.grad)
+        throw bad_input(fmt::format("--grad needs Q, K and V, and {} gives {}", text.input, key));
+    if (text.backend != "auto" && text.backend != reference_backend().name())
         throw bad_input(fmt::format(
-            "--backend is {}; expected reference, which alone starts from {}", words.backend, key));
+            "--backend is {}; expected reference, which alone starts from {}", text.backend, key));
     const Stopwatch start;
     const auto made =
         or_throw(attend_from(call.given->stage, call.given->values, call.inputs, call.spec, keep));
@@ -354,95 +354,95 @@ void trace_given(const TraceArguments& words, const files::FileCall& call, Strea
     std::vector<NpzEntry> entries = stage_entries(made.trace, keep);
     if (entries.empty())
         throw bad_input(
-            fmt::format("--keep is {}, of which {} alone give nothing", words.keep, key));
+            fmt::format("--keep is {}, of which {} alone give nothing", text.keep, key));
     add_call(call, keep & held_stages(made.trace), entries);
-    write_entries(words.output, entries, io);
+    write_entries(text.output, entries, io);
     std::vector<Note> notes = call.notes;
     for (std::string& note : absent_notes(call.given->stage, !call.inputs.v.empty()))
         notes.emplace_back(std::move(note));
-    say(words, notes, summary(words, call, computed, entries), io);
+    report(text, notes, summary(text, call, computed, entries), io);
 }
 
-void trace_one(const CLI::App& app, const TraceArguments& words, Streams io) {
-    const auto layer = parse_layer(words.layer);
+void trace_one(const CLI::App& app, const TraceArguments& text, Streams io) {
+    const auto layer = parse_layer(text.layer);
     const auto call =
-        or_throw(files::read_call(words.input, given_options(app, words.attention), layer));
-    if (call.given) return trace_given(words, call, io);
-    return call.operation ? trace_operation(words, call, io) : trace_attention(words, call, io);
+        or_throw(files::read_call(text.input, given_options(app, text.attention), layer));
+    if (call.given) return trace_given(text, call, io);
+    return call.operation ? trace_operation(text, call, io) : trace_attention(text, call, io);
 }
 
 /// A model says what attention it computes: options of a call would be ignored.
-void check_model_usage(const CLI::App& app, const TraceArguments& words) {
-    if (!words.inputs.empty())
-        throw bad_input(fmt::format("'{}' is given beside --model; expected one of them",
-                                    words.inputs.front()));
-    const bool image = app.count("--image") > 0;
-    check_decoder(words.decoder, words.model);
-    if (image && app.count("--text") > 0 && !reads_pairs(words.model))
+void check_model_usage(const CLI::App& app, const TraceArguments& text) {
+    if (!text.inputs.empty())
         throw bad_input(
-            fmt::format("--text and --image '{}' are given; expected one of the two", words.image));
+            fmt::format("'{}' is given beside --model; expected one of them", text.inputs.front()));
+    const bool image = app.count("--image") > 0;
+    check_decoder(text.decoder, text.model);
+    if (image && app.count("--text") > 0 && !reads_pairs(text.model))
+        throw bad_input(
+            fmt::format("--text and --image '{}' are given; expected one of the two", text.image));
     const bool ids = app.count("--token-ids") > 0;
-    if (ids && ((image && !reads_pairs(words.model)) || app.count("--text") > 0))
+    if (ids && ((image && !reads_pairs(text.model)) || app.count("--text") > 0))
         throw bad_input(fmt::format("--token-ids and {} are given; expected one of the two",
                                     image ? "--image" : "--text"));
     if (!image && !ids && app.count("--text") == 0)
         throw bad_input(
             "--model has no --text; expected the text it reads, or --image FILE.png of a model "
             "that reads images");
-    if (words.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
+    if (text.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
     for (const char* flag : {"--off", "--row", "--patch"})
-        if (words.stream && app.count(flag) > 0)
+        if (text.stream && app.count(flag) > 0)
             throw bad_input(fmt::format("{} is given with --stream; leave one out", flag));
     for (const char* flag : {"--layer", "--grad"})
         if (app.count(flag) > 0) throw bad_input(fmt::format("{} does not apply to --model", flag));
-    for (const auto& [option, value] : given_options(app, words.attention))
+    for (const auto& [option, value] : given_options(app, text.attention))
         if (option != "group")
             throw bad_input(
                 fmt::format("--{} does not apply to --model: its config.json says", option));
-    or_throw(files::check_extension({"-o", words.output}, ".npz"));
+    or_throw(files::check_extension({"-o", text.output}, ".npz"));
 }
 
-void trace_text(const CLI::App& app, const TraceArguments& words, Streams io) {
-    check_model_usage(app, words);
-    auto keep = parse_keep(words.keep);
-    if (words.stream && !words.keep.empty() && keep[index_of(Stage::output)])
+void trace_text(const CLI::App& app, const TraceArguments& text, Streams io) {
+    check_model_usage(app, text);
+    auto keep = parse_keep(text.keep);
+    if (text.stream && !text.keep.empty() && keep[index_of(Stage::output)])
         throw bad_input("--keep output is given with --stream; leave one out");
-    if (words.stream) keep.reset(index_of(Stage::output));
-    const auto threads = parse_threads(words.threads);
+    if (text.stream) keep.reset(index_of(Stage::output));
+    const auto threads = parse_threads(text.threads);
     const ThreadLimit limit(threads);
     const bool image = app.count("--image") > 0;
     const std::string ids =
-        app.count("--token-ids") > 0 ? text_of_token_ids(words.token_ids) : words.text;
-    const auto given = given_options(app, words.attention);
+        app.count("--token-ids") > 0 ? text_of_token_ids(text.token_ids) : text.text;
+    const auto given = given_options(app, text.attention);
     const auto group = given.find("group");
-    const bool pairs = reads_pairs(words.model);
+    const bool pairs = reads_pairs(text.model);
     const bool alone = image && !pairs;
-    const Reading reading{
-        alone ? words.image : ids, pairs ? words.image : words.decoder,
-        group == given.end() ? group_of_given(words.model, {app.count("--text") > 0 || !ids.empty(),
-                                                            image, !words.decoder.empty()})
-                             : group->second.text};
-    trace_model({words.model, reading, words.output, words.backend, keep, alone,
-                 parse_interventions(words.off, words.rows, words.patches),
-                 words.stream ? KeptBlocks::one : KeptBlocks::all},
+    const Reading reading{alone ? text.image : ids, pairs ? text.image : text.decoder,
+                          group == given.end()
+                              ? group_of_given(text.model, {app.count("--text") > 0 || !ids.empty(),
+                                                            image, !text.decoder.empty()})
+                              : group->second.text};
+    trace_model({text.model, reading, text.output, text.backend, keep, alone,
+                 parse_interventions(text.off, text.rows, text.patches),
+                 text.stream ? LoadedBlocks::one : LoadedBlocks::all},
                 io);
 }
 
 /// Every input; one that fails is reported and the others go on. The exit status, of the first that failed.
-int trace(const CLI::App& app, const TraceArguments& words, Streams io) {
+int trace(const CLI::App& app, const TraceArguments& text, Streams io) {
     if (app.count("--model") > 0) {
-        trace_text(app, words, io);
+        trace_text(app, text, io);
         return kSuccess;
     }
     for (const char* flag :
          {"--text", "--token-ids", "--image", "--decoder", "--off", "--row", "--patch", "--stream"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
-    const std::vector<TraceArguments> calls = calls_of(words);
-    check_usage(words, calls);
-    const auto threads = parse_threads(words.threads);
+    const std::vector<TraceArguments> calls = calls_of(text);
+    check_usage(text, calls);
+    const auto threads = parse_threads(text.threads);
     const ThreadLimit limit(threads);
-    make_folder(words);
+    make_folder(text);
     int status = kSuccess;
     std::ptrdiff_t failures = 0;
     for (const TraceArguments& call : calls)
@@ -452,7 +452,7 @@ int trace(const CLI::App& app, const TraceArguments& words, Streams io) {
         }
     if (calls.size() > 1)
         io.out << fmt::format("{} -> {}", view::counted(std::ssize(calls) - failures, "file"),
-                              words.output)
+                              text.output)
                << (failures > 0 ? fmt::format(", {} failed\n", failures) : "\n");
     return status;
 }
@@ -463,9 +463,9 @@ int run_trace(Args args, Streams io) {
     CLI::App app(
         "Computes one attention call a file and saves every stage as an array of an .npz file.",
         std::string(kName));
-    TraceArguments words;
-    declare(app, words, io.backends);
-    return run_command(app, args, io, [&] { return trace(app, words, io); });
+    TraceArguments text;
+    declare(app, text, io.backends);
+    return run_command(app, args, io, [&] { return trace(app, text, io); });
 }
 
 }  // namespace attn::cli

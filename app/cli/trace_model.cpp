@@ -56,13 +56,13 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
         entries.push_back(
             {fmt::format("l{}.residual", n), {1, shape.t, shape.d}, layer.residual.values()});
     }
-    const auto add_words = [&](const char* name, const std::vector<ModelToken>& tokens) {
-        std::vector<std::string> words;
-        for (const ModelToken& token : tokens) words.push_back(token.text);
-        entries.push_back({name, {}, {}, std::move(words)});
+    const auto add_description = [&](const char* name, const std::vector<ModelToken>& tokens) {
+        std::vector<std::string> arguments;
+        for (const ModelToken& token : tokens) arguments.push_back(token.text);
+        entries.push_back({name, {}, {}, std::move(arguments)});
     };
-    add_words("tokens", run.tokens);
-    if (!run.tokens_kv.empty()) add_words("tokens_kv", run.tokens_kv);
+    add_description("tokens", run.tokens);
+    if (!run.tokens_kv.empty()) add_description("tokens_kv", run.tokens_kv);
     const bool image = model.config().image.has_value();
     if (!image) entries.push_back({"token_ids", {std::ssize(ids)}, ids});
     if (const Shape shape = run.read_out.shape(); !run.read_out.empty())
@@ -80,25 +80,25 @@ std::string_view likeliest_name(const Model& model) {
 }
 
 /// The likeliest next tokens or classes, or nothing.
-std::string next_words(const Model& model, const ModelRun& run) {
+std::string next_text(const Model& model, const ModelRun& run) {
     if (!model.gives_logits() || run.read_out.empty()) return {};
     if (!model.config().image && !model.tokenizer()) return {};
     const auto row = run.read_out.matrix(0, 0).row(run.read_out.shape().t - 1);
-    std::string words;
+    std::string text;
     for (const TokenShare& share : likeliest(row, kNextTokens))
-        words += fmt::format("{} {} {}",
-                             words.empty()          ? ""
-                             : model.config().image ? ";"
-                                                    : ",",
-                             model.shown(share.id), view::percent(share.probability));
-    return fmt::format("  {}:{}\n", likeliest_name(model), words);
+        text += fmt::format("{} {} {}",
+                            text.empty()           ? ""
+                            : model.config().image ? ";"
+                                                   : ",",
+                            model.shown(share.id), view::percent(share.probability));
+    return fmt::format("  {}:{}\n", likeliest_name(model), text);
 }
 
 /// A line for each image: its logit with each text, and its softmax over the texts.
-std::string match_words(const ModelRun& run) {
+std::string match_text(const ModelRun& run) {
     const ModelLayer& layer = run.layers.front();
     const auto images = layer.inputs->q.matrix(0, 0), texts = layer.inputs->k.matrix(0, 0);
-    std::string words;
+    std::string text;
     for (Index i = 0; i < images.rows; ++i) {
         std::vector<float> logits;
         for (Index j = 0; j < texts.rows; ++j)
@@ -107,20 +107,20 @@ std::string match_words(const ModelRun& run) {
                                    std::inner_product(images.row(i).begin(), images.row(i).end(),
                                                       texts.row(j).begin(), 0.0)));
         const std::vector<double> shares = probabilities(logits);
-        words += fmt::format("  {}:", run.tokens[i].text);
+        text += fmt::format("  {}:", run.tokens[i].text);
         for (std::size_t j = 0; j < logits.size(); ++j)
-            words +=
+            text +=
                 fmt::format("{} {} {:.3f}{}", j == 0 ? "" : ";", run.tokens_kv[j].text, logits[j],
                             shares.empty() ? "" : fmt::format(" ({})", view::percent(shares[j])));
-        words += '\n';
+        text += '\n';
     }
-    return words;
+    return text;
 }
 
 /// The file of the image that was read; of several that of a tower.
 std::string image_read(const ModelTrace& request) {
     const std::string file =
-        request.image ? request.reading.text : parts_of(request.reading.beside).front();
+        request.image ? request.reading.text : parts_of(request.reading.second_input).front();
     return file.empty() ? "no image" : file;
 }
 
@@ -129,7 +129,7 @@ std::string summary(const ModelTrace& request, const Model& whole, const ModelRu
     const Model& model = stack_of(whole, request.reading.group);
     const ModelConfig& config = model.config();
     std::string text = fmt::format("{} -> {}\n", request.folder, request.output);
-    text += fmt::format("{}: {}, {}, width {}; {}\n", config.family->words,
+    text += fmt::format("{}: {}, {}, width {}; {}\n", config.family->text,
                         view::counted(std::ssize(run.layers), "layer"),
                         view::counted(run.layers.front().spec.heads, "head"),
                         run.embedded.shape().d, view::counted(std::ssize(run.tokens), "token"));
@@ -139,35 +139,35 @@ std::string summary(const ModelTrace& request, const Model& whole, const ModelRu
                             fmt::join(groups, ", "));
     text += fmt::format("opened in {:.0f} ms, computed in {:.1f} ms\n ", open_ms, run_ms);
     if (model.config().image && run.image == nullptr && !run.tokens_kv.empty())
-        return text + " logits of each image, softmax over the texts\n" + match_words(run);
+        return text + " logits of each image, softmax over the texts\n" + match_text(run);
     if (const auto& image = model.config().image)
         text += fmt::format(" {}: CLS and {} × {} patches of {} × {} pixels", image_read(request),
                             image->side(), image->side(), image->patch, image->patch);
     else
         for (const ModelToken& token : run.tokens) text += " " + token.text;
-    return text + "\n" + next_words(model, run);
+    return text + "\n" + next_text(model, run);
 }
 
 /// The run with interventions, and what they changed.
 struct Changed {
     ModelRun run;
     std::optional<RunEffects> effects;
-    std::vector<std::string> words;  // of each intervention
-    std::vector<float> kl, change;   // [layers, heads]
+    std::vector<std::string> text;  // of each intervention
+    std::vector<float> kl, change;  // [layers, heads]
 };
 
 /// What the model reads was given by the other option.
 void check_kind(const ModelTrace& request, const Model& model) {
-    const std::string_view words = model.config().family->words;
+    const std::string_view text = model.config().family->text;
     if (model.config().image && !request.image)
         throw bad_input(
             fmt::format("--text is '{}'; {} ({}) reads an image: expected --image FILE.png",
-                        shortened(request.reading.text), request.folder, words));
+                        shortened(request.reading.text), request.folder, text));
     if (model.config().image && request.reading.text.empty())
         throw bad_input("--image is ''; expected the path of a PNG");
     if (!model.config().image && request.image)
         throw bad_input(fmt::format("--image is '{}'; {} ({}) reads a text: expected --text TEXT",
-                                    shortened(request.reading.text), request.folder, words));
+                                    shortened(request.reading.text), request.folder, text));
 }
 
 /// The vectors of another text at every position of this one, which has as many tokens.
@@ -245,9 +245,11 @@ Changed run_changed(const ModelTrace& request, Model& model, const Backend& back
     changed.run = std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
-    for (const HeadPlace& off : request.with.off) changed.words.push_back(words_of(off));
-    for (const RowIntervention& row : request.with.rows) changed.words.push_back(words_of(row));
-    for (const TypedPatch& patch : request.with.patches) changed.words.push_back(words_of(patch));
+    for (const HeadPlace& off : request.with.off) changed.text.push_back(description_of(off));
+    for (const RowIntervention& row : request.with.rows)
+        changed.text.push_back(description_of(row));
+    for (const TypedPatch& patch : request.with.patches)
+        changed.text.push_back(description_of(patch));
     for (const HeadEffect& effect : changed.effects->heads) {
         changed.kl.push_back(effect.finite > 0 ? static_cast<float>(effect.mean_kl())
                                                : std::numeric_limits<float>::quiet_NaN());
@@ -280,7 +282,7 @@ std::string output_effect(const Model& model, const RunEffects& effects) {
 /// A line a head that may have changed.
 std::string effect_table(const ModelTrace& request, const Model& model, const Changed& changed) {
     std::string text = "interventions:";
-    for (const std::string& each : changed.words) text += fmt::format(" {}", each);
+    for (const std::string& each : changed.text) text += fmt::format(" {}", each);
     text += "\n" + output_effect(model, *changed.effects);
     std::string lines;
     for (const HeadEffect& effect : changed.effects->heads) {
@@ -304,7 +306,7 @@ std::string effect_table(const ModelTrace& request, const Model& model, const Ch
 void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntry>& entries) {
     if (!changed.effects) return;
     const std::vector<Index> shape{std::ssize(changed.run.layers), model.config().heads};
-    entries.push_back({"interventions", {}, {}, changed.words});
+    entries.push_back({"interventions", {}, {}, changed.text});
     entries.push_back({"effect_kl", shape, changed.kl});
     entries.push_back({"effect_change", shape, changed.change});
 }
@@ -313,7 +315,7 @@ void add_effects(const Model& model, const Changed& changed, std::vector<NpzEntr
 
 void trace_model(const ModelTrace& request, Streams io) {
     const Stopwatch opening;
-    auto whole = or_throw(Model::open(request.folder, request.kept));
+    auto whole = or_throw(Model::open(request.folder, request.retained));
     check_kind(request, whole);
     const Model& model = stack_of(whole, request.reading.group);
     const double open_ms = opening.ms();

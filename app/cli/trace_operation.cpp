@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/or_throw.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/stopwatch.h"
 
 namespace attn::cli {
@@ -54,7 +54,7 @@ void add_stages(const OperationTrace& trace, const std::vector<bool>& keep, std:
 }
 
 /// "12 kB" of a count of bytes.
-std::string bytes_words(double bytes) {
+std::string bytes_text(double bytes) {
     if (bytes < 1e4) return fmt::format("{:.0f} B", bytes);
     if (bytes < 1e7) return fmt::format("{:.0f} kB", bytes * 1e-3);
     return fmt::format("{:.0f} MB", bytes * 1e-6);
@@ -113,8 +113,8 @@ std::string operation_summary(const files::FileCall& call, const OperationRun& r
                             call.upstream.gradient.empty() ? "ones" : "the given gradient",
                             info(call.upstream.stage).key);
     text += fmt::format("\n{:.3g} FLOPs, keeps {}; softmax attention {:.3g} FLOPs, keeps {}\n",
-                        cost.flops(), bytes_words(cost.kept_bytes()), softmax.flops(),
-                        bytes_words(softmax.kept_bytes()));
+                        cost.flops(), bytes_text(cost.stored_bytes()), softmax.flops(),
+                        bytes_text(softmax.stored_bytes()));
     return text + fmt::format(
                       "context against softmax attention's: at most {:.3g} apart, ‖difference‖ / "
                       "‖softmax‖ {:.3g}\n",

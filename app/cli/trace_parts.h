@@ -84,8 +84,8 @@ struct ModelTrace {
     StageSet keep;
     bool image = false;  // it is a file, given as --image
     TypedInterventions with = {};
-    KeptBlocks kept =
-        KeptBlocks::all;  // one: without the stage output, which needs W_O of every layer
+    LoadedBlocks retained =
+        LoadedBlocks::all;  // one: without the stage output, which needs W_O of every layer
 };
 /// Every layer's stages as l<N>.<stage>, l<N>.logsumexp and l<N>.residual (after the block), tokens, token_ids (not of an image), and logits
 /// or embedding where the model has them. With interventions the model runs without them too; the file then has them as

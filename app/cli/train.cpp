@@ -89,8 +89,8 @@ class Progress {
         : out_(out), first_(first), steps_(steps) {}
     void at(const Record& record) {
         const bool last = record.step + 1 == steps_;
-        if (said_.seconds() < 1.0 && !last) return;
-        said_ = {};
+        if (since_report_.seconds() < 1.0 && !last) return;
+        since_report_ = {};
         const double rate = static_cast<double>(record.step + 1 - first_) / begun_.seconds();
         out_ << fmt::format(
             "step {} of {}: loss {:.4f}, {} right, {} of rows saturated, {:.1f} steps/s\n",
@@ -101,7 +101,7 @@ class Progress {
   private:
     std::ostream& out_;
     Index first_, steps_;
-    Stopwatch begun_, said_;
+    Stopwatch begun_, since_report_;
 };
 
 /// Trains up to the steps of its specification; saves as it goes, so that whoever ends the program leaves a run that goes on.

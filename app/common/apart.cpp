@@ -13,7 +13,7 @@ std::pair<std::string, std::string> distinguished(double a, double b) {
 }
 
 std::pair<std::string, std::string> percents_apart(double a, double b) {
-    if (a == b || percent(a) != percent(b)) return {percent_words(a), percent_words(b)};
+    if (a == b || percent(a) != percent(b)) return {percent_text(a), percent_text(b)};
     const auto [one, other] = distinguished(100.0 * a, 100.0 * b);
     return {one + " %", other + " %"};
 }

@@ -58,7 +58,8 @@ void describe(Visitor& visit, large::PlantedSpec& spec) {
     visit("needle", spec.needle);
     visit("causal", spec.causal);
     if (!visit.reads()) return;
-    if (auto fine = large::check_planted(spec); !fine) visit.complain(": " + fine.error().text());
+    if (auto valid = large::check_planted(spec); !valid)
+        visit.complain(": " + valid.error().text());
 }
 
 }  // namespace attn::view

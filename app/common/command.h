@@ -11,7 +11,7 @@ namespace attn::view {
 /// A command with a key, on the F1 page and in the palette (Ctrl+K), which come from one list: a workspace brings its
 /// own commands (workspace.h), the document its own, the window the rest (window/commands.h).
 struct Command {
-    std::string words;  // "Scaling off", as found in the palette
+    std::string text;   // "Scaling off", as found in the palette
     std::string group;  // "Step", "Saturation", "Large", "Document", "Window"
     Chord chord;        // Key::none: palette only
     Action action;      // its effect in the state that it was listed for
@@ -32,14 +32,14 @@ struct CommandAdder {
     const char* group;
     bool there = true;
 
-    void operator()(std::string words, Chord chord, Action action, bool enabled = true,
+    void operator()(std::string text, Chord chord, Action action, bool enabled = true,
                     std::string why_not = {}, Chord also = {}) const {
-        list.push_back({std::move(words), group, chord, std::move(action), there && enabled,
+        list.push_back({std::move(text), group, chord, std::move(action), there && enabled,
                         std::move(why_not), also});
     }
-    void operator()(std::string words, Key key, Action action, bool enabled = true,
+    void operator()(std::string text, Key key, Action action, bool enabled = true,
                     std::string why_not = {}) const {
-        (*this)(std::move(words), plain(key), std::move(action), enabled, std::move(why_not));
+        (*this)(std::move(text), plain(key), std::move(action), enabled, std::move(why_not));
     }
 };
 

@@ -88,11 +88,11 @@ void JsonReader::read(std::string_view name, std::vector<Index>& value, const Ab
 void JsonReader::read(std::string_view name, std::vector<std::vector<Index>>& value, const About&) {
     const json& found = *fields_.find(name);
     value.clear();
-    const bool fine =
+    const bool valid =
         found.is_array() && std::ranges::all_of(found, [&](const json& row) {
             return value.size() < kLongestList && read_wholes(row, value.emplace_back());
         });
-    if (!fine)
+    if (!valid)
         fields_.complain(fmt::format("has '{}' = {}: expected a list of lists of whole numbers",
                                      name, quoted(found)));
 }
@@ -141,7 +141,7 @@ void JsonReader::list(std::string_view name, std::size_t& count, const About& ab
         Fields fields(found[n], fmt::format("{} '{}' {}", fields_.where(), name, n));
         JsonReader reader(fields);
         each(reader, n);
-        if (auto fine = fields.finish(); !fine) fields_.complain(fine.error());
+        if (auto valid = fields.finish(); !valid) fields_.complain(valid.error());
     }
 }
 
@@ -153,7 +153,7 @@ void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read
         Fields inner(each, fmt::format("{} '{}'", fields.where(), key));
         JsonReader reader(inner);
         read(reader);
-        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+        if (auto valid = inner.finish(); !valid) fields.complain(valid.error());
     }
 }
 

@@ -31,7 +31,7 @@ namespace attn::view {
 
 /// Facts of one field, in addition to its name.
 struct About {
-    std::string_view words =
+    std::string_view text =
         {};  // its name on screen and in undo's sentence; "": the name of the field
     std::string_view tip = {};                              // its purpose, one sentence
     double low = -std::numeric_limits<double>::infinity();  // of a number, both ends included

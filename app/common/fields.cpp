@@ -80,8 +80,8 @@ void Fields::wrong(std::string_view key, const nlohmann::json& value, std::strin
 }
 
 void Fields::keep_as(const Fields& outer, std::string_view key) {
-    kept_ = outer.kept_;
-    if (kept_ != nullptr)
+    unknown_ = outer.unknown_;
+    if (unknown_ != nullptr)
         pointer_ = (nlohmann::json::json_pointer(outer.pointer_) / std::string(key)).to_string();
 }
 
@@ -89,11 +89,11 @@ Result<void> Fields::finish() {
     if (!fault_.empty()) return bad_input(fault_);
     for (const auto& [key, value] : object_.items()) {
         if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
-        if (kept_ == nullptr)
+        if (unknown_ == nullptr)
             return bad_input(fmt::format("{} has the unknown key '{}': the keys are {}", where_,
                                          shortened(key), fmt::join(asked_, ", ")));
-        kept_->insert_or_assign((nlohmann::json::json_pointer(pointer_) / key).to_string(),
-                                value.dump());
+        unknown_->insert_or_assign((nlohmann::json::json_pointer(pointer_) / key).to_string(),
+                                   value.dump());
     }
     return {};
 }
@@ -160,7 +160,7 @@ void read_object(Fields& fields, std::string_view key, const ReadFields& read) {
     Fields inner(*found, fmt::format("{} '{}'", fields.where(), key));
     inner.keep_as(fields, key);
     read(inner);
-    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    if (auto valid = inner.finish(); !valid) fields.complain(valid.error());
 }
 
 void read_all(Fields& fields, std::string_view key, std::string_view one, const ReadFields& read) {
@@ -168,7 +168,7 @@ void read_all(Fields& fields, std::string_view key, std::string_view one, const 
     for (std::size_t n = 0; found != nullptr && n < found->size(); ++n) {
         Fields inner((*found)[n], fmt::format("{} {} {}", fields.where(), one, n));
         read(inner);
-        if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+        if (auto valid = inner.finish(); !valid) fields.complain(valid.error());
     }
 }
 

@@ -57,10 +57,10 @@ class Fields {
     /// Keeps the first complaint: "<where> <sentence>", or "<where>: …" where the sentence begins so.
     void complain(std::string_view sentence);
     void complain(const Error& error);
-    bool fine() const { return fault_.empty(); }
+    bool ok() const { return fault_.empty(); }
     /// finish() then puts keys that were not read into `kept`, JSON by JSON pointer, instead of refusing them; so do
     /// the objects in it that read_object() reads.
-    void keep_unknown(std::map<std::string, std::string>& kept) { kept_ = &kept; }
+    void keep_unknown(std::map<std::string, std::string>& unknown) { unknown_ = &unknown; }
     /// For the object under `key` of `outer`: as that one does.
     void keep_as(const Fields& outer, std::string_view key);
     const std::string& where() const { return where_; }
@@ -85,7 +85,7 @@ class Fields {
     std::string where_;
     std::string fault_;
     std::vector<std::string> asked_;
-    std::map<std::string, std::string>* kept_ = nullptr;
+    std::map<std::string, std::string>* unknown_ = nullptr;
     std::string pointer_;  // of this object
 };
 

@@ -43,7 +43,7 @@ PathRow row_of(const FolderEntry& entry, const std::string& folder, PromptKind k
     return {folder + entry.name + (enters ? "/" : ""), entry.name + (entry.is_folder ? "/" : ""),
             entry.is_model    ? "model"
             : entry.is_folder ? "folder"
-                              : bytes_words(entry.bytes),
+                              : bytes_text(entry.bytes),
             enters};
 }
 

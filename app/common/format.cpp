@@ -94,13 +94,13 @@ std::string joined(const std::vector<double>& logits, std::size_t most) {
 }  // namespace
 
 std::string cell_number(double value, int decimals) {
-    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::string text = not_finite(value); !text.empty()) return text;
     if (std::abs(value) >= kScientificAbove) return scientific(value, 1);
     return typeset(fmt::format("{:.{}f}", value, decimals));
 }
 
 std::string number(double value) {
-    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::string text = not_finite(value); !text.empty()) return text;
     const double size = std::abs(value);
     if (size != 0.0 && (size >= kScientificAbove || size < kScientificBelow))
         return scientific(value, 2);
@@ -109,14 +109,14 @@ std::string number(double value) {
 }
 
 std::string tick(double value) {
-    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::string text = not_finite(value); !text.empty()) return text;
     if (std::abs(value) >= 1e3 && std::abs(value) < kScientificAbove)
         return typeset(fmt::format("{:.0f}", value));
     return significant(value, 3);
 }
 
 std::string significant(double value, int digits) {
-    if (std::string words = not_finite(value); !words.empty()) return words;
+    if (std::string text = not_finite(value); !text.empty()) return text;
     return tidy_exponent(typeset(fmt::format("{:.{}g}", value, digits)));
 }
 
@@ -134,14 +134,14 @@ std::string power_of_ten(int exponent) {
 }
 
 std::string percent(double fraction) {
-    if (std::string words = not_finite(fraction); !words.empty()) return words;
+    if (std::string description = not_finite(fraction); !description.empty()) return description;
     const std::string text = typeset(fmt::format("{:.1f}", 100.0 * fraction));
     if (text == "0.0" && fraction != 0.0) return fraction > 0.0 ? "< 0.1 %" : "> −0.1 %";
     if (text == "100.0" && 1.0 - fraction > kWholeWithin) return "> 99.9 %";
     return text + " %";
 }
 
-std::string percent_words(double fraction) {
+std::string percent_text(double fraction) {
     const std::string text = percent(fraction);
     if (text.starts_with("< ")) return "less than " + text.substr(2);
     return text.starts_with("> ") ? "more than " + text.substr(2) : text;
@@ -154,16 +154,16 @@ std::string size(Index rows, Index columns) { return fmt::format("{} × {}", row
 
 std::string grouped(Index number) {
     const std::string text = fmt::format("{}", number);
-    std::string words = number < 0 ? "−" : "";
+    std::string description = number < 0 ? "−" : "";
     for (std::size_t n = number < 0 ? 1 : 0; n < text.size(); ++n) {
-        words += text[n];
+        description += text[n];
         const std::size_t left = text.size() - n - 1;
-        if (left > 0 && left % 3 == 0) words += ',';
+        if (left > 0 && left % 3 == 0) description += ',';
     }
-    return words;
+    return description;
 }
 
-std::string as_much_words(Index others) {
+std::string as_much_text(Index others) {
     return others == 0 ? "" : fmt::format(", and {} as much", counted(others, "other"));
 }
 
@@ -175,7 +175,7 @@ std::string duration(double seconds) {
     return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::string bytes_words(double bytes) {
+std::string bytes_text(double bytes) {
     constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     std::size_t unit = 0;
     for (; bytes >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;

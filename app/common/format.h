@@ -27,7 +27,7 @@ std::string power_of_ten(int exponent);
 /// "32.4 %", "< 0.1 %", "> 99.9 %": a number in a table or at a mark.
 std::string percent(double fraction);
 /// The same in a sentence, where a sign would be read as a comparison: "less than 0.1 %", "more than 99.9 %".
-std::string percent_words(double fraction);
+std::string percent_text(double fraction);
 /// Shortest text that reads back as the same float: for copies and journals.
 std::string exact(float value);
 std::string exact(double value);
@@ -38,10 +38,10 @@ std::string grouped(Index number);
 /// "1 key", "3 keys".
 using attn::counted;
 /// ", and 2 others as much"; "" of 0.
-std::string as_much_words(Index others);
+std::string as_much_text(Index others);
 /// "11 s", "2 min 5 s", "1 h 20 min".
 std::string duration(double seconds);
 /// "24 MiB".
-std::string bytes_words(double bytes);
+std::string bytes_text(double bytes);
 
 }  // namespace attn::view

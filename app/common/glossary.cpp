@@ -27,12 +27,12 @@ Result<GlossaryTerm> term_from(const json& value, const std::string& where) {
     fields.read("formula", term.tex);
     fields.need("workspace", term.workspace);
     fields.read("operand", operand);
-    if (const auto parsed = tex::parse(term.tex); fields.fine() && !parsed)
+    if (const auto parsed = tex::parse(term.tex); fields.ok() && !parsed)
         fields.complain("has 'formula': " + parsed.error().text());
     if (!operand.empty() && !(term.operand = find_operand(operand)))
         fields.complain(
             fmt::format("has 'operand' = \"{}\", which is no stage or matrix", operand));
-    if (auto fine = fields.finish(); !fine) return tl::unexpected(std::move(fine.error()));
+    if (auto valid = fields.finish(); !valid) return tl::unexpected(std::move(valid.error()));
     return term;
 }
 
@@ -115,14 +115,14 @@ const GlossaryTerm* term_of(const OperandId& operand) {
 std::vector<const GlossaryTerm*> find_terms(std::string_view query, std::string_view workspace,
                                             const std::optional<OperandId>& operand) {
     if (!glossary()) return {};
-    const std::vector<std::string> words = search_words(query);
+    const std::vector<std::string> text = search_words(query);
     std::vector<std::pair<int, const GlossaryTerm*>> scored;
     for (const GlossaryTerm& term : *glossary()) {
         const std::string name = term.term + " " + term.symbol;
-        const int points = match(name + " " + term.definition, words);
+        const int points = match(name + " " + term.definition, text);
         if (points == 0) continue;
         scored.emplace_back(
-            words.empty() ? nearness(term, workspace, operand) : 1000 * match(name, words) + points,
+            text.empty() ? nearness(term, workspace, operand) : 1000 * match(name, text) + points,
             &term);
     }
     std::ranges::stable_sort(scored,
@@ -134,10 +134,10 @@ std::vector<const GlossaryTerm*> find_terms(std::string_view query, std::string_
 
 std::vector<std::string> search_words(std::string_view query) { return tokenize(folded(query)); }
 
-int match(std::string_view given, const std::vector<std::string>& words) {
+int match(std::string_view given, const std::vector<std::string>& description) {
     const std::string text = folded(given);
     int total = 1;
-    for (const std::string& word : words) {
+    for (const std::string& word : description) {
         const std::size_t at = text.find(word);
         if (at == text.npos) return 0;
         if (at == 0)

@@ -39,6 +39,6 @@ std::vector<const GlossaryTerm*> find_terms(std::string_view query, std::string_
 /// The words of what is typed, as matching compares them: "4,096" is "4096", "d_k" is "d k", "Créer" is "creer".
 std::vector<std::string> search_words(std::string_view query);
 /// Higher is better; 0 when one of the words is not in `text`. No words: 1.
-int match(std::string_view text, const std::vector<std::string>& words);
+int match(std::string_view text, const std::vector<std::string>& description);
 
 }  // namespace attn::view

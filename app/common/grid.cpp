@@ -10,7 +10,7 @@
 namespace attn::view {
 namespace {
 
-constexpr Index kRoomyColumns = 5;  // up to here a third decimal fits
+constexpr Index kSpaciousColumns = 5;  // up to here a third decimal fits
 
 bool all_exact(std::span<const float> values, double steps) {
     return std::all_of(values.begin(), values.end(), [&](float value) {
@@ -27,7 +27,7 @@ int decimals_for(std::span<const float> values, Index columns) {
     if (all_exact(values, 1.0)) return 0;
     if (largest >= 1000.0F) return 0;
     if (largest >= 100.0F) return 1;
-    return all_exact(values, 100.0) || columns > kRoomyColumns || largest >= 10.0F ? 2 : 3;
+    return all_exact(values, 100.0) || columns > kSpaciousColumns || largest >= 10.0F ? 2 : 3;
 }
 
 CellLook look_of(float value, bool masked) {
@@ -152,10 +152,10 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
 }
 
 void light(GridView& grid, const CellRef& cell) {
-    if (grid.lit.empty()) grid.lit.assign(grid.cells.size(), false);
+    if (grid.highlighted.empty()) grid.highlighted.assign(grid.cells.size(), false);
     const auto [row, column] = drawn_at(grid, cell);
     if (row < 0 || row >= grid.rows || column < 0 || column >= grid.columns) return;
-    grid.lit[row * grid.columns + column] = true;
+    grid.highlighted[row * grid.columns + column] = true;
 }
 
 void light_row(GridView& grid, Index row) {
@@ -177,7 +177,7 @@ GridView row_grid(const GridView& grid, Index row) {
         values = {first, first + grid.columns};
     };
     slice(one.cells);
-    slice(one.lit);
+    slice(one.highlighted);
     one.rows = 1;
     one.first_row = grid.first_row + row;
     one.row_labels = {grid.row_labels[row]};

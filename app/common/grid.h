@@ -70,8 +70,8 @@ struct GridView {
     std::vector<std::string> column_labels;
     Role row_role = Role::query;  // label colours
     Role column_role = Role::key;
-    std::vector<CellView> cells;  // row-major as drawn
-    std::vector<bool> lit;        // sources of the focused cell; empty: nothing is lit
+    std::vector<CellView> cells;    // row-major as drawn
+    std::vector<bool> highlighted;  // sources of the focused cell; empty: nothing is lit
     std::optional<std::pair<Index, Index>> selected;  // (row, column) as drawn
     int decimals = 2;                                 // of the cell texts
     ColorRange range;

@@ -53,7 +53,7 @@ struct InspectorTable {
 
 /// An input that a computed number is made from: "X[cat]". A click goes to the stage that shows it.
 struct SourceLink {
-    std::string words;
+    std::string text;
     CellRef cell;
     Stage stage = Stage::x;
     Role role = Role::input;

@@ -72,9 +72,9 @@ Point ink_of(const Node& symbol) {
 }
 
 void append(MathBox& to, const MathBox& part, float x, float y) {
-    for (MathWord word : part.words) {
+    for (MathWord word : part.runs) {
         word.at = {word.at.x + x, word.at.y + y};
-        to.words.push_back(std::move(word));
+        to.runs.push_back(std::move(word));
     }
     for (MathStroke stroke : part.strokes) {
         for (Point& point : stroke.points) point = {point.x + x, point.y + y};
@@ -86,7 +86,7 @@ void append(MathBox& to, const MathBox& part, float x, float y) {
 }
 
 Face face_of(Form form) {
-    if (form == Form::words) return Face::sans;
+    if (form == Form::text) return Face::sans;
     return form == Form::italic ? Face::italic : Face::roman;
 }
 
@@ -98,7 +98,7 @@ float gap_between(const Node& left, const Node& right) {
         return left.spacing == spacing || right.spacing == spacing;
     };
     if (either(Spacing::relation)) return kRelation;
-    if (left.form == Form::words || right.form == Form::words) return 0.0F;
+    if (left.form == Form::text || right.form == Form::text) return 0.0F;
     if (either(Spacing::binary) || left.spacing == Spacing::punctuation) return kBinary;
     if (either(Spacing::space) || right.spacing == Spacing::punctuation) return 0.0F;
     if (left.kind == tex::Kind::big_op || right.kind == tex::Kind::big_op) return kBinary;
@@ -152,7 +152,7 @@ class Setter {
         box.width = measure_.text_size(font, text).x;
         box.ascent = ink.x * font.em();
         box.descent = ink.y * font.em();
-        box.words.push_back(
+        box.runs.push_back(
             {std::string(text), font, {0.0F, -std::round(font.ascent())}, box.width, std::nullopt});
         return box;
     }
@@ -163,11 +163,11 @@ class Setter {
             blank.width = static_cast<float>(node.space_em) * level.em();
             return blank;
         }
-        const bool words = node.form == Form::words;
-        const float px = words ? std::max(level.px * kDescriptions, size_.least_px) : level.px;
+        const bool text = node.form == Form::text;
+        const float px = text ? std::max(level.px * kDescriptions, size_.least_px) : level.px;
         MathBox box = word(node.text, {face_of(node.form), px}, ink_of(node));
-        const auto own = words || level.script ? std::nullopt : operand_named(node.text);
-        box.words.back().operand = level.operand ? level.operand : own;
+        const auto own = text || level.script ? std::nullopt : operand_named(node.text);
+        box.runs.back().operand = level.operand ? level.operand : own;
         return box;
     }
 
@@ -315,14 +315,14 @@ std::optional<OperandId> operand_named(std::string_view symbol) {
 }
 
 void draw_math(const MathBox& box, Point baseline, const Theme& theme,
-               const std::optional<OperandId>& lit, Painter& painter) {
+               const std::optional<OperandId>& highlighted, Painter& painter) {
     const Point from{std::round(baseline.x), std::round(baseline.y)};
     const auto placed = [&](Point at) { return Point{from.x + at.x, from.y + at.y}; };
-    for (const MathWord& word : box.words) {
+    for (const MathWord& word : box.runs) {
         const auto role = [](auto id) { return info(id).role; };
         const Color color = word.operand ? theme.role(std::visit(role, *word.operand)) : theme.text;
         painter.text(word.font, placed(word.at), color, word.text);
-        if (!lit || word.operand != lit) continue;
+        if (!highlighted || word.operand != highlighted) continue;
         const float y = from.y + std::round(word.at.y + word.font.ascent() + word.font.em() * 0.2F);
         painter.line({from.x + word.at.x, y}, {from.x + word.at.x + word.width, y}, color, 1.0F);
     }
@@ -339,7 +339,7 @@ void draw_math(const MathBox& box, Point baseline, const Theme& theme,
 }
 
 std::optional<OperandId> operand_at(const MathBox& box, Point baseline, Point pointer) {
-    for (const MathWord& word : box.words) {
+    for (const MathWord& word : box.runs) {
         const Point low{baseline.x + word.at.x, baseline.y + word.at.y};
         const bool inside = pointer.x >= low.x && pointer.x < low.x + word.width &&
                             pointer.y >= low.y && pointer.y < low.y + word.font.px;

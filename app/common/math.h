@@ -31,7 +31,7 @@ struct MathBox {
     float width = 0.0F;
     float ascent = 0.0F;   // of what is seen, above the baseline
     float descent = 0.0F;  // below it
-    std::vector<MathWord> words;
+    std::vector<MathWord> runs;
     std::vector<MathStroke> strokes;
 };
 
@@ -45,7 +45,7 @@ Result<MathBox> lay_out_math(std::string_view tex, const MathSize& size, Painter
 
 /// Symbols in the colour of their matrix's role, all else in the colour of text. `lit` is underlined.
 void draw_math(const MathBox& box, Point baseline, const Theme& theme,
-               const std::optional<OperandId>& lit, Painter& painter);
+               const std::optional<OperandId>& highlighted, Painter& painter);
 
 /// Of the symbol that is drawn there.
 std::optional<OperandId> operand_at(const MathBox& box, Point baseline, Point pointer);

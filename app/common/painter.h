@@ -104,9 +104,10 @@ class Painter {
 /// While it lives, drawing has the title that `words()` returns.
 class Titled {
   public:
-    template <class Words>
-    Titled(Painter& painter, Words words) : painter_(painter.has_titles() ? &painter : nullptr) {
-        if (painter_ != nullptr) painter_->push_title(words());
+    template <class Description>
+    Titled(Painter& painter, Description text)
+        : painter_(painter.has_titles() ? &painter : nullptr) {
+        if (painter_ != nullptr) painter_->push_title(text());
     }
     Titled(const Titled&) = delete;
     Titled& operator=(const Titled&) = delete;

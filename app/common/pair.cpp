@@ -34,7 +34,7 @@ Pair nearest_pair(const AppState& state, Pair pair) {
             std::clamp<Index>(pair.key, 0, std::max<Index>(size.tk, 1) - 1)};
 }
 
-std::string no_pair_words(const AppState& state, Pair pair, std::string_view matrix) {
+std::string no_pair_text(const AppState& state, Pair pair, std::string_view matrix) {
     const Dimensions& size = state.document().size;
     return fmt::format("There is no pair {} → {}: {} {} × {}, counted from 0.", pair.query,
                        pair.key, matrix, size.tq, size.tk);

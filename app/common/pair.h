@@ -23,7 +23,7 @@ bool has_pair(const AppState& state, Pair pair);
 /// The document's pair that is next to `pair`, or `pair` itself.
 Pair nearest_pair(const AppState& state, Pair pair);
 /// "There is no pair 5 → 2: the weights are 4 × 4, counted from 0."; `matrix`: "the weights are".
-std::string no_pair_words(const AppState& state, Pair pair, std::string_view matrix);
+std::string no_pair_text(const AppState& state, Pair pair, std::string_view matrix);
 /// "sat → cat"
 std::string pair_name(const AppState& state, Pair pair);
 

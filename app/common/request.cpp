@@ -6,24 +6,24 @@
 
 #include "app/common/actions.h"
 #include "app/common/state.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "core/stop.h"
 
 namespace attn::view {
 
 FailedRequest failed_request(std::string_view job, Request request,
                              const std::exception_ptr& thrown) {
-    std::string words;
+    std::string text;
     try {
         std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
-        words = "there is not enough memory for it";
+        text = "there is not enough memory for it";
     } catch (...) {
-        words = error_of(thrown).text();
+        text = error_of(thrown).text();
     }
-    words = sentence(fmt::format("{}: {}", job, words));
-    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
-    return {std::string(job), std::make_shared<const Request>(std::move(request)), words};
+    text = sentence(fmt::format("{}: {}", job, text));
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return {std::string(job), std::make_shared<const Request>(std::move(request)), text};
 }
 
 Action answered(std::string_view job, const Request& request, const Opener& open,
@@ -46,12 +46,12 @@ std::optional<Request> open_request(const RequestKind& kind, const AppState& sta
 
 std::string failure_of(const AppState& state, std::string_view job) {
     const auto failed = std::ranges::find(state.failures, job, &FailedRequest::job);
-    return failed == state.failures.end() ? std::string() : failed->words;
+    return failed == state.failures.end() ? std::string() : failed->text;
 }
 
-std::string job_status_text(const AppState& state, std::string_view job, std::string words) {
+std::string job_status_text(const AppState& state, std::string_view job, std::string text) {
     std::string failure = failure_of(state, job);
-    return failure.empty() ? std::move(words) : failure;
+    return failure.empty() ? std::move(text) : failure;
 }
 
 }  // namespace attn::view

@@ -75,7 +75,7 @@ class Job {
     /// Answers since the last call, oldest first.
     virtual Actions take() = 0;
     /// Waits until the last request is answered in full; take() brings the answer.
-    virtual void settle() = 0;
+    virtual void wait_until_idle() = 0;
 };
 
 /// A row of a workspace's table of requests.

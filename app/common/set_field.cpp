@@ -51,9 +51,9 @@ class EachField : public IdleVisitor {
 
 /// "fixed_logits" -> "fixed logits".
 std::string spaced(std::string_view name) {
-    std::string words(name);
-    std::ranges::replace(words, '_', ' ');
-    return words;
+    std::string text(name);
+    std::ranges::replace(text, '_', ' ');
+    return text;
 }
 
 template <class... F>
@@ -62,16 +62,16 @@ struct Overloaded : F... {
 };
 
 /// "d_k = 64", "details on", "model: sampled".
-std::string words_of(const FieldNow& now) {
-    const auto valued = [&](const auto& value) { return fmt::format("{} = {}", now.words, value); };
+std::string description_of(const FieldNow& now) {
+    const auto valued = [&](const auto& value) { return fmt::format("{} = {}", now.text, value); };
     return std::visit(
-        Overloaded{[&](bool on) { return now.words + (on ? " on" : " off"); },
+        Overloaded{[&](bool on) { return now.text + (on ? " on" : " off"); },
                    [&](double value) { return valued(number(value)); },
                    [&](const std::string& text) { return valued(text); },
                    [&](const std::vector<double>& numbers) {
-                       return fmt::format("{} {}", now.words, listed(numbers));
+                       return fmt::format("{} {}", now.text, listed(numbers));
                    },
-                   [&](Chosen chosen) { return now.words + ": " + now.names[chosen.n]; },
+                   [&](Chosen chosen) { return now.text + ": " + now.names[chosen.n]; },
                    [&](const auto& integer) { return valued(integer); }},
         now.value);
 }
@@ -91,7 +91,8 @@ std::optional<double> number_of(const FieldValue& value) {
 std::string range_fault(const FieldNow& now) {
     const std::optional<double> is = number_of(now.value);
     if (!is || (*is >= now.about.low && *is <= now.about.high)) return {};
-    return fmt::format("{}: it must be {} to {}", words_of(now), now.about.low, now.about.high);
+    return fmt::format("{}: it must be {} to {}", description_of(now), now.about.low,
+                       now.about.high);
 }
 
 /// What describe() says of a value that is read; "": nothing.
@@ -103,7 +104,7 @@ std::string complaint_of(const SlotType& type, void* value) {
     return begins ? check.complaint.substr(2) : check.complaint;
 }
 
-void put(const PersistedField& field, void* kept, const FieldValue& value) {
+void put(const PersistedField& field, void* retained, const FieldValue& value) {
     EachField setter(
         [&](std::string_view name, FieldValue& now, const About&, Visitor::Names names) {
             if (name != field.name) return;
@@ -112,41 +113,41 @@ void put(const PersistedField& field, void* kept, const FieldValue& value) {
                        "an action has a value of its field's type");
             now = value;
         });
-    field.type->describe(setter, kept);
+    field.type->describe(setter, retained);
 }
 
 }  // namespace
 
-FieldNow field_now(const PersistedField& field, const void* kept) {
+FieldNow field_now(const PersistedField& field, const void* retained) {
     std::optional<FieldNow> found;
-    EachField finder([&](std::string_view name, FieldValue& value, const About& about,
-                         Visitor::Names names) {
-        if (name != field.name || found) return;
-        found = FieldNow{about, value, std::string(about.words.empty() ? name : about.words), {}};
-        for (const std::string_view each : names) found->names.push_back(spaced(each));
-    });
-    field.type->describe(finder, field.type->copy(kept).get());
+    EachField finder(
+        [&](std::string_view name, FieldValue& value, const About& about, Visitor::Names names) {
+            if (name != field.name || found) return;
+            found = FieldNow{about, value, std::string(about.text.empty() ? name : about.text), {}};
+            for (const std::string_view each : names) found->names.push_back(spaced(each));
+        });
+    field.type->describe(finder, field.type->copy(retained).get());
     ATTN_CHECK(found.has_value(), "an action sets a described field");
     return *std::move(found);
 }
 
-Result<std::string> put_field(const AppState& state, const PersistedField& field, void* kept,
+Result<std::string> put_field(const AppState& state, const PersistedField& field, void* retained,
                               const FieldValue& value) {
-    put(field, kept, value);
-    if (auto fine = field.prepare(state, kept, field.name); !fine)
-        return tl::unexpected(fine.error());
-    std::string fault = range_fault(field_now(field, kept));
-    if (fault.empty()) fault = complaint_of(*field.type, kept);
+    put(field, retained, value);
+    if (auto valid = field.prepare(state, retained, field.name); !valid)
+        return tl::unexpected(valid.error());
+    std::string fault = range_fault(field_now(field, retained));
+    if (fault.empty()) fault = complaint_of(*field.type, retained);
     if (!fault.empty()) return bad_input(std::move(fault));
     // by now the description may have brought it to a value that there is
-    return words_of(field_now(field, kept));
+    return description_of(field_now(field, retained));
 }
 
 void set_field(AppState& state, const PersistedField& field, const FieldValue& value) {
     Slots next = field.undone ? state.history[state.now].controls : state.looks;
-    const auto words = put_field(state, field, next.edit(*field.type), value);
-    if (!words) return say(state, words.error());
-    if (field.undone) return edit_controls(state, std::move(next), *words);
+    const auto text = put_field(state, field, next.edit(*field.type), value);
+    if (!text) return show_message(state, text.error());
+    if (field.undone) return edit_controls(state, std::move(next), *text);
     state.looks = std::move(next);
 }
 

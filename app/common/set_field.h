@@ -65,21 +65,21 @@ struct PersistedField {
 struct FieldNow {
     About about;
     FieldValue value;
-    std::string words;               // its name on screen: "d_k"
+    std::string text;                // its name on screen: "d_k"
     std::vector<std::string> names;  // of a choice
 };
 /// `kept`: a value of its type. A field that is not described is a bug.
-FieldNow field_now(const PersistedField& field, const void* kept);
+FieldNow field_now(const PersistedField& field, const void* retained);
 void set_field(AppState& state, const PersistedField& field, const FieldValue& value);
 /// Puts the value into `kept`, as it was prepared; returns the text for undo, "d_k = 64", or the error.
-Result<std::string> put_field(const AppState& state, const PersistedField& field, void* kept,
+Result<std::string> put_field(const AppState& state, const PersistedField& field, void* retained,
                               const FieldValue& value);
 /// As an action has it.
 void describe_field(Visitor& visit, const PersistedField& field, FieldValue& value);
 
 template <class T>
 Result<void> prepare_persisted(const AppState& state, void* next, std::string_view changed) {
-    if constexpr (requires(T & kept) { prepare(state, kept, changed); })
+    if constexpr (requires(T & retained) { prepare(state, retained, changed); })
         return prepare(state, *static_cast<T*>(next), changed);
     else
         return {};

@@ -6,7 +6,7 @@
 
 #include "app/common/document/key_tokens.h"
 #include "app/common/state.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 
 namespace attn::view {
 namespace {
@@ -227,7 +227,7 @@ std::optional<OperandId> find_operand(std::string_view key) {
     return std::nullopt;
 }
 
-std::string head_words(Index head, Index heads) {
+std::string head_description(Index head, Index heads) {
     return fmt::format("head {} (0–{})", head, heads - 1);
 }
 

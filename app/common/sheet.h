@@ -63,7 +63,7 @@ std::string name_of(const OperandId& id);
 std::string_view key_of(const OperandId& id);
 std::optional<OperandId> find_operand(std::string_view key);
 /// "head 0 (0–7)": indices count from 0 wherever a person meets one.
-std::string head_words(Index head, Index heads);
+std::string head_description(Index head, Index heads);
 /// "scores[cat, sat]".
 std::string cell_name(const AppState& state, const CellRef& cell);
 

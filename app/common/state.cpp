@@ -5,7 +5,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/sheet.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/common/workspace.h"
 #include "core/engine.h"
 #include "core/stopwatch.h"
@@ -116,7 +116,7 @@ Result<AppState> state_of(Document document) {
     if (!sized) return tl::unexpected(sized.error());
     state.history.emplace_back().document = std::make_shared<const Document>(*std::move(sized));
     return compute(state).map([&] {
-        settle(state);
+        clamp_to_document(state);
         return std::move(state);
     });
 }

@@ -119,7 +119,7 @@ class Slots {
 struct Edit {
     std::shared_ptr<const Document> document;
     Slots controls;      // of the workspaces
-    std::string words;   // "scaling off": what the edit did, for the status line and undo's tooltip
+    std::string text;    // "scaling off": what the edit did, for the status line and undo's tooltip
     bool opens = false;  // another document than the step before
     bool typed = false;  // a model's text; what is typed on, in the same gesture, is the same step
 };
@@ -128,7 +128,7 @@ enum class Severity : std::uint8_t { info, warning, error };
 inline constexpr std::string_view kSeverityNames[] = {"info", "warning", "error"};
 /// The bottom line: what just happened, in plain language.
 struct Message {
-    std::string words;
+    std::string text;
     Severity severity = Severity::info;
     bool restored = false;  // it stood there when the session that was opened was saved
     bool muted = false;     // the muted line says it too, in windows that have one
@@ -146,8 +146,8 @@ struct Prompt {
 
 /// Unsaved work of a program that was ended before it could save.
 struct Recovery {
-    std::string path;   // of what was kept
-    std::string words;  // "The cat sat down, 2026-01-31 14:32"
+    std::string path;  // of what was kept
+    std::string text;  // "The cat sat down, 2026-01-31 14:32"
     bool operator==(const Recovery&) const = default;
 };
 enum class RecoveryAnswer : std::uint8_t { resume, discard, later };
@@ -195,7 +195,7 @@ TourList list_tours();
 struct FailedRequest {
     std::string job;  // RequestKind::name
     std::shared_ptr<const Request> request;
-    std::string words;  // a sentence, with the job's name
+    std::string text;  // a sentence, with the job's name
 };
 /// Where a person is in a tour.
 struct TourLook {
@@ -269,7 +269,7 @@ struct ViewState : WindowSettings {
     std::string palette_query;
     GlossaryLook glossary;  // G
     Message message;
-    UnknownFields kept;  // unknown fields of the session's file, written again
+    UnknownFields unknown_fields;  // unknown fields of the session's file, written again
 
     // shared by all workspaces
     Stage stage = Stage::x;
@@ -338,7 +338,7 @@ struct AppState : DocumentState, ViewState, ProgramState, TransientState {
 /// Why what is requested of that job stays without an answer; "": it does not.
 std::string failure_of(const AppState& state, std::string_view job);
 /// That, in the place where `words` say that it is being computed.
-std::string job_status_text(const AppState& state, std::string_view job, std::string words);
+std::string job_status_text(const AppState& state, std::string_view job, std::string text);
 
 /// What a workspace looks at, a value of AppState::looks: `inline constexpr Look<StepLook> step_look;` makes
 /// `state.stage` of it.

@@ -40,11 +40,11 @@ struct PersistedValue {
     bool undone = false;
 };
 template <class T>
-constexpr PersistedValue kept(const Look<T>&) {
+constexpr PersistedValue persisted(const Look<T>&) {
     return {&kSlotType<T>};
 }
 template <class T>
-constexpr PersistedValue kept(const Controls<T>&) {
+constexpr PersistedValue persisted(const Controls<T>&) {
     return {&kSlotType<T>, true};
 }
 
@@ -65,7 +65,9 @@ struct WorkspaceInfo {
         {};  // that a session has of it, where `write` is left out
     std::span<const RequestKind> requests = {};
     /// Why it cannot show the present document; "": it can.
-    std::string (*lacks)(const AppState& state) = [](const AppState&) { return std::string(); };
+    std::string (*missing_data)(const AppState& state) = [](const AppState&) {
+        return std::string();
+    };
     /// Called when it is chosen: takes over the shared selection, and shows a hint of the possible actions.
     void (*enter)(AppState& state) = [](AppState&) {};
     /// Called for every workspace when one is chosen: ends transient state.
@@ -84,9 +86,9 @@ struct WorkspaceInfo {
     /// Drops the selection.
     void (*clear)(AppState& state) = [](AppState&) {};
     /// Moves selections and scroll positions back inside the present document.
-    void (*settle)(AppState& state) = [](AppState&) {};
+    void (*clamp_to_document)(AppState& state) = [](AppState&) {};
     /// Drops results of the previous document; settle() is called next.
-    void (*forget)(AppState& state) = [](AppState&) {};
+    void (*clear_cache)(AppState& state) = [](AppState&) {};
     /// A stage was gone to, `from` another one or the same: of every workspace.
     void (*arrive)(AppState& state, Stage from) = [](AppState&, Stage) {};
     /// Called for every workspace before an action is carried out: ends what the action interrupts, such as typing.

@@ -19,7 +19,7 @@ enum class Format : std::uint8_t { svg, pdf, png };
 /// One row a format.
 struct FormatInfo {
     std::string_view extension;  // ".svg"
-    std::string_view words;
+    std::string_view text;
 };
 std::span<const FormatInfo> formats();  // in order of the enum
 inline const FormatInfo& info(Format format) { return formats()[static_cast<std::size_t>(format)]; }

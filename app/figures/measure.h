@@ -15,7 +15,7 @@ class Measure : public TypePainter {
     };
     /// What was drawn since forget(), as far as no clip cuts it.
     const std::optional<Area>& drawn() const { return drawn_; }
-    void forget() { drawn_.reset(); }
+    void clear() { drawn_.reset(); }
 
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override;

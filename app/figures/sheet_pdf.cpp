@@ -21,9 +21,9 @@ constexpr float kMargin = 76.0F;
 constexpr float kType = 17.5F;  // height of a line: 11 points an em
 constexpr float kSmall = 13.0F;
 constexpr float kHeader = 40.0F;
-constexpr float kParagraph = 8.0F;  // between paragraphs
-constexpr float kQuestion = 26.0F;  // before a question
-constexpr float kHandRoom = 60.0F;  // beneath the blanks, to compute in
+constexpr float kParagraph = 8.0F;   // between paragraphs
+constexpr float kQuestion = 26.0F;   // before a question
+constexpr float kHandSpace = 60.0F;  // beneath the blanks, to compute in
 constexpr float kLine = 0.8F;
 
 /// What stays on one page, and how much room is before it.
@@ -32,10 +32,10 @@ struct Part {
     float gap = 0.0F;
     const ExerciseQuestion* filled = nullptr;  // whose answer stands in the blanks
     bool choices = false;
-    float room = 0.0F;  // after it
+    float space = 0.0F;  // after it
 
     float height() const {
-        float sum = room + kParagraph * static_cast<float>(blocks.size() - 1);
+        float sum = space + kParagraph * static_cast<float>(blocks.size() - 1);
         for (const ExerciseBlock& block : blocks) sum += block.height;
         return sum;
     }
@@ -88,7 +88,7 @@ class SheetSetter {
         part.blocks.push_back(lay_out_blanks(question, type(), measure_));
         part.choices = !question.choices.empty();
         if (solutions_) part.filled = &question;
-        if (!solutions_ && !part.choices) part.room = kHandRoom;
+        if (!solutions_ && !part.choices) part.space = kHandSpace;
         parts_.push_back(std::move(part));
         if (!solutions_) return;
         for (const auto& paragraph : question.solution)
@@ -98,11 +98,11 @@ class SheetSetter {
     /// A part that does not fit begins a page.
     std::vector<std::vector<const Part*>> split() const {
         std::vector<std::vector<const Part*>> pages(1);
-        const float room = size_.y - 2 * kMargin - kHeader;
+        const float space = size_.y - 2 * kMargin - kHeader;
         float used = 0.0F;
         for (const Part& part : parts_) {
-            const float height = part.height() - part.room;
-            if (!pages.back().empty() && used + part.gap + height > room) {
+            const float height = part.height() - part.space;
+            if (!pages.back().empty() && used + part.gap + height > space) {
                 pages.emplace_back();
                 used = 0.0F;
             }
@@ -122,11 +122,11 @@ class SheetSetter {
         painter.text(font, {kMargin, kMargin - 20.0F}, theme_.muted, name);
         if (!solutions_) line(painter, {kMargin + 40.0F, kMargin - 5.0F}, 260.0F);
         at_right(kMargin - 20.0F, fmt::format("{} · seed {}", exercise_.key, exercise_.seed));
-        const float foot = size_.y - kMargin + 20.0F;
-        painter.text(font, {kMargin, foot}, theme_.muted,
+        const float bottom = size_.y - kMargin + 20.0F;
+        painter.text(font, {kMargin, bottom}, theme_.muted,
                      fmt::format("attnscope sheet {} --seed {}{}", exercise_.key, exercise_.seed,
                                  solutions_ ? " --solutions" : ""));
-        at_right(foot, fmt::format("{} / {}", page, pages));
+        at_right(bottom, fmt::format("{} / {}", page, pages));
     }
     void line(view::Painter& painter, Point from, float width) const {
         painter.line(from, {from.x + width, from.y}, theme_.control, kLine);
@@ -140,7 +140,7 @@ class SheetSetter {
             for (const auto& blank : part.blocks[n].blanks) draw_blank(painter, part, blank, y);
             y += part.blocks[n].height;
         }
-        return y + part.room;
+        return y + part.space;
     }
     void draw_blank(view::Painter& painter, const Part& part, const ExerciseBlock::Blank& blank,
                     float y) {

@@ -213,10 +213,10 @@ class SvgFigure : public Figure {
 
     /// Where nothing is drawn under a title there is none in the file either.
     bool has_titles() const override { return titles_; }
-    void push_title(std::string_view words) override {
+    void push_title(std::string_view text) override {
         before_title_ = out_.size();
         std::string title;  // line by line: a line break is no character of a text
-        for (const auto line : std::views::split(words, '\n'))
+        for (const auto line : std::views::split(text, '\n'))
             title += (title.empty() ? "" : "\n") +
                      escape(fonts::clean_text(std::string_view(line.begin(), line.end())));
         put("<g><title>{}</title>\n", title);

@@ -136,7 +136,7 @@ std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
     const auto bits = bits_of(name, array.dtype);
     if (!bits && may_be_bits(array.dtype)) {
         undeclared_ = name;
-        const auto says = [&](std::string_view kind, std::string when) {
+        const auto describe = [&](std::string_view kind, std::string when) {
             return Remedy{.option = "dtype",
                           .value = fmt::format("{}={}", name, kind),
                           .when = std::move(when)};
@@ -146,9 +146,9 @@ std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
                             .code = ErrorCode::ambiguous,
                             .where = path_,
                             .expected = "float16, bfloat16, float32 or float64",
-                            .remedies = {says("bf16", "it holds the bits of bfloat16"),
-                                         says("f16", "it holds the bits of float16"),
-                                         says("int", "it holds integers")}});
+                            .remedies = {describe("bf16", "it holds the bits of bfloat16"),
+                                         describe("f16", "it holds the bits of float16"),
+                                         describe("int", "it holds integers")}});
     }
     if (bits && bits != Bits::integers) return numbers_of_bits(array, *bits);
     if (auto* values = std::get_if<std::vector<float>>(&array.values)) return std::move(*values);

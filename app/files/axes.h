@@ -51,7 +51,7 @@ Tensor gather(const Placement& placement, std::vector<float> values);
 /// Queries, keys and values of one array.
 struct Packed {
     std::array<Placement, 3> parts;  // Q, K, V
-    std::string words;               // "[T, 3, H, d]"
+    std::string text;                // "[T, 3, H, d]"
 };
 
 /// How an array `qkv` of these extents is to be read, where there is but one way: [T,3,H,d] or [T,H,3,d], both also after a

@@ -62,12 +62,12 @@ void sweep(ModelCache::Entry& entry, const view::SweepAsked& asked, const ModelR
            const RunControl& control, view::SweptModel& made) {
     const Model& model = model_shown(entry.model, made.of.group);
     SweepOptions options;
-    options.by = made.of.by;
+    options.ablation = made.of.ablation;
     options.part = asked.part;
     std::shared_ptr<const ModelRun> other;
-    if (options.by == Ablation::patch) {
-        Reading from{made.of.text, made.of.beside, made.of.group};
-        (from.group.empty() ? from.text : from.beside) = asked.from;
+    if (options.ablation == Ablation::patch) {
+        Reading from{made.of.text, made.of.second_input, made.of.group};
+        (from.group.empty() ? from.text : from.second_input) = asked.from;
         other = untouched(entry, from, {control.stop, {}});
         options.other = other.get();
         for (const ModelToken& token : other->tokens) made.others.push_back(token.text);
@@ -102,7 +102,7 @@ Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
         const auto entry = or_throw(cache.open(wanted.path));
         const view::SweepAsked asked = view::sweep_asked(options);
         const Model& model = model_shown(entry->model, wanted.group);
-        const Reading reading{wanted.text, wanted.beside, wanted.group};
+        const Reading reading{wanted.text, wanted.second_input, wanted.group};
         view::SweptModel made{wanted, {}, {}, {}, {}};
         made.options = options;
         if (asked.circuit)

@@ -13,14 +13,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What was kept of the same job; nullopt: nothing was.
-std::optional<CorpusResult> kept_of(const fs::path& saved, const CorpusResult& begun,
-                                    const CorpusFile& file) {
+std::optional<CorpusResult> retained_of(const fs::path& saved, const CorpusResult& begun,
+                                        const CorpusFile& file) {
     std::error_code none;
     if (saved.empty() || !fs::exists(saved, none)) return std::nullopt;
-    CorpusResult kept = or_throw(read_corpus(saved));
+    CorpusResult retained = or_throw(read_corpus(saved));
     CorpusResult whole = begun;
-    const auto fits = whole.merge(kept);
-    if (fits && kept.files.size() == 1 && kept.files.contains(file.mark)) return kept;
+    const auto fits = whole.merge(retained);
+    if (fits && retained.files.size() == 1 && retained.files.contains(file.mark)) return retained;
     throw bad_input(fmt::format("{} is of {}; expected what this command kept, or no such file",
                                 saved.string(),
                                 fits ? "other texts" : "another model or another --batch"));
@@ -38,16 +38,16 @@ fs::path saved_beside(const fs::path& output) { return output.string() + ".parti
 
 CorpusRun::CorpusRun(const CorpusJob& job)
     : job_(job),
-      model_(or_throw(Model::open(job.model, job.kept))),
+      model_(or_throw(Model::open(job.model, job.retained))),
       file_(or_throw(corpus_file(job.texts))),
       result_(or_throw(begin_corpus(model_, job.model, job.batch))) {
-    if (auto kept = kept_of(job.saved, result_, file_)) {
-        for (const TextRange& range : kept->files.at(file_.mark).ranges)
+    if (auto retained = retained_of(job.saved, result_, file_)) {
+        for (const TextRange& range : retained->files.at(file_.mark).ranges)
             if (!is_of_part(range, job))
                 throw bad_input(fmt::format(
                     "{} is of another --part; expected what this command kept, or no such file",
                     job.saved.string()));
-        result_ = *std::move(kept);
+        result_ = *std::move(retained);
         goes_on_ = true;
     }
     result_.cover(file_.mark, file_.name, {});
@@ -72,19 +72,19 @@ void CorpusRun::save() const {
     if (!job_.saved.empty()) or_throw(write_file_atomically(job_.saved, corpus_lines(result_)));
 }
 
-void CorpusRun::forget() const {
+void CorpusRun::clear() const {
     std::error_code none;
     if (!job_.saved.empty()) fs::remove(job_.saved, none);
 }
 
-std::vector<std::string> left_out_words(const CorpusResult& result) {
+std::vector<std::string> left_out_text(const CorpusResult& result) {
     std::vector<std::string> lines;
     for (std::size_t n = 0; n < kLeftOutCount; ++n) {
         const LeftOutTexts& of = result.left_out[n];
         if (of.count == 0) continue;
         std::string line =
             fmt::format("{} text{} {}, left out:", view::grouped(of.count),
-                        of.count == 1 ? "" : "s", info(static_cast<LeftOut>(n)).words);
+                        of.count == 1 ? "" : "s", info(static_cast<LeftOut>(n)).text);
         std::string_view between = " ";
         for (const auto& [number, file] : of.first) {
             line += fmt::format("{}{}", between, number);

@@ -17,7 +17,7 @@ struct CorpusJob {
     Index part = 0, parts = 1;    // every `parts`-th piece from `part` on
     std::filesystem::path saved;  // empty: nothing is kept
     std::chrono::duration<double> every{30.0};
-    KeptBlocks kept = KeptBlocks::all;
+    LoadedBlocks retained = LoadedBlocks::all;
 };
 /// Where what is computed so far stands beside the file that it becomes.
 std::filesystem::path saved_beside(const std::filesystem::path& output);
@@ -38,7 +38,7 @@ class CorpusRun {
     void save_now_and_then();
     void save() const;
     /// What was kept is not needed any more.
-    void forget() const;
+    void clear() const;
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -51,6 +51,6 @@ class CorpusRun {
 };
 
 /// "2 texts without a token: 4, 17".
-std::vector<std::string> left_out_words(const CorpusResult& result);
+std::vector<std::string> left_out_text(const CorpusResult& result);
 
 }  // namespace attn::files

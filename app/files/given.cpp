@@ -32,13 +32,13 @@ std::vector<std::string> computed_in(const ArrayReader& reader) {
     return found;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    if (words.size() < 2) return words.empty() ? "" : words.front();
-    return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+std::string joined(const std::vector<std::string>& items) {
+    if (items.size() < 2) return items.empty() ? "" : items.front();
+    return fmt::format("{} and {}", fmt::join(items.begin(), items.end() - 1, ", "), items.back());
 }
 
-std::string is_or_are(const std::vector<std::string>& words) {
-    return fmt::format("{} {}", joined(words), words.size() == 1 ? "is" : "are");
+std::string is_or_are(const std::vector<std::string>& items) {
+    return fmt::format("{} {}", joined(items), items.size() == 1 ? "is" : "are");
 }
 
 Error missing_in(const LayerReader& layer, std::string problem, std::vector<Remedy> remedies) {

@@ -59,7 +59,7 @@ void read_packed(const LayerReader& layer, Inputs& in, std::vector<Note>& notes)
     const Index heads = in.q.shape().h;
     notes.emplace_back(
         fmt::format("{} {} is read as {}: {} head{} of width {}", what, to_string(extents),
-                    packed.words, heads, heads == 1 ? "" : "s", in.q.shape().d),
+                    packed.text, heads, heads == 1 ? "" : "s", in.q.shape().d),
         NoteCode::packed);
 }
 

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <initializer_list>
 
-#include "app/files/words.h"
+#include "app/files/text.h"
 
 namespace attn::files {
 namespace {
@@ -189,10 +189,10 @@ void part_results(Listing& listing) {
     listing.unused.erase(rest.begin(), rest.end());
 }
 
-std::vector<std::string> words_of(std::span<const Index> layers) {
-    std::vector<std::string> words;
-    for (const Index layer : layers) words.push_back(std::to_string(layer));
-    return words;
+std::vector<std::string> description_of(std::span<const Index> layers) {
+    std::vector<std::string> items;
+    for (const Index layer : layers) items.push_back(std::to_string(layer));
+    return items;
 }
 
 }  // namespace
@@ -226,8 +226,8 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
                 continue;
             }
             const bool of_file = std::ranges::count(kFileArrays, as) > 0;
-            const auto said = parse_layer_name(role->second);  // "l0.weights"
-            const auto& layer = said ? said : part;
+            const auto stated = parse_layer_name(role->second);  // "l0.weights"
+            const auto& layer = stated ? stated : part;
             const std::string key =
                 layer && !of_file ? fmt::format("l{}.{}", layer->layer, as) : std::string(as);
             if (!listing.substitutes.emplace(key, name).second)
@@ -353,7 +353,7 @@ std::string unused_note(const Listing& listing, const std::string& path) {
 Index find_layer(const Listing& listing, Index layer, const std::string& path) {
     if (layer == kFirstLayer || (layer == kOnlyLayer && listing.layers.size() == 1))
         return listing.layers.front();
-    const std::string numbers = choices(words_of(listing.layers));
+    const std::string numbers = choices(description_of(listing.layers));
     if (layer == kOnlyLayer)
         throw bad_input(fmt::format("{} has {} layers, {}", path, listing.layers.size(), numbers),
                         {{.option = "layer", .value = "N"}}, ErrorCode::ambiguous);

@@ -24,7 +24,7 @@ ModelRun run_over(const Model& model, const Reading& reading, StageSet keep,
 }
 
 Reading reading_of(const view::ModelOrigin& wanted) {
-    return {wanted.text, wanted.beside, wanted.group};
+    return {wanted.text, wanted.second_input, wanted.group};
 }
 
 /// A part of the work, from `first` to `first` + `share` of it.
@@ -50,12 +50,12 @@ constexpr double kMaxCached = 1 << 30;  // bytes of weights of one run; see Mode
 Index tokens_read(const Model& model, const Reading& reading) {
     const Model& stack = stack_of(model, reading.group);
     if (const auto& image = stack.config().image) return image->side() * image->side() + 1;
-    const auto tokens = model.tokens_of(&stack == &model ? reading.text : reading.beside);
+    const auto tokens = model.tokens_of(&stack == &model ? reading.text : reading.second_input);
     return tokens ? std::ssize(*tokens) : 0;
 }
 
 /// Throws where the weights of every layer, which a run is compared by, would be too many.
-void check_kept(const Model& model, const Reading& reading) {
+void check_retained(const Model& model, const Reading& reading) {
     const ModelConfig& config = stack_of(model, reading.group).config();
     const Index tokens = tokens_read(model, reading);
     if (tokens > stack_of(model, reading.group).most_tokens().value_or(tokens)) return;
@@ -76,7 +76,7 @@ ModelCache::RunKey key_of(const Model& model, const Reading& reading) {
     if (model.config().image)
         images = {reading.text};
     else if (stack_of(model, reading.group).config().image)
-        images = parts_of(reading.beside);
+        images = parts_of(reading.second_input);
     for (const std::string& image : images) {
         if (image.empty()) continue;
         std::error_code fault;
@@ -195,14 +195,14 @@ view::ReadOut read_out_of(ModelCache::Entry& entry, const ModelRun& run,
 /// "T5, trained weights: 6 layers, 8 heads; encoder".
 std::string note_over(const Model& model, const view::ModelOrigin& origin, const ModelRun& run) {
     const ModelConfig& config = model.config();
-    std::string note = fmt::format("{}, trained weights: {} layers, {} heads", config.family->words,
+    std::string note = fmt::format("{}, trained weights: {} layers, {} heads", config.family->text,
                                    run.layers.size(), run.layers.front().spec.heads);
     if (const auto groups = groups_of(model); !groups.empty())
         note += fmt::format("; {}", origin.group.empty() ? groups.front() : origin.group);
     if (origin.image && !origin.text.empty())
         note += fmt::format(", reads {}", std::filesystem::path(origin.text).filename().string());
     if (!run.note.empty()) note += fmt::format("; {}", run.note);
-    if (!origin.changes.empty()) note += fmt::format("; {}", view::changes_words(origin.changes));
+    if (!origin.changes.empty()) note += fmt::format("; {}", view::changes_text(origin.changes));
     return note;
 }
 
@@ -234,7 +234,7 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
     const Model& model = entry.model;
     if (const bool image = model.config().image.has_value(); image != wanted.image)
         throw bad_input(fmt::format("{}: {} reads {}, and '{}' is {}", wanted.path,
-                                    model.config().family->words, image ? "an image" : "a text",
+                                    model.config().family->text, image ? "an image" : "a text",
                                     shortened(wanted.text), image ? "a text" : "an image"),
                         {image ? Remedy{"image", "FILE.png"} : Remedy{"text", "TEXT"}});
     const std::vector<std::string> of_model = model.notes();
@@ -256,7 +256,7 @@ std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Readin
                                           const RunControl& control) {
     const ModelCache::RunKey key = key_of(entry.model, reading);
     if (auto known = entry.runs.find(key)) return *known;
-    check_kept(entry.model, reading);
+    check_retained(entry.model, reading);
     auto run = std::make_shared<const ModelRun>(
         run_over(entry.model, reading, stages_of_untouched(), control));
     entry.runs.keep(key, run);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/text.h"
 
 namespace attn::files {
@@ -71,8 +71,8 @@ std::string complaint_about(const NumberRange& range, std::string_view text) {
                        list ? "" : "a ", kind, list ? "s" : "", bounds_of(range));
 }
 
-std::string with_bounds(std::string_view words, const NumberRange& range) {
-    return range ? fmt::format("{}; {}", words, bounds_of(range)) : std::string(words);
+std::string with_bounds(std::string_view text, const NumberRange& range) {
+    return range ? fmt::format("{}; {}", text, bounds_of(range)) : std::string(text);
 }
 
 }  // namespace attn::files

@@ -40,6 +40,6 @@ std::string complaint_about(const NumberRange& range, std::string_view text);
 /// "1 to 2^40"
 std::string bounds_of(const NumberRange& range);
 /// The words of an option's help, and what numbers it takes: "query heads (default 1); 1 to 65536".
-std::string with_bounds(std::string_view words, const NumberRange& range);
+std::string with_bounds(std::string_view text, const NumberRange& range);
 
 }  // namespace attn::files

@@ -31,13 +31,13 @@ Opened alone(Document document, std::vector<Note> notes = {}) {
     return {std::make_shared<const Document>(std::move(document)), nullptr, std::move(notes)};
 }
 
-std::string sizes_words(const Dimensions& size) {
-    std::string words = fmt::format("{} head{}", size.heads, size.heads == 1 ? "" : "s");
-    if (size.batch > 1) words = fmt::format("{} sequences, {}", size.batch, words);
-    if (size.kv_heads != size.heads) words += fmt::format(", {} of keys and values", size.kv_heads);
-    words += fmt::format(", {} × {}", view::grouped(size.tq), view::grouped(size.tk));
-    if (size.d_k > 0) words += fmt::format(", d_k {}", size.d_k);
-    return words;
+std::string sizes_text(const Dimensions& size) {
+    std::string text = fmt::format("{} head{}", size.heads, size.heads == 1 ? "" : "s");
+    if (size.batch > 1) text = fmt::format("{} sequences, {}", size.batch, text);
+    if (size.kv_heads != size.heads) text += fmt::format(", {} of keys and values", size.kv_heads);
+    text += fmt::format(", {} × {}", view::grouped(size.tq), view::grouped(size.tk));
+    if (size.d_k > 0) text += fmt::format(", d_k {}", size.d_k);
+    return text;
 }
 
 /// "in.npz: " before a sentence, which the title says already.
@@ -126,9 +126,9 @@ Opened open_tensors(const std::string& path, const std::string& options, Options
 }
 
 /// "kept, not used: 'window.themee'": of fields that this version of the program does not know.
-std::string kept_words(const view::UnknownFields& kept) {
+std::string unknown_text(const view::UnknownFields& unknown) {
     std::vector<std::string> names;
-    for (const auto& [pointer, text] : kept) {
+    for (const auto& [pointer, text] : unknown) {
         std::string name = pointer.substr(1);
         std::ranges::replace(name, '/', '.');
         names.push_back(fmt::format("'{}'", shortened(name)));
@@ -140,9 +140,9 @@ std::string kept_words(const view::UnknownFields& kept) {
 Opened whole(view::AppState session) {
     const auto document = session.shared_document();
     std::vector<Note> notes;
-    if (std::string kept = kept_words(session.kept); !kept.empty())
-        notes.emplace_back(std::move(kept));
-    if (session.notice) notes.emplace_back(session.notice->words);
+    if (std::string unknown = unknown_text(session.unknown_fields); !unknown.empty())
+        notes.emplace_back(std::move(unknown));
+    if (session.notice) notes.emplace_back(session.notice->text);
     return Opened{document, std::make_shared<const view::AppState>(std::move(session)),
                   std::move(notes)};
 }
@@ -246,16 +246,16 @@ train::Moment trained_moment(const view::TrainedOrigin& origin, const RunControl
 }
 
 /// "; not divided by √d_k, τ = 2; heads that are 0: 0.1": what of the call is not as a person expects.
-std::string call_words(const train::Spec& spec, const train::Switches& switches) {
-    std::string words = switches.scaling ? "" : "; not divided by √d_k";
-    if (spec.temperature != 1.0) words += fmt::format("; τ = {}", spec.temperature);
+std::string call_text(const train::Spec& spec, const train::Switches& switches) {
+    std::string text = switches.scaling ? "" : "; not divided by √d_k";
+    if (spec.temperature != 1.0) text += fmt::format("; τ = {}", spec.temperature);
     std::string silenced;
     for (std::size_t n = 0; n < switches.silenced.size(); ++n)
         if (switches.silenced[n])
             silenced +=
                 fmt::format("{} {}.{}", silenced.empty() ? "" : ",",
                             static_cast<Index>(n) / spec.heads, static_cast<Index>(n) % spec.heads);
-    return silenced.empty() ? words : words + "; heads switched off, their output is 0:" + silenced;
+    return silenced.empty() ? text : text + "; heads switched off, their output is 0:" + silenced;
 }
 
 /// The attention calls of a model that was trained here, on what it reads.
@@ -272,7 +272,7 @@ Opened open_trained(const view::TrainedOrigin& origin, const RunControl& control
         fmt::format("{}, step {}", train::info(origin.spec.task).title, view::grouped(origin.step));
     document.note = fmt::format("{} training step{} on {}, seed {}", view::grouped(origin.step),
                                 origin.step == 1 ? "" : "s", document.name, origin.spec.seed) +
-                    call_words(origin.spec, state.switches);
+                    call_text(origin.spec, state.switches);
     document.tokens = std::move(layers.tokens);
     document.spec = layers.spec;
     document.layers = std::move(layers.inputs);
@@ -390,7 +390,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         throw bad_input(
             fmt::format("{}; expected tensors ({}), a session, a preset (.json) or a model's "
                         "folder or .gguf; an image (.png) is for a model of images that is open",
-                        path, array_format_words()));
+                        path, array_format_text()));
     };
     return [=](const view::OpenRequest& request, const RunControl& control) {
         return caught_all([&] { return open(request, control); }).map_error([&](Error error) {
@@ -413,7 +413,7 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
     const std::filesystem::path named = path.has_filename() ? path : path.parent_path();
     document.name = named.stem().string();
     document.title = named.filename().string();
-    document.note = sizes_words(file.size);
+    document.note = sizes_text(file.size);
     if (file.layers.size() > 1)
         document.note = fmt::format("{} layers, {}", file.layers.size(), document.note);
     document.tokens = std::move(file.tokens);

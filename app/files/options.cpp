@@ -6,7 +6,7 @@
 #include "app/common/document/reading.h"
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/json.h"
 #include "core/scores/score.h"
 #include "core/text.h"
@@ -458,7 +458,7 @@ std::span<const AttentionOption> attention_options() {
     static const auto kAll = [] {
         auto options = kOptions;
         for (AttentionOption& option : options)
-            if (option.name == kLayout) option.words = kLayoutHelp;
+            if (option.name == kLayout) option.text = kLayoutHelp;
         return options;
     }();
     return kAll;

@@ -62,7 +62,7 @@ struct AttentionOption {
     std::string_view placeholder;  // of the value, in the help
     std::string_view alone;        // the value of the bare flag; "" when a value is needed
     std::string_view group;
-    std::string_view words;
+    std::string_view text;
     void (*set)(CallOptions& call, const Value& value);
     NumberRange range = {};           // none: it takes no number
     std::string_view off = {};        // the value that JSON's false stands for; "": none, unset

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "app/files/standard.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 
@@ -82,9 +82,9 @@ Result<void> check_extension(const NamedFile& output, std::span<const std::strin
     if (output.path.empty() || is_standard(output.path) || writes_in_place(output.path)) return {};
     const std::string extension = fs::path(output.path).extension().string();
     if (std::ranges::count(known, extension) > 0) return {};
-    const std::vector<std::string> words(known.begin(), known.end());
+    const std::vector<std::string> items(known.begin(), known.end());
     return bad_input(fmt::format("{} is {}; expected a name that ends in {}, or -", output.name,
-                                 output.path, choices(words)));
+                                 output.path, choices(items)));
 }
 
 Result<void> check_extension(const NamedFile& output, std::string_view known) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/npy.h"
 
 namespace attn::files {
@@ -42,7 +42,7 @@ std::optional<Packed> fit(const Form& form, const std::vector<Index>& extents,
         if (!place || (options.heads && place->shape.h != heads)) return std::nullopt;
         packed.parts[part] = *place;
     }
-    packed.words = form.axes.title;
+    packed.text = form.axes.title;
     return packed;
 }
 
@@ -67,19 +67,19 @@ Packed unpack(const std::vector<Index>& extents, const CallOptions& options,
                         "queries; save Q, K and V",
                         what, *options.kv_heads, options.heads.value_or(1)));
     std::vector<Form> forms;
-    std::vector<std::string> words;
+    std::vector<std::string> items;
     Packed packed;
     for (const Form& form : all_forms())
         if (auto fits = fit(form, extents, options)) {
             forms.push_back(form);
-            words.emplace_back(form.axes.title);
+            items.emplace_back(form.axes.title);
             packed = *std::move(fits);
         }
     if (forms.empty())
         throw bad_input(fmt::format("{} is {}; {}", what, to_string(extents), expected(options)));
     if (forms.size() == 1) return packed;
     throw bad_input(
-        fmt::format("{} is {}, which can be {}", what, to_string(extents), choices(words)),
+        fmt::format("{} is {}, which can be {}", what, to_string(extents), choices(items)),
         remedies_for(forms), ErrorCode::ambiguous);
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/files/inputs.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 
 namespace attn::files {
 namespace {
@@ -156,10 +156,10 @@ std::optional<PairsListing> by_group(std::span<const std::string> names,
 
 /// "layer 0 is encoder 0, layer 1 is cross 0"
 std::string titles_note(const PairsListing& pairs) {
-    std::vector<std::string> words;
+    std::vector<std::string> items;
     for (std::size_t n = 0; n < pairs.titles.size(); ++n)
-        words.push_back(fmt::format("layer {} is {}", pairs.layers[n], pairs.titles[n]));
-    return fmt::format("{}", fmt::join(words, ", "));
+        items.push_back(fmt::format("layer {} is {}", pairs.layers[n], pairs.titles[n]));
+    return fmt::format("{}", fmt::join(items, ", "));
 }
 
 /// Layers of other sizes are other groups, of which one is looked at.
@@ -264,7 +264,7 @@ void add_idle(std::string& note, const std::vector<std::string_view>& idle, std:
 }
 
 /// The scale of raw scores, which only a person knows.
-void settle_scale(const std::string& what, const CallOptions& options, AttentionSpec& spec) {
+void resolve_scale(const std::string& what, const CallOptions& options, AttentionSpec& spec) {
     if (!options.d_k)
         throw bad_input(
             fmt::format("{} are scores q·k, and the file does not have their scale", what),
@@ -345,7 +345,7 @@ void add_beside(ArrayReader& reader, const BesidePairs& beside, TensorFile& file
 }
 
 /// The sizes, with what the options say checked against them.
-void settle_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
+void resolve_sizes(const ArrayReader& reader, Stage stage, TensorFile& file) {
     const Tensor& first = file.given.front().values;
     for (const Inputs& in : file.layers) {
         const auto size = sizes_from(stage, first.shape(), in, file.spec);
@@ -437,7 +437,7 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
         if (beside.asks && !beside.options.d_k)
             *beside.asks =
                 scale_question(reader, layer_name(beside.listing, pairs.layers.front(), "V"));
-        settle_scale(whole, beside.options, file.spec);
+        resolve_scale(whole, beside.options, file.spec);
     }
     for (std::size_t n = 0; n < pairs.names.size(); ++n) {
         auto tensors = tensors_of(reader, pairs.names[n], pairs);
@@ -453,7 +453,7 @@ void read_pairs(ArrayReader& reader, const PairsListing& pairs, const BesidePair
     }
     check_heads(reader, beside.options, file);
     add_beside(reader, beside, file);
-    settle_sizes(reader, pairs.stage, file);
+    resolve_sizes(reader, pairs.stage, file);
     file.notes.emplace_back(
         fmt::format(
             "{}{} read as {} without the queries and keys that make them{}", pairs.names.front(),

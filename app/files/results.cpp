@@ -161,7 +161,7 @@ bool has_inputs(const ArrayReader& reader, const Listing& listing, Index layer) 
 }
 
 /// What is said of arrays that are read otherwise here.
-void forget_notes(const Listing& listing, ResultFile& file) {
+void clear_notes(const Listing& listing, ResultFile& file) {
     std::erase(file.notes, unused_note(listing, file.path));
     std::erase(file.notes, substitute_note(listing, file.path));
 }
@@ -182,7 +182,7 @@ void read_call_inputs(const std::string& path, const OptionValues& given, const 
         for (const Stage stage : {Stage::q, Stage::k, Stage::v}) file.results[stage] = {};
     file.has_values = file.inputs.projects() || !file.inputs.v.empty();
     file.notes.insert(file.notes.end(), read.notes.begin(), read.notes.end());
-    forget_notes(listing, file);
+    clear_notes(listing, file);
 }
 
 /// Of arrays and axes: what is computed they do not say.
@@ -200,10 +200,10 @@ CallOptions read_options(const ArrayReader& reader, const OptionValues& given, R
     }
     CallOptions options = call_options(merged);
     file.spec = options.spec;
-    std::vector<std::string> words;
+    std::vector<std::string> items;
     for (const auto& [name, value] : merged)
-        words.push_back(value.text == "true" ? name : fmt::format("{}={}", name, value.text));
-    file.options = fmt::format("{}", fmt::join(words, ", "));
+        items.push_back(value.text == "true" ? name : fmt::format("{}={}", name, value.text));
+    file.options = fmt::format("{}", fmt::join(items, ", "));
     return options;
 }
 

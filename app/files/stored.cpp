@@ -57,9 +57,9 @@ bool is_news(const MaskSpec& mask, const Dimensions& size, Index offset) {
 void adopt_causal(const std::vector<GivenPairs>& layers, const std::string& path,
                   TensorFile& file) {
     AttentionSpec& spec = file.spec;
-    const bool says =
+    const bool is_stated =
         layers.front().stage == Stage::weights || layers.front().stage == Stage::masked;
-    if (!says || spec.mask.causal) return;
+    if (!is_stated || spec.mask.causal) return;
     const Index past = file.size.tk - file.size.tq;
     std::vector<std::pair<CausalAlign, Index>> corners{{CausalAlign::top_left, 0}};
     if (spec.query_offset) corners.front().second = *spec.query_offset;
@@ -139,8 +139,8 @@ std::vector<Difference> differences(const std::vector<StoredStage>& stored,
         keep.set(index_of(stage_or_source(each.stage, file.spec)));
     std::vector<Difference> found(stored.size());
     for (std::size_t n = 0; n < file.layers.size(); ++n) {
-        Inputs room;
-        const auto call = or_throw(validate(with_values(file.layers[n], room), file.spec_of(n)));
+        Inputs buffer;
+        const auto call = or_throw(validate(with_values(file.layers[n], buffer), file.spec_of(n)));
         const Backend* const backend = or_throw(choose_backend("auto", call, keep));
         const Trace trace = or_throw(attend(call, *backend, keep));
         for (std::size_t s = 0; s < stored.size(); ++s)
@@ -150,11 +150,11 @@ std::vector<Difference> differences(const std::vector<StoredStage>& stored,
     return found;
 }
 
-std::string place_words(const Difference& at, const TensorFile& file) {
-    std::string words;
-    if (file.layers.size() > 1) words += fmt::format("layer {}, ", at.layer);
-    if (file.size.batch > 1) words += fmt::format("sequence {}, ", at.batch);
-    return words + fmt::format("head {}, query {}, key {}", at.head, at.query, at.key);
+std::string place_description(const Difference& at, const TensorFile& file) {
+    std::string text;
+    if (file.layers.size() > 1) text += fmt::format("layer {}, ", at.layer);
+    if (file.size.batch > 1) text += fmt::format("sequence {}, ", at.batch);
+    return text + fmt::format("head {}, query {}, key {}", at.head, at.query, at.key);
 }
 
 /// What is read so is not forgotten, nor computed anew in silence.
@@ -167,7 +167,7 @@ void mark_read(const StoredStage& stored, Listing& listing, TensorFile& file) {
 }
 
 /// " × 0.5" of raw scores, which are shown as the scaled ones that they make: d_k is not in them.
-std::string scaled_words(Stage stage, const TensorFile& file) {
+std::string scaled_text(Stage stage, const TensorFile& file) {
     if (stage != Stage::scores) return {};
     return fmt::format(" × {:.6g}", score_factor(file.spec, file.size.d_k));
 }
@@ -205,7 +205,7 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
     const bool shown = how == Stored::shown && s == 0;
     const std::string what = fmt::format(
         "{}: {} are {}", path, keys[s],
-        shown ? "shown as they are stored" + scaled_words(stored[s].stage, file) : "computed anew");
+        shown ? "shown as they are stored" + scaled_text(stored[s].stage, file) : "computed anew");
     if (!found)
         file.notes.push_back(
             fmt::format("{}; nothing is computed to compare them: {}", what, found.error().text()));
@@ -213,7 +213,7 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
         file.notes.push_back(fmt::format("{}; {} differ by at most {:.3g} ({})", what,
                                          shown ? fmt::format("those that {} give", makers)
                                                : std::string("those that are stored"),
-                                         (*found)[s].size, place_words((*found)[s], file)));
+                                         (*found)[s].size, place_description((*found)[s], file)));
     if (!shown) return;
     const bool dropped = file.spec.drops() && has_values(file);
     const std::string idle = idle_note(typed, stored[s].stage, {file.spec, true, dropped});
@@ -223,8 +223,8 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
 
 }  // namespace
 
-void settle_stored(ArrayReader& reader, Stored stored, const CallOptions& options,
-                   const OptionValues& typed, Listing& listing, TensorFile& file) {
+void resolve_stored(ArrayReader& reader, Stored stored, const CallOptions& options,
+                    const OptionValues& typed, Listing& listing, TensorFile& file) {
     if (!file.given.empty()) return adopt_causal(file.given, reader.path(), file);
     if (options.operation) return;
     std::vector<StoredStage> stages;

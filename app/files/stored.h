@@ -9,7 +9,7 @@ namespace attn::files {
 /// causal, unless its other masks forbid the same. Those that stand beside the queries and keys that make them are compared with what these give; under
 /// Stored::shown `file.given` has them where that is not the same, bit for bit. A note says each,
 /// and which of the options that were `typed` change nothing of what is shown.
-void settle_stored(ArrayReader& reader, Stored stored, const CallOptions& options,
-                   const OptionValues& typed, Listing& listing, TensorFile& file);
+void resolve_stored(ArrayReader& reader, Stored stored, const CallOptions& options,
+                    const OptionValues& typed, Listing& listing, TensorFile& file);
 
 }  // namespace attn::files

@@ -11,7 +11,7 @@
 #include "app/files/inputs.h"
 #include "app/files/pairs.h"
 #include "app/files/stored.h"
-#include "app/files/words.h"
+#include "app/files/text.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/text.h"
@@ -69,12 +69,12 @@ void check_same_sizes(const LayerReader& layer, const Dimensions& size, Index fi
 
 /// The sizes of a call, whose V may be missing: then any width of V stands in for it.
 Result<Dimensions> sizes_of(Inputs& in, const AttentionSpec& spec, Values values) {
-    const bool lacks = values == Values::optional && !in.projects() && in.v.empty() &&
-                       !in.q.empty() && !in.k.empty();
+    const bool missing_data = values == Values::optional && !in.projects() && in.v.empty() &&
+                              !in.q.empty() && !in.k.empty();
     const auto size_of_call = [&] {
         return validate(in, spec).map([](const Call& call) { return call.size(); });
     };
-    if (!lacks) return size_of_call();
+    if (!missing_data) return size_of_call();
     const Shape k = in.k.shape();
     in.v = Tensor(Shape{k.b, k.h, k.t, 1});
     auto size = size_of_call();
@@ -282,7 +282,7 @@ std::vector<std::string> tokens_of_json(const std::string& text, const std::stri
 
 /// Every line a token where there are as many, else every word.
 std::vector<std::string> tokens_of_text(const std::string& text, Index count) {
-    std::vector<std::string> lines, words;
+    std::vector<std::string> lines, separated;
     std::istringstream by_line(text);
     for (std::string line; std::getline(by_line, line);) {
         if (line.ends_with('\r')) line.pop_back();
@@ -290,8 +290,8 @@ std::vector<std::string> tokens_of_text(const std::string& text, Index count) {
     }
     if (std::ssize(lines) == count) return lines;
     std::istringstream by_word(text);
-    for (std::string word; by_word >> word;) words.push_back(word);
-    return words;
+    for (std::string word; by_word >> word;) separated.push_back(word);
+    return separated;
 }
 
 /// Of the option tokens, for the queries; for the keys too where there are as many.
@@ -360,9 +360,9 @@ void check_d_k(const ArrayReader& reader, const CallOptions& options, const Tens
 /// A layer's own options are settings of the spec; all layers share the axes and roles of arrays and the operation.
 void check_of_spec(const OptionValues& own) {
     for (const AttentionOption& option : attention_options())
-        if (const auto said = own.find(option.name); said != own.end() && !field_of(option))
+        if (const auto stated = own.find(option.name); stated != own.end() && !field_of(option))
             throw bad_input(fmt::format("{} is '{}'; expected it in options, which all layers have",
-                                        said->second.shown, shortened(said->second.text)));
+                                        stated->second.shown, shortened(stated->second.text)));
 }
 
 /// "l3.options": of layer 3, in place of what `options` says of all. Heads and mask are those of all.
@@ -376,10 +376,10 @@ void read_layer_options(const ArrayReader& reader, const Asked& asked, TensorFil
         AttentionSpec& spec = file.layer_specs.emplace_back(file.spec);
         const auto text = own(layer);
         if (!text) continue;
-        auto said = options_from_json(*text, fmt::format("{}: layer {}", reader.path(), layer));
-        check_of_spec(said);
+        auto stated = options_from_json(*text, fmt::format("{}: layer {}", reader.path(), layer));
+        check_of_spec(stated);
         OptionValues merged = asked.typed;
-        merged.merge(said);
+        merged.merge(stated);
         spec = call_options(merged).spec;
         spec.heads = file.spec.heads;
         spec.kv_heads = file.spec.kv_heads;
@@ -401,7 +401,7 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
                    file.notes);
     read_layer_options(reader, asked, file);
     if (asked.stored != Stored::ignored)
-        settle_stored(reader, asked.stored, options, asked.typed, listing, file);
+        resolve_stored(reader, asked.stored, options, asked.typed, listing, file);
     read_operation(reader, listing, options, file);
     if (file.given.empty() && !options.operation)  // of what is computed, dropout alone may be idle
         file.notes.push_back(

@@ -11,9 +11,9 @@ std::vector<Tensor> last_weights(const GenerationStep& step) {
     std::vector<Tensor> all;
     const Index last = std::ssize(step.rows.tokens) - 1;
     for (Index layer = 0; layer < std::ssize(step.rows.layers); ++layer) {
-        const Shape kept = step.rows.layers[layer].trace[Stage::weights].shape();
-        Tensor& rows = all.emplace_back(Shape{1, kept.h, 1, kept.d});
-        for (Index head = 0; head < kept.h; ++head)
+        const Shape retained = step.rows.layers[layer].trace[Stage::weights].shape();
+        Tensor& rows = all.emplace_back(Shape{1, retained.h, 1, retained.d});
+        for (Index head = 0; head < retained.h; ++head)
             std::ranges::copy(step.weights(layer, head, last), rows.matrix(0, head).row(0).begin());
     }
     return all;
@@ -30,7 +30,7 @@ Beginning beginning_of(const Model& model, const view::GenerateText& wanted,
     if (model.second() == nullptr || !model.second()->reads_across())  // its holder holds this too
         return {
             {std::shared_ptr<const Model>(), &model}, or_throw(model.tokens_of(wanted.text)), 0};
-    auto decoding = or_throw(decoding_of(model, {wanted.text, wanted.beside, {}},
+    auto decoding = or_throw(decoding_of(model, {wanted.text, wanted.second_input, {}},
                                          *find_backend("staged"), {control.stop, {}}));
     return {std::make_shared<const Model>(std::move(decoding.decoder)), std::move(decoding.tokens),
             std::ssize(decoding.tokens_kv)};
@@ -61,7 +61,8 @@ std::shared_ptr<const view::Generated> Writer::written(const Model& model,
                                                        const view::GenerateText& wanted,
                                                        const RunControl& control) {
     const std::scoped_lock lock(mutex_);
-    if (!generation_ || written_.text != wanted.text || written_.beside != wanted.beside)
+    if (!generation_ || written_.text != wanted.text ||
+        written_.second_input != wanted.second_input)
         begin(model, wanted, control);
     go_on(wanted.tokens, control);
     if (wanted.lens && written_.no_lens.empty()) look_through(model, *wanted.lens);
@@ -99,7 +100,7 @@ void Writer::begin(const Model& model, const view::GenerateText& wanted,
     }
     written_.path = wanted.path;
     written_.text = wanted.text;
-    written_.beside = wanted.beside;
+    written_.second_input = wanted.second_input;
     generation_ = std::move(made);
 }
 
@@ -107,7 +108,7 @@ void Writer::go_on(const std::vector<Index>& tokens, const RunControl& control) 
     const auto same = static_cast<std::size_t>(std::ranges::mismatch(tokens, written_.tokens).in1 -
                                                tokens.begin());
     if (same < written_.tokens.size()) {
-        generation_->forget_after(static_cast<Index>(prompt_ + same));
+        generation_->truncate(static_cast<Index>(prompt_ + same));
         written_.tokens.resize(same);
         written_.steps.resize(same + 1);
         written_.lenses.resize(same + 1);

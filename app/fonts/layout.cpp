@@ -84,7 +84,7 @@ std::vector<std::uint32_t> seen_glyphs(const PangoGlyphItem& run) {
 bool is_mark(char32_t c) { return c == 0x200E || (c >= 0x2067 && c <= 0x2069); }
 
 /// Where characters begin that no font has.
-std::vector<std::size_t> lacking(PangoLayout* layout) {
+std::vector<std::size_t> missing(PangoLayout* layout) {
     std::vector<std::size_t> places;
     each_run(layout, [&](const PangoGlyphItem& run) {
         for (int n = 0; n < run.glyphs->num_glyphs; ++n)
@@ -149,7 +149,7 @@ Layout::Layout(const view::Font& font, std::string_view text)
     pango_layout_set_single_paragraph_mode(layout, TRUE);
     pango_layout_set_auto_dir(layout, FALSE);
     pango_layout_set_text(layout, text_.data(), static_cast<int>(text_.size()));
-    if (const auto places = lacking(layout); !places.empty()) {
+    if (const auto places = missing(layout); !places.empty()) {
         complete_ = false;
         for (const std::size_t at : places)
             text_.replace(at, first_code_point(std::string_view(text_).substr(at)).bytes, "\uFFFD");

@@ -66,16 +66,16 @@ Buffer upload_padding(Device& device, const MaskSpec& mask, const Dimensions& si
 }
 
 Buffer upload_custom_mask(Device& device, const MaskSpec& mask) {
-    std::vector<std::int32_t> words(1);
+    std::vector<std::int32_t> items(1);
     if (mask.custom) {
-        words.resize((mask.custom->count() + 3) / 4);
+        items.resize((mask.custom->count() + 3) / 4);
         std::size_t at = 0;
         for (const std::uint8_t allowed : mask.custom->values()) {
-            if (allowed != 0) words[at / 4] |= 1 << (at % 4 * 8);
+            if (allowed != 0) items[at / 4] |= 1 << (at % 4 * 8);
             ++at;
         }
     }
-    return device.upload("the mask", words);
+    return device.upload("the mask", items);
 }
 
 Buffer upload_rows(Device& device, std::string_view what, const Tensor& tensor) {

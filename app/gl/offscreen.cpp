@@ -52,9 +52,9 @@ EGLContext create_context(EGLDisplay display, int major, int minor) {
                           EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_KHR,
                           EGL_LOSE_CONTEXT_ON_RESET_KHR,
                           EGL_NONE};
-    const EGLContext told =
+    const EGLContext context =
         eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes.data());
-    if (told != EGL_NO_CONTEXT) return told;
+    if (context != EGL_NO_CONTEXT) return context;
     attributes[6] = EGL_NONE;
     return eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes.data());
 }

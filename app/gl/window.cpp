@@ -23,17 +23,17 @@ void allow_waking(bool allowed) {
     can_wake = allowed;
 }
 
-std::string glfw_words() {
-    const char* words = nullptr;
-    glfwGetError(&words);
-    return words != nullptr ? words : "GLFW gives no reason";
+std::string glfw_text() {
+    const char* text = nullptr;
+    glfwGetError(&text);
+    return text != nullptr ? text : "GLFW gives no reason";
 }
 
 Failure no_display() {
     const std::string why =
         std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr
             ? "DISPLAY is not set"
-            : glfw_words();
+            : glfw_text();
     return failed(
         fmt::format("the window needs a display, but {}; start attnscope on a desktop, or draw "
                     "pictures without one: attnscope render --all -o out/",
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
         return failed(
             fmt::format("the window needs OpenGL 3.3 or later, but there is none here ({}); "
                         "install a graphics driver, on Debian libgl1-mesa-dri",
-                        glfw_words()));
+                        glfw_text()));
     const Size least = smaller(options.least, size);
     glfwSetWindowSizeLimits(self->window_, least.width, least.height, GLFW_DONT_CARE,
                             GLFW_DONT_CARE);

@@ -19,14 +19,14 @@ view::Actions Jobs::take() {
     return taken;
 }
 
-void Jobs::settle() {
-    for (const auto& job : jobs_) job->settle();
+void Jobs::wait_until_idle() {
+    for (const auto& job : jobs_) job->wait_until_idle();
 }
 
 void answer(view::AppState& state, Jobs& jobs) {
     for (bool news = true; news;) {
         jobs.update(state);
-        jobs.settle();
+        jobs.wait_until_idle();
         const view::Actions answers = jobs.take();
         news = !answers.empty();
         for (const view::Action& each : answers) view::apply(state, each);

@@ -18,7 +18,7 @@ class Jobs {
     void update(const view::AppState& state);
     view::Actions take();
     /// Waits until every request was answered in full.
-    void settle();
+    void wait_until_idle();
 
   private:
     std::vector<std::unique_ptr<view::Job>> jobs_;

@@ -57,7 +57,7 @@ class Worker : public view::Job {
         return taken;
     }
 
-    void settle() override {
+    void wait_until_idle() override {
         answer_here();
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !next_ && !busy_; });

@@ -25,9 +25,9 @@ bool is_program(const std::string& name) {
 }
 
 /// Its standard output goes to `output`. 0: it did not start.
-pid_t started(const std::vector<std::string>& words, int output) {
+pid_t started(const std::vector<std::string>& items, int output) {
     std::vector<char*> arguments;
-    for (const std::string& word : words)
+    for (const std::string& word : items)
         arguments.push_back(const_cast<char*>(word.c_str()));  // NOLINT: as POSIX has it
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;
@@ -40,7 +40,7 @@ pid_t started(const std::vector<std::string>& words, int output) {
     return fault == 0 ? process : 0;
 }
 
-std::vector<std::string> dialog_words(PromptKind kind, const std::string& path) {
+std::vector<std::string> dialog_text(PromptKind kind, const std::string& path) {
     const bool saves = kind == PromptKind::save || kind == PromptKind::figure;
     const bool folder = kind == PromptKind::runs;
     const std::string from = path.empty() || path.starts_with('-') ? "./" + path : path;
@@ -50,10 +50,10 @@ std::vector<std::string> dialog_words(PromptKind kind, const std::string& path) 
                 : folder ? "--getexistingdirectory"
                          : "--getopenfilename",
                 from};
-    std::vector<std::string> words{"zenity", "--file-selection", "--filename=" + from};
-    if (saves) words.emplace_back("--save");
-    if (folder) words.emplace_back("--directory");
-    return words;
+    std::vector<std::string> items{"zenity", "--file-selection", "--filename=" + from};
+    if (saves) items.emplace_back("--save");
+    if (folder) items.emplace_back("--directory");
+    return items;
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ void FileDialog::ask(const view::Prompt& prompt) {
     std::array<int, 2> ends{};
     if (is_open() || pipe2(ends.data(), O_CLOEXEC) != 0) return;
     kind_ = prompt.kind;
-    process_ = started(dialog_words(kind_, prompt.path), ends[1]);
+    process_ = started(dialog_text(kind_, prompt.path), ends[1]);
     close(ends[1]);
     answer_ = ends[0];
     fcntl(answer_, F_SETFL, O_NONBLOCK);

@@ -77,13 +77,13 @@ Result<void> LineFile::take(const LineKind& kind) {
     if (!size_of(fd_)) return {};
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
         return failed(fmt::format("{}: another process writes to it; expected {} of its own",
-                                  path_.string(), kind.words));
+                                  path_.string(), kind.text));
     if (size_of(fd_) == 0) return {};
     const auto line = first_line(path_);
     if (line && kind.is_one(*line)) return {};
     return bad_input(
         fmt::format("{} holds something else; expected {}, or a file that is not there",
-                    path_.string(), kind.words));
+                    path_.string(), kind.text));
 }
 
 LineFile& LineFile::operator=(LineFile&& other) noexcept {

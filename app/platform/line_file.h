@@ -10,7 +10,7 @@ namespace attn {
 
 /// What the lines of a file are, so that no other file is written over.
 struct LineKind {
-    std::string_view words;                 // "a journal"
+    std::string_view text;                  // "a journal"
     bool (*is_one)(std::string_view line);  // of the first line
 };
 extern const LineKind kJournalLines;

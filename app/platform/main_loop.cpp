@@ -16,7 +16,7 @@ void run_turns(gl::Window& window, std::function<std::optional<double>()> turn) 
 void end_within(LastResort last) {
     const auto end = [last = std::move(last)] {
         std::this_thread::sleep_for(std::chrono::duration<double>(last.seconds));
-        if (!last.words.empty()) std::cerr << last.words << std::endl;
+        if (!last.text.empty()) std::cerr << last.text << std::endl;
         ::_exit(last.code);  // no destructors: other threads still use what they would destroy
     };
     try {

@@ -16,8 +16,8 @@ void run_turns(gl::Window& window, std::function<std::optional<double>()> turn);
 /// What happens to a program whose threads do not end.
 struct LastResort {
     double seconds;
-    int code;           // of the exit
-    std::string words;  // written on standard error before it, unless ""
+    int code;          // of the exit
+    std::string text;  // written on standard error before it, unless ""
 };
 /// Ends the program in that many seconds, whatever still runs. Everything must be saved by then. Nothing where there are no
 /// threads.

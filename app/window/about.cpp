@@ -11,7 +11,7 @@
 namespace attn::view {
 namespace {
 
-std::string compiler_words() {
+std::string compiler_text() {
 #if defined(__clang__)
     return fmt::format("Clang {}.{}", __clang_major__, __clang_minor__);
 #else
@@ -37,7 +37,7 @@ AboutView build_about_view(std::span<const std::string> families) {
     about.what =
         "Shows how attention is computed: every stage, the arithmetic of every number, every "
         "gradient.";
-    about.licence = fmt::format("{}. Built by {} as C++20.", kProgramLicence, compiler_words());
+    about.licence = fmt::format("{}. Built by {} as C++20.", kProgramLicence, compiler_text());
     for (const LibraryRow& row : kLibraryRows)
         about.libraries.push_back({row.name, row.version, row.licence, row.purpose});
     for (const FontRow& row : kFontRows) {

@@ -6,7 +6,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/parts.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/window/commands.h"
 #include "app/window/requests.h"
 #include "app/window/tour.h"
@@ -22,11 +22,11 @@ void close_pages(AppState& state) {
 
 /// An edit by its words, where they are long without what follows from it; with an arrow in them it is named as one, for
 /// what it did is not what undoing it does.
-std::string edit_words(const std::string& words) {
+std::string edit_description(const std::string& text) {
     constexpr std::size_t kLong = 48;
     const std::size_t end =
-        words.size() > kLong ? std::min(words.find(": "), words.find("; ")) : words.npos;
-    const std::string edit = words.substr(0, end);
+        text.size() > kLong ? std::min(text.find(": "), text.find("; ")) : text.npos;
+    const std::string edit = text.substr(0, end);
     return edit.find("→") == edit.npos ? edit : "the edit “" + edit + "”";
 }
 
@@ -50,13 +50,13 @@ void finish_gesture(AppState& state, const Action& action) {
 }
 
 /// A prompt says what went wrong with its own path.
-void forget_error(AppState& state) {
+void clear_error(AppState& state) {
     if (state.notice && state.notice->severity == Severity::error) state.notice.reset();
     if (state.message.severity == Severity::error) state.message = {};
 }
 
 /// What failed and is not requested any more may be tried again.
-void forget_failures(AppState& state) {
+void clear_failures(AppState& state) {
     if (state.failures.empty()) return;
     const std::vector<RequestKind> kinds = all_requests();
     std::erase_if(state.failures, [&](const FailedRequest& failed) {
@@ -67,7 +67,7 @@ void forget_failures(AppState& state) {
 
 /// It shows the present document; or, as Generate, is a workspace of models that has something to ask of this one.
 bool shows_present(const WorkspaceInfo& shown, const AppState& state) {
-    if (shown.shows_document) return shown.lacks(state).empty();
+    if (shown.shows_document) return shown.missing_data(state).empty();
     return shown.group == Group::models &&
            std::ranges::any_of(shown.requests, [&](const RequestKind& kind) {
                return kind.requested(state).has_value();
@@ -97,15 +97,15 @@ void carry_out(AppState& state, const EndGesture&) {
 }
 
 void carry_out(AppState& state, const Undo&) {
-    if (state.now == 0) return say(state, "Nothing to undo.");
+    if (state.now == 0) return show_message(state, "Nothing to undo.");
     travel(state, state.now - 1,
-           fmt::format("Undone: {}.", edit_words(state.history[state.now].words)));
+           fmt::format("Undone: {}.", edit_description(state.history[state.now].text)));
 }
 
 void carry_out(AppState& state, const Redo&) {
-    if (state.now + 1 == state.history.size()) return say(state, "Nothing to redo.");
+    if (state.now + 1 == state.history.size()) return show_message(state, "Nothing to redo.");
     travel(state, state.now + 1,
-           fmt::format("Redone: {}.", edit_words(state.history[state.now + 1].words)));
+           fmt::format("Redone: {}.", edit_description(state.history[state.now + 1].text)));
 }
 
 /// Back to what is looked at first: what was said spoke of another place.
@@ -121,12 +121,12 @@ void carry_out(AppState& state, const CopyArithmetic& action) {
     const char* names[] = {"text", "LaTeX", "Python"};
     const auto n = static_cast<std::size_t>(action.format);
     state.effects.clipboard = *texts[n];
-    say(state, "Copied {} as {}.", view.title, names[n]);
+    show_message(state, "Copied {} as {}.", view.title, names[n]);
 }
 
 void carry_out(AppState& state, const SetUiScale& action) {
     carry_out(state, StartAtScale{action.scale});
-    say(state, "UI scale {:.0f} %", 100.0 * state.ui_scale);
+    show_message(state, "UI scale {:.0f} %", 100.0 * state.ui_scale);
 }
 
 void carry_out(AppState& state, const StartAtScale& action) {
@@ -145,15 +145,16 @@ void carry_out(AppState& state, const FadeMessage&) {
 
 void carry_out(AppState& state, const SetReducedMotion& action) {
     state.reduced_motion = action.on;
-    say(state,
-        action.on ? "Reduced motion: stages change without animation." : "Stages are animated.");
+    show_message(state, action.on ? "Reduced motion: stages change without animation."
+                                  : "Stages are animated.");
 }
 
 /// Seen at once. What is typed has no field while presenting.
 void carry_out(AppState& state, const SetPresenter& action) {
     state.presenter = action.on;
     state.focus = {};
-    say(state, action.on ? "Presenting. P or Escape shows the whole window." : "Whole window.");
+    show_message(state,
+                 action.on ? "Presenting. P or Escape shows the whole window." : "Whole window.");
 }
 
 void carry_out(AppState& state, const ShowHelp& action) {
@@ -216,7 +217,7 @@ void carry_out(AppState& state, const ShowPrompt& action) {
     if (action.kind != PromptKind::save) state.quits_when_saved = false;
     if (!action.kind) return;
     close_pages(state);
-    forget_error(state);
+    clear_error(state);
     state.prompt = Prompt{*action.kind, action.path, action.confirmed};
     if (!action.path.empty()) return;
     if (*action.kind == PromptKind::save) state.prompt->path = state.session_file;
@@ -227,7 +228,7 @@ void carry_out(AppState& state, const ShowPrompt& action) {
 
 void carry_out(AppState& state, const DraftPrompt& action) {
     if (!state.prompt) return;
-    forget_error(state);
+    clear_error(state);
     state.prompt->path = action.path;
     state.prompt->confirmed = false;
 }
@@ -260,7 +261,7 @@ void carry_out(AppState& state, const ExportFigure& action) {
 }
 
 void carry_out(AppState& state, const Notify& action) {
-    state.notice = {shortened(action.message.words, kMostMessage), action.message.severity};
+    state.notice = {shortened(action.message.text, kMostMessage), action.message.severity};
 }
 void carry_out(AppState& state, const JobProgress& action) {
     if (state.opening && action.job == "opening") state.opening_done = action.done;
@@ -273,7 +274,7 @@ void carry_out(AppState& state, const RequestFailed& action) {
     std::erase_if(state.failures,
                   [&](const FailedRequest& each) { return each.job == action.what.job; });
     state.failures.push_back(action.what);
-    state.notice = {shortened(action.what.words, kMostMessage), Severity::error};
+    state.notice = {shortened(action.what.text, kMostMessage), Severity::error};
     if (action.what.job == "opening") state.opening.reset();
 }
 
@@ -311,14 +312,14 @@ void carry_out(AppState& state, const MoveInList& action) { state.focus.row = ac
 
 void follow_all(AppState& state) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->follow(state);
-    forget_failures(state);
+    clear_failures(state);
     warn_of_backend(state);
 }
 
 void apply(AppState& state, const Action& action) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->before(state, action);
     finish_gesture(state, action);
-    const bool faded = state.notice && state.notice->words.empty();  // until something is said
+    const bool faded = state.notice && state.notice->text.empty();  // until something is said
     if (kind_of(action) != Kind::moment && !faded) state.notice.reset();
     const std::uint64_t before = state.edits;
     action.carry_out(state);
@@ -378,7 +379,7 @@ std::string workspace_keys(WorkspaceList among) {
 void leave_unavailable_workspace(AppState& state) {
     if (shows_present(shown_workspace(state), state)) return;
     const auto shows = [&](const WorkspaceInfo* row) {
-        return row->shows_document && row->lacks(state).empty();
+        return row->shows_document && row->missing_data(state).empty();
     };
     const WorkspaceInfo* to = nullptr;
     for (const WorkspaceInfo* row : state.workspaces)

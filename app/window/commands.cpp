@@ -146,11 +146,11 @@ void add_window(Commands& list, const AppState& state) {
 
 /// Of the glossary, by their names among the commands, by their definitions after them; none where nothing is typed.
 void add_terms(std::vector<std::pair<int, Command>>& scored, std::string_view query) {
-    const std::vector<std::string> words = search_words(query);
-    if (words.empty()) return;
+    const std::vector<std::string> text = search_words(query);
+    if (text.empty()) return;
     for (const GlossaryTerm* term : find_terms(query, {}, {}))
         scored.emplace_back(
-            match(term->term + " " + term->symbol, words),
+            match(term->term + " " + term->symbol, text),
             Command{"Glossary: " + term->term, "Glossary", {}, SetGlossaryQuery{term->term}});
 }
 
@@ -184,10 +184,10 @@ Commands find_commands(const AppState& state, std::string_view query) {
         pasted != query.npos && is_state_text(query.substr(pasted)))
         return {
             {"Open the pasted state", "Window", {}, OpenFile{std::string(query.substr(pasted))}}};
-    const std::vector<std::string> words = search_words(query);
+    const std::vector<std::string> text = search_words(query);
     std::vector<std::pair<int, Command>> scored;
     for (Command& command : commands(state))
-        if (const int points = match(command.words, words);
+        if (const int points = match(command.text, text);
             points > 0 && (command.enabled || !command.why_not.empty()))
             scored.emplace_back(points, std::move(command));
     add_terms(scored, query);
@@ -204,7 +204,7 @@ std::vector<const GlossaryTerm*> found_terms(const AppState& state) {
     return find_terms(state.glossary.query, shown_workspace(state).key, operand);
 }
 
-std::string place_words(const AppState& state, const GlossaryTerm& term) {
+std::string place_description(const AppState& state, const GlossaryTerm& term) {
     const WorkspaceInfo* const workspace = find_workspace(state.workspaces, term.workspace);
     const std::string title(workspace != nullptr ? workspace->title : term.workspace);
     const Stage* const stage = term.operand ? std::get_if<Stage>(&*term.operand) : nullptr;
@@ -221,7 +221,7 @@ Actions chosen(const GlossaryTerm& term) {
 Actions chosen(const Command& command) {
     if (command.enabled) return {ShowPalette{false}, command.action};
     return {ShowPalette{false},
-            Notify{{fmt::format("{}: {}", command.words, command.why_not), Severity::warning}}};
+            Notify{{fmt::format("{}: {}", command.text, command.why_not), Severity::warning}}};
 }
 
 }  // namespace attn::view

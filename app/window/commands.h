@@ -19,7 +19,7 @@ std::vector<Command> find_commands(const AppState& state, std::string_view query
 /// What the glossary lists: of what is looked at first.
 std::vector<const GlossaryTerm*> found_terms(const AppState& state);
 /// "Step, stage weights": where it is seen.
-std::string place_words(const AppState& state, const GlossaryTerm& term);
+std::string place_description(const AppState& state, const GlossaryTerm& term);
 /// Closes the glossary and goes there.
 Actions chosen(const GlossaryTerm& term);
 /// What choosing a command in the palette does: closes it, then the command, or why it cannot be done.

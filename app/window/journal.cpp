@@ -35,7 +35,7 @@ const ActionType* find_action(std::string_view name) {
 // ---- what is waited for
 
 Result<Opened> no_files(const OpenRequest& request, const RunControl&) {
-    return failed(words_of(request) + " cannot be opened here");
+    return failed(description_of(request) + " cannot be opened here");
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ Result<Action> from_journal(std::string_view line) {
         Fields fields(present, "the journal line");
         std::string name;
         fields.need("action", name);
-        if (!fields.fine()) return tl::unexpected(fields.finish().error());
+        if (!fields.ok()) return tl::unexpected(fields.finish().error());
         const ActionType* const type = find_action(name);
         if (type == nullptr)
             return bad_input(

@@ -73,10 +73,10 @@ void open_screen(AppState& state, Index screen) {
     const Index count = std::ssize(find_lecture(look.name)->screens);
     look.screen = std::clamp<Index>(screen, 0, count - 1);
     auto session = state_of_screen(state, look);
-    if (!session) return say(state, session.error());
+    if (!session) return show_message(state, session.error());
     take_screen(state, *std::move(session), look);
     carry_out_lines(state, shown_screen(state)->actions);
-    say(state, shown_screen(state)->line);
+    show_message(state, shown_screen(state)->line);
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ Result<Lecture> lecture_from_json(std::string_view text, std::string_view file_n
         need_list(fields, "screens", "screen", lecture.screens, read_screen);
         if (!std::ranges::is_sorted(lecture.screens, {}, &LectureScreen::minute))
             fields.complain("has 'minute' that goes back: expected screens in the order of time");
-        if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+        if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
         return lecture;
     });
 }
@@ -140,14 +140,15 @@ void add_lecture_commands(std::vector<Command>& list, const AppState& state) {
 
 void carry_out(AppState& state, const CopyState&) {
     state.effects.clipboard = state_to_text(state);
-    say(state,
+    show_message(
+        state,
         "Copied this state as text, {} characters. Paste it into Ctrl+K, or pass it to attnscope "
         "as a file.",
         state.effects.clipboard->size());
 }
 
 void carry_out(AppState& state, const StartLecture& action) {
-    if (!lectures()) return say(state, lectures().error());
+    if (!lectures()) return show_message(state, lectures().error());
     const Lecture* const lecture = find_lecture(action.name);
     if (lecture == nullptr) return show_error(state, "There is no lecture '{}'.", action.name);
     LectureLook& look = lecture_look(state);
@@ -158,14 +159,15 @@ void carry_out(AppState& state, const StartLecture& action) {
 }
 
 void carry_out(AppState& state, const GoToScreen& action) {
-    if (!lecture_look(state).on) return say(state, "No lecture is open. Start one with Ctrl+K.");
+    if (!lecture_look(state).on)
+        return show_message(state, "No lecture is open. Start one with Ctrl+K.");
     open_screen(state, action.screen);
 }
 
 void carry_out(AppState& state, const EndLecture&) {
-    if (!lecture_look(state).on) return say(state, "No lecture is open.");
+    if (!lecture_look(state).on) return show_message(state, "No lecture is open.");
     lecture_look(state).on = false;
-    say(state, "Lecture closed at screen {}.", screen_place(state));
+    show_message(state, "Lecture closed at screen {}.", screen_place(state));
 }
 
 std::string lecture_notes(const Lecture& lecture) {

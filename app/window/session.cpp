@@ -34,7 +34,7 @@ ordered_json window_to(const AppState& state) {
                         {"ui_scale", state.ui_scale},
                         {"reduced_motion", state.reduced_motion},
                         {"backend", state.backend},
-                        {"message", state.message.words}};
+                        {"message", state.message.text}};
     window["severity"] = kSeverityNames[static_cast<std::size_t>(state.message.severity)];
     if (state.inspector) window["inspector"] = *state.inspector;
     if (state.presenter) window["presenter"] = true;
@@ -51,9 +51,9 @@ ordered_json window_to(const AppState& state) {
 }
 
 /// With the fields of the file that this version does not know, where the object that holds them is still there.
-ordered_json with_unknown(ordered_json part, std::string_view key, const UnknownFields& kept) {
+ordered_json with_unknown(ordered_json part, std::string_view key, const UnknownFields& unknown) {
     const std::string start = fmt::format("/{}/", key);
-    for (const auto& [pointer, text] : kept) {
+    for (const auto& [pointer, text] : unknown) {
         if (!pointer.starts_with(start)) continue;
         const ordered_json::json_pointer at(pointer.substr(start.size() - 1));
         const auto parent = at.parent_pointer();
@@ -64,9 +64,9 @@ ordered_json with_unknown(ordered_json part, std::string_view key, const Unknown
 }
 
 /// Lines of those that stand beside the parts.
-std::string unknown_lines(const UnknownFields& kept) {
+std::string unknown_lines(const UnknownFields& unknown) {
     std::string lines;
-    for (const auto& [pointer, text] : kept)
+    for (const auto& [pointer, text] : unknown)
         if (pointer.find('/', 1) == pointer.npos)
             lines +=
                 fmt::format("{}: {},\n", json(json::json_pointer(pointer).back()).dump(), text);
@@ -96,9 +96,9 @@ ordered_json write_workspace(const WorkspaceInfo& workspace, const AppState& sta
         workspace.write(writer, state);
         return part;
     }
-    for (const PersistedValue& kept : workspace.values) {
-        Slots values = kept.undone ? state.history[state.now].controls : state.looks;
-        kept.type->describe(writer, values.edit(*kept.type));
+    for (const PersistedValue& unknown : workspace.values) {
+        Slots values = unknown.undone ? state.history[state.now].controls : state.looks;
+        unknown.type->describe(writer, values.edit(*unknown.type));
     }
     return part;
 }
@@ -106,9 +106,9 @@ ordered_json write_workspace(const WorkspaceInfo& workspace, const AppState& sta
 void read_workspace(const WorkspaceInfo& workspace, Fields& fields, AppState& state) {
     if (workspace.read != nullptr) return workspace.read(fields, state);
     JsonReader reader(fields);
-    for (const PersistedValue& kept : workspace.values) {
-        Slots& values = kept.undone ? state.history[state.now].controls : state.looks;
-        kept.type->describe(reader, values.edit(*kept.type));
+    for (const PersistedValue& unknown : workspace.values) {
+        Slots& values = unknown.undone ? state.history[state.now].controls : state.looks;
+        unknown.type->describe(reader, values.edit(*unknown.type));
     }
 }
 
@@ -149,7 +149,7 @@ void read_window(Fields& fields, AppState& state) {
     fields.read("reduced_motion", state.reduced_motion);
     fields.read("backend", state.backend);
     if (fields.find("inspector") != nullptr) fields.read("inspector", state.inspector.emplace());
-    fields.read("message", state.message.words);
+    fields.read("message", state.message.text);
     fields.read_name("severity", state.message.severity, kSeverityNames);
     fields.read("presenter", state.presenter);
     fields.read("help", state.show_help);
@@ -167,8 +167,8 @@ void read_window(Fields& fields, AppState& state) {
 Result<AppState> read_session(const json& value, std::string_view file_name,
                               const SessionContext& context) {
     Fields fields(value, std::string(file_name));
-    UnknownFields kept;
-    fields.keep_unknown(kept);
+    UnknownFields unknown;
+    fields.keep_unknown(unknown);
     int version = kVersion;
     fields.read("attnscope_session", version);
     if (version != kVersion)
@@ -182,19 +182,19 @@ Result<AppState> read_session(const json& value, std::string_view file_name,
     read.sentence_draft = text_of(read.document());
     read_object(fields, "window", [&](Fields& inner) { read_window(inner, read); });
     read_object(fields, "place", [&](Fields& inner) { read_place(inner, read); });
-    if (!fields.fine()) return tl::unexpected(fields.finish().error());
+    if (!fields.ok()) return tl::unexpected(fields.finish().error());
     if (auto done = compute_saved(read); !done)
         return tl::unexpected(within(file_name, done.error()));
-    settle(read);
+    clamp_to_document(read);
     for (const WorkspaceInfo* workspace : context.workspaces)
         workspace->read_beside({fields, read, context});
     for (const WorkspaceInfo* workspace : context.workspaces)
         read_object(fields, workspace->key,
                     [&](Fields& inner) { read_workspace(*workspace, inner, read); });
-    if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
-    settle(read);
+    if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
+    clamp_to_document(read);
     follow_all(read);
-    read.kept = std::move(kept);
+    read.unknown_fields = std::move(unknown);
     return read;
 }
 
@@ -205,7 +205,7 @@ std::string session_to_json(const AppState& state, const std::filesystem::path& 
     document.pop_back();  // its last line break
     const auto part = [&](std::string_view key, ordered_json value) {
         return fmt::format("\"{}\": {},\n", key,
-                           line(with_unknown(std::move(value), key, state.kept)));
+                           line(with_unknown(std::move(value), key, state.unknown_fields)));
     };
     std::string text = fmt::format("{{\n\"attnscope_session\": {},\n", kVersion);
     text += part("window", window_to(state));
@@ -214,7 +214,7 @@ std::string session_to_json(const AppState& state, const std::filesystem::path& 
         text += part(workspace->key, write_workspace(*workspace, state));
     for (const WorkspaceInfo* workspace : state.workspaces)
         text += workspace->write_beside(state, folder);
-    text += unknown_lines(state.kept);
+    text += unknown_lines(state.unknown_fields);
     return text + fmt::format("\"document\": {}\n}}\n", document);
 }
 
@@ -234,14 +234,14 @@ void restore(AppState& state, const AppState& session) {
     state.effect.reset();
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->restored(state, was);
     if (state.backend != was.backend) {
-        if (auto done = compute(state); !done) say(state, done.error());
+        if (auto done = compute(state); !done) show_message(state, done.error());
     } else if (!(state.loss == was.loss)) {
-        if (auto done = compute_gradients(state); !done) say(state, done.error());
+        if (auto done = compute_gradients(state); !done) show_message(state, done.error());
     }
-    settle(state);
+    clamp_to_document(state);
     state.message = session.message;
     state.message.restored = true;
-    if (state.notice && state.notice->words.empty()) state.notice.reset();
+    if (state.notice && state.notice->text.empty()) state.notice.reset();
 }
 
 }  // namespace attn::view

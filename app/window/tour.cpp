@@ -129,8 +129,8 @@ void open_page(AppState& state, Index page) {
     look.page = std::clamp<Index>(page, 0, static_cast<Index>(look.tour->pages.size()) - 1);
     look.chosen.reset();
     set_up(state, page_of(look).start);
-    say(state, "Tour, page {} of {}: {}.", look.page + 1, look.tour->pages.size(),
-        page_of(look).title);
+    show_message(state, "Tour, page {} of {}: {}.", look.page + 1, look.tour->pages.size(),
+                 page_of(look).title);
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ Result<Tour> tour_from_json(std::string_view text, std::string_view file_name) {
         fields.need("title", tour.title);
         fields.need_index("minutes", tour.minutes, 1);
         need_list(fields, "pages", "page", tour.pages, read_page);
-        if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+        if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
         return tour;
     });
 }
@@ -246,7 +246,7 @@ void carry_out(AppState& state, const StartTour& action) {
 }
 
 void carry_out(AppState& state, const GoToTourPage& action) {
-    if (!state.tour.on) return say(state, "No tour is open. Shift+F1 starts one.");
+    if (!state.tour.on) return show_message(state, "No tour is open. Shift+F1 starts one.");
     const std::string waits = tour_waits(state);
     if (action.page > state.tour.page && !waits.empty())
         return warn(state, waits + (is_predicted(state.tour) ? ", or press Ctrl+Enter to see it."
@@ -258,9 +258,10 @@ void carry_out(AppState& state, const Predict& action) {
     TourLook& look = state.tour;
     const Index count = look.on ? static_cast<Index>(page_of(look).choices.size()) : 0;
     if (action.choice < 0 || action.choice >= count)
-        return say(state, "This page has nothing to predict.");
+        return show_message(state, "This page has nothing to predict.");
     if (look.chosen && is_finished(look))
-        return say(state, "The page already shows the answer. Go back a page to predict again.");
+        return show_message(state,
+                            "The page already shows the answer. Go back a page to predict again.");
     const bool first = !look.chosen;
     look.chosen = action.choice;
     if (first && !page_of(look).predicted.empty()) set_up(state, page_of(look).predicted);
@@ -268,20 +269,20 @@ void carry_out(AppState& state, const Predict& action) {
 
 void carry_out(AppState& state, const ShowTourAction&) {
     if (!state.tour.on || page_of(state.tour).show.empty())
-        return say(state, "This page has no task.");
+        return show_message(state, "This page has no task.");
     if (!is_predicted(state.tour)) return warn(state, "Predict first: choose one of the answers.");
     carry_out_lines(state, page_of(state.tour).show);
 }
 
 void carry_out(AppState& state, const EndTour&) {
-    if (!state.tour.on) return say(state, "No tour is open.");
+    if (!state.tour.on) return show_message(state, "No tour is open.");
     const bool last = state.tour.page + 1 == static_cast<Index>(state.tour.tour->pages.size());
     state.tour.on = false;
     if (last) {
         state.tour = {};
-        return say(state, "The tour is finished.");
+        return show_message(state, "The tour is finished.");
     }
-    say(state, "Tour closed at page {}. Shift+F1 resumes it.", state.tour.page + 1);
+    show_message(state, "Tour closed at page {}. Shift+F1 resumes it.", state.tour.page + 1);
 }
 
 }  // namespace attn::view

@@ -59,7 +59,7 @@ Result<MapSpeed> measure_map(Index tokens) {
     const auto before = fused_gflops();
     if (!before) return tl::unexpected(before.error());
     release_cached_blocks();
-    const bool forgotten = forget_peak_memory();
+    const bool forgotten = clear_peak_memory();
     PlantedSpec spec;
     spec.tokens = tokens;
     spec.d_k = kWidth;

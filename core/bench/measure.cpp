@@ -37,7 +37,7 @@ std::optional<double> status_bytes(std::string_view name) {
 
 std::optional<double> peak_process_bytes() { return status_bytes("VmHWM"); }
 
-bool forget_peak_memory() {
+bool clear_peak_memory() {
     std::ofstream file("/proc/self/clear_refs");
     file << '5' << std::flush;
     return static_cast<bool>(file);
@@ -175,7 +175,7 @@ Result<Decoded> measure_decoding(const Backend& backend, const Workload& work,
 Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work) {
     const Inputs inputs = make_inputs(work);
     release_cached_blocks();
-    const bool forgotten = forget_peak_memory();
+    const bool forgotten = clear_peak_memory();
     const auto before = status_bytes("VmRSS");
     const Stopwatch watch;
     const auto result = attend(inputs, make_spec(work), backend, only_stage(Stage::context));

@@ -101,10 +101,10 @@ struct MemoryUse {
 /// Fails where the system does not tell (other than Linux).
 Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work);
 
-/// The most memory that the process held since forget_peak_memory(); nullopt where the system does not tell.
+/// The most memory that the process held since clear_peak_memory(); nullopt where the system does not tell.
 std::optional<double> peak_process_bytes();
 /// False where the system does not let a program do so.
-bool forget_peak_memory();
+bool clear_peak_memory();
 
 double median(std::vector<double> values);
 

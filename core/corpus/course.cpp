@@ -104,7 +104,7 @@ Result<CorpusResult> begin_corpus(const Model& model, const std::string& path, I
     if (config.image)
         return bad_input(fmt::format("{} reads images; expected a model that reads texts", path));
     return fingerprint(path).map([&](std::string&& mark) {
-        return CorpusResult({valid_utf8(path), std::move(mark), std::string(config.family->words),
+        return CorpusResult({valid_utf8(path), std::move(mark), std::string(config.family->text),
                              config.layers, config.heads, batch});
     });
 }

@@ -234,7 +234,7 @@ std::string csv_text(std::string_view text) {
 std::string csv_extreme(const std::optional<Extreme>& extreme) {
     if (!extreme) return ",,,";
     return fmt::format(",{},{},{}", extreme->value, extreme->text->number,
-                       csv_text(extreme->text->words));
+                       csv_text(extreme->text->text));
 }
 
 /// What of a measure is an array of numbers.
@@ -259,13 +259,13 @@ constexpr Column kColumns[] = {
     {"texts", [](const MeasureStatistics& of) { return static_cast<double>(of.texts); }}};
 
 Result<void> write_arrays(const std::filesystem::path& path, const CorpusResult& result) {
-    std::vector<std::vector<double>> kept;
-    kept.reserve(std::size(kColumns));
+    std::vector<std::vector<double>> retained;
+    retained.reserve(std::size(kColumns));
     std::vector<NpzEntry> entries;
     const std::vector<Index> extents{result.model.layers, result.model.heads,
                                      static_cast<Index>(kCorpusMeasures)};
     for (const Column& column : kColumns) {
-        std::vector<double>& values = kept.emplace_back();
+        std::vector<double>& values = retained.emplace_back();
         for (const CorpusHead& head : result.heads)
             for (const MeasureStatistics& of : head.measures) values.push_back(column.of(of));
         NpzEntry entry{std::string(column.name), extents, {}};
@@ -306,7 +306,7 @@ std::string corpus_lines(const CorpusResult& result) {
     std::string lines = dumped(first_line(result));
     for (const CorpusHead& head : result.heads) lines += dumped(head_line(head));
     for (const auto& [place, text] : shown_texts(result)) {
-        ordered_json line{{"text", text->number}, {"file", text->file}, {"words", text->words}};
+        ordered_json line{{"text", text->number}, {"file", text->file}, {"words", text->text}};
         if (!text->ids.empty()) line["ids"] = text->ids;
         lines += dumped(line);
     }

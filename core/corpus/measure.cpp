@@ -52,9 +52,9 @@ Result<std::vector<std::vector<HeadFacts>>> measure_texts(
     std::vector<std::vector<HeadFacts>> facts(texts.size());
     std::vector<std::vector<Index>> numbers;
     for (const auto& tokens : texts) {
-        std::vector<std::string> words;
-        for (const ModelToken& token : tokens) words.push_back(token.text);
-        numbers.push_back(token_numbers(words));
+        std::vector<std::string> items;
+        for (const ModelToken& token : tokens) items.push_back(token.text);
+        numbers.push_back(token_numbers(items));
     }
     const auto look = [&](const LayerOfTexts& layer) {
         const auto norms = output_norms(layer);

@@ -53,9 +53,9 @@ void read_ids(const Model& model, const json& list, ReadText& read) {
     read.text.ids = *ids;
     for (const Index id : *ids) {
         read.tokens.push_back({id, model.shown(id)});
-        read.text.words += model.text_of(id);
+        read.text.text += model.text_of(id);
     }
-    if (!model.tokenizer() && !ids->empty()) read.text.words.erase(0, 1);  // " 7 8"
+    if (!model.tokenizer() && !ids->empty()) read.text.text.erase(0, 1);  // " 7 8"
 }
 
 void read_object(const Model& model, const std::string& line, ReadText& read) {
@@ -63,7 +63,7 @@ void read_object(const Model& model, const std::string& line, ReadText& read) {
     const bool is_object = object && object->is_object();
     if (is_object && object->contains("tokens")) return read_ids(model, (*object)["tokens"], read);
     if (is_object && object->contains("text") && (*object)["text"].is_string())
-        read.text.words = (*object)["text"].get<std::string>();
+        read.text.text = (*object)["text"].get<std::string>();
     else
         read.left_out = LeftOut::unreadable;
 }
@@ -95,7 +95,7 @@ std::vector<fs::path> files_of(const fs::path& path) {
 }  // namespace
 
 std::string CorpusText::as_read() const {
-    return ids.empty() ? words : fmt::format("{} {}", kTokenIds, fmt::join(ids, " "));
+    return ids.empty() ? text : fmt::format("{} {}", kTokenIds, fmt::join(ids, " "));
 }
 
 const LeftOutInfo& info(LeftOut why) { return kLeftOut[static_cast<std::size_t>(why)]; }
@@ -105,12 +105,12 @@ ReadText read_text_line(const Model& model, std::string line, bool json) {
     if (json && line.find_first_not_of(" \t\r") != line.npos)
         read_object(model, line, read);
     else
-        read.text.words = valid_utf8(line);
+        read.text.text = valid_utf8(line);
     if (read.left_out) return read;
     if (read.tokens.empty()) {
-        if (read.text.words.find_first_not_of(" \t\r") == std::string::npos)
+        if (read.text.text.find_first_not_of(" \t\r") == std::string::npos)
             read.left_out = LeftOut::empty;
-        else if (auto tokens = model.tokens_of(read.text.words))
+        else if (auto tokens = model.tokens_of(read.text.text))
             read.tokens = *std::move(tokens);
         else
             read.left_out = model.tokenizer() ? LeftOut::empty : LeftOut::unreadable;

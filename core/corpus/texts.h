@@ -15,7 +15,7 @@ struct CorpusText {
     Index number = 0;  // of its line, from 0
     std::string file;  // that it is from
     std::string
-        words;  // or, of one that was given as the numbers of its tokens, what they stand for
+        text;  // or, of one that was given as the numbers of its tokens, what they stand for
     std::vector<Index> ids;  // as they were given; empty: the words were
     /// What a model reads to have the same tokens.
     std::string as_read() const;
@@ -26,8 +26,8 @@ struct CorpusText {
 enum class LeftOut : std::uint8_t { empty, too_long, unreadable, not_finite };
 inline constexpr std::size_t kLeftOutCount = 4;
 struct LeftOutInfo {
-    std::string_view key;    // in files
-    std::string_view words;  // "too long"
+    std::string_view key;   // in files
+    std::string_view text;  // "too long"
 };
 const LeftOutInfo& info(LeftOut why);
 

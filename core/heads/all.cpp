@@ -63,7 +63,7 @@ void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsRe
 }
 
 /// What is drawn of it, a number for each pair and head.
-void forget_pictures(HeadsLayer& layer) {
+void clear_pictures(HeadsLayer& layer) {
     layer.weights = layer.gradient = layer.q = layer.k = {};
     layer.allowed.clear();
 }
@@ -91,8 +91,8 @@ std::uint64_t content_of(const HeadsResult& result) {
 
 /// nullopt: it cannot be computed.
 std::optional<Dimensions> size_of(const HeadsInput& input, Index layer) {
-    Inputs room;
-    const auto call = validate(with_values(*input.layers[layer], room), input.spec_of(layer));
+    Inputs buffer;
+    const auto call = validate(with_values(*input.layers[layer], buffer), input.spec_of(layer));
     return call ? std::optional(call->size()) : std::nullopt;
 }
 
@@ -114,7 +114,7 @@ HeadsResult compute_heads(const HeadsInput& input, const HeadsOptions& options,
         if (auto done = compute_layer(input, options, n, control)) {
             layer = std::move(done->layer);
             measure_layer(input, n, done->trace, result);
-            if (options.only_measures) forget_pictures(layer);
+            if (options.only_measures) clear_pictures(layer);
         } else {
             layer.fault = done.error().text();
         }

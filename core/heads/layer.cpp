@@ -151,8 +151,8 @@ void note_dropout(const AttentionSpec& spec, HeadsLayer& layer) {
 Result<Inputs> take_beside(const Inputs& inputs, const AttentionSpec& spec, HeadsLayer& layer,
                            const RunControl& control) {
     if (!inputs.projects() && inputs.q.empty()) return inputs;
-    Inputs room;
-    return attend(with_values(inputs, room), spec, *find_backend("staged"),
+    Inputs buffer;
+    return attend(with_values(inputs, buffer), spec, *find_backend("staged"),
                   stages_of({Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot}), control)
         .map([&](Trace trace) {
             layer.q = std::move(trace[stage_or_source(Stage::q_rot, spec)]);
@@ -223,20 +223,20 @@ void take_shown(const AttentionSpec& spec, const Dimensions& size, Trace& trace,
 
 }  // namespace
 
-const Inputs& with_values(const Inputs& inputs, Inputs& room) {
+const Inputs& with_values(const Inputs& inputs, Inputs& buffer) {
     if (!has_no_values(inputs)) return inputs;
-    room = inputs;
+    buffer = inputs;
     const Shape k = inputs.k.shape();
-    room.v = Tensor(Shape{k.b, k.h, k.t, 1});
-    return room;
+    buffer.v = Tensor(Shape{k.b, k.h, k.t, 1});
+    return buffer;
 }
 
 Result<ComputedLayer> compute_layer(const HeadsInput& input, const HeadsOptions& options, Index n,
                                     const RunControl& control) {
     if (!input.given.empty()) return from_given(input, n, options.batch, control);
-    Inputs room;
-    const Inputs& inputs = with_values(*input.layers[n], room);
-    const bool valueless = &inputs == &room;
+    Inputs buffer;
+    const Inputs& inputs = with_values(*input.layers[n], buffer);
+    const bool valueless = &inputs == &buffer;
     const AttentionSpec& spec = input.spec_of(n);
     const auto call = validate(inputs, spec);
     if (!call) return tl::unexpected(call.error());

@@ -15,6 +15,6 @@ Result<ComputedLayer> compute_layer(const HeadsInput& input, const HeadsOptions&
 
 /// Inputs, with one column of zeros as values where there are queries and keys alone: weights ask for none. `room` keeps
 /// what was added.
-const Inputs& with_values(const Inputs& inputs, Inputs& room);
+const Inputs& with_values(const Inputs& inputs, Inputs& buffer);
 
 }  // namespace attn

@@ -55,7 +55,7 @@ HeadMatrix matrix_of(const HeadsResult& result, HeadShow show, HeadPlace place) 
 
 }  // namespace
 
-std::string head_lacks(const HeadsResult& result, HeadShow show, HeadPlace place) {
+std::string head_missing_data(const HeadsResult& result, HeadShow show, HeadPlace place) {
     const HeadsLayer& layer = result.layers[place.layer];
     switch (show) {
         case HeadShow::value_norm:
@@ -76,8 +76,8 @@ std::string head_lacks(const HeadsResult& result, HeadShow show, HeadPlace place
 
 HeadMatrix head_matrix(const HeadsResult& result, HeadShow show, HeadPlace place) {
     HeadMatrix matrix;
-    if (std::string lacks = head_lacks(result, show, place); !lacks.empty()) {
-        matrix.lacks = std::move(lacks);
+    if (std::string missing_data = head_missing_data(result, show, place); !missing_data.empty()) {
+        matrix.missing_data = std::move(missing_data);
         return matrix;
     }
     matrix = matrix_of(result, show, place);

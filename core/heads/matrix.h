@@ -24,7 +24,7 @@ struct HeadMatrix {
     MatrixView<const float> values;
     std::vector<float> own;  // what `values` looks at where they are no weights
     AllowedPairs allowed;    // 1: may attend, of the result; empty: every pair, and of rollout
-    std::string lacks;
+    std::string missing_data;
 
     bool may(Index query, Index key) const {
         return allowed.empty() || allowed[query * values.columns + key];
@@ -32,7 +32,7 @@ struct HeadMatrix {
 };
 HeadMatrix head_matrix(const HeadsResult& result, HeadShow show, HeadPlace place);
 /// `lacks` of it, without making it.
-std::string head_lacks(const HeadsResult& result, HeadShow show, HeadPlace place);
+std::string head_missing_data(const HeadsResult& result, HeadShow show, HeadPlace place);
 
 /// Which keys are left out of what is looked at: 1; empty: none.
 using ClippedKeys = std::vector<std::uint8_t>;

@@ -114,8 +114,8 @@ void add_preview(ArrayStats& stats, const std::vector<Index>& extents,
             const auto value = static_cast<float>(values[i * columns + j]);
             const Index at = i * stats.preview_rows / rows * stats.preview_columns +
                              j * stats.preview_columns / columns;
-            float& kept = stats.preview[at];
-            if (std::isnan(value) || std::abs(value) > std::abs(kept)) kept = value;
+            float& retained = stats.preview[at];
+            if (std::isnan(value) || std::abs(value) > std::abs(retained)) retained = value;
         }
 }
 

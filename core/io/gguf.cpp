@@ -34,23 +34,23 @@ class GgufReader {
 
     Result<GgufHeader> read() {
         read_beginning();
-        for (std::uint64_t n = 0; n < keys_ && fine(); ++n) read_key();
+        for (std::uint64_t n = 0; n < keys_ && ok(); ++n) read_key();
         part_ = "its list of arrays";
-        for (std::uint64_t n = 0; n < tensors_ && fine(); ++n) read_tensor();
-        if (fine()) place_tensors();
-        if (!fine()) return bad_input(std::move(fault_));
+        for (std::uint64_t n = 0; n < tensors_ && ok(); ++n) read_tensor();
+        if (ok()) place_tensors();
+        if (!ok()) return bad_input(std::move(fault_));
         return std::move(header_);
     }
 
   private:
-    bool fine() const { return fault_.empty(); }
+    bool ok() const { return fault_.empty(); }
     void complain(std::string_view sentence) {
-        if (fine()) fault_ = fmt::format("{} {}", what_, sentence);
+        if (ok()) fault_ = fmt::format("{} {}", what_, sentence);
     }
     std::uint64_t rest() const { return bytes_.size() - at_; }
     /// Whether so many bytes are left; the fault is kept where they are not.
     bool has(std::uint64_t count) {
-        if (fine() && count <= rest()) return true;
+        if (ok() && count <= rest()) return true;
         complain(
             fmt::format("ends at byte {}, inside {}: it may be cut off", bytes_.size(), part_));
         return false;
@@ -84,25 +84,25 @@ class GgufReader {
         const std::uint32_t version = number32();
         if (version == 0x02000000 || version == 0x03000000)
             return complain("has its bytes in big-endian order; expected little-endian");
-        if (fine() && version != 2 && version != 3)
+        if (ok() && version != 2 && version != 3)
             return complain(fmt::format("is of GGUF version {}; expected 2 or 3", version));
         tensors_ = number(8);
         keys_ = number(8);
-        for (const auto& [count, words] : {std::pair{tensors_, "arrays"}, {keys_, "keys"}})
+        for (const auto& [count, text] : {std::pair{tensors_, "arrays"}, {keys_, "keys"}})
             if (count > kMostGgufKeys)
                 complain(
-                    fmt::format("claims {} {}; at most {} are read", count, words, kMostGgufKeys));
+                    fmt::format("claims {} {}; at most {} are read", count, text, kMostGgufKeys));
     }
 
     void read_key() {
         const std::string key = read_text();
         const std::uint32_t kind = number32();
-        if (!fine()) return;
+        if (!ok()) return;
         part_ = fmt::format("the value of '{}'", shortened(key));
         json value = kind == list ? read_list(key) : read_value(key, kind);
-        if (fine() && value.is_number_float() && kind == f32)
+        if (ok() && value.is_number_float() && kind == f32)
             value = shortest(static_cast<float>(value.get<double>()));
-        if (fine() && !header_.values.emplace(key, std::move(value)).second)
+        if (ok() && !header_.values.emplace(key, std::move(value)).second)
             complain(fmt::format("has the key '{}' twice", shortened(key)));
         part_ = "its keys";
     }
@@ -141,7 +141,7 @@ class GgufReader {
         json values = json::array();
         const std::uint32_t kind = number32();
         const std::uint64_t count = number(8);
-        if (!fine()) return values;
+        if (!ok()) return values;
         if (kind >= kKinds || kind == list) return read_value(key, kind);
         if (count > rest() / kKindBytes[kind]) return has(rest() + 1), values;
         values_ += count;
@@ -151,7 +151,7 @@ class GgufReader {
         }
         auto& into = values.get_ref<json::array_t&>();
         into.reserve(count);
-        for (std::uint64_t n = 0; n < count && fine(); ++n) into.push_back(read_value(key, kind));
+        for (std::uint64_t n = 0; n < count && ok(); ++n) into.push_back(read_value(key, kind));
         return values;
     }
 
@@ -160,14 +160,14 @@ class GgufReader {
         tensor.name = read_text();
         const std::string name = shortened(tensor.name, 4 * kMostQuoted);
         const std::uint32_t axes = number32();
-        if (fine() && axes > kMostGgufAxes)
+        if (ok() && axes > kMostGgufAxes)
             return complain(fmt::format("has the array {} of {} axes; expected at most {}", name,
                                         axes, kMostGgufAxes));
         tensor.items = 1;
-        for (std::uint32_t axis = 0; axis < axes && fine(); ++axis) {
+        for (std::uint32_t axis = 0; axis < axes && ok(); ++axis) {
             const std::uint64_t extent = number(8);
             constexpr auto kMost = static_cast<std::uint64_t>(1) << 60U;
-            if (fine() && (extent == 0 || extent > kMost / tensor.items))
+            if (ok() && (extent == 0 || extent > kMost / tensor.items))
                 return complain(
                     fmt::format("has the array {} with {} along an axis; expected 1 or "
                                 "more, and at most 2^60 in all",
@@ -177,7 +177,7 @@ class GgufReader {
         }
         tensor.type = number32();
         tensor.begin = number(8);
-        if (!fine()) return;
+        if (!ok()) return;
         const GgufType* const type = gguf_type(tensor.type);
         if (type != nullptr && type->items > 0) {
             const auto columns =
@@ -194,8 +194,8 @@ class GgufReader {
     std::uint64_t alignment() {
         const auto found = header_.values.find("general.alignment");
         if (found == header_.values.end()) return 32;
-        const std::uint64_t said = found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
-        if (std::has_single_bit(said) && said <= kMostAlignment) return said;
+        const std::uint64_t stated = found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+        if (std::has_single_bit(stated) && stated <= kMostAlignment) return stated;
         complain(fmt::format("has 'general.alignment' = {}; expected a power of two up to {}",
                              shortened(found->dump()), kMostAlignment));
         return 1;

@@ -108,8 +108,8 @@ Result<std::vector<std::string>> load_texts(const NpyHeader& header, std::string
 /// A text of its own for a scalar, else a list.
 Result<NpyArray> load_text_array(const NpyHeader& header, std::string_view data,
                                  std::string_view what) {
-    if (auto fine = check_text_memory(what, header, 0.0); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_text_memory(what, header, 0.0); !valid)
+        return tl::unexpected(valid.error());
     auto texts = load_texts(header, data, what);
     if (!texts) return tl::unexpected(std::move(texts.error()));
     NpyArray array{header.type.name, header.extents, {}};

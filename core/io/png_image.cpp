@@ -181,7 +181,7 @@ RgbImage resampled_columns(const RgbImage& image, Index height, Resampling how) 
 }  // namespace
 
 Result<RgbImage> parse_png(std::string_view bytes, std::string_view where) {
-    if (auto fine = check_png_header(bytes, where); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_png_header(bytes, where); !valid) return tl::unexpected(valid.error());
     return within_memory([&] { return std::string(where); },
                          [&] { return decoded_png(bytes, where); });
 }

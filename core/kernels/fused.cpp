@@ -99,8 +99,8 @@ Result<Trace> fused_forward(const Call& call, StageSet keep, const FusedKernels&
 
 Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstream& upstream,
                              const FusedKernels& kernels) {
-    if (auto fine = check_row_sums(forward, call.size()); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_row_sums(forward, call.size()); !valid)
+        return tl::unexpected(valid.error());
     Trace d = begin_gradients(call, forward[Stage::context], upstream);
     const HeadTensors heads = held_heads(call, forward);
     const Operands made = make_operands(call, heads.q, heads.k);

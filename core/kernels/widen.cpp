@@ -17,29 +17,31 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::ScalableTag<float>;
-using Words = hn::RebindToUnsigned<Floats>;
+using UnsignedLanes = hn::RebindToUnsigned<Floats>;
 using Halves = hn::Rebind<std::uint16_t, Floats>;
 
-HWY_INLINE hn::Vec<Words> bits_of_bfloat16(hn::Vec<Words> half) { return hn::ShiftLeft<16>(half); }
+HWY_INLINE hn::Vec<UnsignedLanes> bits_of_bfloat16(hn::Vec<UnsignedLanes> half) {
+    return hn::ShiftLeft<16>(half);
+}
 
 /// Line by line as from_half().
-HWY_INLINE hn::Vec<Words> bits_of_half(hn::Vec<Words> bits) {
+HWY_INLINE hn::Vec<UnsignedLanes> bits_of_half(hn::Vec<UnsignedLanes> bits) {
     const Floats floats;
-    const Words words;
-    const auto exponent = hn::And(bits, hn::Set(words, 0x7C00U));
-    const auto fraction = hn::And(bits, hn::Set(words, 0x03FFU));
+    const UnsignedLanes lanes;
+    const auto exponent = hn::And(bits, hn::Set(lanes, 0x7C00U));
+    const auto fraction = hn::And(bits, hn::Set(lanes, 0x03FFU));
     const auto small =
-        hn::BitCast(words, hn::Sub(hn::BitCast(floats, hn::Or(hn::Set(words, 0x3880'0000U),
+        hn::BitCast(lanes, hn::Sub(hn::BitCast(floats, hn::Or(hn::Set(lanes, 0x3880'0000U),
                                                               hn::ShiftLeft<13>(fraction))),
                                    hn::Set(floats, 0x1p-14F)));
-    const auto normal = hn::Add(hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x7FFFU))),
-                                hn::Set(words, 0x3800'0000U));
-    const auto endless = hn::IfThenElse(hn::Eq(fraction, hn::Zero(words)),
-                                        hn::Set(words, 0x7F80'0000U), hn::Set(words, 0x7FC0'0000U));
+    const auto normal = hn::Add(hn::ShiftLeft<13>(hn::And(bits, hn::Set(lanes, 0x7FFFU))),
+                                hn::Set(lanes, 0x3800'0000U));
+    const auto endless = hn::IfThenElse(hn::Eq(fraction, hn::Zero(lanes)),
+                                        hn::Set(lanes, 0x7F80'0000U), hn::Set(lanes, 0x7FC0'0000U));
     const auto magnitude =
-        hn::IfThenElse(hn::Eq(exponent, hn::Zero(words)), small,
-                       hn::IfThenElse(hn::Eq(exponent, hn::Set(words, 0x7C00U)), endless, normal));
-    return hn::Or(magnitude, hn::ShiftLeft<16>(hn::And(bits, hn::Set(words, 0x8000U))));
+        hn::IfThenElse(hn::Eq(exponent, hn::Zero(lanes)), small,
+                       hn::IfThenElse(hn::Eq(exponent, hn::Set(lanes, 0x7C00U)), endless, normal));
+    return hn::Or(magnitude, hn::ShiftLeft<16>(hn::And(bits, hn::Set(lanes, 0x8000U))));
 }
 
 /// Returns how many were widened: whole vectors.
@@ -50,9 +52,9 @@ HWY_INLINE std::size_t widen_row(const std::uint16_t* from, std::size_t count, f
     const std::size_t lanes = hn::Lanes(floats);
     std::size_t n = 0;
     for (; n + lanes <= count; n += lanes)
-        hn::StoreU(
-            hn::BitCast(floats, bits_of(hn::PromoteTo(Words(), hn::LoadU(Halves(), from + n)))),
-            floats, to + n);
+        hn::StoreU(hn::BitCast(floats, bits_of(hn::PromoteTo(UnsignedLanes(),
+                                                             hn::LoadU(Halves(), from + n)))),
+                   floats, to + n);
     return n;
 }
 

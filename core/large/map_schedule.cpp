@@ -181,15 +181,15 @@ std::optional<Task> next_search(MapState& state, double now) {
 bool is_affordable(const MapState& state, double now) {
     if (state.level == 0) return true;
     const HeadState& head = *state.head;
-    double lacking = 0.0;
+    double missing = 0.0;
     KeyRange strips{head.pyramid.strip_count(), 0};
     for (const TileId& id : state.visible) {
         const KeyRange range = head.strips_of(id, state.size());
         strips = {std::min(strips.begin, range.begin), std::max(strips.end, range.end)};
     }
     for (Index s = strips.begin; s < strips.end; ++s)
-        if (head.strips[s] != Strip::done) lacking += head.strip_pairs[s];
-    return state.gflop(lacking) <= kAffordableSeconds * state.speed(now);
+        if (head.strips[s] != Strip::done) missing += head.strip_pairs[s];
+    return state.gflop(missing) <= kAffordableSeconds * state.speed(now);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ void HeadState::keep_census(const WeightSource& source, Census&& found) {
     for (Index s = 0; s < pyramid.strip_count(); ++s)
         if (strips[s] == Strip::done) {
             const KeyRange rows = pyramid.strip_rows(s);
-            for (Index i = rows.begin; i < rows.end; ++i) settle_fate(source, i);
+            for (Index i = rows.begin; i < rows.end; ++i) resolve_fate(source, i);
         }
     for (Index i = 0; i < source.size.tq; ++i)
         add_nan_row(source, head, i, census->rows[i], 0, source.size.tk, nan);
@@ -91,26 +91,26 @@ std::vector<double> HeadState::count_pairs(const WeightSource& source,
     return counted;
 }
 
-void HeadState::settle_fates(const WeightSource& source, KeyRange rows) {
+void HeadState::resolve_fates(const WeightSource& source, KeyRange rows) {
     if (!census) return;
     for (Index i = rows.begin; i < rows.end; ++i) {
-        if (!settle_fate(source, i)) continue;
+        if (!resolve_fate(source, i)) continue;
         ++nan_version;
         add_nan_row(source, head, i, census->rows[i], 0, source.size.tk, nan);
     }
 }
 
-bool HeadState::settle_fate(const WeightSource& source, Index row) {
+bool HeadState::resolve_fate(const WeightSource& source, Index row) {
     RowFate& fate = census->rows[row];
     if (fate == RowFate::nan || fate == RowFate::nan_everywhere) return false;
     const float logsumexp = pyramid.logsumexp({row, row + 1})[0];
-    if (fate == RowFate::fine && std::isfinite(logsumexp)) return false;
+    if (fate == RowFate::finite && std::isfinite(logsumexp)) return false;
     if (fate == RowFate::unknown) {
         --rows_unknown;
         ++nan_version;
     }
     fate = fate_of(source, head, row, logsumexp);
-    return fate != RowFate::fine;
+    return fate != RowFate::finite;
 }
 
 double MapState::pass_seconds(double now) const {

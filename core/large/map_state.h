@@ -117,11 +117,11 @@ struct HeadState {
     std::vector<double> count_pairs(const WeightSource& source,
                                     const std::filesystem::path& strips_read) const;
     /// Rows whose logsumexp is there now.
-    void settle_fates(const WeightSource& source, KeyRange rows);
+    void resolve_fates(const WeightSource& source, KeyRange rows);
 
   private:
     /// Whether the row turned out to be NaN only now.
-    bool settle_fate(const WeightSource& source, Index row);
+    bool resolve_fate(const WeightSource& source, Index row);
 };
 
 struct MapState {

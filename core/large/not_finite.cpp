@@ -120,14 +120,14 @@ class Fates {
                         kLargestScore) {}
 
     RowFate of(Index i, bool query_is_finite) {
-        if (is_plain() && query_is_finite) return RowFate::fine;
+        if (is_plain() && query_is_finite) return RowFate::finite;
         const Index allowed = allowed_keys(source_, head_, i, 0, source_.size.tk).count;
         if (allowed == 0)
-            return is_empty_row_nan(source_) ? RowFate::nan_everywhere : RowFate::fine;
+            return is_empty_row_nan(source_) ? RowFate::nan_everywhere : RowFate::finite;
         if (spoils(sink_)) return RowFate::nan;
         if (!query_is_finite) return of_query(i);
         if (spoilt_by_keys(i, allowed)) return RowFate::nan;
-        return may_overflow_ || products_ > kMostProducts ? RowFate::unknown : RowFate::fine;
+        return may_overflow_ || products_ > kMostProducts ? RowFate::unknown : RowFate::finite;
     }
 
   private:
@@ -196,10 +196,10 @@ std::optional<Census> take_census(const WeightSource& source, Head head,
 }
 
 RowFate fate_of(const WeightSource& source, Head head, Index i, float logsumexp) {
-    if (std::isfinite(logsumexp)) return RowFate::fine;
+    if (std::isfinite(logsumexp)) return RowFate::finite;
     if (logsumexp != -std::numeric_limits<float>::infinity()) return RowFate::nan;
     if (allowed_keys(source, head, i, 0, source.size.tk).count > 0) return RowFate::nan;
-    return is_empty_row_nan(source) ? RowFate::nan_everywhere : RowFate::fine;
+    return is_empty_row_nan(source) ? RowFate::nan_everywhere : RowFate::finite;
 }
 
 void add_nan_row(const WeightSource& source, Head head, Index i, RowFate fate, Index begin,

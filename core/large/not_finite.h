@@ -36,7 +36,7 @@ struct NotFinite {
 
 /// What is known of a row before its scores are.
 enum class RowFate : std::uint8_t {
-    fine,
+    finite,
     nan,             // wherever it may attend
     nan_everywhere,  // no key is left to it, under EmptyRows::nan
     unknown,         // its scores may be beyond a float

@@ -317,7 +317,7 @@ Result<void> check_planted(const PlantedSpec& spec) {
 }
 
 Result<MapInput> plant(const PlantedSpec& spec, const RunControl& control) {
-    if (auto fine = check_planted(spec); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_planted(spec); !valid) return tl::unexpected(valid.error());
     PlantedLayout layout = lay_out(spec);
     Planter planter(spec, layout, control);
     if (!planter.plant()) return failed("making the queries and keys was stopped");

@@ -38,7 +38,7 @@ std::uint64_t mixed(std::uint64_t hash, const void* data, std::size_t bytes) {
 }
 
 /// What makes weights of the operands, as a text.
-std::string rule_words(const WeightSource& source) {
+std::string rule_text(const WeightSource& source) {
     const AttentionSpec& spec = source.spec;
     const MaskSpec& mask = spec.mask;
     const Dimensions& size = source.size;
@@ -54,8 +54,8 @@ std::string rule_words(const WeightSource& source) {
 }
 
 std::uint64_t fingerprint(const WeightSource& source) {
-    const std::string words = rule_words(source);
-    std::uint64_t hash = mixed(kOdd, words.data(), words.size());
+    const std::string text = rule_text(source);
+    std::uint64_t hash = mixed(kOdd, text.data(), text.size());
     for (const Tensor* operand : {source.q.get(), source.k.get()})
         hash = mixed(hash, operand->data(), operand->values().size_bytes());
     if (const Mask* mask = source.spec.mask.custom.get())
@@ -97,12 +97,12 @@ bool take_counts(Npz& file, Index side, std::size_t count, std::vector<std::uint
 /// Weights are 0 to 1, or NaN; the largest of none is −inf.
 bool are_weights(const Texels& texels) {
     constexpr float kMost = 1.0F + 1e-4F;  // a mean is rounded
-    const auto fine = [](float weight) { return !(weight < 0.0F || weight > kMost); };
-    const auto fine_or_none = [&](float weight) {
-        return fine(weight) || weight == -std::numeric_limits<float>::infinity();
+    const auto valid = [](float weight) { return !(weight < 0.0F || weight > kMost); };
+    const auto valid_or_none = [&](float weight) {
+        return valid(weight) || weight == -std::numeric_limits<float>::infinity();
     };
-    return std::ranges::all_of(texels.mean, fine) &&
-           std::ranges::all_of(texels.max, fine_or_none) &&
+    return std::ranges::all_of(texels.mean, valid) &&
+           std::ranges::all_of(texels.max, valid_or_none) &&
            std::ranges::none_of(texels.log_mean, [](float mean) { return mean > 0.0F; });
 }
 

@@ -75,7 +75,7 @@ struct WeightMap::Work {
             adopt(state_, request);
             for (Task* task : running_)
                 if (!is_needed(*task)) task->stop.request_stop();
-            settled_ = false;
+            resolved_ = false;
         }
         news_.notify_all();
     }
@@ -90,20 +90,20 @@ struct WeightMap::Work {
         const double end = seconds_now() + seconds;
         try {
             std::unique_lock lock(mutex_);
-            while (!stopping_ && !settled_ && state_.request && seconds_now() < end)
+            while (!stopping_ && !resolved_ && state_.request && seconds_now() < end)
                 take_task(0, lock);
-            return !stopping_ && !settled_ && state_.request;
+            return !stopping_ && !resolved_ && state_.request;
         } catch (...) {
             end_with(fault_of(std::current_exception()));
             return false;
         }
     }
 
-    bool settle(const std::stop_token& stop) {
+    bool wait_until_idle(const std::stop_token& stop) {
         while (!stop.stop_requested() && work(0.1)) {
         }
         std::unique_lock lock(mutex_);
-        return idle_.wait(lock, stop, [this] { return settled_ || stopping_ || !state_.request; });
+        return idle_.wait(lock, stop, [this] { return resolved_ || stopping_ || !state_.request; });
     }
 
   private:
@@ -138,7 +138,7 @@ struct WeightMap::Work {
             may_work(thread) ? next_task(state_, seconds_now()) : std::optional<Task>{};
         if (!task) return rest(thread, lock);
         running_.push_back(&*task);
-        settled_ = false;
+        resolved_ = false;
         lock.unlock();
         const std::exception_ptr thrown = perform_caught(*task);
         lock.lock();
@@ -158,7 +158,7 @@ struct WeightMap::Work {
     /// Waits for something to do; the first thread notices that all is done.
     void rest(int thread, std::unique_lock<std::mutex>& lock) {
         const bool all_seen = !state_.changed && !state_.progressed;
-        if (thread == 0 && running_.empty() && all_seen && state_.request && !settled_) {
+        if (thread == 0 && running_.empty() && all_seen && state_.request && !resolved_) {
             note_idle(lock);
             return;
         }
@@ -170,7 +170,7 @@ struct WeightMap::Work {
         last->working = false;
         last->version = ++version_;
         snapshot_ = std::move(last);
-        settled_ = true;
+        resolved_ = true;
         idle_.notify_all();
         lock.unlock();
         if (wake_) wake_();
@@ -373,7 +373,7 @@ struct WeightMap::Work {
         }
         ++head.strips_done;
         head.rows_done += range.end - range.begin;
-        head.settle_fates(source(), range);
+        head.resolve_fates(source(), range);
         head.pass_pairs += head.strip_pairs[strip];
         state_.progressed = true;
     }
@@ -480,7 +480,7 @@ struct WeightMap::Work {
     std::shared_ptr<MapSnapshot> last_ = std::make_shared<MapSnapshot>();
     std::uint64_t version_ = 0;
     std::uint64_t tile_version_ = 0;
-    bool settled_ = false;
+    bool resolved_ = false;
     bool stopping_ = false;
     std::function<void()> wake_;
     std::filesystem::path folder_;  // that may have strips
@@ -499,6 +499,8 @@ std::shared_ptr<const MapSnapshot> WeightMap::snapshot() const { return work_->s
 
 bool WeightMap::work(double seconds) { return work_->work(seconds); }
 
-bool WeightMap::settle(const std::stop_token& stop) { return work_->settle(stop); }
+bool WeightMap::wait_until_idle(const std::stop_token& stop) {
+    return work_->wait_until_idle(stop);
+}
 
 }  // namespace attn::large

@@ -179,7 +179,7 @@ class WeightMap {
     bool work(double seconds);
     /// Waits until nothing is left to do for the last request (tests, offscreen pictures). False when
     /// `stop` came first.
-    bool settle(const std::stop_token& stop = {});
+    bool wait_until_idle(const std::stop_token& stop = {});
 
   private:
     struct Work;

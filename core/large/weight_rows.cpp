@@ -60,7 +60,7 @@ class RowPass {
     }
 
     /// So many of the rows at a time.
-    Index room() const { return most_groups_ * lanes_; }
+    Index space() const { return most_groups_ * lanes_; }
 
     /// Entries `first` … of the rows, room() of them or what is left.
     void start(Index first) {
@@ -195,7 +195,7 @@ bool pool_rows(const WeightSource& source, Head head, std::span<const Index> row
     start_texels(divide_up(count, pool_rows), divide_up(tk, pool_keys), source.spec.mask.any(),
                  out.texels);
     RowPass pass(source, head, rows, pool_rows, pool_keys, out);
-    for (Index first = 0; first < count; first += pass.room()) {
+    for (Index first = 0; first < count; first += pass.space()) {
         pass.start(first);
         if (!pass.add(pass.keys(), stop)) return false;
         pass.finish();
@@ -213,7 +213,7 @@ struct RowPool::Work {
         out.logsumexp.resize(rows.size());
         start_texels(divide_up(count, pool), divide_up(source.size.tk, pool),
                      source.spec.mask.any(), out.texels);
-        for (Index first = 0; first < count; first += passes.back()->room()) {
+        for (Index first = 0; first < count; first += passes.back()->space()) {
             passes.push_back(std::make_unique<RowPass>(source, head, rows, pool, pool, out, &held));
             passes.back()->start(first);
         }

@@ -129,7 +129,7 @@ Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& sp
     Inputs needed = without_values(inputs, spec);
     const Index keys = std::max(
         {needed.x_kv.shape().t, needed.k.shape().t, needed.x_kv.empty() ? needed.x.shape().t : 0});
-    if (auto fine = check_shown(spec, keys); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_shown(spec, keys); !valid) return tl::unexpected(valid.error());
     const Result<Call> call = validate(needed, spec);
     if (!call) return tl::unexpected(call.error());
     const Dimensions size = call->size();
@@ -141,7 +141,7 @@ Result<WeightSource> weight_source(const Inputs& inputs, const AttentionSpec& sp
 Result<WeightSource> weight_source(const std::shared_ptr<const Inputs>& inputs,
                                    const AttentionSpec& spec, const Dimensions& size) try {
     if (inputs->projects()) return weight_source(*inputs, spec);
-    if (auto fine = check_shown(spec, size.tk); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_shown(spec, size.tk); !valid) return tl::unexpected(valid.error());
     return make_source(Operand(inputs, &inputs->q), Operand(inputs, &inputs->k), inputs->params,
                        spec, size);
 } catch (const std::bad_alloc&) {

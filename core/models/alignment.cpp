@@ -21,13 +21,13 @@ Result<void> check_position(Index position, Index tokens, std::string_view whose
     return {};
 }
 
-Result<Index> position_in(std::string_view words, std::string_view pair) {
-    const auto from = words.find_first_not_of(' ');
-    words = from == words.npos ? std::string_view() : words.substr(from);
-    while (words.ends_with(' ')) words.remove_suffix(1);
+Result<Index> position_in(std::string_view text, std::string_view pair) {
+    const auto from = text.find_first_not_of(' ');
+    text = from == text.npos ? std::string_view() : text.substr(from);
+    while (text.ends_with(' ')) text.remove_suffix(1);
     Index position = 0;
-    const auto [end, fault] = std::from_chars(words.data(), words.data() + words.size(), position);
-    if (fault != std::errc() || end != words.data() + words.size() || words.empty() || position < 0)
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), position);
+    if (fault != std::errc() || end != text.data() + text.size() || text.empty() || position < 0)
         return bad_input(fmt::format(
             "'{}' pairs no tokens; expected the position in the text and in the other one, as 3=4",
             shortened(pair)));
@@ -56,9 +56,9 @@ Result<Alignment> aligned(const PairedTokens& pairs, Index tokens, Index others)
     Alignment made(static_cast<std::size_t>(tokens), -1);
     std::set<Index> seen, seen_there;
     for (const auto& [here, there] : pairs) {
-        auto fine = check_position(here, tokens, "the text", seen);
-        if (fine) fine = check_position(there, others, "the text to patch from", seen_there);
-        if (!fine) return tl::unexpected(fine.error());
+        auto valid = check_position(here, tokens, "the text", seen);
+        if (valid) valid = check_position(there, others, "the text to patch from", seen_there);
+        if (!valid) return tl::unexpected(valid.error());
         made[here] = there;
     }
     return made;
@@ -71,27 +71,27 @@ PairedTokens pairs_of(const Alignment& alignment) {
     return pairs;
 }
 
-Result<PairedTokens> parse_pairs(std::string_view words) {
+Result<PairedTokens> parse_pairs(std::string_view text) {
     PairedTokens pairs;
-    while (!words.empty()) {
-        const auto comma = std::min(words.find(','), words.size());
-        const std::string_view pair = words.substr(0, comma);
+    while (!text.empty()) {
+        const auto comma = std::min(text.find(','), text.size());
+        const std::string_view pair = text.substr(0, comma);
         const auto equals = std::min(pair.find('='), pair.size());
         const auto here = position_in(pair.substr(0, equals), pair);
         const auto there = position_in(pair.substr(std::min(equals + 1, pair.size())), pair);
         if (!here) return tl::unexpected(here.error());
         if (!there) return tl::unexpected(there.error());
         pairs.emplace_back(*here, *there);
-        words.remove_prefix(std::min(comma + 1, words.size()));
+        text.remove_prefix(std::min(comma + 1, text.size()));
     }
     return pairs;
 }
 
 std::string pairs_text(const PairedTokens& pairs) {
-    std::string words;
+    std::string text;
     for (const auto& [here, there] : pairs)
-        words += fmt::format("{}{}={}", words.empty() ? "" : ", ", here, there);
-    return words;
+        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", here, there);
+    return text;
 }
 
 }  // namespace attn

@@ -23,7 +23,7 @@ Result<Alignment> aligned(const PairedTokens& pairs, Index tokens, Index others)
 PairedTokens pairs_of(const Alignment& alignment);
 
 /// "0=0, 3=4": of the text, and of the other one. An error names the part that is not so.
-Result<PairedTokens> parse_pairs(std::string_view words);
+Result<PairedTokens> parse_pairs(std::string_view text);
 std::string pairs_text(const PairedTokens& pairs);
 
 }  // namespace attn

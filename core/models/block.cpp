@@ -122,23 +122,23 @@ Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelC
 }
 
 Inputs cross_inputs(const Tensor& x, const Tensor& memory, const BlockWeights& block,
-                    const ModelConfig& config, KvCache::Layer* kept) {
-    const bool is_new = kept == nullptr || kept->k.empty();
+                    const ModelConfig& config, KvCache::Layer* retained) {
+    const bool is_new = retained == nullptr || retained->k.empty();
     Inputs across;
     across.x = normalised(x, block.cross_norm, config.family->norm, config.epsilon);
     if (is_new) across.x_kv = memory;
     across.params = block.cross;
-    if (kept == nullptr) return across;
+    if (retained == nullptr) return across;
     const auto heads = [&](Stage stage, Index tokens, Index count, Param weight) {
         return project(across, stage, {1, count, tokens, across.params[weight].shape().d / count});
     };
     if (is_new)
-        *kept = {heads(Stage::k, memory.shape().t, config.kv_heads, Param::w_k),
-                 heads(Stage::v, memory.shape().t, config.kv_heads, Param::w_v)};
+        *retained = {heads(Stage::k, memory.shape().t, config.kv_heads, Param::w_k),
+                     heads(Stage::v, memory.shape().t, config.kv_heads, Param::w_v)};
     Inputs given;
     given.q = heads(Stage::q, x.shape().t, config.heads, Param::w_q);
-    given.k = std::move(kept->k);
-    given.v = std::move(kept->v);
+    given.k = std::move(retained->k);
+    given.v = std::move(retained->v);
     for (const Param param : {Param::w_o, Param::b_o})
         given.params[param] = std::move(across.params[param]);
     return given;

@@ -18,7 +18,7 @@ Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfi
 /// What a decoder's attention over its encoder is given: x, normalised, what that gave (`memory`), and W. Or Q, and K and V
 /// that are moved out of `kept`, which are made of `memory` where there are none yet.
 Inputs cross_inputs(const Tensor& x, const Tensor& memory, const BlockWeights& block,
-                    const ModelConfig& config, KvCache::Layer* kept);
+                    const ModelConfig& config, KvCache::Layer* retained);
 
 // The steps of the first two, for whoever has the rows of several texts behind each other.
 /// What is projected: x, normalised where the family does that before.

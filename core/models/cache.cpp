@@ -38,7 +38,7 @@ Index KvCache::bytes() const {
     return numbers * Index{sizeof(float)};
 }
 
-void KvCache::forget_after(Index count) {
+void KvCache::truncate(Index count) {
     ATTN_CHECK(count >= 0 && count <= size(), "a cache forgets tokens that it has");
     tokens.resize(count);
     if (count == 0) layers.clear();

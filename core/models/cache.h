@@ -21,7 +21,7 @@ struct KvCache {
     /// What K and V take in memory: 2 · layers · Hkv · d · tokens · 4 where d_k = d_v, and as much of the encoder's tokens.
     Index bytes() const;
     /// Only the first `count` tokens were read. At most size().
-    void forget_after(Index count);
+    void truncate(Index count);
 };
 
 /// The tokens of both, [1, H, T + T', d]; `before` may be empty.

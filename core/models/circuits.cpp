@@ -62,9 +62,9 @@ Result<Factors> factors_of(const Model& model, HeadPlace at) {
         return bad_input(
             fmt::format("{} adds a number for each distance to its scores, which W_Q "
                         "and W_K do not hold: its circuits are not computed here",
-                        config.family->words));
-    if (auto fine = check_interventions({{at}, {}, {}}, model, 1); !fine)
-        return tl::unexpected(fine.error());
+                        config.family->text));
+    if (auto valid = check_interventions({{at}, {}, {}}, model, 1); !valid)
+        return tl::unexpected(valid.error());
     const BlockWeights& block = model.weights().blocks[at.layer];
     const Params& params = block.attention;
     const Index key_head = at.head * config.kv_heads / config.heads;
@@ -242,7 +242,7 @@ Result<OverTokens> over_tokens(const Model& model, HeadPlace at,
                                const std::vector<ModelToken>& tokens) {
     const auto of = factors_of(model, at);
     if (!of) return tl::unexpected(of.error());
-    if (auto fine = check_tokens(model, at, tokens); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_tokens(model, at, tokens); !valid) return tl::unexpected(valid.error());
     const ModelConfig& config = model.config();
     OverTokens made{model,
                     at,
@@ -269,10 +269,10 @@ class Nearest {
                 return a.value != b.value ? a.value > b.value : a.id < b.id;
             };
             std::erase_if(row, [](const Each& each) { return std::isnan(each.value); });
-            const auto kept =
+            const auto retained =
                 row.begin() + static_cast<std::ptrdiff_t>(std::min(row.size(), count_));
-            std::partial_sort(row.begin(), kept, row.end(), order);
-            row.erase(kept, row.end());
+            std::partial_sort(row.begin(), retained, row.end(), order);
+            row.erase(retained, row.end());
         }
     }
     /// The best of each row, then the next of each.
@@ -322,13 +322,13 @@ Result<TokenCircuit> vocabulary_circuit(const Model& model, HeadPlace at,
     constexpr Index kTogether = 2048;
     const auto over = over_tokens(model, at, tokens);
     if (!over) return tl::unexpected(over.error());
-    const Index words = model.weights().embedding.shape().t;
+    const Index text = model.weights().embedding.shape().t;
     const bool reads = reads_tokens(model);
-    Nearest keys(std::ssize(tokens), std::min(count, words)), raised = keys;
+    Nearest keys(std::ssize(tokens), std::min(count, text)), raised = keys;
     const Matrix by_output = over->heads.v * over->out;
-    for (Index first = 0; first < words; first += kTogether) {
+    for (Index first = 0; first < text; first += kTogether) {
         if (control.stop.stop_requested()) return failed("the circuit was stopped");
-        std::vector<Index> some(std::min(kTogether, words - first));
+        std::vector<Index> some(std::min(kTogether, text - first));
         std::iota(some.begin(), some.end(), first);
         const Matrix k = heads_of(model, at, token_rows(model, some)).k;
         keys.take(over->score_factor * over->heads.q * k.transpose(), first);
@@ -338,7 +338,7 @@ Result<TokenCircuit> vocabulary_circuit(const Model& model, HeadPlace at,
                 first);
         if (control.progress)
             control.progress(static_cast<double>(first + std::ssize(some)) /
-                             static_cast<double>(words));
+                             static_cast<double>(text));
     }
     return TokenCircuit{over->qk(keys.in_turns()),
                         reads ? over->ov(raised.in_turns()) : TokenProduct{}};

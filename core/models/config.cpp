@@ -42,12 +42,12 @@ void read_family(ConfigReader& reader, ModelConfig& config) {
     if (type == nullptr || !type->is_string())
         return reader.complain(
             fmt::format("has no 'model_type', which says what the model is; known are {}",
-                        model_family_words()));
+                        model_family_text()));
     config.family = find_family(type->get<std::string>());
     if (config.family == nullptr)
         reader.wrong(*type, fmt::format("one of {}; of another, Python saves the weights of "
                                         "attention, which are opened alone: {}",
-                                        model_family_words(), python_of_weights(reader.where())));
+                                        model_family_text(), python_of_weights(reader.where())));
 }
 
 void read_activation(ConfigReader& reader, ModelConfig& config) {
@@ -74,8 +74,8 @@ void read_activation(ConfigReader& reader, ModelConfig& config) {
 void read_feed_forward(ConfigReader& reader, ModelConfig& config) {
     if (config.family->names.plain_up.empty()) return;
     const bool gated = config.family->key == "mt5";
-    const json* said = reader.find({"feed_forward_proj"});
-    const json text = said == nullptr ? json(gated ? "gated-gelu" : "relu") : *said;
+    const json* stated = reader.find({"feed_forward_proj"});
+    const json text = stated == nullptr ? json(gated ? "gated-gelu" : "relu") : *stated;
     constexpr std::pair<const char*, Activation> kKnown[] = {{"relu", Activation::relu},
                                                              {"gelu", Activation::gelu},
                                                              {"silu", Activation::silu},
@@ -214,12 +214,12 @@ void read_window(ConfigReader& reader, ModelConfig& config) {
     if (!some) config.windowed.clear();
     if (none) return;
     config.window = reader.size({"sliding_window"});
-    if (!config.window && rule != WindowRule::said) config.window = family.window_keys;
+    if (!config.window && rule != WindowRule::if_declared) config.window = family.window_keys;
 }
 
 /// nullopt: where the file has one.
 std::optional<bool> has_biases(ConfigReader& reader, BiasRule rule, std::string_view key) {
-    if (rule == BiasRule::said || rule == BiasRule::default_true)
+    if (rule == BiasRule::if_declared || rule == BiasRule::default_true)
         return reader.flag(key, rule == BiasRule::default_true);
     return rule == BiasRule::none || rule == BiasRule::of_qkv ? std::optional(false) : std::nullopt;
 }
@@ -347,7 +347,7 @@ Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     refuse_others(reader, config);
     for (std::string& key : reader.unused())
         (is_family_key(key) ? config.ignored : config.unknown).push_back(std::move(key));
-    if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
+    if (auto valid = reader.finish(); !valid) return tl::unexpected(valid.error());
     return config;
 }
 
@@ -389,7 +389,7 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     whole.set_family(config.family);
     if (config.family->section.empty()) return config_of(whole, std::move(config));
     read_whole(whole, config);
-    if (auto fine = whole.finish(); !fine) return tl::unexpected(fine.error());
+    if (auto valid = whole.finish(); !valid) return tl::unexpected(valid.error());
     const json section = section_of(*parsed, *config.family);
     ConfigReader reader(section, fmt::format("{} '{}'", where, config.family->section));
     reader.set_family(config.family);

@@ -77,8 +77,8 @@ struct TensorNames {
 /// What a family makes of `sliding_window`.
 enum class WindowRule : std::uint8_t {
     ignored,
-    said,      // none where it is not said
-    always,    // `window_keys` where it is not said, none where it is null
+    if_declared,  // none where it is not said
+    always,       // `window_keys` where it is not said, none where it is null
     switched,  // none unless `use_sliding_window`; then in the layers that `layer_types` or `max_window_layers` say
     by_layer   // in the layers that `layer_types` says; else in all but each `window_pattern`th
 };
@@ -88,7 +88,7 @@ enum class BiasRule : std::uint8_t {
     as_stored,
     none,
     of_qkv,       // of queries, keys and values alone
-    said,         // by `attention_bias` or `mlp_bias`; none where it is not said
+    if_declared,  // by `attention_bias` or `mlp_bias`; none where it is not said
     default_true  // by the same; all where it is not said
 };
 
@@ -106,8 +106,8 @@ enum class Gated : std::uint8_t {
 };
 
 struct ModelFamily {
-    std::string_view key = {};    // "gpt2": `model_type` of config.json
-    std::string_view words = {};  // "GPT-2"
+    std::string_view key = {};   // "gpt2": `model_type` of config.json
+    std::string_view text = {};  // "GPT-2"
     std::string_view epsilon_key = "layer_norm_eps";
     double epsilon = 1e-12;  // where it is not said
     Index kv_heads = 0;      // the same; 0: as many as query heads
@@ -245,6 +245,6 @@ Result<ImageInput> parse_image_preparation(std::string_view json, std::string_vi
                                            ImageInput image);
 
 /// "GPT-2, Llama, Mistral, …".
-std::string model_family_words();
+std::string model_family_text();
 
 }  // namespace attn

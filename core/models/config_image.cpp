@@ -63,18 +63,18 @@ void read_resizing(ConfigReader& reader, ImageInput& image) {
     }
     const bool cut = reader.flag("do_center_crop", image.keeps_shape);
     if (const json* size = reader.find({"size"})) {
-        const DeclaredSize said = declared_size(*size, image.keeps_shape);
-        if (said.side == 0 || (cut ? said.side < image.size : said.side != image.size))
+        const DeclaredSize stated = declared_size(*size, image.keeps_shape);
+        if (stated.side == 0 || (cut ? stated.side < image.size : stated.side != image.size))
             reader.wrong(*size, fmt::format("{}{}, which config.json has as 'image_size'",
                                             image.size, cut ? " or more" : ""));
-        image.resized = said.side;
-        image.keeps_shape = said.keeps_shape;
+        image.resized = stated.side;
+        image.keeps_shape = stated.keeps_shape;
     }
     if (image.keeps_shape && !cut)
         reader.complain("has 'do_center_crop' = false; expected true: the model takes a square");
     if (const json* crop = reader.find({"crop_size"}); crop != nullptr && cut)
-        if (const DeclaredSize said = declared_size(*crop, false);
-            said.side != image.size || said.keeps_shape)
+        if (const DeclaredSize stated = declared_size(*crop, false);
+            stated.side != image.size || stated.keeps_shape)
             reader.wrong(*crop,
                          fmt::format("{}, which config.json has as 'image_size'", image.size));
 }
@@ -131,7 +131,7 @@ Result<ImageInput> parse_image_preparation(std::string_view text, std::string_vi
         image.mean.assign(image.mean.size(), 0.0);
         image.deviation.assign(image.deviation.size(), 1.0);
     }
-    if (auto fine = reader.finish(); !fine) return tl::unexpected(fine.error());
+    if (auto valid = reader.finish(); !valid) return tl::unexpected(valid.error());
     return image;
 }
 

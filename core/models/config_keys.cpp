@@ -331,11 +331,11 @@ constexpr struct {
 };
 
 /// Of words with a space between them.
-bool has_word(std::string_view words, std::string_view word) {
-    while (!words.empty()) {
-        const std::size_t end = std::min(words.find(' '), words.size());
-        if (words.substr(0, end) == word) return true;
-        words.remove_prefix(std::min(end + 1, words.size()));
+bool has_word(std::string_view text, std::string_view word) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        if (text.substr(0, end) == word) return true;
+        text.remove_prefix(std::min(end + 1, text.size()));
     }
     return false;
 }

@@ -46,10 +46,10 @@ Tensor sentence_vector(const Tensor& x, const LinearWeights& read_out) {
 /// x tableᵀ, some thousand rows of the table at a time: multiply() makes a packed copy of what it is given.
 Tensor logits_of(const Tensor& x, const WeightMatrix& table) {
     constexpr Index kRows = 4096;
-    const Index words = table.shape().t;
-    auto logits = Tensor::uninitialised({1, 1, x.shape().t, words});
-    for (Index first = 0; first < words; first += kRows) {
-        const Index count = std::min(kRows, words - first);
+    const Index text = table.shape().t;
+    auto logits = Tensor::uninitialised({1, 1, x.shape().t, text});
+    for (Index first = 0; first < text; first += kRows) {
+        const Index count = std::min(kRows, text - first);
         table.multiply_with_rows(x.matrix(0, 0), first, count,
                                  logits.matrix(0, 0).column_block(first, count));
     }

@@ -229,11 +229,11 @@ constexpr TensorNames kUseLite = {.embedding = "embedding",
                                   .down = "layers.{}.down",
                                   .read_out = "read_out"};
 
-constexpr ModelFamily llama(std::string_view key, std::string_view words,
+constexpr ModelFamily llama(std::string_view key, std::string_view text,
                             BiasRule biases = BiasRule::none, Index kv_heads = 0,
                             const TensorNames& names = kLlama) {
     return {.key = key,
-            .words = words,
+            .text = text,
             .epsilon_key = "rms_norm_eps",
             .epsilon = 1e-6,
             .kv_heads = kv_heads,
@@ -255,14 +255,15 @@ constexpr ModelFamily with_window(ModelFamily family, WindowRule rule, Index key
     return family;
 }
 
-constexpr ModelFamily llama_itself(std::string_view key, std::string_view words) {
-    ModelFamily family = llama(key, words, BiasRule::said);
-    family.mlp_biases = BiasRule::said;
+constexpr ModelFamily llama_itself(std::string_view key, std::string_view text) {
+    ModelFamily family = llama(key, text, BiasRule::if_declared);
+    family.mlp_biases = BiasRule::if_declared;
     return family;
 }
 
 constexpr ModelFamily qwen3() {
-    ModelFamily family = llama("qwen3", "Qwen 3", BiasRule::said, 32, with_head_norms(kLlama));
+    ModelFamily family =
+        llama("qwen3", "Qwen 3", BiasRule::if_declared, 32, with_head_norms(kLlama));
     family.head_width = 128;
     return with_window(family, WindowRule::switched);
 }
@@ -272,12 +273,12 @@ constexpr ModelFamily phi3() {
     family.epsilon = 1e-5;
     family.gated = Gated::halves;
     family.partial_rope = true;
-    return with_window(family, WindowRule::said);
+    return with_window(family, WindowRule::if_declared);
 }
 
-constexpr ModelFamily gemma(std::string_view key, std::string_view words, Index pattern,
+constexpr ModelFamily gemma(std::string_view key, std::string_view text, Index pattern,
                             const TensorNames& names) {
-    ModelFamily family = llama(key, words, BiasRule::said, 4, names);
+    ModelFamily family = llama(key, text, BiasRule::if_declared, 4, names);
     family.norms_add_one = family.embedding_root = family.tied = true;
     family.query_scalar = 256.0;
     family.head_width = 256;
@@ -301,8 +302,8 @@ constexpr ModelFamily gemma3() {
 }
 
 constexpr ModelFamily olmo2() {
-    ModelFamily family =
-        llama("olmo2", "OLMo 2", BiasRule::said, 0, with_head_norms(with_norms_of_outputs(kLlama)));
+    ModelFamily family = llama("olmo2", "OLMo 2", BiasRule::if_declared, 0,
+                               with_head_norms(with_norms_of_outputs(kLlama)));
     family.epsilon = 1e-5;
     family.joined_norms = true;
     return family;
@@ -312,7 +313,7 @@ constexpr ModelFamily mixtral() {
     ModelFamily family = llama("mixtral", "Mixtral", BiasRule::none, 8, with_experts(kLlama));
     family.epsilon = 1e-5;
     family.rope_base = 1e6;
-    return with_window(family, WindowRule::said);
+    return with_window(family, WindowRule::if_declared);
 }
 
 constexpr ModelFamily gpt_oss() {
@@ -325,18 +326,18 @@ constexpr ModelFamily gpt_oss() {
     return with_window(family, WindowRule::by_layer, 128);
 }
 
-constexpr ModelFamily bert(std::string_view key, std::string_view words, std::string_view prefix) {
+constexpr ModelFamily bert(std::string_view key, std::string_view text, std::string_view prefix) {
     return {.key = key,
-            .words = words,
+            .text = text,
             .norms_after = true,
             .after_padding = key != "bert",
             .names = with_prefix(kBert, prefix)};
 }
 
-constexpr ModelFamily of_images(std::string_view key, std::string_view words, double epsilon,
+constexpr ModelFamily of_images(std::string_view key, std::string_view text, double epsilon,
                                 const TensorNames& names) {
     return {.key = key,
-            .words = words,
+            .text = text,
             .epsilon = epsilon,
             .reads_images = true,
             .read_out = names.read_out.empty() ? ReadOut::none : ReadOut::classes,
@@ -344,10 +345,10 @@ constexpr ModelFamily of_images(std::string_view key, std::string_view words, do
 }
 
 /// RMS norms, a number for each distance, scores that are not scaled.
-constexpr ModelFamily t5_stack(std::string_view key, std::string_view words, bool gated,
+constexpr ModelFamily t5_stack(std::string_view key, std::string_view text, bool gated,
                                bool decoder) {
     return {.key = key,
-            .words = words,
+            .text = text,
             .epsilon_key = "layer_norm_epsilon",
             .epsilon = 1e-6,
             .head_width = 64,
@@ -368,7 +369,7 @@ constexpr ModelFamily kMt5Second = t5_stack("mt5", "mT5", true, true);
 
 constexpr ModelFamily clip_tower(bool images) {
     return {.key = "clip",
-            .words = "CLIP",
+            .text = "CLIP",
             .epsilon = 1e-5,
             .activation = Activation::quick_gelu,
             .causal = !images,
@@ -395,7 +396,7 @@ constexpr ModelFamily of_two(ModelFamily first, const ModelFamily* second) {
 
 constexpr std::array kFamilies = {
     ModelFamily{.key = "gpt2",
-                .words = "GPT-2",
+                .text = "GPT-2",
                 .epsilon_key = "layer_norm_epsilon",
                 .epsilon = 1e-5,
                 .tied = true,
@@ -405,7 +406,7 @@ constexpr std::array kFamilies = {
                 .read_out = ReadOut::next_token,
                 .names = kGpt2},
     ModelFamily{.key = "gpt_neox",
-                .words = "GPT-NeoX (Pythia)",
+                .text = "GPT-NeoX (Pythia)",
                 .epsilon = 1e-5,
                 .attention_biases = BiasRule::default_true,
                 .qkv_order = QkvOrder::heads,
@@ -430,7 +431,7 @@ constexpr std::array kFamilies = {
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
     ModelFamily{.key = "distilbert",
-                .words = "DistilBERT",
+                .text = "DistilBERT",
                 .epsilon_key = "",
                 .norms_after = true,
                 .names = kDistilBert},
@@ -441,7 +442,7 @@ constexpr std::array kFamilies = {
     of_images("deit", "DeiT", 1e-12, deit()),
     of_images("dinov2", "DINOv2", 1e-6, dino()),
     ModelFamily{.key = "use_lite",
-                .words = "Universal Sentence Encoder Lite",
+                .text = "Universal Sentence Encoder Lite",
                 .epsilon = 1e-5,
                 // Its graph adds the embedding once more to what already holds it and the waves.
                 .embedding_twice = true,
@@ -456,13 +457,13 @@ constexpr std::array kFamilies = {
 
 std::span<const ModelFamily> model_families() { return kFamilies; }
 
-std::string model_family_words() {
-    std::string words;
+std::string model_family_text() {
+    std::string text;
     for (const ModelFamily& family : kFamilies) {
-        if (!words.empty()) words += ", ";
-        words += family.words;
+        if (!text.empty()) text += ", ";
+        text += family.text;
     }
-    return words;
+    return text;
 }
 
 }  // namespace attn

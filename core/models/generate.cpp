@@ -20,10 +20,10 @@ Result<void> check_generates(const Model& model) {
     if (config.family->read_out != ReadOut::next_token)
         return bad_input(fmt::format(
             "{} gives no next token; expected a model of one of the families that do, as GPT-2",
-            config.family->words));
+            config.family->text));
     if (model.gives_logits()) return {};
     return bad_input(
-        fmt::format("this {} has no read-out: it gives no next token", config.family->words));
+        fmt::format("this {} has no read-out: it gives no next token", config.family->text));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::span<const float> GenerationStep::weights(Index layer, Index head, Index n)
 
 Result<Generation> Generation::of(std::shared_ptr<const Model> model, const Backend& backend,
                                   StageSet keep) {
-    if (auto fine = check_generates(*model); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_generates(*model); !valid) return tl::unexpected(valid.error());
     return Generation(std::move(model), backend, keep);
 }
 

@@ -42,8 +42,8 @@ class Generation {
     Result<GenerationStep> read(Index id, const RunControl& control = {});
     /// Of the rows that are read from now on.
     void keep_stages(StageSet keep) { keep_ = keep; }
-    /// The first `count` tokens stay; 0 to tokens().size(). To type over token n: forget_after(n), read() the new one.
-    void forget_after(Index count) { cache_.forget_after(count); }
+    /// The first `count` tokens stay; 0 to tokens().size(). To type over token n: truncate(n), read() the new one.
+    void truncate(Index count) { cache_.truncate(count); }
 
     const std::vector<ModelToken>& tokens() const { return cache_.tokens; }
     const Model& model() const { return *model_; }

@@ -124,7 +124,7 @@ class GgufWeights final : public ArrayFile {
 };
 
 /// "weights are dequantised to float32: 12 arrays of Q4_K, 1 of Q6_K"; "": none is of blocks.
-std::string dequantised_words(const GgufHeader& header) {
+std::string dequantised_text(const GgufHeader& header) {
     std::map<std::string_view, std::size_t> counts;
     for (const GgufTensor& tensor : header.tensors)
         if (const GgufType* const type = gguf_type(tensor.type); type && type->items > 1)
@@ -159,8 +159,8 @@ Result<ModelSource> open_gguf_model(const std::filesystem::path& path) {
     auto config = config_of_gguf(*file, path.string(), model.notes);
     if (!config) return tl::unexpected(config.error());
     model.config = *std::move(config);
-    if (std::string words = dequantised_words(file->header); !words.empty())
-        model.notes.push_back(std::move(words));
+    if (std::string text = dequantised_text(file->header); !text.empty())
+        model.notes.push_back(std::move(text));
     model.values = std::move(file->header.values);
     return weights_of_gguf(*std::move(file), model.config).map([&](Arrays&& weights) {
         model.weights = std::move(weights);

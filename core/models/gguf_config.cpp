@@ -102,11 +102,11 @@ class GgufConfig {
 
     Result<ModelConfig> read(std::vector<std::string>& notes) {
         find_architecture();
-        if (fine()) take_keys();
-        if (fine()) take_sizes();
-        if (fine()) take_layout();
-        if (fine()) take_rope();
-        if (!fine()) return bad_input(std::move(fault_));
+        if (ok()) take_keys();
+        if (ok()) take_sizes();
+        if (ok()) take_layout();
+        if (ok()) take_rope();
+        if (!ok()) return bad_input(std::move(fault_));
         if (const auto end = values_.find("tokenizer.ggml.eos_token_id"); end != values_.end())
             out_["eos_token_id"] = *end;
         auto config = parse_model_config(out_.dump(-1, ' ', false, json::error_handler_t::replace),
@@ -115,7 +115,7 @@ class GgufConfig {
         config->norms_as_computed = true;
         for (const std::string& key : config->ignored)
             notes.push_back(in_own_names(fmt::format(
-                "'{}' of the file is not used: {}'s own code ignores it", key, family_->words)));
+                "'{}' of the file is not used: {}'s own code ignores it", key, family_->text)));
         config->ignored.clear();
         for (const std::string& key : unknown_)
             notes.push_back(fmt::format(
@@ -124,9 +124,9 @@ class GgufConfig {
     }
 
   private:
-    bool fine() const { return fault_.empty(); }
+    bool ok() const { return fault_.empty(); }
     void complain(std::string_view sentence) {
-        if (fine()) fault_ = fmt::format("{} {}", where_, sentence);
+        if (ok()) fault_ = fmt::format("{} {}", where_, sentence);
     }
     const json* find(std::string_view key) const {
         const auto found = values_.find(fmt::format("{}.{}", name_, key));
@@ -161,10 +161,10 @@ class GgufConfig {
     }
 
     void find_architecture() {
-        const auto said = values_.find("general.architecture");
-        if (said == values_.end() || !said->is_string())
+        const auto stated = values_.find("general.architecture");
+        if (stated == values_.end() || !stated->is_string())
             return complain("has no 'general.architecture', which says what the model is");
-        name_ = said->get<std::string>();
+        name_ = stated->get<std::string>();
         const auto* const row = std::ranges::find(kArchitectures, name_, &Architecture::name);
         if (row == std::end(kArchitectures)) {
             std::vector<std::string_view> names;
@@ -203,16 +203,17 @@ class GgufConfig {
         for (const auto& each : values_.items()) {
             const std::string_view key = each.key();
             const std::size_t dot = std::min(key.find('.'), key.size());
-            const std::string_view room = key.substr(0, dot),
+            const std::string_view prefix = key.substr(0, dot),
                                    rest = key.substr(std::min(dot + 1, key.size()));
-            if (room == "general" || room == "tokenizer" || room == "quantize" || room == "split")
+            if (prefix == "general" || prefix == "tokenizer" || prefix == "quantize" ||
+                prefix == "split")
                 continue;
             // JSON has no such number: it would read as though the key were not there.
             if (each.value().is_number_float() && !std::isfinite(each.value().get<double>()))
                 complain(fmt::format("has '{}' = {}; expected a finite number",
                                      shortened(each.key()), each.value().get<double>()));
-            if (room == name_ && (std::ranges::find(kKeys, rest, &Key::gguf) != std::end(kKeys) ||
-                                  std::ranges::find(kRead, rest) != std::end(kRead)))
+            if (prefix == name_ && (std::ranges::find(kKeys, rest, &Key::gguf) != std::end(kKeys) ||
+                                    std::ranges::find(kRead, rest) != std::end(kRead)))
                 continue;
             unknown_.emplace_back(key);
         }
@@ -286,7 +287,7 @@ class GgufConfig {
         }
         const auto read = file_.arrays->read(array);
         if (!read) {
-            if (fine()) fault_ = read.error().text();  // which names the file
+            if (ok()) fault_ = read.error().text();  // which names the file
             return {};
         }
         return std::get<std::vector<float>>(read->values);
@@ -304,10 +305,10 @@ class GgufConfig {
                                 name_, turned, columns));
             out_["partial_rotary_factor"] = turned / columns;
         }
-        const json* const said = find("rope.scaling.type");
+        const json* const stated = find("rope.scaling.type");
         const json* const factor = find("rope.scaling.factor");
         // llama.cpp takes a factor without a type as linear, and 0 as none.
-        const json type = said != nullptr                     ? *said
+        const json type = stated != nullptr                   ? *stated
                           : factor != nullptr && *factor != 0 ? json("linear")
                                                               : json("none");
         json scaling = {{"rope_type", type}};

@@ -20,8 +20,8 @@ using nlohmann::json;
 /// How a text is cut into words, by its name.
 constexpr struct {
     std::string_view name;
-    int digits;        // of byte_level_steps()
-    bool whole_words;  // a word that is a token stays whole; a text begins with bos
+    int digits;       // of byte_level_steps()
+    bool whole_text;  // a word that is a token stays whole; a text begins with bos
 } kSplits[] = {{"gpt-2", 0, false},   {"llama-bpe", 3, true}, {"llama3", 3, true},
                {"llama-v3", 3, true}, {"qwen2", 1, false},    {"deepseek-r1-qwen", 1, false}};
 
@@ -66,13 +66,14 @@ class GgufVocabulary {
     void add(const json& token, const json* score, const json* kind) {
         if (!token.is_string())
             TokenizerStep::fault("has 'tokenizer.ggml.tokens' that are no texts");
-        const double said = score != nullptr && score->is_number() ? score->get<double>() : 0.0;
-        if (!std::isfinite(said))
+        const double stated = score != nullptr && score->is_number() ? score->get<double>() : 0.0;
+        if (!std::isfinite(stated))
             TokenizerStep::fault("has 'tokenizer.ggml.scores' that are no numbers");
         const Index number = kind != nullptr && kind->is_number_integer() ? kind->get<Index>() : 1;
         if (number < 1 || number > 6)
             TokenizerStep::fault(fmt::format("has a token of type {}; expected 1 to 6", number));
-        pieces_.pieces.push_back({token.get<std::string>(), said, static_cast<PieceKind>(number)});
+        pieces_.pieces.push_back(
+            {token.get<std::string>(), stated, static_cast<PieceKind>(number)});
     }
     /// Where the file says it, or it is so by default.
     void put_around(bool begins) {
@@ -131,13 +132,13 @@ class GgufVocabulary {
             TokenizerStep::fault(fmt::format(
                 "has 'tokenizer.ggml.pre' = \"{}\"; expected one of {}", shortened(name), names));
         }
-        put_around(row->whole_words);
+        put_around(row->whole_text);
         pieces_.unknown = 0;
         json root = root_of(pieces_);  // but for the model
         json vocabulary = json::object();
         for (Index id = 0; id < pieces_.size(); ++id) vocabulary[pieces_.pieces[id].text] = id;
         root["model"] = {{"type", "BPE"},
-                         {"ignore_merges", row->whole_words},
+                         {"ignore_merges", row->whole_text},
                          {"vocab", std::move(vocabulary)},
                          {"merges", list("tokenizer.ggml.merges")}};
         const bool space = step_.flag("tokenizer.ggml.add_space_prefix", false);

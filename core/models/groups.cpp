@@ -72,7 +72,7 @@ Result<Vectors> vectors_of(const Model& tower, const std::vector<std::string>& a
 Result<ModelRun> matched(const Model& model, const Reading& reading, const Backend& backend,
                          StageSet keep, const RunControl& control) {
     ModelRun run;
-    auto images = vectors_of(*model.second(), parts_of(reading.beside), backend, control);
+    auto images = vectors_of(*model.second(), parts_of(reading.second_input), backend, control);
     if (!images) return tl::unexpected(images.error());
     auto texts = vectors_of(model, parts_of(reading.text), backend, control);
     if (!texts) return tl::unexpected(texts.error());
@@ -97,13 +97,13 @@ Result<ModelRun> matched(const Model& model, const Reading& reading, const Backe
 Result<void> check_group(const Model& model, const Reading& reading,
                          const Interventions& interventions) {
     const auto groups = groups_of(model);
-    const std::string& words = std::string(model.config().family->words);
+    const std::string& text = std::string(model.config().family->text);
     if (groups.empty() && !reading.group.empty())
         return bad_input(fmt::format("group is '{}', but {} has one kind of attention",
-                                     shortened(reading.group), words));
-    if (groups.empty() && !reading.beside.empty())
-        return bad_input(fmt::format("{} reads one thing; '{}' is given beside it", words,
-                                     shortened(reading.beside)));
+                                     shortened(reading.group), text));
+    if (groups.empty() && !reading.second_input.empty())
+        return bad_input(fmt::format("{} reads one thing; '{}' is given beside it", text,
+                                     shortened(reading.second_input)));
     if (!reading.group.empty() && std::ranges::find(groups, reading.group) == groups.end())
         return bad_input(fmt::format("group is '{}'; expected one of {}", shortened(reading.group),
                                      fmt::join(groups, ", ")));
@@ -170,17 +170,17 @@ std::string with_parts(const std::string& all,
 }
 
 std::string& read_by_stack(const Model& model, Reading& reading) {
-    return &stack_of(model, reading.group) == &model ? reading.text : reading.beside;
+    return &stack_of(model, reading.group) == &model ? reading.text : reading.second_input;
 }
 
 Result<Decoding> decoding_of(const Model& model, const Reading& reading, const Backend& backend,
                              const RunControl& control) {
     if (has_towers(model) || model.second() == nullptr)
         return bad_input(
-            fmt::format("{} gives no next token: it has no decoder", model.config().family->words));
+            fmt::format("{} gives no next token: it has no decoder", model.config().family->text));
     auto encoded = model.read(reading.text, backend, {}, control);
     if (!encoded) return tl::unexpected(encoded.error());
-    auto tokens = written_tokens(model, reading.beside);
+    auto tokens = written_tokens(model, reading.second_input);
     if (!tokens) return tl::unexpected(tokens.error());
     Tensor memory = normalised_at_end(model, encoded->layers.back().residual);
     return Decoding{model.second()->over(std::move(memory)), *std::move(tokens),
@@ -190,12 +190,12 @@ Result<Decoding> decoding_of(const Model& model, const Reading& reading, const B
 Result<ModelRun> read_group(const Model& model, const Reading& reading, const Backend& backend,
                             StageSet keep, const RunControl& control,
                             const Interventions& interventions, LogitRows logits) {
-    if (auto fine = check_group(model, reading, interventions); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_group(model, reading, interventions); !valid)
+        return tl::unexpected(valid.error());
     if (has_towers(model)) {
         if (reading.group == "match") return matched(model, reading, backend, keep, control);
         const bool image = reading.group == "image";
-        const auto parts = parts_of(image ? reading.beside : reading.text);
+        const auto parts = parts_of(image ? reading.second_input : reading.text);
         auto run = stack_of(model, reading.group)
                        .read(parts.front(), backend, keep, control, interventions);
         if (run && parts.size() > 1)

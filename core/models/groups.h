@@ -34,7 +34,7 @@ std::string with_parts(const std::string& all,
 /// What such a model reads, and which of its groups is looked at; "" the first.
 struct Reading {
     std::string text;  // or an image's file; of the first stack. Of CLIP: texts
-    std::string beside =
+    std::string second_input =
         {};  // what the decoder has written so far, after the token that it begins with; CLIP's images
     std::string group = {};
     bool operator==(const Reading&) const = default;

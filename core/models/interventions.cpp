@@ -136,22 +136,22 @@ Result<void> check_interventions(const Interventions& interventions, const Model
     const ModelConfig& config = model.config();
     const auto layers = std::ssize(model.blocks());
     for (const HeadPlace& at : interventions.off)
-        if (auto fine = check_place(at, layers, config.heads, "head"); !fine) return fine;
+        if (auto valid = check_place(at, layers, config.heads, "head"); !valid) return valid;
     std::set<std::tuple<Index, Index, Index>> seen;
     for (const RowIntervention& row : interventions.rows) {
-        if (auto fine = check_place(row.at, layers, config.heads, "head"); !fine) return fine;
-        if (auto fine = check_row(row, layer_spec(config, row.at.layer), tokens); !fine)
-            return fine;
+        if (auto valid = check_place(row.at, layers, config.heads, "head"); !valid) return valid;
+        if (auto valid = check_row(row, layer_spec(config, row.at.layer), tokens); !valid)
+            return valid;
         if (!seen.insert({row.at.layer, row.at.head, row.query}).second)
             return bad_input(fmt::format("the row of L{} H{} query {} is given twice", row.at.layer,
                                          row.at.head, row.query));
     }
     for (const PatchIntervention& patch : interventions.patches) {
         const bool query = patch.part == Stage::q;
-        auto fine = check_place(patch.at, layers, query ? config.heads : config.kv_heads,
-                                query || config.heads == config.kv_heads ? "head" : "key head");
-        if (fine) fine = check_patch(patch, model, tokens);
-        if (!fine) return fine;
+        auto valid = check_place(patch.at, layers, query ? config.heads : config.kv_heads,
+                                 query || config.heads == config.kv_heads ? "head" : "key head");
+        if (valid) valid = check_patch(patch, model, tokens);
+        if (!valid) return valid;
     }
     return {};
 }
@@ -159,8 +159,8 @@ Result<void> check_interventions(const Interventions& interventions, const Model
 Result<PatchIntervention> patch_from(const ModelRun& source, HeadPlace at, Stage part,
                                      std::vector<Index> positions) {
     const auto layers = std::ssize(source.layers);
-    if (auto fine = check_place({at.layer, 0}, layers, 1, "head"); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_place({at.layer, 0}, layers, 1, "head"); !valid)
+        return tl::unexpected(valid.error());
     const ModelLayer& layer = source.layers[at.layer];
     const Tensor& given = part == Stage::q   ? layer.inputs->q
                           : part == Stage::k ? layer.inputs->k
@@ -169,8 +169,9 @@ Result<PatchIntervention> patch_from(const ModelRun& source, HeadPlace at, Stage
     if (heads.empty())
         return bad_input(fmt::format("the run to patch from did not keep {}", info(part).key));
     const Shape shape = heads.shape();
-    if (auto fine = check_place(at, layers, shape.h, part == Stage::q ? "head" : "key head"); !fine)
-        return tl::unexpected(fine.error());
+    if (auto valid = check_place(at, layers, shape.h, part == Stage::q ? "head" : "key head");
+        !valid)
+        return tl::unexpected(valid.error());
     PatchIntervention patch{at, part, std::move(positions), {}};
     patch.vectors = Tensor({1, 1, std::ssize(patch.positions), shape.d});
     for (std::size_t n = 0; n < patch.positions.size(); ++n) {

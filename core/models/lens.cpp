@@ -24,7 +24,7 @@ Result<void> check_lens(const Model& model, const ModelRun& run, Index row) {
     const ModelFamily& family = *model.config().family;
     if (family.read_out != ReadOut::next_token || !model.gives_logits())
         return bad_input(fmt::format(
-            "this {} gives no next token; expected a model that does, as GPT-2", family.words));
+            "this {} gives no next token; expected a model that does, as GPT-2", family.text));
     if (row < 0 || row >= std::ssize(run.tokens))
         return bad_input(fmt::format("there is no position {}; expected 0 to {}", row,
                                      std::ssize(run.tokens) - 1));
@@ -173,10 +173,11 @@ class Attribution {
 
 Result<Lens> logit_lens(const Model& model, const ModelRun& run, Index row,
                         std::optional<Index> token, std::size_t count) {
-    if (auto fine = check_lens(model, run, row); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_lens(model, run, row); !valid) return tl::unexpected(valid.error());
     const Index vocabulary = read_out_table(model).shape().t;
     if (token)
-        if (auto fine = check_token(*token, vocabulary); !fine) return tl::unexpected(fine.error());
+        if (auto valid = check_token(*token, vocabulary); !valid)
+            return tl::unexpected(valid.error());
     const auto rows = std::ssize(run.layers) + 1;
     auto all = Tensor::uninitialised({1, 1, rows, run.embedded.shape().d});
     for (Index n = 0; n < rows; ++n)
@@ -204,14 +205,14 @@ Result<Lens> logit_lens(const Model& model, const ModelRun& run, Index row,
 
 Result<LogitAttribution> attribute_logit(const Model& model, const ModelRun& run, Index row,
                                          Index token, std::optional<Index> against) {
-    if (auto fine = check_lens(model, run, row); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_lens(model, run, row); !valid) return tl::unexpected(valid.error());
     for (const Index each : {token, against.value_or(token)})
-        if (auto fine = check_token(each, read_out_table(model).shape().t); !fine)
-            return tl::unexpected(fine.error());
+        if (auto valid = check_token(each, read_out_table(model).shape().t); !valid)
+            return tl::unexpected(valid.error());
     if (model.config().family->norms_after)
         return bad_input(fmt::format(
             "{} normalises the residual itself after each part; expected a sum of parts",
-            model.config().family->words));
+            model.config().family->text));
     for (const ModelLayer& layer : run.layers)
         if (layer.trace[Stage::context].empty())
             return bad_input("the run kept no context, whose parts are asked for");
@@ -226,8 +227,8 @@ Result<LogitAttribution> attribute_logit(const Model& model, const ModelRun& run
 Result<double> logit_difference(const ModelRun& run, Index a, Index b) {
     if (run.read_out.empty()) return bad_input("the run has no logits");
     for (const Index each : {a, b})
-        if (auto fine = check_token(each, run.read_out.shape().d); !fine)
-            return tl::unexpected(fine.error());
+        if (auto valid = check_token(each, run.read_out.shape().d); !valid)
+            return tl::unexpected(valid.error());
     const auto last = run.read_out.matrix(0, 0).row(run.read_out.shape().t - 1);
     return double{last[a]} - last[b];
 }

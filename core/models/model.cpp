@@ -163,7 +163,7 @@ std::vector<std::string> Model::notes() const {
             "are multiplied with, which is not done here");
     if (config_.image && !config_.image->has_preparation)
         notes.push_back(fmt::format("the folder has no preprocessor_config.json; an image is {}",
-                                    preparation_words(*config_.image)));
+                                    preparation_text(*config_.image)));
     if (config_.family->read_out == ReadOut::next_token && !gives_logits())
         notes.push_back(
             config_.other_task.empty()
@@ -177,12 +177,12 @@ std::vector<std::string> Model::notes() const {
             "the file's read-out differs from the embedding and is used, although the "
             "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "
             "uses the embedding");
-    const auto note = [&](const std::vector<std::string>& keys, std::string_view words) {
+    const auto note = [&](const std::vector<std::string>& keys, std::string_view text) {
         if (keys.empty()) return;
         notes.push_back(fmt::format("'{}' of config.json {} not used: {}", fmt::join(keys, "', '"),
-                                    keys.size() == 1 ? "is" : "are", words));
+                                    keys.size() == 1 ? "is" : "are", text));
     };
-    note(config_.ignored, fmt::format("{}'s own code ignores {}", config_.family->words,
+    note(config_.ignored, fmt::format("{}'s own code ignores {}", config_.family->text,
                                       config_.ignored.size() == 1 ? "it" : "them"));
     note(config_.unknown, "what it does is not known here");
     if (config_.family->positions == Positions::rope && config_.rope.turned_before())
@@ -209,7 +209,7 @@ bool Model::gives_logits() const {
 }
 
 std::string Model::shown(Index id) const {
-    if (config_.image) return class_words(*config_.image, id);
+    if (config_.image) return class_text(*config_.image, id);
     std::string text = tokenizer_ ? tokenizer_->shown(id) : "";
     return text.empty() ? fmt::format("#{}", id) : text;
 }
@@ -218,17 +218,17 @@ std::string Model::text_of(Index id) const {
     return tokenizer_ ? tokenizer_->text(id) : fmt::format(" {}", id);
 }
 
-Result<Index> Model::token_named(std::string_view words) const {
+Result<Index> Model::token_named(std::string_view text) const {
     const Index count = weights_.embedding.shape().t;
-    const bool numbered = words.starts_with('#') || !tokenizer_;
-    if (const auto tokens = numbered_tokens(words.substr(words.starts_with('#') ? 1 : 0));
+    const bool numbered = text.starts_with('#') || !tokenizer_;
+    if (const auto tokens = numbered_tokens(text.substr(text.starts_with('#') ? 1 : 0));
         numbered && tokens && tokens->size() == 1 && tokens->front().id < count)
         return tokens->front().id;
     for (Index id = 0; tokenizer_ && id < tokenizer_->size(); ++id)
-        if (!words.empty() && (tokenizer_->shown(id) == words || tokenizer_->text(id) == words))
+        if (!text.empty() && (tokenizer_->shown(id) == text || tokenizer_->text(id) == text))
             return id;
     return bad_input(fmt::format(
-        "there is no token '{}'; expected {}#0 to #{}", shortened(words),
+        "there is no token '{}'; expected {}#0 to #{}", shortened(text),
         tokenizer_ ? "one as it is shown, or its number, " : "its number, ", count - 1));
 }
 
@@ -236,7 +236,7 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
     if (config_.image) return bad_input("this model reads an image, not a text");
     if (text.starts_with(kTokenIds))
         if (auto numbered = numbered_tokens(text.substr(kTokenIds.size()))) {
-            if (auto fine = check_tokens(*numbered); !fine) return tl::unexpected(fine.error());
+            if (auto valid = check_tokens(*numbered); !valid) return tl::unexpected(valid.error());
             for (ModelToken& token : *numbered) token.text = shown(token.id);
             return *std::move(numbered);
         }
@@ -254,7 +254,7 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
     return tokens;
 }
 
-struct Model::Way {
+struct Model::BlockOptions {
     const Backend& backend;
     StageSet keep;
     const RunControl& control;
@@ -286,7 +286,7 @@ Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index befor
 Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backend, StageSet keep,
                             const RunControl& control, const Interventions& interventions,
                             LogitRows logits) const {
-    if (auto fine = check_tokens(tokens, 0); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_tokens(tokens, 0); !valid) return tl::unexpected(valid.error());
     Tensor x = embedded(*this, tokens);
     return run_blocks(std::move(tokens), std::move(x),
                       {backend, keep, control, interventions, nullptr, logits});
@@ -295,12 +295,13 @@ Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backe
 Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
                                 const Backend& backend, StageSet keep,
                                 const RunControl& control) const {
-    if (auto fine = check_tokens(tokens, cache.size()); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_tokens(tokens, cache.size()); !valid)
+        return tl::unexpected(valid.error());
     if (!config_.family->causal)
         return bad_input(
             fmt::format("{} reads a text as a whole; expected a model that gives the "
                         "next token",
-                        config_.family->words));
+                        config_.family->text));
     const Index before = cache.size();
     cache.layers.resize(config_.layers);
     if (reads_across()) cache.cross.resize(cache.layers.size());
@@ -311,7 +312,7 @@ Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
     if (run)
         cache.tokens = std::move(all);
     else
-        cache.forget_after(before);
+        cache.truncate(before);
     return run;
 }
 
@@ -362,30 +363,31 @@ StageSet Model::needed_stages(StageSet keep) const {
     return keep;
 }
 
-Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
+Result<void> Model::run_block(Tensor& x, ModelRun& run, const BlockOptions& options) const {
     const Index layer = std::ssize(run.layers);
     const auto read = this->block(layer, x.shape().d);
     if (!read) return tl::unexpected(read.error());
     const BlockWeights& block = **read;
-    const Interventions& with = way.interventions;
+    const Interventions& with = options.interventions;
     const bool rows = std::ranges::any_of(
         with.rows, [&](const RowIntervention& row) { return row.at.layer == layer; });
-    StageSet needed = needed_stages(way.keep);
+    StageSet needed = needed_stages(options.keep);
     if (rows)
         for (const Stage stage : {Stage::v, Stage::context}) needed.set(index_of(stage));
     AttentionSpec spec = layer_spec(config_, layer);
-    Inputs made =
-        attention_inputs(x, block, config_, layer, way.cache == nullptr ? 0 : way.cache->size());
-    if (!weights_.distances.empty()) add_distances(made, way.cache);
-    if (way.cache != nullptr) put_behind(*way.cache, block, config_, layer, made, spec);
+    Inputs made = attention_inputs(x, block, config_, layer,
+                                   options.cache == nullptr ? 0 : options.cache->size());
+    if (!weights_.distances.empty()) add_distances(made, options.cache);
+    if (options.cache != nullptr) put_behind(*options.cache, block, config_, layer, made, spec);
     if (with.touches(layer)) {
         made = patched(std::move(made), with.patches, layer, block, config_);
         switch_off(made.params, with.off, layer, spec.heads);
     }
     const auto inputs = std::make_shared<Inputs>(std::move(made));
-    Result<Trace> trace = attend(*inputs, spec, way.backend, needed, {way.control.stop, {}});
-    if (way.cache != nullptr)
-        way.cache->layers[layer] = {std::move(inputs->k), std::move(inputs->v)};
+    Result<Trace> trace =
+        attend(*inputs, spec, options.backend, needed, {options.control.stop, {}});
+    if (options.cache != nullptr)
+        options.cache->layers[layer] = {std::move(inputs->k), std::move(inputs->v)};
     if (!trace) return tl::unexpected(trace.error());
     if (rows)
         if (auto done = replace_rows(with.rows, layer, *inputs, spec, *trace); !done)
@@ -393,39 +395,42 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const Way& way) const {
     Tensor attended = (*trace)[Stage::output];
     if (!block.cross[Param::w_q].empty()) {
         add(x, attended);
-        auto across = run_cross(x, block, run, way);
+        auto across = run_cross(x, block, run, options);
         if (!across) return tl::unexpected(across.error());
         attended = *std::move(across);
     }
     BlockOutput out = after_block(x, attended, block, config_);
     x = std::move(out.x);
-    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace, way.keep);
-    drop_needed(*trace, needed, way.keep);
+    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace, options.keep);
+    drop_needed(*trace, needed, options.keep);
     run.layers.push_back({inputs, spec, *std::move(trace), x, std::move(out.routing)});
     return {};
 }
 
 Result<Tensor> Model::run_cross(const Tensor& x, const BlockWeights& block, ModelRun& run,
-                                const Way& way) const {
+                                const BlockOptions& options) const {
     const Index layer = std::ssize(run.layers);
     if (memory_.empty())
         return bad_input(fmt::format("the {} of {} reads what its other stack gave; expected that",
-                                     config_.family->stack, config_.family->words));
-    KvCache::Layer* const kept = way.cache == nullptr ? nullptr : &way.cache->cross[layer];
-    const auto inputs = std::make_shared<Inputs>(cross_inputs(x, memory_, block, config_, kept));
+                                     config_.family->stack, config_.family->text));
+    KvCache::Layer* const retained =
+        options.cache == nullptr ? nullptr : &options.cache->cross[layer];
+    const auto inputs =
+        std::make_shared<Inputs>(cross_inputs(x, memory_, block, config_, retained));
     AttentionSpec spec = layer_spec(config_, layer);
     spec.score = Score::dot;
     spec.mask = {};
-    const StageSet needed = needed_stages(way.keep);
-    Result<Trace> trace = attend(*inputs, spec, way.backend, needed, {way.control.stop, {}});
-    if (kept != nullptr) *kept = {std::move(inputs->k), std::move(inputs->v)};
+    const StageSet needed = needed_stages(options.keep);
+    Result<Trace> trace =
+        attend(*inputs, spec, options.backend, needed, {options.control.stop, {}});
+    if (retained != nullptr) *retained = {std::move(inputs->k), std::move(inputs->v)};
     if (!trace) return tl::unexpected(trace.error());
     Tensor given = (*trace)[Stage::output];
-    if (kept != nullptr) return given;
+    if (retained != nullptr) return given;
     Tensor residual = x;
     add(residual, given);
-    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace, way.keep);
-    drop_needed(*trace, needed, way.keep);
+    if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace, options.keep);
+    drop_needed(*trace, needed, options.keep);
     run.cross.push_back({inputs, spec, *std::move(trace), std::move(residual)});
     return given;
 }
@@ -438,23 +443,24 @@ void Model::add_distances(Inputs& inputs, const KvCache* cache) const {
                         tokens, first + tokens);
 }
 
-Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x, const Way& way) const {
-    if (auto fine = check_interventions(way.interventions, *this, std::ssize(tokens)); !fine)
-        return tl::unexpected(fine.error());
+Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x,
+                                   const BlockOptions& options) const {
+    if (auto valid = check_interventions(options.interventions, *this, std::ssize(tokens)); !valid)
+        return tl::unexpected(valid.error());
     ModelRun run;
     run.tokens = std::move(tokens);
     run.embedded = x;
     while (std::ssize(run.layers) < config_.layers) {
-        if (auto done = run_block(x, run, way); !done) return tl::unexpected(done.error());
-        if (way.control.progress)
-            way.control.progress(static_cast<double>(run.layers.size()) /
-                                 static_cast<double>(config_.layers));
+        if (auto done = run_block(x, run, options); !done) return tl::unexpected(done.error());
+        if (options.control.progress)
+            options.control.progress(static_cast<double>(run.layers.size()) /
+                                     static_cast<double>(config_.layers));
     }
     if (config_.family->read_out == ReadOut::projected)
         x = row_of(x, read_row(config_, run.tokens));
     const bool last =
-        way.logits == LogitRows::last && config_.family->read_out == ReadOut::next_token;
-    const Index rows = way.cache != nullptr ? 1 : last ? 2 : x.shape().t;
+        options.logits == LogitRows::last && config_.family->read_out == ReadOut::next_token;
+    const Index rows = options.cache != nullptr ? 1 : last ? 2 : x.shape().t;
     run.read_out = read_out_of(*this, last_rows(x, rows));
     if (last && !run.read_out.empty()) run.read_out = last_rows(run.read_out, 1);
     return run;

@@ -43,14 +43,15 @@ struct ModelRun {
 /// Of which tokens a run has the logits of the next one. One that has them of all may take much memory: tokens × vocabulary.
 enum class LogitRows : std::uint8_t { all, last };
 /// Whether the weights of blocks stay in memory, or those of one at a time are read whenever it is computed.
-enum class KeptBlocks : std::uint8_t { all, one };
+enum class LoadedBlocks : std::uint8_t { all, one };
 
 /// A trained transformer: config.json, *.safetensors and a tokenizer, or a preprocessor_config.json, of one folder; or a GGUF file. Immutable; run() may be called on any thread.
 class Model {
   public:
     /// Errors name file, key or array, value and what was expected.
     /// KeptBlocks::one: weights().blocks is empty, of second() too, and what looks at more than one run of a text is for other models.
-    static Result<Model> open(const std::filesystem::path& path, KeptBlocks kept = KeptBlocks::all);
+    static Result<Model> open(const std::filesystem::path& path,
+                              LoadedBlocks retained = LoadedBlocks::all);
     Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer);
 
     const ModelConfig& config() const { return config_; }
@@ -79,7 +80,7 @@ class Model {
     /// What it adds to a text; without a tokenizer its number behind a space.
     std::string text_of(Index id) const;
     /// The token of that number, "#7", or that is shown or stands in a text so, the first of several. An error where there is none.
-    Result<Index> token_named(std::string_view words) const;
+    Result<Index> token_named(std::string_view text) const;
 
     /// The other stack of a model of two, see groups.h; nullptr: it is one.
     const Model* second() const { return second_.get(); }
@@ -122,17 +123,18 @@ class Model {
     Result<void> check_tokens(std::span<const ModelToken> tokens, Index before = 0) const;
 
   private:
-    struct Way;  // how blocks are run
+    struct BlockOptions;  // how blocks are run
     /// What is kept while a block is computed: its output, and q, k, v in place of weights that do not stay.
     StageSet needed_stages(StageSet keep) const;
     /// x: what the tokens are where they enter, and then leave the next block of `run`, which gets its layer.
-    Result<void> run_block(Tensor& x, ModelRun& run, const Way& way) const;
+    Result<void> run_block(Tensor& x, ModelRun& run, const BlockOptions& options) const;
     /// What a block's attention over the encoder gives to x, which has its own attention's.
     Result<Tensor> run_cross(const Tensor& x, const BlockWeights& block, ModelRun& run,
-                             const Way& way) const;
+                             const BlockOptions& options) const;
     /// The numbers that are added to scores by distance, of tokens behind those of a cache.
     void add_distances(Inputs& inputs, const KvCache* cache) const;
-    Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x, const Way& way) const;
+    Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x,
+                                const BlockOptions& options) const;
 
     ModelConfig config_;
     ModelWeights weights_;

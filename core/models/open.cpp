@@ -27,14 +27,14 @@ struct SecondStack {
 /// The other stack of a family that has two, with the embedding of the first; arrays that it uses are no longer unused.
 Result<std::optional<SecondStack>> second_stack_of(const std::filesystem::path& path,
                                                    const ArrayFile& file, const ModelConfig& config,
-                                                   KeptBlocks kept, ModelWeights& first) {
+                                                   LoadedBlocks retained, ModelWeights& first) {
     if (config.family->second == nullptr || config.alone) return std::nullopt;
     auto other = read_model_config(path / "config.json", Stack::second);
     if (!other) return tl::unexpected(other.error());
-    if (auto fine = read_preparation(path, *other); !fine) return tl::unexpected(fine.error());
+    if (auto valid = read_preparation(path, *other); !valid) return tl::unexpected(valid.error());
     const WeightMatrix* const embedding = other->image ? nullptr : &first.embedding;
-    auto weights = kept == KeptBlocks::all ? read_model_weights(file, *other, embedding)
-                                           : read_model_ends(file, *other, embedding);
+    auto weights = retained == LoadedBlocks::all ? read_model_weights(file, *other, embedding)
+                                                 : read_model_ends(file, *other, embedding);
     if (!weights) return tl::unexpected(weights.error());
     std::erase_if(first.unused, [&](const std::string& name) {
         return std::ranges::find(weights->unused, name) == weights->unused.end();
@@ -65,21 +65,21 @@ bool is_model_folder(const std::filesystem::path& folder) {
 
 bool is_model(const std::filesystem::path& path) { return is_gguf(path) || is_model_folder(path); }
 
-Result<Model> Model::open(const std::filesystem::path& path, KeptBlocks kept) {
+Result<Model> Model::open(const std::filesystem::path& path, LoadedBlocks retained) {
     auto source = is_gguf(path) ? open_gguf_model(path) : open_model_folder(path);
     if (!source) return tl::unexpected(source.error());
     auto& [config, values, file, notes] = *source;
     // Of a model whose blocks differ in width all are kept: the sentence encoder, which is small.
-    if (!config.family->names.residual.empty() && kept == KeptBlocks::one) {
-        kept = KeptBlocks::all;
+    if (!config.family->names.residual.empty() && retained == LoadedBlocks::one) {
+        retained = LoadedBlocks::all;
         notes.push_back(
             "the weights of all layers are in memory: those of a model whose layers differ in "
             "width are not read layer by layer");
     }
-    const bool all = kept == KeptBlocks::all;
+    const bool all = retained == LoadedBlocks::all;
     auto weights = all ? read_model_weights(*file, config) : read_model_ends(*file, config);
     if (!weights) return tl::unexpected(weights.error());
-    auto second = second_stack_of(path, *file, config, kept, *weights);
+    auto second = second_stack_of(path, *file, config, retained, *weights);
     if (!second) return tl::unexpected(second.error());
     const std::shared_ptr<const ArrayFile> blocks = all ? nullptr : std::move(file);
     file.reset();

@@ -95,13 +95,13 @@ std::vector<ModelToken> patch_tokens(const ImageInput& input) {
     return tokens;
 }
 
-std::string class_words(const ImageInput& input, Index id) {
+std::string class_text(const ImageInput& input, Index id) {
     const auto named = input.classes.find(id);
     if (named == input.classes.end() || named->second.empty()) return fmt::format("#{}", id);
     return shortened(named->second, kMostClassName);
 }
 
-std::string preparation_words(const ImageInput& input) {
+std::string preparation_text(const ImageInput& input) {
     const Index side = input.resized > 0 ? input.resized : input.size;
     const std::string cut =
         side == input.size && !input.keeps_shape

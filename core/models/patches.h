@@ -32,9 +32,9 @@ RgbImage patched_part(const RgbImage& fitted, const ImageInput& input);
 std::vector<ModelToken> patch_tokens(const ImageInput& input);
 
 /// Its name in config.json's id2label, or "#7".
-std::string class_words(const ImageInput& input, Index id);
+std::string class_text(const ImageInput& input, Index id);
 
 /// "resized to 224 × 224, bilinear with antialiasing; (v · 0.00392157 − 0.5 0.5 0.5) / 0.5 0.5 0.5".
-std::string preparation_words(const ImageInput& input);
+std::string preparation_text(const ImageInput& input);
 
 }  // namespace attn

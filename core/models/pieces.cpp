@@ -206,13 +206,13 @@ class BytePairModel : public PieceModel {
             consider(before[best.left], best.left);
             consider(best.left, after[best.left]);
         }
-        std::size_t kept = 0;
+        std::size_t retained = 0;
         for (std::size_t n = 0; n < count; ++n)
             if (!gone[n]) {
-                if (kept != n) pieces[kept] = std::move(pieces[n]);
-                ++kept;
+                if (retained != n) pieces[retained] = std::move(pieces[n]);
+                ++retained;
             }
-        pieces.resize(kept);
+        pieces.resize(retained);
     }
 
     std::shared_ptr<const Vocabulary> vocabulary_;

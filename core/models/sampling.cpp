@@ -55,7 +55,7 @@ std::size_t Candidates::rank(Index id) const {
 }
 
 Result<Candidates> candidates_of(std::span<const float> logits, const Sampling& how) {
-    if (auto fine = check_sampling(how); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check_sampling(how); !valid) return tl::unexpected(valid.error());
     if (logits.empty()) return bad_input("there is no logit to choose from");
     const auto wrong = std::ranges::find_if_not(logits, [](float x) { return std::isfinite(x); });
     if (wrong != logits.end())
@@ -63,24 +63,24 @@ Result<Candidates> candidates_of(std::span<const float> logits, const Sampling& 
                                      wrong - logits.begin(), *wrong));
     Candidates made{in_order(logits), 0};
     put_shares(made.all, 1.0, &Candidate::before);
-    auto kept = how.greedy() ? std::size_t{1} : made.all.size();
-    if (how.top_k) kept = std::min(kept, static_cast<std::size_t>(*how.top_k));
+    auto retained = how.greedy() ? std::size_t{1} : made.all.size();
+    if (how.top_k) retained = std::min(retained, static_cast<std::size_t>(*how.top_k));
     const std::span<Candidate> all = made.all;
     const double temperature = how.greedy() ? 1.0 : how.temperature;
-    put_shares(all.first(kept), temperature, &Candidate::after);
+    put_shares(all.first(retained), temperature, &Candidate::after);
     if (how.top_p && *how.top_p < 1.0) {  // a sum can round to 1 before the last
-        kept = nucleus(all.first(kept), *how.top_p);
-        put_shares(all.first(kept), temperature, &Candidate::after);
+        retained = nucleus(all.first(retained), *how.top_p);
+        put_shares(all.first(retained), temperature, &Candidate::after);
     }
-    for (Candidate& each : all.subspan(kept)) each.after = 0.0, each.kept = false;
-    made.kept = static_cast<Index>(kept);
+    for (Candidate& each : all.subspan(retained)) each.after = 0.0, each.retained = false;
+    made.retained = static_cast<Index>(retained);
     return made;
 }
 
 std::size_t choose(const Candidates& candidates, double u) {
     double sum = 0.0;
     std::size_t last = 0;  // that has a share at all: rounding can leave the sum below u
-    for (std::size_t n = 0; n < static_cast<std::size_t>(candidates.kept); ++n) {
+    for (std::size_t n = 0; n < static_cast<std::size_t>(candidates.retained); ++n) {
         if (candidates.all[n].after > 0.0) last = n;
         sum += candidates.all[n].after;
         if (sum > u) return n;

@@ -33,14 +33,14 @@ struct Candidate {
     double before = 0.0;  // softmax of the logits
     double after =
         0.0;  // what it is drawn with: after temperature, top-k and top-p; 0 of one that is not kept
-    bool kept = true;
+    bool retained = true;
     bool operator==(const Candidate&) const = default;
 };
 
 /// Every token of the vocabulary, the largest logit first.
 struct Candidates {
     std::vector<Candidate> all;
-    Index kept = 0;  // the first so many of them
+    Index retained = 0;  // the first so many of them
     /// Of its place in `all`. An id that is none: all.size().
     std::size_t rank(Index id) const;
 };

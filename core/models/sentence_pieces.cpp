@@ -242,16 +242,16 @@ json root_of(const ScoredPieces& from) {
                    {"fuse_unk", true},        {"byte_fallback", from.by_bytes},
                    {"vocab", json::object()}, {"merges", json::array()}};
     json single = json::array(), names = json::object();
-    const auto stand = [&](const std::vector<Index>& ids) {
+    const auto place = [&](const std::vector<Index>& ids) {
         for (const Index id : ids) {
             const std::string name = fmt::format("{}", id);
             single.push_back({{"SpecialToken", {{"id", name}}}});
             names[name] = {{"ids", json::array({id})}};
         }
     };
-    stand(from.before);
+    place(from.before);
     single.push_back({{"Sequence", {{"id", "A"}}}});
-    stand(from.after);
+    place(from.after);
     return {{"added_tokens", added_tokens(from)},
             {"model", std::move(model)},
             {"post_processor",

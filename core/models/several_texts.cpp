@@ -125,7 +125,7 @@ Result<void> run_texts(const Model& model, std::span<const std::vector<ModelToke
                        const Backend& backend, const std::function<void(const LayerOfTexts&)>& look,
                        const RunControl& control) {
     for (const auto& tokens : texts)
-        if (auto fine = model.check_tokens(tokens); !fine) return fine;
+        if (auto valid = model.check_tokens(tokens); !valid) return valid;
     if (texts.empty()) return {};
     TextsRun run(model, texts, backend);
     const Index layers = model.config().layers;

@@ -61,7 +61,8 @@ Result<ModelSource> open_model_folder(const std::filesystem::path& folder) {
     if (auto whole = refuse_adapter(folder); !whole) return tl::unexpected(whole.error());
     auto config = read_model_config(folder / "config.json");
     if (!config) return tl::unexpected(config.error());
-    if (auto fine = read_preparation(folder, *config); !fine) return tl::unexpected(fine.error());
+    if (auto valid = read_preparation(folder, *config); !valid)
+        return tl::unexpected(valid.error());
     return weights_in(folder).map([&](Arrays&& file) {
         return ModelSource{*std::move(config), {}, std::move(file), {}};
     });

@@ -67,7 +67,7 @@ class Sweep {
     std::vector<Change> changes() const;
     /// What stands for a position of the text, of a patch; else the position itself.
     Index representative_of(Index position) const {
-        return options_.by == Ablation::patch ? made_.alignment[position] : position;
+        return options_.ablation == Ablation::patch ? made_.alignment[position] : position;
     }
     const Tensor& entering(const ModelRun& run, Index layer) const {
         return layer == 0 ? run.embedded : layer_of(run, layer - 1).residual;
@@ -122,16 +122,16 @@ Result<void> Sweep::check() const {
         return bad_input("what a change does is measured on logits, and this model gives none");
     if (std::ssize(run_.layers) != made_.layers || run_.embedded.empty())
         return bad_input("the run is none of this model");
-    const Index words = run_.read_out.shape().d;
+    const Index text = run_.read_out.shape().d;
     if (options_.tokens)
         for (const Index token : {options_.tokens->first, options_.tokens->second})
-            if (token < 0 || token >= words)
-                return bad_input(fmt::format("token {} is not one of {}", token, words));
+            if (token < 0 || token >= text)
+                return bad_input(fmt::format("token {} is not one of {}", token, text));
     return {};
 }
 
 Result<void> Sweep::align() {
-    if (options_.by != Ablation::patch) return {};
+    if (options_.ablation != Ablation::patch) return {};
     if (options_.other == nullptr) return bad_input("a patch needs another text");
     const auto& others = options_.other->tokens;
     const Alignment given = options_.alignment.value_or(common_ends(run_.tokens, others));
@@ -166,13 +166,13 @@ Result<void> Sweep::begin() {
     const bool classes = model_.config().family->read_out == ReadOut::classes;
     tokens_ = std::ssize(run_.tokens);
     row_ = classes ? 0 : tokens_ - 1;
-    made_.by = options_.by;
+    made_.ablation = options_.ablation;
     made_.part = options_.part;
     made_.layers = std::ssize(model_.weights().blocks);
     made_.heads = options_.part == SweepPart::heads ? model_.config().heads : 1;
     if (by_position()) made_.positions = tokens_;
-    if (auto fine = check(); !fine) return fine;
-    if (auto fine = align(); !fine) return fine;
+    if (auto valid = check(); !valid) return valid;
+    if (auto valid = align(); !valid) return valid;
     const auto logits = run_.read_out.matrix(0, 0).row(run_.read_out.shape().t - 1);
     before_ = probabilities(logits);
     rounding_ = rounding_of(logits);
@@ -190,13 +190,13 @@ Result<void> Sweep::begin() {
 
 Result<Tensor> Sweep::replacement(const Tensor& own, const Tensor& other) const {
     const Shape shape = own.shape();
-    if (options_.by == Ablation::zero) return Tensor(shape);
-    if (options_.by == Ablation::patch &&
+    if (options_.ablation == Ablation::zero) return Tensor(shape);
+    if (options_.ablation == Ablation::patch &&
         (other.shape().h != shape.h || other.shape().d != shape.d))
         return bad_input("the run to patch from is none of this model");
     Tensor made = own;
     for (Index h = 0; h < shape.h; ++h)
-        if (options_.by == Ablation::patch) {
+        if (options_.ablation == Ablation::patch) {
             for (Index t = 0; t < shape.t; ++t)
                 if (const Index from = representative_of(t); from >= 0)
                     std::ranges::copy(other.matrix(0, h).row(from),
@@ -215,7 +215,7 @@ Result<Tensor> Sweep::replacement(const Tensor& own, const Tensor& other) const 
 /// By what the layer's output changes where a head's context is replaced: [1, H, T, d_out].
 Result<Tensor> Sweep::changes_of(Index layer, const Tensor& context) {
     Tensor other;
-    if (options_.by == Ablation::patch) {
+    if (options_.ablation == Ablation::patch) {
         auto patch = context_of(layer_of(*options_.other, layer));
         if (!patch) return patch;
         other = *std::move(patch);
@@ -281,7 +281,7 @@ Result<void> Sweep::sweep_mlp(Index layer) {
     const auto own = mlp_in(run_, layer);
     if (!own) return tl::unexpected(own.error());
     Tensor other;
-    if (options_.by == Ablation::patch) {
+    if (options_.ablation == Ablation::patch) {
         auto of_other = mlp_in(*options_.other, layer);
         if (!of_other) return tl::unexpected(of_other.error());
         other = std::move(of_other->mlp);

@@ -15,7 +15,7 @@ namespace attn {
 // changed, all else computed again from there on, and the next token's logits are compared with those of the untouched run.
 
 struct SweepOptions {
-    Ablation by = Ablation::zero;
+    Ablation ablation = Ablation::zero;
     /// The tokens A and B of the measure; not set: the two likeliest of the untouched run.
     std::optional<std::pair<Index, Index>> tokens;
     bool each_position = false;  // of heads: one position at a time; else all. Of the others always
@@ -37,7 +37,7 @@ struct SweptHead {
 };
 
 struct HeadSweep {
-    Ablation by = Ablation::zero;
+    Ablation ablation = Ablation::zero;
     Index a = 0, b = 0;                          // tokens
     double difference = 0.0;                     // logit A − logit B of the untouched run
     Index layers = 0, heads = 0, positions = 1;  // heads: 1 where none is changed

@@ -328,8 +328,8 @@ Result<Tokenizer> Tokenizer::parse_sentence_pieces(std::string_view tokenizer_mo
         refuse_others(step, of);
         if (const json* kwargs = step.find("sp_model_kwargs"); kwargs && !kwargs->empty())
             TokenizerStep::fault("has 'sp_model_kwargs', which are not computed here");
-        const auto stand = [&](const char* flag, bool otherwise, const char* key, const char* name,
-                               std::vector<Index>& ids) {
+        const auto role_of = [&](const char* flag, bool otherwise, const char* key,
+                                 const char* name, std::vector<Index>& ids) {
             if (!step.flag(flag, otherwise)) return;
             const std::string token = special_name(step, key, name);
             if (!vocab.contains(token))
@@ -341,11 +341,11 @@ Result<Tokenizer> Tokenizer::parse_sentence_pieces(std::string_view tokenizer_mo
         pieces->restarts = step.flag("legacy", true);
         const bool gemma = of.name == "GemmaTokenizer";
         if (is_t5(of)) {
-            stand("", true, "eos_token", "</s>", pieces->after);
+            role_of("", true, "eos_token", "</s>", pieces->after);
             add_extra_ids(step, *pieces, vocab);
         } else {
-            stand("add_bos_token", true, "bos_token", gemma ? "<bos>" : "<s>", pieces->before);
-            stand("add_eos_token", false, "eos_token", gemma ? "<eos>" : "</s>", pieces->after);
+            role_of("add_bos_token", true, "bos_token", gemma ? "<bos>" : "<s>", pieces->before);
+            role_of("add_eos_token", false, "eos_token", gemma ? "<eos>" : "</s>", pieces->after);
         }
         return special_tokens(step, of, vocab);
     });
@@ -368,10 +368,10 @@ Result<TokenizerSettings> settings_in(const std::filesystem::path& folder) {
                                      (folder / "added_tokens.json").string()));
     if (const auto config = folder / "config.json"; is_there(config)) {
         settings.where = config.string();
-        const auto said = read_json_file(config);
-        if (said && said->is_object() && said->contains("model_type") &&
-            said->at("model_type").is_string())
-            settings.model_type = said->at("model_type").get<std::string>();
+        const auto stated = read_json_file(config);
+        if (stated && stated->is_object() && stated->contains("model_type") &&
+            stated->at("model_type").is_string())
+            settings.model_type = stated->at("model_type").get<std::string>();
     }
     if (const auto file = folder / "tokenizer_config.json"; is_there(file)) {
         auto text = read_text_file(file);

@@ -311,10 +311,10 @@ Truncation truncation_of(const json& truncation, const Around& around) {
     step.allow_only("'truncation'", {"max_length", "strategy", "stride", "direction"});
     for (const auto& [key, known] : {std::pair{"strategy", std::array{"LongestFirst", "OnlyFirst"}},
                                      std::pair{"direction", std::array{"Right", "Left"}}})
-        if (const std::string said = step.text_or(key, known[0]);
-            said != known[0] && said != known[1])
+        if (const std::string stated = step.text_or(key, known[0]);
+            stated != known[0] && stated != known[1])
             fault(fmt::format("has '{}' = \"{}\" in 'truncation'; expected {} or {}", key,
-                              shortened(said), known[0], known[1]));
+                              shortened(stated), known[0], known[1]));
     const Index most = step.number("max_length");
     if (const Index own = std::ssize(around.before) + std::ssize(around.after); most < own)
         fault(fmt::format("has 'max_length' = {} in 'truncation' and {} around a text", most,

@@ -276,7 +276,7 @@ class WeightReader {
         if (!array) return array;
         held_ += bytes_of(array->extents, sizeof(float));
         if (array->dtype == "int8")
-            if (auto fine = dequantise(name, *array); !fine) return tl::unexpected(fine.error());
+            if (auto valid = dequantise(name, *array); !valid) return tl::unexpected(valid.error());
         // uint8 is refused by tensor(): weight_format alone may be so.
         if (array->dtype != "uint8" && array->dtype.find("float") == std::string::npos)
             return bad_input(

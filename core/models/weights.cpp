@@ -94,7 +94,7 @@ class Steps {
         if (fault_) return tl::unexpected(*fault_);
         return {};
     }
-    bool fine() const { return !fault_; }
+    bool ok() const { return !fault_; }
 
   private:
     std::optional<Error> fault_;
@@ -125,7 +125,7 @@ void read_projections(WeightReader& reader, const ModelConfig& config, Index lay
     if (!names.qkv.empty()) {
         LinearWeights qkv;
         steps.take(reader.linear(names.qkv, layer, in, kAny), qkv);
-        if (steps.fine())
+        if (steps.ok())
             if (auto split = split_qkv(qkv, config, params); !split) steps.keep(split.error());
         return;
     }
@@ -139,7 +139,7 @@ void read_cross(WeightReader& reader, const ModelConfig& config, Index layer, In
     if (names.cross_q.empty()) return;
     read_q_k_v(reader, config, layer, {names.cross_q, names.cross_k, names.cross_v},
                {width, config.width}, block.cross, steps);
-    if (!steps.fine()) return;
+    if (!steps.ok()) return;
     LinearWeights out;
     steps.take(
         reader.linear(names.cross_out, layer,
@@ -173,15 +173,15 @@ void read_mlp(WeightReader& reader, const ModelConfig& config, Index layer, Inde
     const bool fused = config.family->gated != Gated::apart;
     Index hidden = config.hidden.value_or(kAny);
     const auto take = [&](std::string_view pattern, Index in, Index out, LinearWeights& into) {
-        if (!pattern.empty() && steps.fine())
+        if (!pattern.empty() && steps.ok())
             steps.take(reader.linear(of_expert(pattern, expert), layer, in, out), into);
     };
     take(config.plain_mlp ? names.plain_up : names.up, width,
          fused && hidden != kAny ? 2 * hidden : hidden, mlp.up);
-    if (!steps.fine()) return;
+    if (!steps.ok()) return;
     const Index columns = mlp.up.weight.shape().d;
     if (fused) check_halves(columns, layer, steps);
-    if (!steps.fine()) return;
+    if (!steps.ok()) return;
     hidden = fused ? columns / 2 : columns;
     if (!config.plain_mlp) take(names.gate, width, hidden, mlp.gate);
     take(names.down, hidden, width, mlp.down);
@@ -192,10 +192,10 @@ void read_experts(WeightReader& reader, const ModelConfig& config, Index layer, 
                   BlockWeights& block, Steps& steps) {
     const TensorNames& names = config.family->names;
     steps.take(reader.linear(names.router, layer, width, config.experts), block.router);
-    if (!steps.fine()) return;
+    if (!steps.ok()) return;
     block.experts.resize(config.experts);
     if (names.up.find("[]") != std::string_view::npos) {
-        for (std::size_t n = 0; n < block.experts.size() && steps.fine(); ++n)
+        for (std::size_t n = 0; n < block.experts.size() && steps.ok(); ++n)
             read_mlp(reader, config, layer, static_cast<Index>(n), width, block.experts[n], steps);
         return;
     }
@@ -204,12 +204,12 @@ void read_experts(WeightReader& reader, const ModelConfig& config, Index layer, 
     const Index both = hidden == kAny ? kAny : 2 * hidden;
     steps.take(reader.stacked(reader.full_name(names.up, layer, ""), config.experts, width, both),
                up);
-    if (steps.fine()) check_halves(up.front().weight.shape().d, layer, steps);
-    if (!steps.fine()) return;
+    if (steps.ok()) check_halves(up.front().weight.shape().d, layer, steps);
+    if (!steps.ok()) return;
     steps.take(reader.stacked(reader.full_name(names.down, layer, ""), config.experts,
                               up.front().weight.shape().d / 2, width),
                down);
-    for (std::size_t n = 0; n < block.experts.size() && steps.fine(); ++n)
+    for (std::size_t n = 0; n < block.experts.size() && steps.ok(); ++n)
         block.experts[n] = {{}, std::move(up[n]), std::move(down[n])};
 }
 
@@ -242,13 +242,13 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
                  BlockWeights& block, Steps& steps) {
     const TensorNames& names = config.family->names;
     read_projections(reader, config, layer, in, block.attention, steps);
-    if (!steps.fine()) return 0;
+    if (!steps.ok()) return 0;
     LinearWeights out;
     steps.take(reader.linear(
                    names.out, layer,
                    block.attention[Param::w_v].shape().d * (config.heads / config.kv_heads), kAny),
                out);
-    if (!steps.fine()) return 0;
+    if (!steps.ok()) return 0;
     const Index width = out.weight.shape().d;
     block.attention[Param::w_o] = out.weight.tensor();
     block.attention[Param::b_o] = std::move(out.bias);
@@ -259,7 +259,7 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
                                      counted(width, "number"), in)});
     read_norms(reader, config, layer, in, width, block, steps);
     read_cross(reader, config, layer, width, block, steps);
-    if (!steps.fine()) return 0;
+    if (!steps.ok()) return 0;
     if (names.router.empty())
         read_mlp(reader, config, layer, 0, width, block.mlp, steps);
     else
@@ -299,7 +299,7 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
         // torch's [out, in], whatever the blocks have.
         steps.take(reader.own_matrix(reader.full_name(names.read_out, 0, ".weight"), kAny, width),
                    weights.read_out.weight);
-        if (config.tied && steps.fine()) untie(weights);
+        if (config.tied && steps.ok()) untie(weights);
     }
 }
 
@@ -349,7 +349,7 @@ void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& 
                    weights.distances);
     if (!names.positions.empty() && !config.image)
         table(names.positions, config.most_tokens.value_or(kAny), weights.positions);
-    if (steps.fine() && config.family->after_padding)
+    if (steps.ok() && config.family->after_padding)
         check_padding(file, config, weights.positions, steps);
     if (!names.logit_scale.empty())
         steps.take(reader.matrix(reader.full_name(names.logit_scale, 0, ""), 1, 1),
@@ -374,10 +374,10 @@ Result<ModelWeights> read_model_weights(const ArrayFile& file, const ModelConfig
     read_entry(reader, file, config, weights, steps, embedding);
     look_at_layout(reader, config);
     Index width = config.width;
-    for (Index layer = 0; layer < config.layers && steps.fine(); ++layer)
+    for (Index layer = 0; layer < config.layers && steps.ok(); ++layer)
         width = read_block(reader, config, layer, width, weights.blocks.emplace_back(), steps);
-    if (steps.fine()) read_ends(reader, config, width, weights, steps);
-    if (auto fine = steps.finish(); !fine) return tl::unexpected(fine.error());
+    if (steps.ok()) read_ends(reader, config, width, weights, steps);
+    if (auto valid = steps.finish(); !valid) return tl::unexpected(valid.error());
     weights.unused = reader.unused();
     return weights;
 }
@@ -388,8 +388,8 @@ Result<ModelWeights> read_model_ends(const ArrayFile& file, const ModelConfig& c
     Steps steps;
     ModelWeights weights;
     read_entry(reader, file, config, weights, steps, embedding);
-    if (steps.fine()) read_ends(reader, config, config.width, weights, steps);
-    if (auto fine = steps.finish(); !fine) return tl::unexpected(fine.error());
+    if (steps.ok()) read_ends(reader, config, config.width, weights, steps);
+    if (auto valid = steps.finish(); !valid) return tl::unexpected(valid.error());
     return weights;
 }
 
@@ -400,7 +400,7 @@ Result<BlockWeights> read_block_weights(const ArrayFile& file, const ModelConfig
     BlockWeights block;
     look_at_layout(reader, config);
     read_block(reader, config, layer, in, block, steps);
-    if (auto fine = steps.finish(); !fine) return tl::unexpected(fine.error());
+    if (auto valid = steps.finish(); !valid) return tl::unexpected(valid.error());
     return block;
 }
 

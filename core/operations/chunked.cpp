@@ -296,7 +296,7 @@ OperationCost cost(const Dimensions& size, const AttentionSpec& spec,
     const auto rows = static_cast<double>(size.batch * size.heads * size.tq);
     const auto d_v = static_cast<double>(size.d_v);
     made.elementwise += rows * static_cast<double>(chunk_count(size, operation)) * (d_v + 3.0);
-    made.kept = {
+    made.stored = {
         {"m, ℓ and O of each query", rows * (d_v + 2.0)},
         {"logits of one chunk", rows * static_cast<double>(std::min(operation.chunk, size.tk))}};
     return made;

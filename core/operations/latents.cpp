@@ -134,8 +134,8 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     OperationCost made;
     made.products = 2.0 * latents * (tokens * (d_k + d_v) + d_v * d_k);
     made.elementwise = 5.0 * latents * tokens;
-    made.kept = {{"weights in and out", latents * tokens},
-                 {"values and keys of the latents", latents * (d_v + d_k)}};
+    made.stored = {{"weights in and out", latents * tokens},
+                   {"values and keys of the latents", latents * (d_v + d_k)}};
     return made;
 }
 

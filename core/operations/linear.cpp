@@ -355,7 +355,7 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     OperationCost made;
     made.products = 2.0 * (keys * d_k * d_v + queries * d_k * (d_v + 1.0));
     made.elementwise = 2.0 * keys * d_k + queries * (d_k + d_v);
-    made.kept = {{"S and z of each head", groups * d_k * (d_v + 1.0)}};
+    made.stored = {{"S and z of each head", groups * d_k * (d_v + 1.0)}};
     return made;
 }
 

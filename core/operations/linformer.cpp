@@ -118,7 +118,7 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     OperationCost made;
     made.products = 2.0 * rows * (tq + tk) * widths;
     made.elementwise = 5.0 * rows * tq;
-    made.kept = {{"keys and values of the rows", rows * widths}, {"weights", rows * tq}};
+    made.stored = {{"keys and values of the rows", rows * widths}, {"weights", rows * tq}};
     return made;
 }
 

@@ -72,7 +72,7 @@ template <class Scalar>
 Result<void> check(const OperationSpec& spec, const CallOf<Scalar>& call,
                    const OperationParamsOf<Scalar>& params) {
     if (auto reason = unsupported(spec, form_of(call))) return bad_input(*std::move(reason));
-    if (auto fine = check_params(spec, call.size(), params); !fine) return fine;
+    if (auto valid = check_params(spec, call.size(), params); !valid) return valid;
     return check_operation_memory(spec, call.size(), call.spec());
 }
 
@@ -108,7 +108,7 @@ OperationTrace rounded(const OperationTraceD& from) {
 template <class Work>
 Result<OperationTrace> in_double(const OperationSpec& spec, const Call& call,
                                  const OperationParams& params, const Work& work) {
-    if (auto fine = check(spec, call, params); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check(spec, call, params); !valid) return tl::unexpected(valid.error());
     try {
         const InputsD inputs = cast<double>(call.inputs());
         return validate(inputs, call.spec())
@@ -137,9 +137,9 @@ Result<void> check_upstream(const CallOf<Scalar>& call, const UpstreamOf<Scalar>
 
 }  // namespace
 
-double OperationCost::kept_bytes() const {
+double OperationCost::stored_bytes() const {
     double entries = 0.0;
-    for (const OperationStorage& one : kept) entries += one.entries;
+    for (const OperationStorage& one : stored) entries += one.entries;
     return 4.0 * entries;
 }
 
@@ -223,7 +223,7 @@ std::optional<std::string> unsupported(const OperationSpec& operation, const Cal
 Result<OperationTraceD> run_operation_exact(const OperationSpec& operation, const CallD& call,
                                             const OperationParamsD& params,
                                             const RunControl& control) {
-    if (auto fine = check(operation, call, params); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check(operation, call, params); !valid) return tl::unexpected(valid.error());
     return without_throwing(
         [&] { return info(operation.operation).forward(call, operation, params, control); });
 }
@@ -233,8 +233,8 @@ Result<OperationTraceD> run_operation_exact_backward(const OperationSpec& operat
                                                      const OperationParamsD& params,
                                                      const UpstreamD& upstream,
                                                      const RunControl& control) {
-    if (auto fine = check(operation, call, params); !fine) return tl::unexpected(fine.error());
-    if (auto fine = check_upstream(call, upstream); !fine) return tl::unexpected(fine.error());
+    if (auto valid = check(operation, call, params); !valid) return tl::unexpected(valid.error());
+    if (auto valid = check_upstream(call, upstream); !valid) return tl::unexpected(valid.error());
     return without_throwing([&] {
         return info(operation.operation).backward(call, operation, params, upstream, control);
     });
@@ -272,7 +272,7 @@ OperationCost attention_cost(const Dimensions& size, const AttentionSpec& spec) 
             3.0 * (queries + keys) * static_cast<double>(spec.rope->dims.value_or(size.d_k));
     if (spec.softcap) cost.elementwise += 3.0 * pairs;  // divide, tanh, multiply
     if (spec.alibi) cost.elementwise += 2.0 * pairs;    // slope times distance, subtract
-    cost.kept = {{"a weight of each pair", queries * static_cast<double>(size.tk)}};
+    cost.stored = {{"a weight of each pair", queries * static_cast<double>(size.tk)}};
     return cost;
 }
 

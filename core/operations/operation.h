@@ -59,7 +59,7 @@ struct OperationStage {
     ColorScale colors;
     Role role;
     std::array<std::optional<OperationOperand>, 3> operands;
-    std::string_view words;
+    std::string_view text;
     std::string_view source;
     bool gradient = true;  // false: nothing depends on it (a running maximum, logsumexp)
 };
@@ -72,7 +72,7 @@ struct OperationParam {
     Role role;
     Axis rows;
     Axis columns;
-    std::string_view words;
+    std::string_view text;
     /// An entry of column `column` of a fresh one with `rows` rows; `noise` is a standard normal number of the seed's.
     double (*initial)(double noise, Index column, Index rows, const Dimensions& size);
 };
@@ -85,10 +85,10 @@ struct OperationStorage {
 struct OperationCost {
     double products = 0.0;     // FLOPs of multiply-adds, 2 each
     double elementwise = 0.0;  // the rest, each exp, division or sum one
-    std::vector<OperationStorage> kept;
+    std::vector<OperationStorage> stored;
 
     double flops() const { return products + elementwise; }
-    double kept_bytes() const;
+    double stored_bytes() const;
 };
 
 template <class Scalar>
@@ -128,7 +128,7 @@ struct OperationInfo {
     std::string_view key;    // "state-space": by which it is chosen
     std::string_view title;  // "Linear attention"
     std::string_view tex;    // in the subset that tex.h reads
-    std::string_view words;  // one plain sentence
+    std::string_view text;   // one plain sentence
     std::string_view source;
     bool exact;                              // equals softmax attention up to rounding
     std::span<const OperationStage> stages;  // in the order of computation

@@ -212,14 +212,14 @@ class HeadGradient {
     // so        d_Δ += d_A' A A' + d_B' B ∂E/∂Δ,  d_A += d_A' Δ A' + d_B' B ∂E/∂A,  d_A_log = A d_A
     void discretised(Index i, Index c, Index n) {
         const Index at = c * head_.states + n;
-        const double a = head_.a(c, n), delta = f_.delta(i, c), kept = f_.a_bar(i, at);
+        const double a = head_.a(c, n), delta = f_.delta(i, c), retained = f_.a_bar(i, at);
         const double d_a_bar = d_.a_bar(i, at), d_b_bar = d_.b_bar(i, at);
         const double to_b = head_.zoh ? zoh(delta, a) : delta;
-        const double by_delta = head_.zoh ? kept : 1.0;
+        const double by_delta = head_.zoh ? retained : 1.0;
         const double by_a = head_.zoh ? delta * delta * zoh_slope(delta * a) : 0.0;
         d_.b(i, n) += d_b_bar * to_b;
-        d_.delta(i, c) += d_a_bar * a * kept + d_b_bar * f_.b(i, n) * by_delta;
-        d_params_[kALog](c, n) += a * (d_a_bar * delta * kept + d_b_bar * f_.b(i, n) * by_a);
+        d_.delta(i, c) += d_a_bar * a * retained + d_b_bar * f_.b(i, n) * by_delta;
+        d_params_[kALog](c, n) += a * (d_a_bar * delta * retained + d_b_bar * f_.b(i, n) * by_a);
     }
 
     // forward:  Δ = softplus(u W_Δ + b_Δ)  so  d_before = d_Δ · sigmoid(before)
@@ -285,8 +285,8 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     made.products = 2.0 * tokens * d_v * (2.0 * n + d_v)     // B, C, Δ
                     + 2.0 * tokens * d_v * (3.0 * n + 1.0);  // A' h, B' v, C h, D v
     made.elementwise = tokens * d_v * (4.0 * n + 3.0);
-    made.kept = {{"N states of each column", heads * d_v * n},
-                 {"Δ, B and C of one token", heads * (d_v + 2.0 * n)}};
+    made.stored = {{"N states of each column", heads * d_v * n},
+                     {"Δ, B and C of one token", heads * (d_v + 2.0 * n)}};
     return made;
 }
 

@@ -22,7 +22,7 @@ OperationStage shared_row(Stage stage) {
     const StageInfo& row = info(stage);
     OperationStage made{row.key,  row.symbol,  row.step,  row.title,  row.tex,
                         row.rows, row.columns, row.heads, row.exists, row.colors,
-                        row.role, {},          row.words, row.source};
+                        row.role, {},          row.text,  row.source};
     for (std::size_t n = 0; n < row.operands.size(); ++n)
         if (row.operands[n])
             made.operands[n] = {key_of(row.operands[n]->id), row.operands[n]->lights};
@@ -42,10 +42,10 @@ std::vector<OperationStage> stages_of(std::string_view source, std::span<const S
 }
 
 /// context = implied V; `tex` is how the operation gets there.
-OperationStage context_row(std::string_view tex, std::string_view words) {
+OperationStage context_row(std::string_view tex, std::string_view text) {
     OperationStage row = shared_row(Stage::context);
     row.tex = tex;
-    row.words = words;
+    row.text = text;
     row.source = {};
     row.operands[0] = {"implied", Lights::same_row};
     return row;

@@ -37,7 +37,7 @@ struct ScoreInfo {
     std::string_view key;             // by which it is chosen
     std::string_view title;           // a heading
     std::string_view tex;             // scores[i,j], in the subset that tex.h reads
-    std::string_view words;           // one plain sentence
+    std::string_view text;            // one plain sentence
     std::string_view source;          // where the mathematics comes from
     std::span<const Param> params;    // their shapes follow from their axes
     std::string_view gradient_q_tex;  // ∂L/∂q_i

@@ -18,8 +18,8 @@ double bytes_of(const State& moment) {
 
 /// How many moments of that size are kept.
 std::size_t most_moments(const State& moment) {
-    const double room = kMostMomentBytes / std::max(bytes_of(moment), 1.0);
-    return std::clamp(static_cast<std::size_t>(room), kNewestMoments + 2, kMostMoments);
+    const double space = kMostMomentBytes / std::max(bytes_of(moment), 1.0);
+    return std::clamp(static_cast<std::size_t>(space), kNewestMoments + 2, kMostMoments);
 }
 
 }  // namespace
@@ -85,10 +85,10 @@ Result<Course> Course::from(const Run& run) {
     ATTN_CHECK(!run.moments.empty(), "a run has a moment to go on from");
     auto trainer = Trainer::from(run.spec, *run.moments.back());
     if (!trainer) return tl::unexpected(trainer.error());
-    Run kept = run;
-    kept.records.resize(run.moments.back()->step);
-    std::vector<Switch> switches = recorded_switches(kept);
-    Course course(*std::move(trainer), std::move(kept));
+    Run retained = run;
+    retained.records.resize(run.moments.back()->step);
+    std::vector<Switch> switches = recorded_switches(retained);
+    Course course(*std::move(trainer), std::move(retained));
     course.switches_ = std::move(switches);
     return course;
 }
@@ -142,11 +142,11 @@ const Moment& Course::keep() {
 void Course::thin() {
     const std::size_t most = most_moments(*moments_.back());
     while (true) {
-        std::vector<Moment> kept;
+        std::vector<Moment> retained;
         for (std::size_t n = 0; n < moments_.size(); ++n)
             if (moments_[n]->step % spacing_ == 0 || n + kNewestMoments >= moments_.size())
-                kept.push_back(moments_[n]);
-        moments_ = std::move(kept);
+                retained.push_back(moments_[n]);
+        moments_ = std::move(retained);
         if (moments_.size() <= most) return;
         spacing_ *= 2;
     }

@@ -154,9 +154,10 @@ class Reader {
         return found.value_or(0.0);
     }
     Index whole(const json& value, const char* name) {
-        const bool fine = value.is_number_unsigned() && value.get<std::uint64_t>() <= 1'000'000'000;
-        if (!fine) wrong(name, value, "a whole number");
-        return fine ? value.get<Index>() : 0;
+        const bool valid =
+            value.is_number_unsigned() && value.get<std::uint64_t>() <= 1'000'000'000;
+        if (!valid) wrong(name, value, "a whole number");
+        return valid ? value.get<Index>() : 0;
     }
 
     Switches switches(const json& value) {

@@ -189,12 +189,12 @@ const Limits& limits_of(std::string_view field) {
 }
 
 Result<void> check(const Spec& spec) {
-    if (auto fine = check_limits(spec); !fine) return fine;
+    if (auto valid = check_limits(spec); !valid) return valid;
     if (spec.positions == Positions::rotary && spec.d_k % 2 != 0)
         return bad_input(
             fmt::format("d_k is {}; expected an even number with rotary positions", spec.d_k));
-    if (auto fine = check_symbols(spec); !fine) return fine;
-    if (auto fine = check_text(spec); !fine) return fine;
+    if (auto valid = check_symbols(spec); !valid) return valid;
+    if (auto valid = check_text(spec); !valid) return valid;
     return check_size(spec);
 }
 
@@ -221,7 +221,7 @@ Result<Spec> spec_from_json(std::string_view text, std::string_view what) {
             return bad_input(
                 fmt::format("{}: {} is {}; expected {}", what, key, shown(value), expected));
     }
-    if (auto fine = check(spec); !fine) return tl::unexpected(within(what, fine.error()));
+    if (auto valid = check(spec); !valid) return tl::unexpected(within(what, valid.error()));
     return spec;
 }
 

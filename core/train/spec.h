@@ -23,7 +23,7 @@ struct TaskInfo {
     std::string_view solved;  // the attention that solves it, in one sentence
     bool causal;              // else every position sees every other
     bool symbols;             // Spec::symbols counts; else the words of the text are the vocabulary
-    bool words;               // of Spec::text
+    bool takes_text;          // of Spec::text
 };
 std::span<const TaskInfo> task_table();
 const TaskInfo& info(Task task);

@@ -200,7 +200,7 @@ void Trainer::Parts::advance(const Record& record) {
 }
 
 Result<Trainer> Trainer::make(const Spec& spec) {
-    if (auto fine = check(spec); !fine) return tl::unexpected(std::move(fine.error()));
+    if (auto valid = check(spec); !valid) return tl::unexpected(std::move(valid.error()));
     auto parts = std::make_unique<Parts>(spec);
     State& state = parts->state;
     state.weights = first_weights(parts->plan);
@@ -210,8 +210,8 @@ Result<Trainer> Trainer::make(const Spec& spec) {
 }
 
 Result<Trainer> Trainer::from(const Spec& spec, const State& moment) {
-    if (auto fine = check(spec); !fine) return tl::unexpected(std::move(fine.error()));
-    if (auto fine = fits(spec, moment); !fine) return tl::unexpected(std::move(fine.error()));
+    if (auto valid = check(spec); !valid) return tl::unexpected(std::move(valid.error()));
+    if (auto valid = fits(spec, moment); !valid) return tl::unexpected(std::move(valid.error()));
     auto parts = std::make_unique<Parts>(spec);
     parts->state = moment;
     return Trainer(std::move(parts));

@@ -24,9 +24,9 @@ struct Arrays {
 };
 constexpr Arrays kAll{true, true, true}, kQ{true, false, false}, kK{false, true, false},
     kV{false, false, true}, kQK{true, true, false}, kKV{false, true, true};
-using Ways = std::initializer_list<Arrays>;
+using Variants = std::initializer_list<Arrays>;
 
-std::string array_words(const Arrays& of) {
+std::string array_text(const Arrays& of) {
     if (of.q && of.k && of.v) return "in dQ, dK and dV";
     if (of.q && of.k) return "in dQ and dK";
     if (of.k && of.v) return "in dK and dV";
@@ -117,9 +117,10 @@ class Pass {
     }
 
     /// Each way in which the wrong pass can be saved. False: no other needs to be tried.
-    bool take(const Take& take, const std::string& what, const TraceD& wrong, Ways ways) const {
-        for (const Arrays& of : ways) {
-            const std::string where = array_words(of);
+    bool take(const Take& take, const std::string& what, const TraceD& wrong,
+              Variants variants) const {
+        for (const Arrays& of : variants) {
+            const std::string where = array_text(of);
             if (!take(what.empty() ? where : fmt::format("{} {}", what, where), with(wrong, of)))
                 return false;
         }
@@ -235,12 +236,12 @@ Reason wrong_backward_scale(const Trial& trial, const Take& take) {
     const Pass pass(trial);
     const double scale = score_factor(pass.subject().spec, pass.size().d_k);
     if (scale == 1.0) return "the scale is 1";
-    for (const auto& [words, factor] : {std::pair("the scale is missing", 1.0 / scale),
-                                        std::pair("the scale is there twice", scale)}) {
+    for (const auto& [text, factor] : {std::pair("the scale is missing", 1.0 / scale),
+                                       std::pair("the scale is there twice", scale)}) {
         TraceD wrong = pass.right();
         for (const Stage stage : {Stage::q, Stage::q_rot, Stage::k, Stage::k_rot, Stage::scores})
             wrong[stage] = multiplied(factor, std::move(wrong[stage]));
-        if (!pass.take(take, words, wrong, {kQ, kK, kQK})) return {};
+        if (!pass.take(take, text, wrong, {kQ, kK, kQK})) return {};
     }
     return {};
 }
@@ -294,7 +295,7 @@ Reason dropped_backward_dropout(const Trial& trial, const Take& take) {
 Reason permuted_gradients(const Trial& trial, const Take& take) {
     const Pass pass(trial);
     using HeadAt = std::pair<Index, Index>;
-    const std::pair<const char*, HeadAt (*)(Index, Index, const Shape&)> ways[] = {
+    const std::pair<const char*, HeadAt (*)(Index, Index, const Shape&)> variants[] = {
         {"of the next head",
          [](Index b, Index h, const Shape& s) {
              return HeadAt{b, (h + 1) % s.h};
@@ -312,10 +313,10 @@ Reason permuted_gradients(const Trial& trial, const Take& take) {
              return HeadAt{(b + 1) % s.b, h};
          }},
     };
-    for (const auto& [words, from] : ways) {
+    for (const auto& [text, from] : variants) {
         TraceD wrong = pass.right();
         for (const Stage stage : kHeads) wrong[stage] = at_other_heads(wrong[stage], from);
-        if (!pass.take(take, words, wrong, {kV, kK, kQ, kKV, kAll})) return {};
+        if (!pass.take(take, text, wrong, {kV, kK, kQ, kKV, kAll})) return {};
     }
     return {};
 }
@@ -324,11 +325,11 @@ Reason unsummed_groups(const Trial& trial, const Take& take) {
     const Pass pass(trial);
     const Index group = pass.group();
     if (group == 1) return "each head has a key/value head of its own";
-    for (const auto& [words, kept] : {std::pair("the last query head alone", group - 1),
-                                      std::pair("the first query head alone", Index{0})}) {
+    for (const auto& [text, retained] : {std::pair("the last query head alone", group - 1),
+                                         std::pair("the first query head alone", Index{0})}) {
         const TraceD wrong =
-            with_pairs(pass, [&, of = kept](Index h, Index, Index) { return h % group == of; });
-        if (!pass.take(take, words, wrong, {kKV, kK, kV})) return {};
+            with_pairs(pass, [&, of = retained](Index h, Index, Index) { return h % group == of; });
+        if (!pass.take(take, text, wrong, {kKV, kK, kV})) return {};
     }
     TraceD mean = pass.right();
     for (const Stage stage : {Stage::k, Stage::k_rot, Stage::v})
@@ -352,13 +353,13 @@ Reason unturned_gradients(const Trial& trial, const Take& take) {
 
 Reason unsummed_tiles(const Trial& trial, const Take& take) {
     const Pass pass(trial);
-    const auto over = [&](std::string_view whose, Index length, bool queries, Ways ways) {
+    const auto over = [&](std::string_view whose, Index length, bool queries, Variants variants) {
         return take_tiles(length, [&](const std::string& what, Index first, Index end) {
             const TraceD wrong = with_pairs(pass, [&](Index, Index i, Index j) {
                 const Index n = queries ? i : j;
                 return n >= first && n < end;
             });
-            return pass.take(take, fmt::format("{}: {}", whose, what), wrong, ways);
+            return pass.take(take, fmt::format("{}: {}", whose, what), wrong, variants);
         });
     };
     if (!over("queries", pass.size().tq, true, {kKV, kK, kV})) return {};

@@ -104,8 +104,8 @@ class Analysis {
     }
 
     // context = Ã V; Y = concat(heads) W_O + b_O
-    void mix(double v, double kept, Index keys, const TensorD& w_o, const TensorD& b_o) {
-        e(Stage::context) = kept * (v * (e_weight_ + sum(keys)) + e(Stage::v));
+    void mix(double v, double retained, Index keys, const TensorD& w_o, const TensorD& b_o) {
+        e(Stage::context) = retained * (v * (e_weight_ + sum(keys)) + e(Stage::v));
         e(Stage::output) = e(Stage::context);
         if (w_o.empty()) return;
         const Index joined = w_o.shape().t;
@@ -164,7 +164,7 @@ Tolerance format_tolerance(const TensorD& expected, FloatFormat format) {
 Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff) {
     const auto& [in, spec, size, allowed, reference] = subject;
     const double factor = std::abs(score_factor(spec, size.d_k));
-    const double kept = 1.0 / (1.0 - spec.active_dropout());
+    const double retained = 1.0 / (1.0 - spec.active_dropout());
     Analysis analysis(stages, roundoff);
     analysis.project(in);
     if (spec.rope) analysis.rotate(real(std::max(size.tk, size.tq + size.query_offset)));
@@ -175,7 +175,7 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     const double grown = scores > 0.0 ? scaled / scores : 0.0;
     analysis.softmax(std::max(factor, grown), scaled, spec.softcap.value_or(0.0),
                      largest_finite(in.params[Param::sinks]), size.tk);
-    analysis.mix(largest_finite(stages[Stage::v]), kept, size.tk, in.params[Param::w_o],
+    analysis.mix(largest_finite(stages[Stage::v]), retained, size.tk, in.params[Param::w_o],
                  in.params[Param::b_o]);
     return analysis.bounds;
 }

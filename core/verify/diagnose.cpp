@@ -211,9 +211,8 @@ Result<Planted> plant(const Subject& subject, const Fault& fault) {
         return false;
     });
     if (made) return *std::move(made);
-    return bad_input(
-        fmt::format("{}: {}", fault.words,
-                    reason.empty() ? "it makes no difference to these tensors" : reason));
+    return bad_input(fmt::format(
+        "{}: {}", fault.text, reason.empty() ? "it makes no difference to these tensors" : reason));
 }
 
 Index cells_beyond(const Results& results, const TraceD& expected, const Bounds& bounds) {

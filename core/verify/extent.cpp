@@ -52,14 +52,14 @@ std::vector<Range> ranges_of(const Some& some) {
     return ranges;
 }
 
-std::string listed(const std::vector<std::string>& words, std::string_view last) {
-    if (words.size() == 1) return words.front();
-    const std::vector<std::string> first(words.begin(), words.end() - 1);
-    return fmt::format("{} {} {}", fmt::join(first, ", "), last, words.back());
+std::string listed(const std::vector<std::string>& items, std::string_view last) {
+    if (items.size() == 1) return items.front();
+    const std::vector<std::string> first(items.begin(), items.end() - 1);
+    return fmt::format("{} {} {}", fmt::join(first, ", "), last, items.back());
 }
 
 /// " (the last block of 32 or 64)", " (whole blocks of 16)"; "": they are no blocks.
-std::string block_words(const Some& some, const std::vector<Range>& ranges) {
+std::string block_text(const Some& some, const std::vector<Range>& ranges) {
     std::vector<std::string> last;
     Index whole = 0;
     for (const Index block : kBlocks) {
@@ -81,7 +81,7 @@ std::string block_words(const Some& some, const std::vector<Range>& ranges) {
 }
 
 /// "row 3", "rows 128–149 (the last block of 32)", "every head", "columns 0, 4, 8, … 28", "12 of 40 rows from 3 to 31".
-std::string words_of(const Some& some, std::string_view one, std::string_view many) {
+std::string description_of(const Some& some, std::string_view one, std::string_view many) {
     if (some.all()) return fmt::format("every {}", one);
     const std::vector<Range> ranges = ranges_of(some);
     if (some.count() == 1) return fmt::format("{} {}", one, some.at.front());
@@ -94,12 +94,12 @@ std::string words_of(const Some& some, std::string_view one, std::string_view ma
                            some.at.back());
     if (ranges.size() > 3)
         return fmt::format("{} of {} {} from {} to {}{}", some.count(), some.of, many,
-                           some.at.front(), some.at.back(), block_words(some, ranges));
-    std::vector<std::string> words;
+                           some.at.front(), some.at.back(), block_text(some, ranges));
+    std::vector<std::string> items;
     for (const auto& [first, end] : ranges)
-        words.push_back(end - first == 1 ? fmt::format("{}", first)
+        items.push_back(end - first == 1 ? fmt::format("{}", first)
                                          : fmt::format("{}–{}", first, end - 1));
-    return fmt::format("{} {}{}", many, listed(words, "and"), block_words(some, ranges));
+    return fmt::format("{} {}{}", many, listed(items, "and"), block_text(some, ranges));
 }
 
 /// A row with numbers beyond tolerance.
@@ -128,24 +128,23 @@ class Extent {
             return "every row" + of_which();
         const bool product =
             std::ssize(wrong_) == rows_.count() * heads_.count() * batches_.count();
-        std::string words = product
-                                ? words_of(rows_, "row", "rows")
-                                : fmt::format("{} of {} rows, from row {} to {},", wrong_.size(),
-                                              rows_.of * heads_.count() * batches_.count(),
-                                              rows_.at.front(), rows_.at.back());
+        std::string text = product ? description_of(rows_, "row", "rows")
+                                   : fmt::format("{} of {} rows, from row {} to {},", wrong_.size(),
+                                                 rows_.of * heads_.count() * batches_.count(),
+                                                 rows_.at.front(), rows_.at.back());
         if (!whole_rows)
-            words = fmt::format("{} of {}", words_of(columns_, "column", "columns"), words);
-        words += of_which();
-        if (columns == ColumnsAre::keys && right_of_diagonal_) words += ", right of the diagonal";
-        return words;
+            text = fmt::format("{} of {}", description_of(columns_, "column", "columns"), text);
+        text += of_which();
+        if (columns == ColumnsAre::keys && right_of_diagonal_) text += ", right of the diagonal";
+        return text;
     }
 
     /// "": nothing that has a name.
     std::string what() const {
-        if (std::string words = one_number(); !words.empty()) return words;
-        if (std::string words = ratio(); !words.empty()) return words;
-        if (std::string words = other_rows(); !words.empty()) return words;
-        if (std::string words = other_heads(); !words.empty()) return words;
+        if (std::string text = one_number(); !text.empty()) return text;
+        if (std::string text = ratio(); !text.empty()) return text;
+        if (std::string text = other_rows(); !text.empty()) return text;
+        if (std::string text = other_heads(); !text.empty()) return text;
         return row_ratios();
     }
 
@@ -166,10 +165,11 @@ class Extent {
     }
 
     std::string of_which() const {
-        std::string words;
-        if (heads_.of > 1) words += " of " + words_of(heads_, "head", "heads");
-        if (batches_.of > 1) words += " of " + words_of(batches_, "batch entry", "batch entries");
-        return words;
+        std::string text;
+        if (heads_.of > 1) text += " of " + description_of(heads_, "head", "heads");
+        if (batches_.of > 1)
+            text += " of " + description_of(batches_, "batch entry", "batch entries");
+        return text;
     }
 
     /// visit(actual, expected) of each wrong number; false stops, and is what comes back.
@@ -276,20 +276,20 @@ class Extent {
 
     std::string other_heads() const {
         constexpr std::size_t kMost = 3;
-        std::vector<std::string> words;
+        std::vector<std::string> items;
         for (std::size_t n = 0; n < wrong_.size(); ++n) {
             const auto [b, h, t] = wrong_[n];
             if (n > 0 && wrong_[n - 1].b == b && wrong_[n - 1].h == h) continue;
             const auto from = shown_head(b, h);
             if (!from) return {};
-            if (words.size() < kMost)
-                words.push_back(
+            if (items.size() < kMost)
+                items.push_back(
                     fmt::format("[{}, {}] equals [{}, {}]", b, h, from->first, from->second));
-            else if (words.size() == kMost)
-                words.emplace_back("…");
+            else if (items.size() == kMost)
+                items.emplace_back("…");
         }
         return fmt::format("each head equal to what is expected of another: {}",
-                           fmt::join(words, ", "));
+                           fmt::join(items, ", "));
     }
 
     const Tensor& actual_;
@@ -302,8 +302,8 @@ class Extent {
 
 }  // namespace
 
-std::string extent_words(const Tensor& actual, const TensorD& expected, Tolerance tolerance,
-                         ColumnsAre columns) {
+std::string extent_text(const Tensor& actual, const TensorD& expected, Tolerance tolerance,
+                        ColumnsAre columns) {
     const Extent extent(actual, expected, tolerance);
     if (extent.none()) return {};
     const std::string what = extent.what();

@@ -38,7 +38,7 @@ using TakeMask = std::function<bool(std::string variant, Mask allowed)>;
 
 struct Fault {
     std::string_view key;
-    std::string_view words;   // what went wrong
+    std::string_view text;    // what went wrong
     std::string_view remedy;  // what to do
     std::string_view source;  // where it was reported
     Reason (*plant)(const Trial& trial, const Take& take);

@@ -78,25 +78,25 @@ std::vector<Place> nearest(const Tensor& actual, const TensorD& expected) {
     return made;
 }
 
-std::string words_of(const std::vector<Place>& places, Index heads) {
+std::string description_of(const std::vector<Place>& places, Index heads) {
     constexpr std::size_t kMost = 6;
-    std::vector<std::string> words;
+    std::vector<std::string> items;
     for (std::size_t n = 0; n < places.size(); ++n) {
         const Place own{static_cast<Index>(n) / heads, static_cast<Index>(n) % heads};
         if (places[n] == own) continue;
-        if (words.size() == kMost) {
-            words.emplace_back("…");
+        if (items.size() == kMost) {
+            items.emplace_back("…");
             break;
         }
-        words.push_back(fmt::format("[{}, {}] shows [{}, {}]", own.first, own.second,
+        items.push_back(fmt::format("[{}, {}] shows [{}, {}]", own.first, own.second,
                                     places[n].first, places[n].second));
     }
-    return fmt::format("head {}", fmt::join(words, ", "));
+    return fmt::format("head {}", fmt::join(items, ", "));
 }
 
 /// Head `h` of the result is taken from group source(h); K and V, or K alone.
 struct GroupMode {
-    std::string_view words;
+    std::string_view text;
     Index (*group)(Index h, const Dimensions& size);
 };
 Index right_group(Index h, const Dimensions& size) { return h / (size.heads / size.kv_heads); }
@@ -176,7 +176,7 @@ Reason permuted_heads(const Trial& trial, const Take& take) {
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h) own = own && source(b, h) == Place{b, h};
     if (!own) {
-        take(words_of(places, size.heads), with_moved_heads(trial.subject, source));
+        take(description_of(places, size.heads), with_moved_heads(trial.subject, source));
         return {};
     }
     // Nothing to be seen in these results: the ways in which it is usually made.
@@ -198,12 +198,12 @@ Reason wrong_group(const Trial& trial, const Take& take) {
     if (size.kv_heads == 1) return "all query heads share one key/value head";
     for (const auto& [taken, of] : kTaken) {
         if (taken == Taken::values) continue;  // value_group
-        for (const GroupMode& way : kGroups)
-            if (!take(fmt::format("{}: {}", of, way.words),
+        for (const GroupMode& variant : kGroups)
+            if (!take(fmt::format("{}: {}", of, variant.text),
                       with_groups(
                           trial.subject,
                           [&](Index b, Index h) {
-                              return Place{b, way.group(h, size)};
+                              return Place{b, variant.group(h, size)};
                           },
                           taken)))
                 return {};
@@ -215,8 +215,8 @@ Reason wrong_batch(const Trial& trial, const Take& take) {
     const Dimensions& size = trial.subject.size;
     if (size.batch == 1) return "there is one batch entry";
     for (const auto& [taken, of] : kTaken) {
-        const auto with = [&](std::string_view words, auto entry) {
-            return take(fmt::format("{} of {}", of, words),
+        const auto with = [&](std::string_view text, auto entry) {
+            return take(fmt::format("{} of {}", of, text),
                         with_groups(
                             trial.subject,
                             [&](Index b, Index h) {

@@ -116,9 +116,9 @@ Reason wrong_value_group(const Trial& trial, const Take& take) {
     if (size.kv_heads == 1) return "all query heads share one value head";
     Replay replay = replay_of(subject);
     replay.right_weights = true;
-    const auto with = [&](std::string words, auto head) {
+    const auto with = [&](std::string text, auto head) {
         for (Index h = 0; h < size.heads; ++h) replay.value_head[h] = head(h);
-        return take(std::move(words), run(subject, replay));
+        return take(std::move(text), run(subject, replay));
     };
     const Index r = size.heads / size.kv_heads;
     if (r > 1 && !with("value head h mod Hkv", [&](Index h) { return h % size.kv_heads; }))
@@ -158,16 +158,16 @@ Reason fused_split(const Trial& trial, const Take& take) {
     if (size.kv_heads == 1 && size.heads == 1) return "there is one head: both splits are the same";
     constexpr struct {
         Packing packed, split;
-        std::string_view words;
-    } kWays[] = {
+        std::string_view text;
+    } kVariants[] = {
         {Packing::per_group, Packing::flat,
          "packed per head as [q, k, v], split as all Q, all K, all V"},
         {Packing::flat, Packing::per_group,
          "packed as all Q, all K, all V, split per head as [q, k, v]"},
     };
-    for (const auto& way : kWays) {
-        auto planted = attend_on(subject, split_otherwise(subject, way.packed, way.split));
-        if (planted && !take(std::string(way.words), *std::move(planted))) return {};
+    for (const auto& variant : kVariants) {
+        auto planted = attend_on(subject, split_otherwise(subject, variant.packed, variant.split));
+        if (planted && !take(std::string(variant.text), *std::move(planted))) return {};
     }
     return {};
 }

@@ -50,7 +50,7 @@ Index frontier(const MaskCase& call) {
 
 /// The parts of a mask, each of which can be left out.
 struct Part {
-    std::string_view words;
+    std::string_view text;
     bool (*there)(const MaskSpec& mask);
     void (*remove)(MaskSpec& mask);
 };
@@ -111,15 +111,15 @@ Reason wrong_alignment(const MaskCase& call, const TakeMask& take) {
 Reason unasked_causal(const MaskCase& call, const TakeMask& take) {
     if (call.mask.causal) return "the call is causal";
     const Index corner = call.size.tk - call.size.tq;
-    const std::pair<Index, std::string_view> ways[] = {
+    const std::pair<Index, std::string_view> variants[] = {
         {0, "key j ≤ i (top-left)"},
         {corner, "key j ≤ i + Tk − Tq (bottom-right)"},
         {-1, "key j < i"},
     };
-    for (const auto& [reach, words] : ways) {
+    for (const auto& [reach, text] : variants) {
         Mask causal = with_frontier(call, reach);
         if (causal == call.allowed) return "the call's own mask is causal";
-        if (!take(std::string(words), std::move(causal))) return {};
+        if (!take(std::string(text), std::move(causal))) return {};
     }
     return {};
 }
@@ -135,9 +135,9 @@ Reason inverted_mask(const MaskCase& call, const TakeMask& take) {
         const Mask others = materialise(rest, call.size);
         MaskSpec alone = call.mask;
         for (const Part& other : kParts)
-            if (other.words != part.words) other.remove(alone);
+            if (other.text != part.text) other.remove(alone);
         alone.block.reset();
-        if (!take(std::string(part.words), both(others, inverse(materialise(alone, call.size)))))
+        if (!take(std::string(part.text), both(others, inverse(materialise(alone, call.size)))))
             return {};
     }
     return {};
@@ -161,7 +161,7 @@ Reason dropped_mask(const MaskCase& call, const TakeMask& take) {
         MaskSpec rest = call.mask;
         if (!part.there(rest)) continue;
         part.remove(rest);
-        if (rest.any() && !take(std::string(part.words), materialise(rest, call.size))) return {};
+        if (rest.any() && !take(std::string(part.text), materialise(rest, call.size))) return {};
     }
     return {};
 }
@@ -174,7 +174,7 @@ Reason window_off_by_one(const MaskCase& call, const TakeMask& take) {
     const auto left = tighter(call.mask.window, call.mask.window_left);
     const auto right = tighter(call.mask.window, call.mask.window_right);
     constexpr struct {
-        std::string_view words;
+        std::string_view text;
         Index left, right;
     } kSteps[] = {
         {"one key more on the left", 1, 0},  {"one key fewer on the left", -1, 0},
@@ -191,7 +191,7 @@ Reason window_off_by_one(const MaskCase& call, const TakeMask& take) {
         moved.window_right = side(right, step.right);
         const bool negative =
             moved.window_left.value_or(0) < 0 || moved.window_right.value_or(0) < 0;
-        if (!negative && !take(std::string(step.words), materialise(moved, call.size))) return {};
+        if (!negative && !take(std::string(step.text), materialise(moved, call.size))) return {};
     }
     return {};
 }

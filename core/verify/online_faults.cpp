@@ -22,7 +22,7 @@ struct Order {
     Index tile = 1;
     bool backwards = false;
 
-    std::string words() const {
+    std::string text() const {
         return fmt::format("tiles of {} key{}{}", tile, tile == 1 ? "" : "s",
                            backwards ? ", the last first" : "");
     }
@@ -84,25 +84,25 @@ constexpr Factor kStale = [](const Maxima& m, std::size_t j) {
 };
 
 /// A way in which acc and l are summed.
-struct Way {
-    std::string_view words;
+struct Variant {
+    std::string_view text;
     Factor acc, sum;
     bool right_logsumexp = false;  // else that of the sum
 };
 
-MadeRow summed(const Row& row, Order order, const Way& way) {
+MadeRow summed(const Row& row, Order order, const Variant& variant) {
     const Maxima m = maxima_of(row.logits, order);
     MadeRow made{std::vector<double>(row.logits.size(), 0.0)};
     double sum = 0.0, right = 0.0;
     for (std::size_t j = 0; j < row.logits.size(); ++j) {
         if (row.logits[j] == kMinusInfinity) continue;
         const double p = std::exp(row.logits[j] - m.last);
-        made.weights[j] = p * way.acc(m, j);
-        sum += p * way.sum(m, j);
+        made.weights[j] = p * variant.acc(m, j);
+        sum += p * variant.sum(m, j);
         right += p;
     }
     for (double& weight : made.weights) weight /= sum;
-    made.logsumexp = m.last + std::log(way.right_logsumexp ? right : sum);
+    made.logsumexp = m.last + std::log(variant.right_logsumexp ? right : sum);
     return made;
 }
 
@@ -114,13 +114,13 @@ void in_each_order(Index keys, Attempt attempt) {
             if (tile < keys && !attempt(Order{tile, backwards})) return;
 }
 
-Reason in_variants(const Trial& trial, const Take& take, std::span<const Way> ways) {
+Reason in_variants(const Trial& trial, const Take& take, std::span<const Variant> variants) {
     RowTrials rows(trial, take);
     if (!rows.possible()) return rows.reason();
     in_each_order(trial.subject.size.tk, [&](Order order) {
-        return std::ranges::all_of(ways, [&](const Way& way) {
-            return rows.attempt(fmt::format("{}, {}", way.words, order.words()),
-                                [&](const Row& row) { return summed(row, order, way); });
+        return std::ranges::all_of(variants, [&](const Variant& variant) {
+            return rows.attempt(fmt::format("{}, {}", variant.text, order.text()),
+                                [&](const Row& row) { return summed(row, order, variant); });
         });
     });
     return rows.reason();
@@ -158,11 +158,13 @@ struct ShortAcc {
     bool when_moved;  // also after it was rescaled
 };
 
-MadeRow with_short_accumulator(const Row& row, const ShortAcc& way) {
-    const Maxima m = maxima_of(row.logits, way.order);
+MadeRow with_short_accumulator(const Row& row, const ShortAcc& variant) {
+    const Maxima m = maxima_of(row.logits, variant.order);
     MadeRow made = softmax_of({row.logits.begin(), row.logits.end()});
     const double sum = std::exp(made.logsumexp - m.last);
-    const auto round = [&](double x) { return rounded(way.format, static_cast<long double>(x)); };
+    const auto round = [&](double x) {
+        return rounded(variant.format, static_cast<long double>(x));
+    };
     for (Index c = 0; c < row.v.columns; ++c) {
         double acc = 0.0, most = kMinusInfinity;
         const auto add_tile = [&](std::size_t first, std::size_t end) {
@@ -172,20 +174,20 @@ MadeRow with_short_accumulator(const Row& row, const ShortAcc& way) {
                 if (row.logits[j] == kMinusInfinity) continue;
                 if (!any) {
                     acc *= most == kMinusInfinity ? 0.0 : std::exp(most - m.after[j]);
-                    if (way.when_moved) acc = round(acc);
+                    if (variant.when_moved) acc = round(acc);
                     most = m.after[j];
                 }
                 any = true;
                 const double part =
                     std::exp(row.logits[j] - most) * row.v(static_cast<Index>(j), c);
-                if (way.each_key)
+                if (variant.each_key)
                     acc = round(acc + part);
                 else
                     tile += part;
             }
-            if (any && !way.each_key) acc = round(acc + tile);
+            if (any && !variant.each_key) acc = round(acc + tile);
         };
-        for_each_tile(way.order, std::ssize(row.logits), add_tile);
+        for_each_tile(variant.order, std::ssize(row.logits), add_tile);
         made.context.push_back(acc / sum);
     }
     return made;
@@ -194,7 +196,7 @@ MadeRow with_short_accumulator(const Row& row, const ShortAcc& way) {
 }  // namespace
 
 Reason not_rescaled(const Trial& trial, const Take& take) {
-    constexpr Way kWays[] = {
+    constexpr Variant kVariants[] = {
         {"the accumulator is not rescaled", kNotRescaled, kRight},
         {"the running sum is not rescaled", kRight, kNotRescaled},
         {"neither the accumulator nor the running sum is rescaled", kNotRescaled, kNotRescaled},
@@ -204,11 +206,11 @@ Reason not_rescaled(const Trial& trial, const Take& take) {
         {"the accumulator is not rescaled at the last tile", kLastNotRescaled, kRight},
         {"the running sum is not rescaled at the last tile", kRight, kLastNotRescaled},
     };
-    return in_variants(trial, take, kWays);
+    return in_variants(trial, take, kVariants);
 }
 
 Reason stale_maximum(const Trial& trial, const Take& take) {
-    constexpr Way kWays[] = {
+    constexpr Variant kVariants[] = {
         {"each tile takes the maximum before it", kStale, kStale},
         {"each tile takes the maximum before it in the accumulator alone", kStale, kRight},
         {"each tile takes the maximum before it in the running sum alone", kRight, kStale},
@@ -216,12 +218,12 @@ Reason stale_maximum(const Trial& trial, const Take& take) {
     RowTrials rows(trial, take);
     if (!rows.possible()) return rows.reason();
     in_each_order(trial.subject.size.tk, [&](Order order) {
-        for (const Way& way : kWays)
-            if (!rows.attempt(fmt::format("{}, {}", way.words, order.words()),
-                              [&](const Row& row) { return summed(row, order, way); }))
+        for (const Variant& variant : kVariants)
+            if (!rows.attempt(fmt::format("{}, {}", variant.text, order.text()),
+                              [&](const Row& row) { return summed(row, order, variant); }))
                 return false;
         return rows.attempt(
-            fmt::format("logsumexp takes the maximum before the last tile, {}", order.words()),
+            fmt::format("logsumexp takes the maximum before the last tile, {}", order.text()),
             [&](const Row& row) {
                 MadeRow made = softmax_of({row.logits.begin(), row.logits.end()});
                 const Maxima m = maxima_of(row.logits, order);
@@ -235,8 +237,8 @@ Reason stale_maximum(const Trial& trial, const Take& take) {
 Reason wrong_normaliser(const Trial& trial, const Take& take) {
     RowTrials rows(trial, take);
     if (!rows.possible()) return rows.reason();
-    const auto divided = [&](const std::string& words, double power) {
-        return rows.attempt(words, [power](const Row& row) {
+    const auto divided = [&](const std::string& text, double power) {
+        return rows.attempt(text, [power](const Row& row) {
             MadeRow made = softmax_of({row.logits.begin(), row.logits.end()});
             const double most = *std::ranges::max_element(row.logits);
             const double sum = std::exp(made.logsumexp - most);
@@ -248,14 +250,15 @@ Reason wrong_normaliser(const Trial& trial, const Take& take) {
     if (!divided("divided by the sum twice", 2.0)) return {};
     const auto only_last = [](const Maxima& m, std::size_t j) { return m.in_last[j] ? 1.0 : 0.0; };
     const auto but_last = [](const Maxima& m, std::size_t j) { return m.in_last[j] ? 0.0 : 1.0; };
-    const Way ways[] = {{"divided by the sum of the last tile alone", kRight, only_last},
-                        {"divided by the sum of the last tile alone", kRight, only_last, true},
-                        {"divided by the sum without the last tile", kRight, but_last},
-                        {"divided by the sum without the last tile", kRight, but_last, true}};
+    const Variant variants[] = {
+        {"divided by the sum of the last tile alone", kRight, only_last},
+        {"divided by the sum of the last tile alone", kRight, only_last, true},
+        {"divided by the sum without the last tile", kRight, but_last},
+        {"divided by the sum without the last tile", kRight, but_last, true}};
     in_each_order(trial.subject.size.tk, [&](Order order) {
-        return std::ranges::all_of(ways, [&](const Way& way) {
-            return rows.attempt(fmt::format("{}, {}", way.words, order.words()),
-                                [&](const Row& row) { return summed(row, order, way); });
+        return std::ranges::all_of(variants, [&](const Variant& variant) {
+            return rows.attempt(fmt::format("{}, {}", variant.text, order.text()),
+                                [&](const Row& row) { return summed(row, order, variant); });
         });
     });
     return rows.reason();
@@ -290,8 +293,8 @@ Reason wrong_logsumexp(const Trial& trial, const Take& take) {
     RowTrials rows(trial, take);
     if (!rows.possible()) return rows.reason();
     const double factor = score_factor(trial.subject.spec, trial.subject.size.d_k);
-    const auto lse = [&](const std::string& words, auto make) {
-        return rows.attempt(words, with_logsumexp(make));
+    const auto lse = [&](const std::string& text, auto make) {
+        return rows.attempt(text, with_logsumexp(make));
     };
     const bool on =
         lse("the maximum alone: ln l is missing", [](double m, double) { return m; }) &&
@@ -314,12 +317,12 @@ Reason short_accumulator(const Trial& trial, const Take& take) {
             for (const bool when_moved : {false, true}) {
                 bool on = true;
                 in_each_order(trial.subject.size.tk, [&](Order order) {
-                    const ShortAcc way{format, order, each_key, when_moved};
+                    const ShortAcc variant{format, order, each_key, when_moved};
                     on = rows.attempt(
                         fmt::format("the accumulator of the output is {}, rounded after each {}, "
                                     "{}",
-                                    info(format).name, each_key ? "key" : "tile", order.words()),
-                        [&](const Row& row) { return with_short_accumulator(row, way); });
+                                    info(format).name, each_key ? "key" : "tile", order.text()),
+                        [&](const Row& row) { return with_short_accumulator(row, variant); });
                     return on;
                 });
                 if (!on) return {};

@@ -45,7 +45,7 @@ TensorD turned(const Rope& rope, TensorD tensor, Turn turn) {
 
 /// What of an angle is rounded to a short format.
 struct Coarse {
-    std::string_view words;
+    std::string_view text;
     bool position, frequency, angle, turn;
 };
 constexpr Coarse kCoarse[] = {
@@ -59,16 +59,17 @@ constexpr Coarse kCoarse[] = {
 };
 
 TensorD coarsely_turned(const Subject& subject, Stage stage, FloatFormat format,
-                        const Coarse& way) {
+                        const Coarse& variant) {
     const Index offset = stage == Stage::q ? subject.size.query_offset : 0;
     const auto round = [&](bool does, double value) {
         return does ? rounded(format, static_cast<long double>(value)) : value;
     };
     return turned(
         *subject.spec.rope, subject.reference[stage], [&](Index, Index t, double frequency) {
-            const double p = round(way.position, static_cast<double>(t + offset));
-            const double angle = round(way.angle, p * round(way.frequency, frequency));
-            return std::pair(round(way.turn, std::cos(angle)), round(way.turn, std::sin(angle)));
+            const double p = round(variant.position, static_cast<double>(t + offset));
+            const double angle = round(variant.angle, p * round(variant.frequency, frequency));
+            return std::pair(round(variant.turn, std::cos(angle)),
+                             round(variant.turn, std::sin(angle)));
         });
 }
 
@@ -121,15 +122,15 @@ Reason plant_moved(const Trial& trial, const Take& take) {
     if (std::ranges::count(padding, 0) == std::ssize(padding))
         return "no batch entry has padding in front";
     if (subject.spec.rope) {
-        constexpr std::pair<Moved, std::string_view> kWays[] = {
+        constexpr std::pair<Moved, std::string_view> kVariants[] = {
             {Moved::queries,
              "of the queries are counted from the first valid token, those of the keys are not"},
             {Moved::keys,
              "of the keys are counted from the first valid token, those of the queries are not"},
             {Moved::both, "are counted from the first valid token"},
         };
-        for (const auto& [moved, words] : kWays)
-            if (!take(fmt::format("RoPE's positions {}", words),
+        for (const auto& [moved, text] : kVariants)
+            if (!take(fmt::format("RoPE's positions {}", text),
                       with_moved(subject, padding, moved)))
                 return {};
     }
@@ -189,10 +190,10 @@ Reason coarse_rope_angles(const Trial& trial, const Take& take) {
     const Subject& subject = trial.subject;
     if (!subject.spec.rope) return "the call has no RoPE";
     for (const FloatFormat format : {FloatFormat::bf16, FloatFormat::fp16})
-        for (const Coarse& way : kCoarse)
-            if (!take(fmt::format("{} in {}", way.words, info(format).name),
-                      with_rotated(subject, coarsely_turned(subject, Stage::q, format, way),
-                                   coarsely_turned(subject, Stage::k, format, way))))
+        for (const Coarse& variant : kCoarse)
+            if (!take(fmt::format("{} in {}", variant.text, info(format).name),
+                      with_rotated(subject, coarsely_turned(subject, Stage::q, format, variant),
+                                   coarsely_turned(subject, Stage::k, format, variant))))
                 return {};
     return {};
 }

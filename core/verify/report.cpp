@@ -57,7 +57,7 @@ class Comparer {
             if (source.mentions_call) {
                 report_.notes.push_back(fmt::format(
                     "{} says other options ({}) than {} ({}), which are taken", other.path,
-                    options_words(other), source.path, options_words(source)));
+                    options_text(other), source.path, options_text(source)));
                 continue;
             }
             report_.notes.push_back(fmt::format("the options are those of {}", other.path));
@@ -232,7 +232,7 @@ class Comparer {
     }
 
     /// "" unless the axes of heads and tokens are swapped.
-    static std::string layout_words(const Shape& mine, const Shape& theirs) {
+    static std::string layout_text(const Shape& mine, const Shape& theirs) {
         const bool swapped = mine == Shape{theirs.b, theirs.t, theirs.h, theirs.d};
         return swapped ? "; it fits as [B,T,H,d], where [B,H,T,d] is expected: say its layout"
                        : std::string();
@@ -245,12 +245,12 @@ class Comparer {
             return bad_input(fmt::format(
                 "{} is {} in {} and {} {} {}{}", key, to_string(mine.shape()), actual().path,
                 to_string(theirs.shape()), from == "reference" ? "by the" : "in", from,
-                layout_words(mine.shape(), theirs.shape())));
+                layout_text(mine.shape(), theirs.shape())));
         const auto stage = stage_of(key);
         const bool pairs = stage && info(*stage).columns == Axis::key;
         report_.rows.push_back(
             {std::string(key), from, *std::move(compared),
-             extent_words(mine, theirs, tolerance, pairs ? ColumnsAre::keys : ColumnsAre::features),
+             extent_text(mine, theirs, tolerance, pairs ? ColumnsAre::keys : ColumnsAre::features),
              nullptr, nullptr});
         if (!keeping_.keep) return {};
         report_.rows.back().actual = std::make_shared<const Tensor>(mine);
@@ -404,19 +404,19 @@ class Comparer {
     std::string first_suspicion() const {
         for (const Examined& file : report_.examined) {
             for (const Sign& sign : file.signs)
-                if (sign.fits) return std::string(sign.fault->words);
+                if (sign.fits) return std::string(sign.fault->text);
             for (const Fact& fact : file.facts)
-                if (fact.suspicious) return fact.words;
+                if (fact.suspicious) return fact.text;
         }
         return {};
     }
 
     /// Of the backward pass with the arrays that show it.
-    static std::string words_of(const Outcome& outcome) {
+    static std::string description_of(const Outcome& outcome) {
         const auto own = backward_fault_table();
         const bool backward =
             outcome.fault >= own.data() && outcome.fault < own.data() + own.size();
-        return std::string(outcome.fault->words) + (backward ? ": " + outcome.variant : "");
+        return std::string(outcome.fault->text) + (backward ? ": " + outcome.variant : "");
     }
 
     std::string cause() const {
@@ -429,14 +429,14 @@ class Comparer {
         for (const Examined& file : report_.examined) {
             if (!file.diagnosis) continue;
             const Diagnosis& found = *file.diagnosis;
-            std::string words;
+            std::string text;
             for (const std::size_t n : found.named)
-                words += (words.empty() ? "" : ", or ") + words_of(found.outcomes[n]);
-            if (words.empty())
-                words = "no known fault explains it";
+                text += (text.empty() ? "" : ", or ") + description_of(found.outcomes[n]);
+            if (text.empty())
+                text = "no known fault explains it";
             else if (!found.explained)
-                words += " explains most of it";
-            causes.push_back(two() ? fmt::format("{}: {}", file.path, words) : words);
+                text += " explains most of it";
+            causes.push_back(two() ? fmt::format("{}: {}", file.path, text) : text);
         }
         if (causes.empty()) return "each agrees with the reference by itself";
         return fmt::format("{}", fmt::join(causes, "; "));

@@ -90,7 +90,7 @@ bool is_base_two(double ratio) {
 }
 
 /// "0.125 = 1/√64".
-std::string factor_words(double factor) {
+std::string factor_text(double factor) {
     const double width = 1.0 / (factor * factor);
     const double whole = std::round(width);
     if (factor > 0.0 && whole >= 2.0 && std::abs(width - whole) < 1e-3 * whole)
@@ -142,7 +142,7 @@ Reason wrong_scale(const Trial& trial, const Take& take) {
     const double of_operands = std::pow(operand_factor(subject.spec, size.d_k), 2);
     const auto one_over_root = [](Index n) { return 1.0 / std::sqrt(static_cast<double>(n)); };
     struct Wrong {
-        std::string words;
+        std::string text;
         double factor;
     };
     std::vector<Wrong> wrong{
@@ -163,8 +163,8 @@ Reason wrong_scale(const Trial& trial, const Take& take) {
     for (const Wrong& each : wrong) {
         if (std::abs(each.factor - right) <= 1e-6 * std::abs(right)) continue;
         replay.factor = each.factor / of_operands;
-        if (!take(fmt::format("{}: scores times {} instead of {}", each.words,
-                              factor_words(each.factor), factor_words(right)),
+        if (!take(fmt::format("{}: scores times {} instead of {}", each.text,
+                              factor_text(each.factor), factor_text(right)),
                   run(subject, replay)))
             return {};
     }
@@ -175,7 +175,7 @@ Reason softmax_over_wrong_axis(const Trial& trial, const Take& take) {
     const Dimensions& size = trial.subject.size;
     constexpr struct {
         SoftmaxOver over;
-        std::string_view words;
+        std::string_view text;
         Index Dimensions::*length;
     } kAxes[] = {{SoftmaxOver::queries, "over the queries: columns sum to 1", &Dimensions::tq},
                  {SoftmaxOver::heads, "over the heads", &Dimensions::heads},
@@ -187,7 +187,7 @@ Reason softmax_over_wrong_axis(const Trial& trial, const Take& take) {
         replay.over = axis.over;
         for (const EmptyWeights empty : {EmptyWeights::zero, EmptyWeights::nan}) {
             replay.empty = empty;
-            if (!take(std::string(axis.words), run(trial.subject, replay))) return {};
+            if (!take(std::string(axis.text), run(trial.subject, replay))) return {};
         }
     }
     return {};
@@ -212,9 +212,9 @@ Reason wrong_alibi_slopes(const Trial& trial, const Take& take) {
     const Index heads = subject.size.heads;
     Replay replay = replay_of(subject);
     const std::vector<double> right = replay.slopes;
-    const auto with = [&](std::string words, auto slope) {
+    const auto with = [&](std::string text, auto slope) {
         for (Index h = 0; h < heads; ++h) replay.slopes[h] = slope(h);
-        return take(std::move(words), run(subject, replay));
+        return take(std::move(text), run(subject, replay));
     };
     const auto power = [&](double exponent, Index n) {
         return std::exp2(-8.0 * exponent / static_cast<double>(n));
@@ -251,15 +251,15 @@ Reason wrong_empty_rows(const Trial& trial, const Take& take) {
     });
     if (!empty) return "every row has a key that it may attend to";
     if (!replay.sinks.empty()) return "the sinks take the weight of rows without a key";
-    constexpr std::pair<EmptyWeights, std::string_view> kWays[] = {
+    constexpr std::pair<EmptyWeights, std::string_view> kVariants[] = {
         {EmptyWeights::nan, "they are NaN"},
         {EmptyWeights::uniform, "they are the mean of V: every key weighs 1/Tk"},
         {EmptyWeights::zero, "they are 0"},
     };
     const EmptyWeights right = replay.empty;
-    for (const auto& [way, words] : kWays) {
-        replay.empty = way;
-        if (way != right && !take(std::string(words), run(subject, replay))) return {};
+    for (const auto& [variant, text] : kVariants) {
+        replay.empty = variant;
+        if (variant != right && !take(std::string(text), run(subject, replay))) return {};
     }
     return {};
 }

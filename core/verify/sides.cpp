@@ -63,9 +63,9 @@ bool has_gradients(const Trace& gradients) {
                                [](const Tensor& tensor) { return !tensor.empty(); });
 }
 
-std::string options_words(const Side& side) {
-    std::string words = side.options.empty() ? "none" : side.options;
-    return words + (side.spec.mask.custom ? " and a mask" : "");
+std::string options_text(const Side& side) {
+    std::string text = side.options.empty() ? "none" : side.options;
+    return text + (side.spec.mask.custom ? " and a mask" : "");
 }
 
 void share_inputs(const Side& source, std::vector<Side>& read) {

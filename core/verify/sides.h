@@ -13,6 +13,6 @@ Result<const Side*> input_file(const std::vector<Side>& read);
 void share_inputs(const Side& source, std::vector<Side>& read);
 bool has_gradients(const Trace& gradients);
 /// What a side says of its call: "causal=top-left and a mask", "none".
-std::string options_words(const Side& side);
+std::string options_text(const Side& side);
 
 }  // namespace attn::verify

@@ -92,7 +92,7 @@ std::string row_name(const std::array<Index, 3>& row) {
 }
 
 /// "every row", "every row that is not 0".
-std::string every_words(std::string_view line, Index empty) {
+std::string every_text(std::string_view line, Index empty) {
     return fmt::format("every {} of weights{} sums to 1", line, empty > 0 ? " that is not 0" : "");
 }
 
@@ -106,11 +106,11 @@ void add_sums(const Seen& seen, bool below_one, std::vector<Fact>& facts) {
                          expected ? ", as with a sink or dropout" : ""),
              !below_one});
     } else if (seen.nan_rows == 0 && seen.empty_rows < seen.rows) {
-        facts.push_back({"row_sums", every_words("row", seen.empty_rows), false});
+        facts.push_back({"row_sums", every_text("row", seen.empty_rows), false});
     }
     if (seen.wrong_columns == 0 && seen.nan_rows == 0 && seen.empty_columns < seen.columns)
         facts.push_back(
-            {"column_sums", every_words("column", seen.empty_columns), seen.wrong_rows > 0});
+            {"column_sums", every_text("column", seen.empty_columns), seen.wrong_rows > 0});
     if (seen.negative + seen.above_one > 0)
         facts.push_back(
             {"range",
@@ -152,16 +152,16 @@ void add_mask(const Tensor& weights, const Mask& mask, std::vector<Fact>& facts)
 }
 
 bool fits(FloatFormat format, const Tensor& tensor) {
-    Index told = 0;
+    Index fractional = 0;
     for (const float value : tensor.values()) {
         const auto wide = static_cast<double>(value);
         if (!std::isfinite(wide)) continue;
         if (rounded(format, static_cast<long double>(wide)) != wide) return false;
         int exponent = 0;
         const double fraction = std::frexp(wide, &exponent) * 16.0;
-        told += fraction != std::floor(fraction);  // more than four bits
+        fractional += fraction != std::floor(fraction);  // more than four bits
     }
-    return told >= 8;
+    return fractional >= 8;
 }
 
 void add_formats(const Results& results, std::vector<Fact>& facts) {
@@ -258,19 +258,19 @@ bool fits_call(const MaskSpec& mask, const Dimensions& size) {
 void test_mask(const Tensor& weights, const AttentionSpec& spec, Sign& sign) {
     const Dimensions size = size_of(weights, spec);
     if (!fits_call(spec.mask, size)) {
-        sign.words = "the mask does not fit the weights";
+        sign.text = "the mask does not fit the weights";
         return;
     }
     const Mask allowed = materialise(spec.mask, size);
     std::string found;
-    sign.words = sign.fault->masks(
+    sign.text = sign.fault->masks(
         {spec.mask, size, allowed}, [&](const std::string& variant, const Mask& mask) {
             sign.tested = true;
             sign.fits = !(mask == allowed) && is_support(weights, mask);
             if (sign.fits) found = fmt::format("the weights' support is exactly that: {}", variant);
             return !sign.fits;
         });
-    if (sign.tested) sign.words = sign.fits ? found : "the weights have another support";
+    if (sign.tested) sign.text = sign.fits ? found : "the weights have another support";
 }
 
 }  // namespace
@@ -306,15 +306,15 @@ std::vector<Sign> signs(const Results& results, const AttentionSpec& spec) {
     for (const Fault& fault : fault_table()) {
         Sign sign{&fault, false, false, "it takes Q and K to try it"};
         if (weights.empty())
-            sign.words = "weights are not among the results";
+            sign.text = "weights are not among the results";
         else if (fault.masks != nullptr)
             test_mask(weights, spec, sign);
         else if (fault.key == "softmax_axis") {
             const Seen seen = see(weights);
             sign.tested = true;
             sign.fits = seen.wrong_columns == 0 && seen.wrong_rows > 0 && seen.nan_rows == 0;
-            sign.words = fmt::format("{} of {} columns and {} of {} rows do not sum to 1",
-                                     seen.wrong_columns, seen.columns, seen.wrong_rows, seen.rows);
+            sign.text = fmt::format("{} of {} columns and {} of {} rows do not sum to 1",
+                                    seen.wrong_columns, seen.columns, seen.wrong_rows, seen.rows);
         }
         made.push_back(std::move(sign));
     }

@@ -14,7 +14,7 @@ namespace attn::verify {
 /// One thing that can be seen in results.
 struct Fact {
     std::string_view key;
-    std::string words;
+    std::string text;
     bool suspicious = false;  // softmax attention as the options say never shows it
 };
 
@@ -28,7 +28,7 @@ struct Sign {
     const Fault* fault = nullptr;
     bool tested = false;
     bool fits = false;
-    std::string words;  // the evidence, or why it cannot be tested
+    std::string text;  // the evidence, or why it cannot be tested
 };
 /// One a row of the table, in its order. A mask fault fits where the weights' support is exactly the mask that it makes
 /// and not the call's own; a few others by the sums of rows and columns; the rest need Q and K.

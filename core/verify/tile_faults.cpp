@@ -21,7 +21,7 @@ std::size_t place_at(Index n) { return static_cast<std::size_t>(n); }
 
 /// The logits where keep(j), −∞ elsewhere.
 template <class Keep>
-std::vector<double> kept(std::span<const double> logits, Keep keep) {
+std::vector<double> retained(std::span<const double> logits, Keep keep) {
     std::vector<double> made(logits.size(), kMinusInfinity);
     for (std::size_t j = 0; j < made.size(); ++j)
         if (keep(static_cast<Index>(j))) made[j] = logits[j];
@@ -67,12 +67,12 @@ struct Tile {
     }
     Index down(Index n) const { return n <= 0 ? 0 : n / keys * keys; }
     Index up(Index n) const { return n <= 0 ? 0 : (n + keys - 1) / keys * keys; }
-    std::string words() const { return fmt::format("tiles of {} × {}", queries, keys); }
+    std::string text() const { return fmt::format("tiles of {} × {}", queries, keys); }
 };
 
 /// Which keys a query sees instead.
 struct CausalAlignment {
-    std::string_view words;
+    std::string_view text;
     bool (*sees)(const Tile& tile, Index i, Index j, Index reach, Index tq);
 };
 
@@ -102,25 +102,28 @@ constexpr CausalAlignment kUnmasked[] = {
      }},
 };
 
-bool attempt_causal(RowTrials& rows, const Causal& causal, std::span<const CausalAlignment> ways) {
+bool attempt_causal(RowTrials& rows, const Causal& causal,
+                    std::span<const CausalAlignment> variants) {
     const Dimensions& size = rows.subject().size;
-    for (const CausalAlignment& way : ways)
+    for (const CausalAlignment& variant : variants)
         for (const Index queries : kTiles)
             for (const Index keys : kTiles) {
                 if (keys >= size.tk) continue;
                 const Tile tile{queries, keys};
-                for (const auto& [empty, words] : kEmpty)
-                    if (!rows.attempt(
-                            fmt::format("{}, {}{}", way.words, tile.words(), words),
-                            [&, weight = empty](const Row& row) {
-                                return softmax_or(
-                                    kept(row.open,
-                                         [&](Index j) {
-                                             return causal.others(row.b, row.h, row.i, j) != 0 &&
-                                                    way.sees(tile, row.i, j, causal.reach, size.tq);
-                                         }),
-                                    weight);
-                            }))
+                for (const auto& [empty, text] : kEmpty)
+                    if (!rows.attempt(fmt::format("{}, {}{}", variant.text, tile.text(), text),
+                                      [&, weight = empty](const Row& row) {
+                                          return softmax_or(
+                                              retained(row.open,
+                                                       [&](Index j) {
+                                                           return causal.others(row.b, row.h, row.i,
+                                                                                j) != 0 &&
+                                                                  variant.sees(tile, row.i, j,
+                                                                               causal.reach,
+                                                                               size.tq);
+                                                       }),
+                                              weight);
+                                      }))
                         return false;
             }
     return true;
@@ -174,11 +177,11 @@ bool attempt_unwritten(const Trial& trial, RowTrials& rows) {
             }
         if (count == 0 || tile == 0) continue;
         const double value = nan ? std::nan("") : 0.0;
-        const std::string words =
+        const std::string text =
             tile == size.tq
                 ? fmt::format("{} whole heads are not written", count / size.tq)
                 : fmt::format("{} rows of queries are not written, whole tiles of {}", count, tile);
-        if (!rows.attempt(words + (nan ? ": NaN" : ": 0"), [&](const Row& row) {
+        if (!rows.attempt(text + (nan ? ": NaN" : ": 0"), [&](const Row& row) {
                 MadeRow made = softmax_of({row.logits.begin(), row.logits.end()});
                 if (unwritten(row.b, row.h, row.i, 0) == 0.0) return made;
                 made.context.assign(place_at(row.v.columns), value);
@@ -198,12 +201,13 @@ bool attempt_skipped(RowTrials& rows) {
     for (const Index tile : kTiles)
         for (Index n = 0; n < std::min(keys / tile, kMostTiles); ++n) {
             if (tile >= keys) break;
-            for (const auto& [empty, words] : kEmpty)
+            for (const auto& [empty, text] : kEmpty)
                 if (!rows.attempt(fmt::format("keys {}–{} are skipped, tile {} of {}{}", n * tile,
-                                              (n + 1) * tile - 1, n, counted(tile, "key"), words),
+                                              (n + 1) * tile - 1, n, counted(tile, "key"), text),
                                   [&, weight = empty](const Row& row) {
                                       return softmax_or(
-                                          kept(row.logits, [&](Index j) { return j / tile != n; }),
+                                          retained(row.logits,
+                                                   [&](Index j) { return j / tile != n; }),
                                           weight);
                                   }))
                     return false;
@@ -221,7 +225,7 @@ struct Tail {
     Index end() const { return first + tile; }
 };
 struct TailMode {
-    std::string_view words;
+    std::string_view text;
     Index (*reads)(const Tail& tail, Index p);  // −1: zeros
     bool beyond;                                // places beyond the last key count too
 };
@@ -245,12 +249,12 @@ constexpr TailMode kTails[] = {
 /// K, V or both are read where the way says.
 enum class Reads { both, keys, values };
 
-MadeRow with_tail(const Row& row, const Tail& tail, const TailMode& way, Reads reads) {
+MadeRow with_tail(const Row& row, const Tail& tail, const TailMode& variant, Reads reads) {
     std::vector<Entry> entries;
-    const Index end = way.beyond ? tail.end() : tail.keys;
+    const Index end = variant.beyond ? tail.end() : tail.keys;
     for (Index p = 0; p < end; ++p) {
         if (p < tail.keys && row.logits[place_at(p)] == kMinusInfinity) continue;
-        const Index read = p < tail.first ? p : way.reads(tail, p);
+        const Index read = p < tail.first ? p : variant.reads(tail, p);
         const Index key = reads == Reads::values && p < tail.keys ? p : read;
         const Index value = reads == Reads::keys && p < tail.keys ? p : read;
         entries.push_back({key < 0 ? 0.0 : row.open[place_at(key)], value,
@@ -295,28 +299,29 @@ bool attempt_tail(const Trial& trial, RowTrials& rows, Index tile) {
     const Tail tail{tile, keys / tile * tile, keys};
     const bool several = tile < keys;
     if (several)
-        for (const auto& [empty, words] : kEmpty)
+        for (const auto& [empty, text] : kEmpty)
             if (!rows.attempt(fmt::format("keys {}–{} are left out, the last, partial tile of {}{}",
-                                          tail.first, keys - 1, tile, words),
+                                          tail.first, keys - 1, tile, text),
                               [&, weight = empty](const Row& row) {
                                   return softmax_or(
-                                      kept(row.logits, [&](Index j) { return j < tail.first; }),
+                                      retained(row.logits, [&](Index j) { return j < tail.first; }),
                                       weight);
                               }))
                 return false;
     const MaskSpec& mask = subject.spec.mask;
     const bool open_end = !mask.causal && !mask.windowed();
-    for (const TailMode& way : kTails) {
-        if (way.beyond && !open_end) continue;
-        if (way.reads(tail, tail.first) < 0 && way.reads(tail, keys - 1) < 0) continue;
-        if (!several && way.reads(tail, 0) != 0) continue;  // there is no tile before
+    for (const TailMode& variant : kTails) {
+        if (variant.beyond && !open_end) continue;
+        if (variant.reads(tail, tail.first) < 0 && variant.reads(tail, keys - 1) < 0) continue;
+        if (!several && variant.reads(tail, 0) != 0) continue;  // there is no tile before
         constexpr std::pair<Reads, std::string_view> kReads[] = {
             {Reads::both, ""}, {Reads::keys, ", of K alone"}, {Reads::values, ", of V alone"}};
         for (const auto& [reads, of] : kReads) {
-            const std::string does = fmt::format(fmt::runtime(way.words), tile);
-            if (!rows.attempt(
-                    fmt::format("the last, partial tile of {}: {}{}", tile, does, of),
-                    [&, part = reads](const Row& row) { return with_tail(row, tail, way, part); }))
+            const std::string does = fmt::format(fmt::runtime(variant.text), tile);
+            if (!rows.attempt(fmt::format("the last, partial tile of {}: {}{}", tile, does, of),
+                              [&, part = reads](const Row& row) {
+                                  return with_tail(row, tail, variant, part);
+                              }))
                 return false;
         }
     }
@@ -335,20 +340,20 @@ bool attempt_tail(const Trial& trial, RowTrials& rows, Index tile) {
 /// Which query's row stands in the place of query i; i itself: the right one.
 using SourceOf = std::function<Index(Index i)>;
 
-bool attempt_source(RowTrials& rows, const std::string& words, const SourceOf& source) {
+bool attempt_source(RowTrials& rows, const std::string& text, const SourceOf& source) {
     const TraceD& t = rows.subject().reference;
     const Index queries = rows.subject().size.tq;
     const auto from = [&](Index i) { return std::clamp<Index>(source(i), 0, queries - 1); };
-    if (!rows.attempt(words, [&](const Row& row) {
+    if (!rows.attempt(text, [&](const Row& row) {
             const Index i = from(row.i);
             const auto weights = t[Stage::weights].matrix(row.b, row.h).row(i);
             return MadeRow{{weights.begin(), weights.end()}, t.logsumexp(row.b, row.h, i, 0)};
         }))
         return false;
-    return rows.attempt(words + ", under the mask of its place", [&](const Row& row) {
+    return rows.attempt(text + ", under the mask of its place", [&](const Row& row) {
         const Row other = rows.row(row.b, row.h, from(row.i));
-        return softmax_of(
-            kept(other.open, [&](Index j) { return row.logits[place_at(j)] != kMinusInfinity; }));
+        return softmax_of(retained(
+            other.open, [&](Index j) { return row.logits[place_at(j)] != kMinusInfinity; }));
     });
 }
 
@@ -409,12 +414,12 @@ Reason wrong_query_tile(const Trial& trial, const Take& take) {
         return {};
     for (const Index tile : kTiles) {
         if (tile >= queries) continue;
-        const auto words = [&](std::string_view what) {
+        const auto text = [&](std::string_view what) {
             return fmt::format("each tile of {} shows the tile {}", counted(tile, "querie"), what);
         };
-        if (!attempt_source(rows, words("before"),
+        if (!attempt_source(rows, text("before"),
                             [=](Index i) { return i < tile ? i : i - tile; }) ||
-            !attempt_source(rows, words("after"),
+            !attempt_source(rows, text("after"),
                             [=](Index i) { return i + tile < queries ? i + tile : i; }))
             return {};
         const Index last = queries / tile * tile;

@@ -69,7 +69,7 @@ TraceD with_factors(const Subject& subject, Replay replay, TensorD factors, doub
 
 /// What is short in a kernel.
 struct Short {
-    std::string_view words;
+    std::string_view text;
     bool operands, scores, weights;
 };
 constexpr Short kShort[] = {
@@ -80,16 +80,16 @@ constexpr Short kShort[] = {
     {"Q, K, V, the scores and the weights rounded to {}", true, true, true},
 };
 
-TraceD in_format(const Subject& subject, FloatFormat format, const Short& way) {
+TraceD in_format(const Subject& subject, FloatFormat format, const Short& variant) {
     Replay replay = replay_of(subject);
-    if (way.operands) {
+    if (variant.operands) {
         replay.scores = scores_of(subject, rounded_to(format, operand(subject, Stage::q_rot)),
                                   rounded_to(format, operand(subject, Stage::k_rot)));
         replay.v = rounded_to(format, replay.v);
     }
-    if (way.scores) replay.scores = rounded_to(format, replay.scores);
-    if (way.weights) replay.round_weights = format;
-    replay.right_weights = !way.operands && !way.scores;
+    if (variant.scores) replay.scores = rounded_to(format, replay.scores);
+    if (variant.weights) replay.round_weights = format;
+    replay.right_weights = !variant.operands && !variant.scores;
     return run(subject, replay);
 }
 
@@ -166,16 +166,16 @@ Reason active_dropout(const Trial& trial, const Take& take) {
 
 Reason unscaled_dropout(const Trial& trial, const Take& take) {
     const Subject& subject = trial.subject;
-    const double kept = 1.0 - subject.spec.dropout;
+    const double retained = 1.0 - subject.spec.dropout;
     const Replay replay = replay_of(subject);
     if (subject.spec.drops()) {
         take("dropped weights are 0, the others are not divided by 1 − p",
-             with_factors(subject, replay, replay.dropout, kept));
+             with_factors(subject, replay, replay.dropout, retained));
         return {};
     }
     if (subject.spec.dropout > 0.0 &&
         !take("everything is multiplied by 1 − p",
-              with_factors(subject, replay, TensorD(replay.scores.shape(), 1.0), kept)))
+              with_factors(subject, replay, TensorD(replay.scores.shape(), 1.0), retained)))
         return {};
     const std::optional<Dropped> found = dropped_weights(trial);
     if (!found) return subject.spec.dropout > 0.0 ? "" : "nothing is dropped";
@@ -216,9 +216,9 @@ Reason not_written(const Trial& trial, const Take& take) {
 Reason low_precision(const Trial& trial, const Take& take) {
     for (const FloatFormat format : {FloatFormat::bf16, FloatFormat::fp16}) {
         const std::string_view name = info(format).name;
-        for (const Short& way : kShort)
-            if (!take(fmt::format(fmt::runtime(way.words), name),
-                      in_format(trial.subject, format, way)))
+        for (const Short& variant : kShort)
+            if (!take(fmt::format(fmt::runtime(variant.text), name),
+                      in_format(trial.subject, format, variant)))
                 return {};
         if (auto planted = with_short_sums(trial.subject, format))
             if (!take(fmt::format("Q and K rounded to {0}, their products summed in {0}", name),

@@ -17,7 +17,7 @@ ALLOWED = {
     "cluster/ranks.py": (5, "between two looks; a rank is killed at a random moment"),
     "jobs/learn_test.cpp": (2, "a job ends at any moment of its work"),
     "jobs/worker_test.cpp": (1, "a job ends at any moment of its work"),
-    "keep/autosave_test.cpp": (3, "between two looks"),
+    "autosave/autosave_test.cpp": (3, "between two looks"),
     "large/weight_map_test.cpp": (3, "requests come and maps go at any moment of the work"),
     "python/package_test.py": (2, "between two looks"),
     "python/window_test.py": (2, "between two looks; nothing happens for half a second"),

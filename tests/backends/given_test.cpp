@@ -58,10 +58,10 @@ TEST_CASE("what follows from a stage is what the whole call has there") {
     for (const Stage from :
          {Stage::scores, Stage::scaled, Stage::biased, Stage::masked, Stage::weights}) {
         CAPTURE(info(from).key);
-        AttentionSpec said = spec;
-        said.scale = ScaleKind::value;
-        said.scale_value = 1.0 / std::sqrt(8.0);
-        const auto made = must(attend_from(from, whole[from], beside(in), said));
+        AttentionSpec stated = spec;
+        stated.scale = ScaleKind::value;
+        stated.scale_value = 1.0 / std::sqrt(8.0);
+        const auto made = must(attend_from(from, whole[from], beside(in), stated));
         for (const StageInfo& row : stage_table()) {
             CAPTURE(row.key);
             if (row.stage < from && row.stage != Stage::v) {

@@ -152,15 +152,15 @@ TEST_CASE("dropout keeps a share 1 - p of the pairs and divides them by 1 - p") 
     spec.dropout = 0.25;
     spec.seed = 3;
     const Trace trace = attend(random_inputs(4, 64, 4), spec).value();
-    Index kept = 0;
+    Index retained = 0;
     const auto weights = trace[Stage::weights].values();
     const auto dropped = trace[Stage::dropped].values();
     for (std::size_t n = 0; n < weights.size(); ++n) {
         if (dropped[n] == 0.0F) continue;
-        ++kept;
+        ++retained;
         CHECK(dropped[n] == doctest::Approx(weights[n] / 0.75F).epsilon(1e-6));
     }
     const double pairs = 4 * 64 * 64;
     const double deviation = std::sqrt(pairs * 0.25 * 0.75);
-    CHECK(std::abs(static_cast<double>(kept) - 0.75 * pairs) < 4.0 * deviation);
+    CHECK(std::abs(static_cast<double>(retained) - 0.75 * pairs) < 4.0 * deviation);
 }

@@ -22,9 +22,9 @@ std::string compare(const Case& one, std::string_view backend) {
                      backend == "reference" ? kDoubleRoundoff : kFloatRoundoff);
     const auto [forward, d] = both_passes(one.inputs, one.spec, backend, one.upstream);
     const std::string what = fmt::format("{} by {}", one.name, backend);
-    const StageSet kept = find_backend(backend)->stages();
-    const std::string wrong = forward_mismatch(forward, exact.forward, bounds, what, kept);
-    return wrong.empty() ? backward_mismatch(d, exact.d, bounds, what, kept) : wrong;
+    const StageSet stored = find_backend(backend)->stages();
+    const std::string wrong = forward_mismatch(forward, exact.forward, bounds, what, stored);
+    return wrong.empty() ? backward_mismatch(d, exact.d, bounds, what, stored) : wrong;
 }
 
 /// More queries than a block, more keys and columns of V than a panel, no multiple of either.

@@ -22,41 +22,41 @@ struct Ran {
 
 using Arguments = std::vector<std::string>;
 
-inline Arguments joined(Arguments words, const Arguments& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+inline Arguments joined(Arguments arguments, const Arguments& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
 }
 
-inline Ran command(const Arguments& words) {
+inline Ran command(const Arguments& arguments) {
     std::ostringstream out;
     std::ostringstream err;
-    const std::optional<int> code = attn::cli::run(words, {out, err});
+    const std::optional<int> code = attn::cli::run(arguments, {out, err});
     return {code.value_or(-1), out.str(), err.str()};
 }
 
 /// The command, which must end with that code.
-inline Ran ends(int code, const Arguments& words) {
-    const Ran ran = command(words);
+inline Ran ends(int code, const Arguments& arguments) {
+    const Ran ran = command(arguments);
     CAPTURE(ran.err);
     REQUIRE(ran.code == code);
     return ran;
 }
-inline Ran succeeds(const Arguments& words) { return ends(attn::cli::kSuccess, words); }
+inline Ran succeeds(const Arguments& arguments) { return ends(attn::cli::kSuccess, arguments); }
 
 /// What the window starts with, and what is said about it thrown away.
 inline attn::Result<attn::cli::Start> read_start(const attn::cli::StartOptions& options) {
-    std::ostringstream said;
-    return attn::cli::read_start(options, {said, said});
+    std::ostringstream output;
+    return attn::cli::read_start(options, {output, output});
 }
 
 /// Bad usage or input: exit code 2 and one line that says `words`.
-inline void check_refused(const Arguments& arguments, const std::string& words) {
-    CAPTURE(words);
+inline void check_refused(const Arguments& arguments, const std::string& text) {
+    CAPTURE(text);
     const Ran ran = ends(attn::cli::kBadInput, arguments);
     CAPTURE(ran.err);
     CHECK(ran.out.empty());
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
-    CHECK(says(ran.err, words));
+    CHECK(contains(ran.err, text));
 }
 
 inline std::string golden(const std::string& name) {
@@ -65,11 +65,11 @@ inline std::string golden(const std::string& name) {
 
 /// `attnscope trace` of a golden file, which is refused.
 inline void check_trace_refused(const std::string& name, const Arguments& options,
-                                const std::string& words) {
-    check_refused(joined({"trace", golden(name), "-o", "/nowhere/x.npz"}, options), words);
+                                const std::string& text) {
+    check_refused(joined({"trace", golden(name), "-o", "/nowhere/x.npz"}, options), text);
 }
-inline void check_option_refused(const Arguments& options, const std::string& words) {
-    check_trace_refused("qkv.npz", options, words);
+inline void check_option_refused(const Arguments& options, const std::string& text) {
+    check_trace_refused("qkv.npz", options, text);
 }
 
 /// `attnscope trace` of a golden file, which must succeed; the arrays that it wrote.

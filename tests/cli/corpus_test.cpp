@@ -70,9 +70,9 @@ TEST_CASE("corpus: texts that are left out are counted and named") {
     const Corpus corpus;
     const std::string out = corpus.scratch.at("x.npz");
     const Ran ran = succeeds({"heads", corpus.model, "--texts", corpus.texts, "-o", out});
-    CHECK(says(ran.out, "6 heads over 197 texts, "));
-    CHECK(says(ran.out, "2 texts without a token, left out: 3, 130\n"));
-    CHECK(says(ran.out, "1 text too long, left out: 70\n"));
+    CHECK(contains(ran.out, "6 heads over 197 texts, "));
+    CHECK(contains(ran.out, "2 texts without a token, left out: 3, 130\n"));
+    CHECK(contains(ran.out, "1 text too long, left out: 70\n"));
     const CorpusResult result = read_corpus(out).value();
     CHECK(result.texts == 197);
     CHECK(result.heads.front()[HeadMeasure::entropy].texts == 197);
@@ -91,8 +91,8 @@ TEST_CASE("corpus: a .jsonl has texts or the numbers of tokens; other lines are 
                                 << R"({"tokens": [1.5]})" << '\n'
                                 << R"({"text": "abba c"})";
     const Ran ran = succeeds({"heads", corpus.model, "--texts", corpus.texts, "-o", "-"});
-    CHECK(says(ran.err, "6 heads over 3 texts, "));
-    CHECK(says(ran.err, "2 texts without a token, left out: 3, 7\n"));
+    CHECK(contains(ran.err, "6 heads over 3 texts, "));
+    CHECK(contains(ran.err, "2 texts without a token, left out: 3, 7\n"));
     const std::string out = corpus.heads("j.jsonl");
     const CorpusResult result = read_corpus(out).value();
     CHECK(result.left_out[2].count == 5);
@@ -102,10 +102,10 @@ TEST_CASE("corpus: a .jsonl has texts or the numbers of tokens; other lines are 
         const MeasureStatistics& entropy = head[HeadMeasure::entropy];
         CHECK(entropy.texts == 3);
         CHECK(entropy.least->text->number == 0);
-        CHECK(entropy.least->text->words == "abba c");
+        CHECK(entropy.least->text->text == "abba c");
         CHECK(*entropy.deviation() < 1e-6);
     }
-    CHECK(says(bytes_of_file(out), R"("text":0,"file":)"));
+    CHECK(contains(bytes_of_file(out), R"("text":0,"file":)"));
 }
 
 TEST_CASE("corpus: a text that was given as numbers of tokens is read by them again") {
@@ -145,27 +145,27 @@ TEST_CASE("corpus: weights that are NaN are named, and in no statistic") {
     std::ofstream(scratch.at("t.txt")) << "abba\nac\nab b\ncc\n";
     const Ran ran = succeeds(
         {"heads", folder.string(), "--texts", scratch.at("t.txt"), "-o", scratch.at("o.npz")});
-    CHECK(says(ran.out, "over 2 texts, "));
-    CHECK(says(ran.out, "2 texts whose weights are not finite, left out: 1, 3\n"));
+    CHECK(contains(ran.out, "over 2 texts, "));
+    CHECK(contains(ran.out, "2 texts whose weights are not finite, left out: 1, 3\n"));
 }
 
 TEST_CASE("corpus: what was kept is gone on from, and that of another job is refused") {
     const Corpus corpus;
     const std::string whole = corpus.heads("whole.npz");
-    const std::string out = corpus.scratch.at("out.npz"), kept = out + ".partial";
+    const std::string out = corpus.scratch.at("out.npz"), retained = out + ".partial";
     // a part of it under the name of what is kept
-    std::filesystem::rename(corpus.heads("p.jsonl", {"--part", "2/3"}), kept);
+    std::filesystem::rename(corpus.heads("p.jsonl", {"--part", "2/3"}), retained);
     const Ran ran = succeeds({"heads", corpus.model, "--texts", corpus.texts, "-o", out});
-    CHECK(says(ran.err, "63 texts are kept in " + kept));
+    CHECK(contains(ran.err, "63 texts are kept in " + retained));
     CHECK(bytes_of_file(out) == bytes_of_file(whole));
-    CHECK_FALSE(std::filesystem::exists(kept));
-    std::filesystem::rename(corpus.heads("q.jsonl", {"--batch", "4"}), kept);
-    check_refused({"heads", corpus.model, "--texts", corpus.texts, "-o", out}, kept + " is of");
-    std::filesystem::rename(corpus.heads("p.jsonl", {"--part", "0/2"}), kept);
+    CHECK_FALSE(std::filesystem::exists(retained));
+    std::filesystem::rename(corpus.heads("q.jsonl", {"--batch", "4"}), retained);
+    check_refused({"heads", corpus.model, "--texts", corpus.texts, "-o", out}, retained + " is of");
+    std::filesystem::rename(corpus.heads("p.jsonl", {"--part", "0/2"}), retained);
     check_refused({"heads", corpus.model, "--texts", corpus.texts, "--part", "1/2", "-o", out},
                   "another --part");
-    const std::string of_part = bytes_of_file(kept);
-    for (const auto& [ranges, words] :
+    const std::string of_part = bytes_of_file(retained);
+    for (const auto& [ranges, text] :
          {std::pair{"[0,9000000000000000000]", "is not as it was written"},
           std::pair{"[64,64]", "is not as it was written"},
           std::pair{"[-1,64]", "is not as it was written"},
@@ -173,12 +173,12 @@ TEST_CASE("corpus: what was kept is gone on from, and that of another job is ref
         std::string forged = of_part;
         const std::size_t at = forged.find("\"ranges\":[") + 10;
         forged.replace(at, forged.find("]]", at) + 1 - at, ranges);
-        std::ofstream(kept) << forged;
+        std::ofstream(retained) << forged;
         check_refused({"heads", corpus.model, "--texts", corpus.texts, "--part", "0/2", "-o", out},
-                      words);
+                      text);
     }
-    std::filesystem::remove(kept);
-    std::filesystem::rename(corpus.heads("r.jsonl"), kept);
+    std::filesystem::remove(retained);
+    std::filesystem::rename(corpus.heads("r.jsonl"), retained);
     std::ofstream(corpus.texts, std::ios::app) << "abc\n";
     check_refused({"heads", corpus.model, "--texts", corpus.texts, "-o", out}, "other texts");
 }
@@ -187,15 +187,15 @@ TEST_CASE("corpus: the table, CSV, and what is refused") {
     const Corpus corpus;
     const Arguments begin{"heads", corpus.model, "--texts", corpus.texts};
     const Ran table = succeeds(joined(begin, {"--sort", "previous"}));
-    CHECK(says(table.out, "layer head"));
-    CHECK(says(table.out, "±"));
+    CHECK(contains(table.out, "layer head"));
+    CHECK(contains(table.out, "±"));
     const std::string csv = succeeds(joined(begin, {"-o", "-"})).out;
     CHECK(std::count(csv.begin(), csv.end(), '\n') >= 1 + 6 * 10);
     CHECK(csv.starts_with("layer,head,measure,texts,mean,std,min,min_text,min_words,"));
     CHECK(bytes_of_file(corpus.heads("c.csv")) == csv);
     struct Row {
         Arguments more;
-        std::string says;
+        std::string contains;
     };
     const Row rows[] = {{{"--part", "3/3"}, "--part is '3/3'; expected I/N"},
                         {{"--part", "1"}, "--part is '1'"},
@@ -208,7 +208,7 @@ TEST_CASE("corpus: the table, CSV, and what is refused") {
                         {{"--causal"}, "--causal is given with --texts"},
                         {{"-o", corpus.scratch.at("x.txt")}, ".npz"},
                         {{"-o", corpus.texts}, ".npz"}};
-    for (const Row& row : rows) check_refused(joined(begin, row.more), row.says);
+    for (const Row& row : rows) check_refused(joined(begin, row.more), row.contains);
     check_refused({"heads", corpus.model, "--text", "a", "--part", "0/2"}, "--texts");
     check_refused({"heads", corpus.model, "--texts", corpus.scratch.at("no.txt")}, "no.txt");
     for (const std::string& other : {corpus.model, std::string("/dev/null")})
@@ -236,13 +236,13 @@ TEST_CASE("corpus: a result opens in Heads with its model; without it the table 
         CHECK(model->path == corpus.model);
         std::size_t shortest = model->text.size() + 1;
         bool shown = false;
-        const CorpusResult kept = read_corpus(path).value();
-        for (const CorpusHead& head : kept.heads)
+        const CorpusResult retained = read_corpus(path).value();
+        for (const CorpusHead& head : retained.heads)
             for (const MeasureStatistics& of : head.measures)
                 for (const auto& extreme : {of.least, of.most})
                     if (extreme) {
-                        shortest = std::min(shortest, extreme->text->words.size());
-                        shown |= extreme->text->words == model->text;
+                        shortest = std::min(shortest, extreme->text->text.size());
+                        shown |= extreme->text->text == model->text;
                     }
         CHECK(shown);
         CHECK(model->text.size() == shortest);
@@ -253,8 +253,9 @@ TEST_CASE("corpus: a result opens in Heads with its model; without it the table 
         CHECK(alone.document->no_attention == "the model " + corpus.model + " is not here");
         std::filesystem::rename(moved, corpus.model);
         std::ofstream(std::filesystem::path(corpus.model) / "merges.txt", std::ios::app) << "\n";
-        CHECK(says(text_of(files::opener(backends())(view::OpenRequest{path}, {}).value().notes),
-                   "is another model than the one that was measured, or has changed"));
+        CHECK(
+            contains(text_of(files::opener(backends())(view::OpenRequest{path}, {}).value().notes),
+                     "is another model than the one that was measured, or has changed"));
     }
 }
 
@@ -275,7 +276,7 @@ TEST_CASE("corpus: a session finds it where both were moved, and it opens with a
     const auto damaged = files::opener(backends())(view::OpenRequest{path}, {}).value();
     CHECK(view::heads_look(*damaged.session).corpus == path);
     CHECK(text_of(damaged.notes).starts_with("no text can be read: "));
-    CHECK(says(text_of(damaged.notes), "model.safetensors"));
+    CHECK(contains(text_of(damaged.notes), "model.safetensors"));
 }
 
 TEST_CASE("corpus: where no text could be measured it fails and says why; a part may have none") {

@@ -126,9 +126,9 @@ TEST_CASE_FIXTURE(Files, "inputs in one file and right results in another are eq
     const std::string b = results_of(in, causal_spec()).write(scratch, "out.npz");
     const Ran ran = succeeds({"diff", a, b, "--causal"});
     CHECK(last_line(ran.out) == "equal within tolerance: 7 arrays");
-    CHECK(says(ran.out, "options: causal"));
-    CHECK(says(ran.out, b + ", compared with the reference"));
-    CHECK(!says(ran.out, "diagnosis"));
+    CHECK(contains(ran.out, "options: causal"));
+    CHECK(contains(ran.out, b + ", compared with the reference"));
+    CHECK(!contains(ran.out, "diagnosis"));
     CHECK(command({"diff", b, a, "--causal"}).code == 0);  // in either order
 }
 
@@ -148,12 +148,12 @@ TEST_CASE_FIXTURE(Files, "what went wrong is named, with by how much, and the ve
     const std::string a = inputs_of(in).write(scratch, "in.npz");
     const std::string b = results_of(in, unscaled).write(scratch, "out.npz");
     const Ran ran = ends(1, {"diff", a, b, "--causal"});
-    CHECK(says(ran.out, "scaled is the first that differs"));
-    CHECK(says(ran.out, "worst cell  scaled["));
-    CHECK(says(ran.out, "scale: the scores are scaled wrongly"));
-    CHECK(says(ran.out, "left out: scores times 1 instead of 0.353553 = 1/√8"));
-    CHECK(says(ran.out, "all within tolerance"));
-    CHECK(says(ran.out, "reported: maxtext#3138, transformers#31891"));
+    CHECK(contains(ran.out, "scaled is the first that differs"));
+    CHECK(contains(ran.out, "worst cell  scaled["));
+    CHECK(contains(ran.out, "scale: the scores are scaled wrongly"));
+    CHECK(contains(ran.out, "left out: scores times 1 instead of 0.353553 = 1/√8"));
+    CHECK(contains(ran.out, "all within tolerance"));
+    CHECK(contains(ran.out, "reported: maxtext#3138, transformers#31891"));
     CHECK(last_line(ran.out) ==
           fmt::format(
               "different: 6 of 7 arrays beyond tolerance; {}: the scores are scaled wrongly", b));
@@ -185,11 +185,12 @@ TEST_CASE_FIXTURE(Files, "without inputs B is compared with A, and nothing is di
     const std::string b = results_of(in, causal_spec()).write(scratch, "b.npz");
     CHECK(command({"diff", a, a}).code == 0);
     const Ran ran = ends(1, {"diff", a, b});
-    CHECK(says(ran.out, "no inputs (Q and K, or X)"));
-    CHECK(says(ran.out,
-               "no weight stands right of the diagonal: the support of a causal mask, which the "
-               "options do not name"));
-    CHECK(says(last_line(ran.out), "no inputs to find the cause with"));
+    CHECK(contains(ran.out, "no inputs (Q and K, or X)"));
+    CHECK(
+        contains(ran.out,
+                 "no weight stands right of the diagonal: the support of a causal mask, which the "
+                 "options do not name"));
+    CHECK(contains(last_line(ran.out), "no inputs to find the cause with"));
 }
 
 TEST_CASE_FIXTURE(
@@ -201,11 +202,11 @@ TEST_CASE_FIXTURE(
     const std::string a = both.write(scratch, "a.npz");
     const std::string b = results_of(in, {}).write(scratch, "b.npz");
     const Ran ran = command({"diff", a, b, "--causal"});
-    CHECK(says(ran.out, fmt::format("{} is checked, {} is what is expected", b, a)));
-    CHECK(says(ran.out, "diagnosis of " + b));
-    CHECK(!says(ran.out, "diagnosis of " + a));
+    CHECK(contains(ran.out, fmt::format("{} is checked, {} is what is expected", b, a)));
+    CHECK(contains(ran.out, "diagnosis of " + b));
+    CHECK(!contains(ran.out, "diagnosis of " + a));
     const Ran swapped = ends(1, {"diff", b, a, "--causal"});
-    CHECK(says(swapped.out, "diagnosis of " + b));
+    CHECK(contains(swapped.out, "diagnosis of " + b));
     succeeds({"diff", b, b, "--causal"});
 }
 
@@ -225,7 +226,7 @@ TEST_CASE_FIXTURE(OnDisk, "an own trace of weights brings its sinks") {
     const std::string out = scratch.at("out.npz");
     succeeds({"trace", in, "-o", out, "--keep", "scores,weights"});
     const Ran ran = succeeds({"diff", out});
-    CHECK(says(ran.out, ", as with a sink or dropout"));
+    CHECK(contains(ran.out, ", as with a sink or dropout"));
 }
 
 TEST_CASE_FIXTURE(
@@ -235,14 +236,14 @@ TEST_CASE_FIXTURE(
     const std::string a = inputs_of(in).write(scratch, "in.npz"), b = scratch.at("out.npz");
     succeeds({"trace", a, "-o", b, "--causal", "--window", "2"});
     const std::string note = "note: the options are those of " + b + "\n";
-    CHECK(says(succeeds({"diff", a, b}).err, note));
-    CHECK(says(succeeds({"diff", b, a}).err, note));
-    CHECK_FALSE(says(succeeds({"diff", a, b, "--causal", "--window", "2"}).err, "options are"));
+    CHECK(contains(succeeds({"diff", a, b}).err, note));
+    CHECK(contains(succeeds({"diff", b, a}).err, note));
+    CHECK_FALSE(contains(succeeds({"diff", a, b, "--causal", "--window", "2"}).err, "options are"));
     const std::string other = scratch.at("other.npz");
     succeeds({"trace", a, "-o", other, "--block", "3"});
     const Ran ran = ends(1, {"diff", other, b});
-    CHECK(says(ran.err, b + " says other options (causal=top-left, window=2) than " + other +
-                            " (block=3), which are taken"));
+    CHECK(contains(ran.err, b + " says other options (causal=top-left, window=2) than " + other +
+                                " (block=3), which are taken"));
 }
 
 TEST_CASE_FIXTURE(
@@ -255,8 +256,8 @@ TEST_CASE_FIXTURE(
         return add_gradients(arrays, gradients).write(scratch, "out.npz");
     };
     const Trace right = gradients_of(in, causal_spec(), d_o);
-    const Ran fine = succeeds({"diff", a, written(right), "--causal"});
-    CHECK(last_line(fine.out) == "equal within tolerance: 3 arrays");
+    const Ran valid = succeeds({"diff", a, written(right), "--causal"});
+    CHECK(last_line(valid.out) == "equal within tolerance: 3 arrays");
     AttentionSpec unscaled = causal_spec();
     unscaled.scale = ScaleKind::none;
     const std::pair<AttentionSpec, std::string> faults[] = {{{}, "mask_dropped"},
@@ -268,8 +269,8 @@ TEST_CASE_FIXTURE(
     Trace off = right;
     off[Stage::k](0, 1, 2, 3) += 0.05F;
     const Ran ran = ends(1, {"diff", a, written(off), "--causal"});
-    CHECK(says(ran.out, "worst cell  d_k[0, 1, 2, 3]"));
-    CHECK(says(last_line(ran.out), "different: 1 of 3 arrays beyond tolerance"));
+    CHECK(contains(ran.out, "worst cell  d_k[0, 1, 2, 3]"));
+    CHECK(contains(last_line(ran.out), "different: 1 of 3 arrays beyond tolerance"));
     // without dO only two files can be compared
     const std::string plain = inputs_of(in).write(scratch, "plain.npz");
     check_refused({"diff", plain, written(right), "--causal"},
@@ -301,15 +302,16 @@ TEST_CASE_FIXTURE(Files, "a trace keeps where gradients start") {
               "1"});
     const Ran all =
         succeeds({"diff", golden("two_heads.npz"), once, "--heads", "2", "--kv-heads", "1"});
-    for (const char* key : {"d_x_kv ", "d_w_o ", "d_b_q ", "d_output "}) CHECK(says(all.out, key));
+    for (const char* key : {"d_x_kv ", "d_w_o ", "d_b_q ", "d_output "})
+        CHECK(contains(all.out, key));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "weights alone: what they can show is said, and only that") {
     const Tensor weights = attend(some_inputs(), causal_spec()).value()[Stage::weights];
     const std::string right = Arrays().add("weights", weights).write(scratch, "right.npz");
-    const Ran fine = succeeds({"diff", right, "--causal"});
+    const Ran valid = succeeds({"diff", right, "--causal"});
     CHECK(
-        last_line(fine.out) ==
+        last_line(valid.out) ==
         "nothing wrong that these arrays alone can show: add Q, K (and V) to check their numbers");
     ends(1, {"diff", right, "--causal", "--window", "2"});
     const Ran dropped = ends(1, {"diff", right, "--block", "3", "--causal", "--json"});
@@ -327,7 +329,7 @@ TEST_CASE_FIXTURE(Files, "Q and K without V check scores and weights") {
     CHECK(command({"diff", arrays.write(scratch, "a.npz")}).code == 0);
     arrays.add("context", attend(in, spec).value()[Stage::context]);
     const Ran ran = succeeds({"diff", arrays.write(scratch, "b.npz")});
-    CHECK(says(ran.out, "compared with nothing: context"));
+    CHECK(contains(ran.out, "compared with nothing: context"));
     CHECK(command({"diff", arrays.write(scratch, "b.npz"), "--causal"}).code == 1);
     // as wide as a value is where there is none
     const Inputs narrow = test::normal_inputs({1, 2, 5, 1});
@@ -343,8 +345,8 @@ TEST_CASE_FIXTURE(Files, "a tolerance may be given, and must be a number") {
     Arrays arrays = inputs_of(in).add("context", trace[Stage::context]);
     const std::string path = arrays.write(scratch, "a.npz");
     const Ran ran = ends(1, {"diff", path});
-    CHECK(says(ran.out, "context[0, 1, 2, 3]"));
-    CHECK(says(last_line(ran.out), "no known fault explains it"));
+    CHECK(contains(ran.out, "context[0, 1, 2, 3]"));
+    CHECK(contains(last_line(ran.out), "no known fault explains it"));
     CHECK(command({"diff", path, "--tolerance", "0.02"}).code == 0);
     CHECK(command({"diff", path, "--tolerance", "0.001"}).code == 1);
     check_refused({"diff", path, "--tolerance", "much"},
@@ -358,7 +360,7 @@ TEST_CASE_FIXTURE(OnDisk, "the dtype of an array decides its tolerance, and --to
     const Tensor context = attend(in, {}).value()[Stage::context];
     const std::string narrow = write_bf16(scratch, in, context);
     const Ran right = succeeds({"diff", narrow});
-    CHECK(says(right.err, "context is bf16: its tolerance is that of bf16"));
+    CHECK(contains(right.err, "context is bf16: its tolerance is that of bf16"));
     CHECK(command({"diff", narrow, "--tolerance", "1e-6"}).code == 1);
     const std::string wide =
         inputs_of(in).add("context", as_bf16(context)).write(scratch, "wide.npz");
@@ -376,9 +378,9 @@ TEST_CASE_FIXTURE(Files, "a NaN is the worst cell, and the extent of the error i
     context(0, 1, 2, 3) = std::numeric_limits<float>::quiet_NaN();
     const std::string path = inputs_of(in).add("context", context).write(scratch, "a.npz");
     const Ran ran = ends(1, {"diff", path});
-    CHECK(says(ran.out, "worst cell  context[0, 1, 2, 3]  nan, expected "));
-    CHECK(says(ran.out,
-               "  where       columns 2–3 of 2 of 12 rows, from row 1 to 2, of every head\n"));
+    CHECK(contains(ran.out, "worst cell  context[0, 1, 2, 3]  nan, expected "));
+    CHECK(contains(ran.out,
+                   "  where       columns 2–3 of 2 of 12 rows, from row 1 to 2, of every head\n"));
     const json array = json::parse(command({"diff", path, "--json"}).out)["arrays"][0];
     CHECK(array["errors"]["worst"]["index"] == json{0, 1, 2, 3});
     CHECK(array["extent"] == "columns 2–3 of 2 of 12 rows, from row 1 to 2, of every head");
@@ -387,7 +389,7 @@ TEST_CASE_FIXTURE(Files, "a NaN is the worst cell, and the extent of the error i
     for (Index h = 0; h < 2; ++h)
         for (Index d = 0; d < 8; ++d) zeros(0, h, 4, d) = zeros(0, h, 5, d) = 0.0F;
     const std::string cut = inputs_of(in).add("context", zeros).write(scratch, "b.npz");
-    CHECK(says(ends(1, {"diff", cut}).out, "  where       rows 4–5 of every head, all 0\n"));
+    CHECK(contains(ends(1, {"diff", cut}).out, "  where       rows 4–5 of every head, all 0\n"));
 }
 
 TEST_CASE_FIXTURE(Files, "results with tokens before heads: the layout is proposed") {
@@ -402,17 +404,18 @@ TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit
     const Trace trace = attend(some_inputs(), causal_spec(), "staged").value();
     Arrays arrays =
         Arrays().add("masked", trace[Stage::masked]).add("weights", trace[Stage::weights]);
-    const Ran fine = succeeds({"diff", arrays.write(scratch, "a.npz"), "--causal"});
-    CHECK(says(fine.out, "weights are softmax(masked) of the masked scores"));
+    const Ran valid = succeeds({"diff", arrays.write(scratch, "a.npz"), "--causal"});
+    CHECK(contains(valid.out, "weights are softmax(masked) of the masked scores"));
     Tensor swapped = trace[Stage::weights];
     std::swap(swapped(0, 1, 3, 0), swapped(0, 1, 3, 1));
     const std::string path = Arrays()
                                  .add("masked", trace[Stage::masked])
                                  .add("weights", swapped)
                                  .write(scratch, "b.npz");
-    CHECK(says(ends(1, {"diff", path, "--causal"}).out,
-               "1 of 12 rows of weights are not softmax(masked) of the masked scores beside them: "
-               "row [0, 1, 3] holds "));
+    CHECK(contains(
+        ends(1, {"diff", path, "--causal"}).out,
+        "1 of 12 rows of weights are not softmax(masked) of the masked scores beside them: "
+        "row [0, 1, 3] holds "));
 }
 
 TEST_CASE_FIXTURE(Files, "what cannot be compared is refused by name") {
@@ -441,8 +444,8 @@ TEST_CASE_FIXTURE(OnDisk, "an array that one file alone has is named") {
     const std::string b =
         Arrays().add("weights", weights).add("extra", weights).write(scratch, "b.npz");
     const Ran ran = succeeds({"diff", a, b});
-    CHECK(says(ran.out, fmt::format("compared with nothing: scores of {}", a)));
-    CHECK(says(ran.out, fmt::format("compared with nothing: extra of {}", b)));
+    CHECK(contains(ran.out, fmt::format("compared with nothing: scores of {}", a)));
+    CHECK(contains(ran.out, fmt::format("compared with nothing: extra of {}", b)));
 }
 
 TEST_CASE_FIXTURE(Files, "a layer of several is chosen") {
@@ -460,6 +463,6 @@ TEST_CASE("the page of diff lists every fault with its source") {
     const std::string text((std::istreambuf_iterator<char>(page)), {});
     for (const auto& table : {verify::fault_table(), verify::backward_fault_table()})
         for (const verify::Fault& fault : table)
-            CHECK(says(text, fmt::format("| `{}` | {} | {} | {} |", fault.key, fault.words,
-                                         fault.remedy, fault.source)));
+            CHECK(contains(text, fmt::format("| `{}` | {} | {} | {} |", fault.key, fault.text,
+                                             fault.remedy, fault.source)));
 }

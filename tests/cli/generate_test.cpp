@@ -14,8 +14,8 @@ using namespace attn;
 
 namespace {
 
-nlohmann::json json_from(const Arguments& words) {
-    return nlohmann::json::parse(succeeds(words).out);
+nlohmann::json json_from(const Arguments& arguments) {
+    return nlohmann::json::parse(succeeds(arguments).out);
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ TEST_CASE_FIXTURE(test::WithGpt2,
     const Ran ran = written("3");
     CHECK(ran.out.starts_with("abba c"));
     CHECK(ran.out.ends_with("\n"));
-    CHECK(says(ran.err, "5 tokens read in "));
-    CHECK(says(ran.err, "then 8 chosen"));
+    CHECK(contains(ran.err, "5 tokens read in "));
+    CHECK(contains(ran.err, "then 8 chosen"));
     CHECK(ran.out == written("3").out);
     const auto ids = [&](const std::string& seed) {
         return json_from({"generate", folder, "--text", "abba c", "--tokens", "8", "--seed", seed,
@@ -65,9 +65,9 @@ TEST_CASE_FIXTURE(test::WithGpt2,
     const Ran lines =
         succeeds({"generate", folder, "--text", "abba c", "--tokens", "2", "--candidates", "2"});
     CHECK(std::count(lines.out.begin(), lines.out.end(), '\n') == 2);
-    CHECK(says(lines.out, "50 kept:"));
+    CHECK(contains(lines.out, "50 kept:"));
     const Ran long_one = succeeds({"generate", folder, "--text", "abba c", "--tokens", "99"});
-    CHECK(says(long_one.err, "--tokens is 99, but the model reads at most 16 tokens"));
+    CHECK(contains(long_one.err, "--tokens is 99, but the model reads at most 16 tokens"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "generate: a token of eos_token_id, one or of a list, ends the text") {
@@ -78,20 +78,20 @@ TEST_CASE_FIXTURE(OnDisk, "generate: a token of eos_token_id, one or of a list, 
         std::ofstream(folder / "config.json") << config;
         return must(Model::open(folder)).config().end_tokens;
     };
-    const Arguments words{"generate", folder.string(), "--text", "abba c", "--tokens",
-                          "6",        "--temperature", "0",      "--json"};
+    const Arguments arguments{"generate", folder.string(), "--text", "abba c", "--tokens",
+                              "6",        "--temperature", "0",      "--json"};
     CHECK(with(49) == std::vector<Index>{49});
     CHECK(with({-1, 7}) == std::vector<Index>{7});
     CHECK(with(nullptr).empty());
-    const auto all = json_from(words)["steps"];
+    const auto all = json_from(arguments)["steps"];
     REQUIRE(all.size() == 6);
     const auto third = all[2]["id"].get<Index>();
     std::size_t first = 0;
     while (all[first]["id"] != third) ++first;
     with({third});
-    const Ran ran = succeeds(words);
+    const Ran ran = succeeds(arguments);
     CHECK(nlohmann::json::parse(ran.out)["steps"].size() == first + 1);
-    CHECK(says(ran.err, "ends the text"));
+    CHECK(contains(ran.err, "ends the text"));
 }
 
 TEST_CASE_FIXTURE(test::WithGpt2, "generate: the file has the rows of trace, and opens") {
@@ -122,8 +122,8 @@ TEST_CASE_FIXTURE(test::WithGpt2, "generate: the file has the rows of trace, and
 }
 
 TEST_CASE_FIXTURE(test::WithGpt2, "generate: what cannot be is named with its value") {
-    const auto refused = [&](const Arguments& more, const std::string& words) {
-        check_refused(joined({"generate", folder, "--text", "ab"}, more), words);
+    const auto refused = [&](const Arguments& more, const std::string& text) {
+        check_refused(joined({"generate", folder, "--text", "ab"}, more), text);
     };
     refused({"--temperature", "-1"}, "--temperature is -1; expected a number from 0 to 1e18");
     refused({"--temperature", "warm"}, "--temperature is 'warm'; expected a number");
@@ -155,12 +155,13 @@ TEST_CASE_FIXTURE(test::WithGpt2,
     CHECK(sum == doctest::Approx(expected).epsilon(1e-4));
     CHECK(json["layers"].size() == 3);
     const Ran table = succeeds(asked);
-    CHECK(says(table.out, "logit of ab (#2) − logit of c (#4)"));
-    CHECK(says(table.out, "layer 1"));
-    CHECK(says(table.out, "head 2"));
+    CHECK(contains(table.out, "logit of ab (#2) − logit of c (#4)"));
+    CHECK(contains(table.out, "layer 1"));
+    CHECK(contains(table.out, "head 2"));
     for (const auto& layer : json["layers"])
-        CHECK(says(table.out, fmt::format("{:>9} {:>7}  ", view::percent(layer["p"].get<double>()),
-                                          layer["rank"].get<Index>())));
+        CHECK(contains(table.out,
+                       fmt::format("{:>9} {:>7}  ", view::percent(layer["p"].get<double>()),
+                                   layer["rank"].get<Index>())));
     const auto off = json_from(joined(asked, {"--off", "1.0", "--json"}));
     CHECK(off["logit_with_every_head"] == json["logit"]);
     CHECK(off["logit"] != json["logit"]);

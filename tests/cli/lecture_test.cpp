@@ -8,10 +8,10 @@ using namespace attn;
 
 namespace {
 
-cli::DesktopOptions window_of(const Arguments& words) {
-    std::ostringstream said;
-    CHECK(command(words).code == -1);
-    auto options = cli::parse_desktop(words, {said, said});
+cli::DesktopOptions window_of(const Arguments& arguments) {
+    std::ostringstream output;
+    CHECK(command(arguments).code == -1);
+    auto options = cli::parse_desktop(arguments, {output, output});
     REQUIRE(std::holds_alternative<cli::DesktopOptions>(options));
     return std::get<cli::DesktopOptions>(options);
 }
@@ -32,7 +32,7 @@ TEST_CASE("lecture: notes go to standard output or a file, the name alone is the
     CHECK(notes.starts_with("# "));
     CHECK(succeeds({"lecture", "attention", "--notes", "-o", path}).out.empty());
     CHECK(read_text_file(path).value() == notes);
-    CHECK(says(succeeds({"lecture", "--list"}).out, "attention "));
+    CHECK(contains(succeeds({"lecture", "--list"}).out, "attention "));
     CHECK(window_of({"lecture", "attention", "--theme", "light"}).start.lecture == "attention");
     const auto start = read_start(window_of({"lecture", "attention"}).start);
     REQUIRE(start);
@@ -48,8 +48,8 @@ TEST_CASE("lecture: what cannot be is refused by name") {
     check_refused({"lecture", "atention", "--notes"}, "no lecture 'atention'; did you mean");
     check_refused({"lecture", "attention", "--notes", "-o", "x.pdf"}, "ends in .md");
     check_refused({"lecture", "attention", "--list"}, "expected it alone");
-    CHECK(says(read_start(window_of({"lecture", "attic"}).start).error().text(),
-               "there is no lecture 'attic'"));
+    CHECK(contains(read_start(window_of({"lecture", "attic"}).start).error().text(),
+                   "there is no lecture 'attic'"));
 }
 
 TEST_CASE("a state that was copied opens in place of a file; a broken one is bad input") {

@@ -45,10 +45,10 @@ TEST_CASE("the man page has every option of every subcommand") {
         REQUIRE(options.contains("--help"));
         for (const std::string& option : options) {
             CAPTURE(option);
-            CHECK(says(part, escaped(option)));
+            CHECK(contains(part, escaped(option)));
         }
     }
-    CHECK(says(section(ran.out, ".SS attnscope trace"), "\\fB\\-o\\fR, \\fB\\-\\-output\\fR"));
+    CHECK(contains(section(ran.out, ".SS attnscope trace"), "\\fB\\-o\\fR, \\fB\\-\\-output\\fR"));
 }
 
 TEST_CASE("the man page has the options of the window") {
@@ -58,7 +58,7 @@ TEST_CASE("the man page has the options of the window") {
     REQUIRE(options.contains("--journal"));
     for (const std::string& option : options) {
         CAPTURE(option);
-        CHECK(says(part, escaped(option)));
+        CHECK(contains(part, escaped(option)));
     }
 }
 
@@ -74,5 +74,5 @@ TEST_CASE("the man page has the sections of its kind, in their order") {
     }
     CHECK(page.starts_with(".TH ATTNSCOPE 1 "));
     for (const char* code : {"\\fB0\\fR", "\\fB1\\fR", "\\fB2\\fR", "\\fB128 + N\\fR"})
-        CHECK(says(section(page, ".SH EXIT STATUS"), code));
+        CHECK(contains(section(page, ".SH EXIT STATUS"), code));
 }

@@ -21,7 +21,7 @@ namespace {
 
 /// The window's state once it has read what it starts with.
 view::AppState started(cli::StartOptions& options) {
-    REQUIRE(cli::settle_start(options, {}));
+    REQUIRE(cli::resolve_start(options, {}));
     auto start = must(read_start(options));
     view::play(start.state, start.actions, start.open);
     return start.state;
@@ -78,8 +78,8 @@ TEST_CASE_FIXTURE(WithGpt2, "every layer of a text is saved, with its tokens and
     const std::string target = scratch.at("out.npz");
     const Ran ran = succeeds({"trace", "--model", folder, "--text", "abba c", "-o", target});
     CHECK(ran.err.empty());
-    CHECK(says(ran.out, "GPT-2: 2 layers, 3 heads, width 24; 5 tokens"));
-    CHECK(says(ran.out, "  ab b a ▁ c\n"));
+    CHECK(contains(ran.out, "GPT-2: 2 layers, 3 heads, width 24; 5 tokens"));
+    CHECK(contains(ran.out, "  ab b a ▁ c\n"));
     const auto likely = ran.out.substr(ran.out.find("next token:"));
     CHECK(std::ranges::count(likely, '%') == 5);
     const Npz out = read_npz(target).value();
@@ -153,15 +153,15 @@ TEST_CASE_FIXTURE(
         "tie_word_embeddings":false})";
     const Ran ran = succeeds({"trace", "--model", folder, "--text", "abba c", "-o",
                               scratch.at("out.npz"), "--off", "0.1"});
-    CHECK(says(ran.out + ran.err, "it predicts no tokens: there is no 'lm_head.weight'"));
-    CHECK(says(ran.out, "the model has no output to compare"));
-    CHECK_FALSE(says(ran.out, "next token"));
+    CHECK(contains(ran.out + ran.err, "it predicts no tokens: there is no 'lm_head.weight'"));
+    CHECK(contains(ran.out, "the model has no output to compare"));
+    CHECK_FALSE(contains(ran.out, "next token"));
     CHECK_FALSE(read_npz(scratch.at("out.npz")).value().arrays.contains("logits"));
 }
 
 TEST_CASE_FIXTURE(WithGpt2, "what does not go with --model is refused by its name") {
-    const auto refused = [&](const Arguments& more, const std::string& words) {
-        check_refused(joined({"trace"}, more), words);
+    const auto refused = [&](const Arguments& more, const std::string& text) {
+        check_refused(joined({"trace"}, more), text);
     };
     refused({"--model", folder, "-o", "o.npz"},
             "--model has no --text; expected the text it reads");
@@ -186,9 +186,9 @@ TEST_CASE_FIXTURE(
     const Ran ran = succeeds(
         {"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png", "-o", target});
     CHECK(ran.err.empty());
-    CHECK(says(ran.out, "ViT: 2 layers, 3 heads, width 24; 10 tokens"));
-    CHECK(says(ran.out, "image.png: CLS and 3 × 3 patches of 4 × 4 pixels\n"));
-    CHECK(says(ran.out, "  class: violin 69.9 %; cat 21.7 %; dog 4.3 %; "));
+    CHECK(contains(ran.out, "ViT: 2 layers, 3 heads, width 24; 10 tokens"));
+    CHECK(contains(ran.out, "image.png: CLS and 3 × 3 patches of 4 × 4 pixels\n"));
+    CHECK(contains(ran.out, "  class: violin 69.9 %; cat 21.7 %; dog 4.3 %; "));
     const Npz out = read_npz(target).value();
     CHECK(std::get<std::vector<std::string>>(out.arrays.at("tokens").values) ==
           std::vector<std::string>{"CLS", "0,0", "0,1", "0,2", "1,0", "1,1", "1,2", "2,0", "2,1",
@@ -207,15 +207,15 @@ TEST_CASE_FIXTURE(
     CHECK(floats(out, "logits")[4] == doctest::Approx(2.04553).epsilon(1e-5));
     const Ran off = succeeds({"trace", "--model", kVitFolder, "--image", kVitFolder + "/image.png",
                               "-o", target, "--off", "0.1"});
-    CHECK(says(off.out, "  class: violin 69.9 % -> "));
+    CHECK(contains(off.out, "  class: violin 69.9 % -> "));
 }
 
 TEST_CASE_FIXTURE(OnDisk,
                   "an image is for a model that reads images, a text for one that reads texts") {
     const std::string gpt2 = gpt2_folder(scratch).string();
     const std::string image = kVitFolder + "/image.png";
-    const auto refused = [&](const Arguments& more, const std::string& words) {
-        check_refused(joined({"trace", "-o", scratch.at("o.npz")}, more), words);
+    const auto refused = [&](const Arguments& more, const std::string& text) {
+        check_refused(joined({"trace", "-o", scratch.at("o.npz")}, more), text);
     };
     refused(
         {"--model", kVitFolder, "--text", "a cat"},
@@ -234,7 +234,7 @@ TEST_CASE_FIXTURE(OnDisk,
     check_refused({"heads", kVitFolder, "--text", "a", "--image", image},
                   "--text 'a' and --image '" + image + "'; expected one of the two");
     const Ran ran = succeeds({"heads", kVitFolder, "--image", image});
-    CHECK(says(ran.out, "entropy"));
+    CHECK(contains(ran.out, "entropy"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "--text opens the window or render over what a model reads") {
@@ -286,13 +286,13 @@ TEST_CASE_FIXTURE(
         CHECK(kl[3 + head] > 0.0F);
         CHECK(change[3 + head] == doctest::Approx(most));
     }
-    CHECK(says(ran.out, "interventions: --off 0.1 --off 0.2\n"));
-    CHECK(says(ran.out, "next token: "));
-    CHECK(says(ran.out, "nats"));
+    CHECK(contains(ran.out, "interventions: --off 0.1 --off 0.2\n"));
+    CHECK(contains(ran.out, "next token: "));
+    CHECK(contains(ran.out, "nats"));
     for (const char* line : {"\n      1     0 ", "\n      1     1 ", "\n      1     2 "})
-        CHECK(says(ran.out, line));
-    CHECK_FALSE(says(ran.out, "\n      0     0 "));
-    CHECK(says(traced_model(folder, {"--off", "1.0"}).ran.out, "no head comes later"));
+        CHECK(contains(ran.out, line));
+    CHECK_FALSE(contains(ran.out, "\n      0     0 "));
+    CHECK(contains(traced_model(folder, {"--off", "1.0"}).ran.out, "no head comes later"));
 }
 
 TEST_CASE_FIXTURE(WithGpt2,
@@ -303,9 +303,9 @@ TEST_CASE_FIXTURE(WithGpt2,
     const std::size_t first = 25 + 15;
     CHECK(std::vector<float>(weights.begin() + first, weights.begin() + first + 5) ==
           std::vector<float>{0.5F, 0.0F, 0.25F, 0.25F, 0.0F});
-    CHECK(says(ran.out, "\n      0     1 "));  // its own row, and every later head
-    CHECK(says(ran.out, "\n      1     2 "));
-    CHECK_FALSE(says(ran.out, "\n      0     2 "));
+    CHECK(contains(ran.out, "\n      0     1 "));  // its own row, and every later head
+    CHECK(contains(ran.out, "\n      1     2 "));
+    CHECK_FALSE(contains(ran.out, "\n      0     2 "));
 
     const Npz own = traced_model(folder, {}).npz;
     const Npz source = traced_model(folder, {}, "ba cc").npz;
@@ -329,8 +329,8 @@ TEST_CASE_FIXTURE(WithGpt2,
 
 TEST_CASE_FIXTURE(WithGpt2, "interventions that cannot be are refused by what was typed") {
     const Arguments model{"trace", "--model", folder, "--text", "abba c", "-o", "o.npz"};
-    const auto refused = [&](const Arguments& more, const std::string& words) {
-        check_refused(joined(model, more), words);
+    const auto refused = [&](const Arguments& more, const std::string& text) {
+        check_refused(joined(model, more), text);
     };
     refused({"--off", "9.0"}, "there is no layer 9: the model has 2, counted from 0");
     refused({"--off", "0.3"}, "layer 0 has no head 3: it has 3, counted from 0");
@@ -362,7 +362,7 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(view::model_of(state.document())->changes.off == std::vector<HeadPlace>{{0, 0}, {0, 2}});
     REQUIRE(state.document().effects);
     CHECK(std::ranges::count_if(state.document().effects->run.heads, &HeadEffect::changed) == 3);
-    CHECK(says(state.message.words, "Without L0 H0 and L0 H2 the next token "));
+    CHECK(contains(state.message.text, "Without L0 H0 and L0 H2 the next token "));
 }
 
 TEST_CASE_FIXTURE(WithGpt2,
@@ -370,10 +370,10 @@ TEST_CASE_FIXTURE(WithGpt2,
                   "folder of arrays") {
     std::ofstream(fs::path(folder) / "config.json") << "{\"model_type\": ";
     for (const std::string command : {"heads", "render"}) {
-        std::vector<std::string> words{command, folder, "--text", "ab"};
-        if (command == "render") words.insert(words.end(), {"-o", "x.png"});
-        check_refused(words, "config.json");
-        words.erase(words.begin() + 2, words.begin() + 4);
-        check_refused(words, "config.json");
+        std::vector<std::string> arguments{command, folder, "--text", "ab"};
+        if (command == "render") arguments.insert(arguments.end(), {"-o", "x.png"});
+        check_refused(arguments, "config.json");
+        arguments.erase(arguments.begin() + 2, arguments.begin() + 4);
+        check_refused(arguments, "config.json");
     }
 }

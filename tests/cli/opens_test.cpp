@@ -95,7 +95,7 @@ void check_open_in(const view::AppState& state, std::string_view key) {
     const auto found =
         std::ranges::find(state.workspaces, key, [](const auto* each) { return each->key; });
     REQUIRE(found != state.workspaces.end());
-    CHECK((*found)->lacks(state) == "");
+    CHECK((*found)->missing_data(state) == "");
 }
 
 /// The Map workspace opens over that layer and head: each weight that it draws, and that a cell's arithmetic ends with.
@@ -111,7 +111,7 @@ void check_mapped(view::AppState& state, HeadPlace place, const Expected& expect
     REQUIRE(request);
     large::WeightMap map(request->input, {}, [] {});
     map.want(request->view);
-    map.settle();
+    map.wait_until_idle();
     view::apply(state, view::MapReady{request->input, map.snapshot()});
     const auto [tq, tk] = std::pair{state.document().size.tq, state.document().size.tk};
     REQUIRE(std::ssize(expected.weights) == tq * tk);
@@ -185,7 +185,7 @@ TEST_CASE("a folder of each family opens in Step, Heads and Map with PyTorch's w
         options.files = {model.folder};
         if (!model.text.empty()) options.text = model.text;
         if (!model.image.empty()) options.image = model.image;
-        REQUIRE(cli::settle_start(options, {}));
+        REQUIRE(cli::resolve_start(options, {}));
         view::AppState state = started(options);
         check_open_in(state, "step");
         check_open_in(state, "heads");
@@ -237,7 +237,7 @@ TEST_CASE("every kind of call opens in Step and Heads with PyTorch's weights of 
             options.reading["causal"] = "top-left";
             call.push_back("--causal=top-left");
         }
-        REQUIRE(cli::settle_start(options, {}));
+        REQUIRE(cli::resolve_start(options, {}));
         view::AppState state = started(options);
         check_open_in(state, "step");
         check_open_in(state, "heads");

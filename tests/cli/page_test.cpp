@@ -25,9 +25,9 @@ void make_page(const Scratch& scratch) {
                                   "<body><!--document--></body>"));
 }
 
-std::string page_of(const Scratch& scratch, const Arguments& words) {
+std::string page_of(const Scratch& scratch, const Arguments& arguments) {
     const std::string page = scratch.at("page.html");
-    succeeds(joined({"page", "-o", page}, words));
+    succeeds(joined({"page", "-o", page}, arguments));
     return *read_text_file(page);
 }
 
@@ -40,17 +40,18 @@ TEST_CASE("page: the tensors and a session that names them are in it") {
     const std::string page = page_of(scratch, {golden("qkv.npz"), "--workspace", "heads"});
     CHECK(page.starts_with("<body><script type=\"text/x-attnscope\" data-name=\"qkv.npz\">" +
                            base64(*read_text_file(golden("qkv.npz"))) + "</script>"));
-    CHECK(says(page, R"(data-name="session.json" data-words='["session.json"]')"));
+    CHECK(contains(page, R"(data-name="session.json" data-words='["session.json"]')"));
     CHECK(page.ends_with("</script>\n</body>"));
     const std::string typed = page_of(scratch, {"--sentence", "it saw it"});
-    CHECK(says(typed, "session.json"));
-    CHECK_FALSE(says(typed, ".npz"));
+    CHECK(contains(typed, "session.json"));
+    CHECK_FALSE(contains(typed, ".npz"));
 }
 
 TEST_CASE("page: what it cannot be made of is said") {
     const Scratch scratch;
     const NamedAssets assets(scratch.at(""));
-    CHECK(says(ends(cli::kFailure, {"page", "-o", scratch.at("page.html")}).err, "attnscope-web"));
+    CHECK(contains(ends(cli::kFailure, {"page", "-o", scratch.at("page.html")}).err,
+                   "attnscope-web"));
     check_refused({"page", "-o", "page.pdf"}, ".html");
     make_page(scratch);
     check_refused({"page", ATTN_TEST_DATA "/models/gpt2", "--token-ids", "5,9", "-o",

@@ -43,9 +43,9 @@ void check_reopens(const std::string& input, const Arguments& options) {
     const std::string once = scratch.at("once.npz"), twice = scratch.at("twice.npz");
     succeeds(joined({"trace", input, "-o", once}, options));
     const Ran again = succeeds({"trace", once, "-o", twice});
-    CHECK_FALSE(says(again.err, "not used"));
-    CHECK_FALSE(says(again.err, "not in the file"));
-    CHECK(says(again.err, "what Q and K give, bit for bit"));
+    CHECK_FALSE(contains(again.err, "not used"));
+    CHECK_FALSE(contains(again.err, "not in the file"));
+    CHECK(contains(again.err, "what Q and K give, bit for bit"));
     const Npz first = read_npz(once).value(), second = read_npz(twice).value();
     check_same_stages(first, second);
     CHECK(std::get<std::vector<std::string>>(first.arrays.at("options").values) ==
@@ -105,8 +105,9 @@ TEST_CASE("a trace says the options of its call, those that are not as by defaul
           R"({"causal":"bottom-right","dropout":0.5,"padding":2,"rope":"half",)"
           R"("rope_scaling":"llama3,8,1,4,8192","softcap":2.5,"training":false,"window_left":2})");
     const Ran ran = succeeds({"trace", out, "-o", scratch.at("again.npz")});
-    CHECK(says(ran.err, "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and "));
-    CHECK(says(
+    CHECK(
+        contains(ran.err, "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and "));
+    CHECK(contains(
         ran.err,
         "out.npz: weights, masked, biased, scaled, scores are what Q and K give, bit for bit\n"));
     CHECK(floats(read_npz(out).value(), "q") ==
@@ -170,7 +171,7 @@ TEST_CASE("a trace of every family gives the numbers of the model's heads") {
         succeeds(joined({"trace", "--model", folder, "-o", traced}, reads));
         const view::Opened file = opened(traced);
         CHECK(file.document->given.empty());
-        CHECK(says(text_of(file.notes), "scores are what Q and K give, bit for bit"));
+        CHECK(contains(text_of(file.notes), "scores are what Q and K give, bit for bit"));
         const auto result = heads_of(file);
         const Npz npz = read_npz(traced).value();
         REQUIRE(result.layers.size() == 2);
@@ -221,9 +222,9 @@ TEST_CASE_FIXTURE(test::WithGpt2,
         CHECK(same_bits(result.layers[n].weights.values(),
                         floats(npz, fmt::format("l{}.weights", n))));
     CHECK(result.weights({1, 2})(3, 0) == 1.0F);
-    CHECK(says(
+    CHECK(contains(
         text_of(file.notes),
         traced +
             ": weights are shown as they are stored; those that Q and K give differ by at most "));
-    CHECK(says(text_of(file.notes), " (layer 1, head 2, query 3, key 0)"));
+    CHECK(contains(text_of(file.notes), " (layer 1, head 2, query 3, key 0)"));
 }

@@ -33,16 +33,16 @@ struct Rendered {
     std::vector<std::string> shown;
 };
 
-Rendered render(std::vector<std::string> words) {
+Rendered render(std::vector<std::string> arguments) {
     Rendered rendered;
     std::ostringstream out;
     std::ostringstream err;
     const auto open = [&](const auto&) -> Result<std::unique_ptr<cli::Studio>> {
         return std::make_unique<Sketchbook>(rendered.shown);
     };
-    words.insert(words.begin(), "render");
+    arguments.insert(arguments.begin(), "render");
     const auto code =
-        cli::run(words, {out, err, open, attn::backends(), test::workspaces_with_probe()});
+        cli::run(arguments, {out, err, open, attn::backends(), test::workspaces_with_probe()});
     rendered.ran = {code.value_or(-1), out.str(), err.str()};
     return rendered;
 }
@@ -57,8 +57,8 @@ TEST_CASE_FIXTURE(OnDisk, "--workspace takes the key of every workspace, and an 
     CHECK(good.shown == std::vector<std::string>{"probe 1"});
     const Rendered bad = render({"--workspace", "attic", "-o", picture});
     CHECK(bad.ran.code == cli::kBadInput);
-    CHECK(says(bad.ran.err,
-               "'attic'; expected " + view::workspace_keys(test::workspaces_with_probe())));
+    CHECK(contains(bad.ran.err,
+                   "'attic'; expected " + view::workspace_keys(test::workspaces_with_probe())));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "render --all draws every shot of every workspace in both themes") {
@@ -72,7 +72,7 @@ TEST_CASE_FIXTURE(OnDisk, "render --all draws every shot of every workspace in b
                                          (shot.name.empty() ? "" : "-") + std::string(shot.name) +
                                          "-" + theme + ".png";
                 CAPTURE(name);
-                CHECK(says(all.ran.out, name));
+                CHECK(contains(all.ran.out, name));
                 CHECK(std::filesystem::exists(scratch / "out" / name));
             }
     CHECK(std::ranges::count(all.shown, "probe 5") == 2);
@@ -89,13 +89,13 @@ TEST_CASE_FIXTURE(OnDisk,
     const Rendered none = render({file, "--workspace", "gradients", "-o", picture});
     CHECK(none.ran.code == cli::kBadInput);
     CHECK(none.shown.empty());
-    CHECK(says(none.ran.err, "300 × 300 scores are too many"));
+    CHECK(contains(none.ran.err, "300 × 300 scores are too many"));
     CHECK_FALSE(std::filesystem::exists(picture));
     const Rendered window = render({file, "--workspace", "gradients", "--chrome", "-o", picture});
     CHECK(window.ran.code == cli::kSuccess);  // the window says it there
     const Rendered empty = render({"--workspace", "heads", "--preset", "empty", "-o", picture});
     CHECK(empty.ran.code == cli::kBadInput);
-    CHECK(says(empty.ran.err, "no sentence yet"));
+    CHECK(contains(empty.ran.err, "no sentence yet"));
     // a check that cannot be done, in a figure or in the window
     const std::string text = scratch.at("a.txt");
     const std::string checked = scratch.at("checked.png");
@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(OnDisk,
         const Rendered check =
             render(joined({"--preset", "three-heads", "--check", text, "-o", checked}, more));
         CHECK(check.ran.code == cli::kBadInput);
-        CHECK(says(check.ran.err, "a.txt is no file of arrays"));
+        CHECK(contains(check.ran.err, "a.txt is no file of arrays"));
     }
     CHECK_FALSE(std::filesystem::exists(checked));
 }
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(OnDisk, "render --check: results that differ are drawn, said a
         std::filesystem::remove(picture);
         const Rendered differs = render(joined({in, "--check", wrong, "-o", picture}, more));
         CHECK(differs.ran.code == cli::kFailure);
-        CHECK(says(differs.ran.err, "wrong.npz against float64"));
+        CHECK(contains(differs.ran.err, "wrong.npz against float64"));
         CHECK(std::filesystem::exists(picture));
     }
 }
@@ -139,13 +139,13 @@ TEST_CASE_FIXTURE(OnDisk, "what a session said when it was saved is no outcome o
         const std::string session = scratch.at("session.json");
         REQUIRE(write_file_atomically(session, view::session_to_json(state)));
         const std::string picture = scratch.at("out.png");
-        const Rendered fine = render({session, "-o", picture});
-        CAPTURE(fine.ran.err);
-        CHECK(fine.ran.code == cli::kSuccess);
-        CHECK(fine.shown.size() == 1);
+        const Rendered valid = render({session, "-o", picture});
+        CAPTURE(valid.ran.err);
+        CHECK(valid.ran.code == cli::kSuccess);
+        CHECK(valid.shown.size() == 1);
         const Rendered wrong = render({session, "--select", "scores:99,0", "-o", picture});
         CHECK(wrong.ran.code == cli::kBadInput);
-        CHECK(says(wrong.ran.err, "no cell"));
+        CHECK(contains(wrong.ran.err, "no cell"));
     }
 }
 
@@ -157,10 +157,10 @@ TEST_CASE("every workspace has a page with a picture, which the index of the doc
         const std::string page =
             fmt::format("workspaces/{}.md", view::lower_case(std::string(workspace->title)));
         CAPTURE(page);
-        CHECK(says(index, fmt::format("[{}]({})", workspace->title, page)));
+        CHECK(contains(index, fmt::format("[{}]({})", workspace->title, page)));
         REQUIRE(std::filesystem::exists(docs / page));
         const std::string text = read_text_file(docs / page).value();
         CHECK(text.starts_with(fmt::format("# {}\n", workspace->title)));
-        CHECK(says(text, fmt::format("](../images/{}-dark.png)", workspace->key)));
+        CHECK(contains(text, fmt::format("](../images/{}-dark.png)", workspace->key)));
     }
 }

@@ -70,11 +70,11 @@ std::string session_of(const WorkspaceInfo& workspace, test::Scramble& scramble)
     AppState state = initial_state();
     view::apply(state, SetWorkspace{std::string(workspace.key)});
     std::string text = session_to_json(state);
-    for (const PersistedValue& kept : workspace.values)
+    for (const PersistedValue& retained : workspace.values)
         for (int n = 0; n < kTries; ++n) {
             AppState other = state;
-            Slots& values = kept.undone ? other.history[other.now].controls : other.looks;
-            kept.type->describe(scramble, values.edit(*kept.type));
+            Slots& values = retained.undone ? other.history[other.now].controls : other.looks;
+            retained.type->describe(scramble, values.edit(*retained.type));
             if (auto made = stable(session_to_json(other)); made && *made != text) {
                 text = *std::move(made);
                 state = std::move(other);

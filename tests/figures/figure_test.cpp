@@ -198,7 +198,7 @@ TEST_CASE("Measure knows where something was drawn, within its clips, turned as 
     REQUIRE(measure.drawn());
     CHECK(measure.drawn()->low == view::Point{10.0F, 10.0F});
     CHECK(measure.drawn()->high == view::Point{50.0F, 40.0F});
-    measure.forget();
+    measure.clear();
     measure.push_rotation({0.0F, 0.0F}, 90.0F);
     measure.rect({0.0F, 0.0F}, {10.0F, 1.0F}, kInk, 0.0F);
     measure.pop_rotation();

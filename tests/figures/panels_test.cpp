@@ -215,9 +215,9 @@ TEST_CASE("the bottom line gives its message the room, then the quiet words what
     };
     CHECK(draws(1000.0F, "Done.").find_text(aside));
     CHECK(draws(260.0F, "Done.").find_text("kept: 17 MiB of 1 GiB"));
-    const std::string words(30, 'm');
-    const Recorder narrow = draws(260.0F, words);
-    CHECK(narrow.find_text(words));
+    const std::string text(30, 'm');
+    const Recorder narrow = draws(260.0F, text);
+    CHECK(narrow.find_text(text));
     CHECK(std::ranges::count_if(narrow.calls, [](const test::Call& call) {
               return call.text.starts_with("kept");
           }) == 0);
@@ -236,15 +236,15 @@ TEST_CASE("a grid of more cells than the painter wants, for SVG 128 x 128, is on
 }
 
 TEST_CASE("each cell of an SVG says row, column and number; a picture of them has no titles") {
-    const std::string said = "<g><title>S[row, key] = 0.25</title>\n<rect ";
-    CHECK(count(svg_of(grid_of(3, 4), 60.0F), said) == 12);  // numbers within the same group
+    const std::string stated = "<g><title>S[row, key] = 0.25</title>\n<rect ";
+    CHECK(count(svg_of(grid_of(3, 4), 60.0F), stated) == 12);  // numbers within the same group
     CHECK(count(svg_of(grid_of(3, 4), 60.0F), ">0.25</text>\n</g>") == 12);
-    CHECK(count(svg_of(grid_of(128, 128), 6.0F), said) == 128 * 128);
-    CHECK(count(svg_of(grid_of(128, 129), 6.0F), said) == 0);
+    CHECK(count(svg_of(grid_of(128, 128), 6.0F), stated) == 128 * 128);
+    CHECK(count(svg_of(grid_of(128, 129), 6.0F), stated) == 0);
     view::GridView bars = grid_of(1, 4);
     bars.as_bars = true;
     bars.title = "S[row, ·]";
-    CHECK(count(svg_of(bars, 60.0F), said) == 4);
+    CHECK(count(svg_of(bars, 60.0F), stated) == 4);
     view::GridView masked = grid_of(3, 4);
     masked.cells[1].look = view::CellLook::masked;
     masked.cells[1].text = "0.00";

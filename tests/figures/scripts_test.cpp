@@ -201,8 +201,8 @@ TEST_CASE("a sentence keeps its order around words from right to left") {
     CHECK(place(sentence, kDog) < place(sentence, "65"));
     const std::string list = "“" + kCat + "” “" + kDog + "” last";
     CHECK(place(list, kCat) < place(list, kDog));
-    const std::string way = kCat + " → " + kDog;
-    CHECK(place(way, kCat) < place(way, kDog));
+    const std::string variant = kCat + " → " + kDog;
+    CHECK(place(variant, kCat) < place(variant, kDog));
     const std::string all = kCat + " " + kDog;
     CHECK(place(all, kCat) > place(all, kDog));
     CHECK(fonts::directed(kCat) == kCat);
@@ -270,9 +270,9 @@ TEST_CASE("what is cut is cut between characters, and fits") {
     screen.frame([&](view::Painter& painter) {
         const ui::Frame frame{screen.fonts(), view::theme(view::ThemeName::dark), 1.0F, painter,
                               painter};
-        for (float room = 20.0F; room < frame.text_width(kDescriptions, word); room += 3.0F) {
-            const std::string_view cut = ui::cut_text(frame, kDescriptions, word, room);
-            CHECK(frame.text_width(kDescriptions, cut) <= room);
+        for (float space = 20.0F; space < frame.text_width(kDescriptions, word); space += 3.0F) {
+            const std::string_view cut = ui::cut_text(frame, kDescriptions, word, space);
+            CHECK(frame.text_width(kDescriptions, cut) <= space);
             std::size_t end = 0;
             while (end < cut.size())
                 end += fonts::first_character(std::string_view(word).substr(end));

@@ -55,7 +55,7 @@ TEST_CASE("queries and keys without values open, and are shown as a map") {
     CHECK(state.document().size.tq == kTokens);
     CHECK(state.document().size.d_k == kWidth);
     CHECK(state.workspace == "large");
-    CHECK(says(view::stages_lack(state.document()), "without values"));
+    CHECK(contains(view::stages_lack(state.document()), "without values"));
     const auto request = must(view::requested_map_input(state));
     const auto answer = *view::run(request, {}).as<view::MapInputReady>();
     CHECK(answer.fault.empty());
@@ -75,7 +75,7 @@ TEST_CASE("a file's dO is a loss where there is no W_O: heads side by side; a se
     CHECK(given.shape() == Shape{1, 1, kTokens, 2 * kWidth});
     CHECK(given(0, 0, 2, 1) == doctest::Approx(0.7));                 // head 0, row 2, column 1
     CHECK(given(0, 0, 2, kWidth + 1) == doctest::Approx(0.7 + 1.5));  // head 1
-    CHECK(says(state.document().note, "its gradient of the output can be the loss"));
+    CHECK(contains(state.document().note, "its gradient of the output can be the loss"));
     view::apply(state, view::SetLoss{view::LossKind::file});
     CHECK((*state.gradients)[Stage::output](0, 0, 2, kWidth + 1) == given(0, 0, 2, kWidth + 1));
     write_session(state, scratch / "s.json");
@@ -93,17 +93,17 @@ TEST_CASE("a file's dO is a loss where there is no W_O: heads side by side; a se
     REQUIRE(write_npz(scratch / "other.npz", entries));
     const view::AppState other = opened_state(scratch / "other.npz");
     CHECK_FALSE(other.document().d_output.at(0));
-    CHECK(says(other.document().note, "not used: dO is [1, 2, 3, 1], expected [1, 2, 2, 1]"));
+    CHECK(contains(other.document().note, "not used: dO is [1, 2, 3, 1], expected [1, 2, 2, 1]"));
     CHECK(other.document().note.find("can be the loss") == std::string::npos);
 }
 
 TEST_CASE("V is in every layer or in none, and of keys alone no attention is made") {
     const Scratch scratch;
     write_arrays(scratch / "mixed.npz", {"l0.Q", "l0.K", "l0.V", "l1.Q", "l1.K"});
-    CHECK(says(open(scratch / "mixed.npz")->document->no_attention,
-               "layer 1 lacks V, layer 0 has it"));
+    CHECK(contains(open(scratch / "mixed.npz")->document->no_attention,
+                   "layer 1 lacks V, layer 0 has it"));
     write_arrays(scratch / "k.npz", {"K"});
-    CHECK(says(open(scratch / "k.npz")->document->no_attention, "it holds K"));
+    CHECK(contains(open(scratch / "k.npz")->document->no_attention, "it holds K"));
     CHECK_FALSE(read_tensors(scratch.at("mixed.npz")));
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("a session finds its file where both were moved to, and where it was")
     CHECK(std::get<view::FileOrigin>(moved.document->origin).path == scratch.at("new/data/in.npz"));
     // neither is there: both places are named
     const std::string fault = refused(scratch / "other/s.json");
-    CHECK(says(fault, scratch.at("other/data/in.npz")));
-    CHECK(says(fault, scratch.at("old/data/in.npz")));
+    CHECK(contains(fault, scratch.at("other/data/in.npz")));
+    CHECK(contains(fault, scratch.at("old/data/in.npz")));
 }
 
 TEST_CASE("of a model of more than 8 GiB the table opens, and no weight is read for it") {
@@ -141,7 +141,7 @@ TEST_CASE("of a model of more than 8 GiB the table opens, and no weight is read 
     fs::resize_file(weights, 8 + header.size() + kBytes);  // of holes
     const Stopwatch watch;
     view::AppState state = opened_state(folder);
-    CHECK(says(state.document().no_attention, "its 9.7 GB of weights are read once there is"));
+    CHECK(contains(state.document().no_attention, "its 9.7 GB of weights are read once there is"));
     view::apply(state, view::SetWorkspace{"tensors"});
     view::answer_all(state, opener(backends()));
     const view::TensorsView table = view::build_tensors_view(state);
@@ -219,7 +219,7 @@ TEST_CASE("the open file, read again, keeps what is looked at; undo goes back to
     CHECK(state.document().layer == 1);
     CHECK(state.head == 1);
     CHECK((*state.trace)[Stage::q].values()[0] == 2.0F);
-    CHECK(state.message.words.find("again.npz, read again") == 0);
+    CHECK(state.message.text.find("again.npz, read again") == 0);
     view::apply(state, view::Undo{});
     CHECK((*state.trace)[Stage::q].values()[0] == 0.5F);
     CHECK(state.document().layer == 1);
@@ -246,7 +246,7 @@ TEST_CASE("two moments of a training are compared by one key each; a session bri
     CHECK(view::compare_look(state).pins.empty());  // the same moment again
     view::apply(state, view::OpenLearnMoment{"a", "compare", 1});
     view::apply(state, view::OpenLearnMoment{"a", "compare", 3});  // before that one was there
-    CHECK(says(state.message.words, "after 1 training steps is still opening"));
+    CHECK(contains(state.message.text, "after 1 training steps is still opening"));
     view::answer_all(state, open);
     CHECK(std::get<view::TrainedOrigin>(state.document().origin).step == 1);
     doing(view::OpenLearnMoment{"a", "compare", 0});
@@ -258,11 +258,11 @@ TEST_CASE("two moments of a training are compared by one key each; a session bri
     const auto named = [](const view::AppState& of) {
         std::string all;
         for (const auto& each : view::differences(of, view::compare_look(of).pins.at(0)))
-            all += view::difference_words(each) + "; ";
+            all += view::difference_text(each) + "; ";
         return all;
     };
-    CHECK(says(named(state), "step 0” → “"));
-    CHECK(says(named(state), "step 3”"));
+    CHECK(contains(named(state), "step 0” → “"));
+    CHECK(contains(named(state), "step 3”"));
 
     const std::string text = view::session_to_json(state);
     view::SessionContext context;
@@ -285,6 +285,6 @@ TEST_CASE("a session whose pinned file is gone opens without that pin, and says 
     fs::remove(folder / "pinned.npz");
     const auto opened = must(open(folder / "s.json"));
     CHECK(view::compare_look(*opened.session).pins.empty());
-    CHECK(says(text_of(opened.notes), "Left out of what was pinned: "));
-    CHECK(says(text_of(opened.notes), "pinned.npz"));
+    CHECK(contains(text_of(opened.notes), "Left out of what was pinned: "));
+    CHECK(contains(text_of(opened.notes), "pinned.npz"));
 }

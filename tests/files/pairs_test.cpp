@@ -7,7 +7,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/heads.h"
 #include "app/window/session.h"
-#include "app/workspaces/heads/words.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/view.h"
@@ -48,10 +48,10 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone open in Heads, as the file gives them")
     CHECK(result.layers[0].odd.odd == 0);
     // −½ ln ½ − 2 · ¼ ln ¼ = 1.0397 in one of two rows, 0 in the other
     CHECK(*result.heads[0].measures[HeadMeasure::entropy] == doctest::Approx(1.0397208 / 2));
-    CHECK(says(view::stages_lack(state.document()), "without the queries and keys"));
+    CHECK(contains(view::stages_lack(state.document()), "without the queries and keys"));
     view::apply(state, view::SetWorkspace{"step"});
-    CHECK(says(state.message.words, "without the queries and keys"));
-    CHECK(view::build_step_view(state).words.empty());
+    CHECK(contains(state.message.text, "without the queries and keys"));
+    CHECK(view::build_step_view(state).text.empty());
     CHECK(view::build_step_view(state).formula.empty());
 }
 
@@ -63,8 +63,8 @@ TEST_CASE_FIXTURE(OnDisk, "rows that do not sum to 1 are counted and shown as th
     CHECK(odd.rows == 2);
     CHECK(odd.nans == 0);
     CHECK(odd.low == doctest::Approx(0.7));
-    CHECK(says(view::odd_rows_words(result.layers[0]),
-               "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
+    CHECK(contains(view::odd_rows_text(result.layers[0]),
+                   "1 of 2 rows of weights does not sum to 1 (Σ = 0.70)"));
     CHECK(result.weights({0, 0})(0, 1) == 0.2F);
 }
 
@@ -112,11 +112,12 @@ TEST_CASE_FIXTURE(
     write(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}});
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == "tensors");
-    CHECK(says(state.document().no_attention,
-               "scores are scores q·k, and the file does not have their scale. In Tensors "
-               "choose scale none (they are scaled already, or not at all), scale X (softmax takes "
-               "X times the scores) or d-k N"));
-    CHECK(says(view::stages_lack(state.document()), "Tensors says why"));
+    CHECK(contains(
+        state.document().no_attention,
+        "scores are scores q·k, and the file does not have their scale. In Tensors "
+        "choose scale none (they are scaled already, or not at all), scale X (softmax takes "
+        "X times the scores) or d-k N"));
+    CHECK(contains(view::stages_lack(state.document()), "Tensors says why"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "raw scores of which the scale was said") {
@@ -128,7 +129,7 @@ TEST_CASE_FIXTURE(OnDisk, "raw scores of which the scale was said") {
     CHECK(whole.weights({0, 0})(0, 1) == doctest::Approx(81.0 / 82.0));
     const auto both =
         read_tensors(scratch.at("r.npz"), {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
-    CHECK(says(both.error().text(), "--d-k is 16 beside scale 2; expected one of them"));
+    CHECK(contains(both.error().text(), "--d-k is 16 beside scale 2; expected one of them"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "what a file leaves open is asked in Tensors, and an answer opens it") {
@@ -154,9 +155,9 @@ TEST_CASE_FIXTURE(OnDisk, "what a file leaves open is asked in Tensors, and an a
     CHECK(open_corner.document().question->answers[1].meaning ==
           "Query i sees keys 0 to i + 1: decoding with a KV cache.");
     CHECK(view::build_tensors_view(open_corner).answers[1].title == "B: bottom-right");
-    const view::AppState said = opened_state(scratch / "c.npz", R"({"causal": "bottom-right"})");
-    CHECK_FALSE(said.document().question);
-    CHECK(said.document().no_attention.empty());
+    const view::AppState stated = opened_state(scratch / "c.npz", R"({"causal": "bottom-right"})");
+    CHECK_FALSE(stated.document().question);
+    CHECK(stated.document().no_attention.empty());
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a weight as nn.Linear stores it gives the numbers of its transpose") {
@@ -181,7 +182,8 @@ TEST_CASE_FIXTURE(OnDisk, "a weight as nn.Linear stores it gives the numbers of 
     CHECK(torch.param_extents[0][index_of(Param::w_q)] == std::vector<Index>{3, 2});
     CHECK(torch.roles.at("q.weight") == "W_Q.T");
     CHECK(std::ranges::any_of(torch.notes, [](const Note& note) {
-        return says(note.text, "q.weight is read transposed, [out, in]; gradients are [in, out]");
+        return contains(note.text,
+                        "q.weight is read transposed, [out, in]; gradients are [in, out]");
     }));
     const auto wrong = read_tensors(scratch.at("b.npz"), {{"role", {"--role", "q.weight=W_Q"}}});
     CHECK_FALSE(wrong);
@@ -216,9 +218,9 @@ TEST_CASE_FIXTURE(OnDisk, "a role makes an array what its name does not say") {
     CHECK(pair.document->inputs->q.shape() == Shape{1, 2, 2, 3});
     CHECK(pair.document->roles.at("b") == "K");
     const auto none = must(open(scratch / "a.npz", R"({"role": "a=Q,c=K"})"));
-    CHECK(says(none.document->no_attention, "has no array c to be read as K"));
+    CHECK(contains(none.document->no_attention, "has no array c to be read as K"));
     const auto wrong = must(open(scratch / "a.npz", R"({"role": "a=queries"})"));
-    CHECK(says(wrong.document->no_attention, "expected NAME=ROLE"));
+    CHECK(contains(wrong.document->no_attention, "expected NAME=ROLE"));
 }
 
 TEST_CASE_FIXTURE(
@@ -230,7 +232,7 @@ TEST_CASE_FIXTURE(
     view::apply(state, view::SetTensorOption{"scale", ""});
     view::apply(state, view::SetTensorOption{"d-k", "16"});
     view::apply(state, view::SetTensorOption{"causal", "bottom-right"});
-    CHECK(state.message.words == "Press “Apply” (Enter) to open the file with this option.");
+    CHECK(state.message.text == "Press “Apply” (Enter) to open the file with this option.");
     view::apply(state, view::ReadTensors{});
     REQUIRE(state.opening);
     CHECK(state.opening->options == R"({"temperature":2,"causal":"bottom-right","d-k":"16"})");
@@ -238,9 +240,9 @@ TEST_CASE_FIXTURE(
     CHECK(again.document->spec.scale_value == 0.25);
     CHECK(again.document->spec.mask.causal == CausalAlign::bottom_right);
     view::apply(state, view::SetTensorOption{"causal", "left"});
-    CHECK(state.message.words == "Causal is 'left'; expected top-left or bottom-right.");
+    CHECK(state.message.text == "Causal is 'left'; expected top-left or bottom-right.");
     view::apply(state, view::SetTensorOption{"window", "1"});
-    CHECK(state.message.words == "There is no option 'window'.");
+    CHECK(state.message.text == "There is no option 'window'.");
 }
 
 TEST_CASE_FIXTURE(OnDisk,
@@ -279,6 +281,6 @@ TEST_CASE_FIXTURE(OnDisk, "tokens of a text or JSON file") {
     CHECK(tokens("the cat")->tokens == std::vector<std::string>{"the", "cat"});
     CHECK(tokens(R"(["a b", "c"])")->tokens == std::vector<std::string>{"a b", "c"});
     CHECK(tokens(R"({"tokens": ["x", "y"]})")->tokens == std::vector<std::string>{"x", "y"});
-    CHECK(says(tokens("one two three").error().text(), "3 tokens, but there are 2 queries"));
-    CHECK(says(tokens("[1, 2]").error().text(), "expected a JSON list of strings"));
+    CHECK(contains(tokens("one two three").error().text(), "3 tokens, but there are 2 queries"));
+    CHECK(contains(tokens("[1, 2]").error().text(), "expected a JSON list of strings"));
 }

@@ -44,8 +44,8 @@ OptionValues given(std::initializer_list<std::pair<const char*, const char*>> op
     return values;
 }
 
-bool notes_contain(const std::vector<Note>& notes, const std::string& words) {
-    return std::ranges::count(notes, words, &Note::text) == 1;
+bool notes_contain(const std::vector<Note>& notes, const std::string& text) {
+    return std::ranges::count(notes, text, &Note::text) == 1;
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(OnDisk,
           "encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attentions of different sizes open one "
           "at a time. In Tensors choose group encoder, group decoder or group cross");
     REQUIRE(opened.document->question);
-    CHECK(opened.document->question->words == "Which attention is looked at?");
+    CHECK(opened.document->question->text == "Which attention is looked at?");
     CHECK(opened.document->question->answers[2].value == "cross");
     CHECK(sentence_in(read_tensors(path, given({{"group", "cross"}}))) ==
           "group is cross, but there is no array cross_attentions.0");
@@ -253,27 +253,27 @@ TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the c
     write(scratch / "s.npz", {{"scores", {3, 3}, s}});
     write(scratch / "t.npz", {{"Q", {3, 4, 2}, q}, {"K", {2, 4, 2}, k}, {"V", {2, 4, 2}, k}});
     write(scratch / "l.npz", {{"logits", {3, 3}, s}});
-    const auto words = [&](const std::string& name, OptionsBy by) {
+    const auto text = [&](const std::string& name, OptionsBy by) {
         const auto opened =
             must(opener(backends(), view::workspaces(), by)({scratch.at(name), 0}, {}));
         return opened.document->no_attention;
     };
-    CHECK(words("s.npz", OptionsBy::flags) ==
+    CHECK(text("s.npz", OptionsBy::flags) ==
           "scores are scores q·k, and the file does not have their scale. Pass --scale none (they "
           "are scaled already, or not at all), --scale X (softmax takes X times the scores) or "
           "--d-k N (N is the width of a query: times 1/√N)");
-    CHECK(words("s.npz", OptionsBy::window_flags) ==
+    CHECK(text("s.npz", OptionsBy::window_flags) ==
           "scores are scores q·k, and the file does not have their scale. Pass --d-k N (N is the "
           "width of a query: times 1/√N)");
-    CHECK(words("s.npz", OptionsBy::controls) ==
+    CHECK(text("s.npz", OptionsBy::controls) ==
           "scores are scores q·k, and the file does not have their scale. In Tensors choose scale "
           "none (they are scaled already, or not at all), scale X (softmax takes X times the "
           "scores) or d-k N (N is the width of a query: times 1/√N)");
-    CHECK(words("t.npz", OptionsBy::flags)
+    CHECK(text("t.npz", OptionsBy::flags)
               .ends_with(". Pass --layout tokens-first if Q [3, 4, 2] is [T, H, d]"));
-    CHECK(words("t.npz", OptionsBy::controls)
+    CHECK(text("t.npz", OptionsBy::controls)
               .ends_with(". In Tensors choose layout tokens-first if Q [3, 4, 2] is [T, H, d]"));
-    CHECK(words("l.npz", OptionsBy::controls) ==
+    CHECK(text("l.npz", OptionsBy::controls) ==
           "logits [3, 3] is there, which trace computes from Q, K and V, and those are missing; it "
           "holds logits. In Tensors choose role NAME=weights (or masked, scaled, scores) if the "
           "file has only scores or weights. Save Q, K and V too, or X with W_Q, W_K and W_V");
@@ -340,11 +340,11 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(result.weights({0, 0})(0, 0) == 1.0F);
     CHECK(result.weights({0, 0})(1, 2) == 0.0F);
     view::apply(scores, view::SetScaling{false});
-    CHECK(scores.message.words == "s.npz gives scaled: they were scaled before.");
+    CHECK(scores.message.text == "s.npz gives scaled: they were scaled before.");
     view::AppState weights = opened_state(scratch / "w.npz");
     view::apply(weights, view::SetCausal{true});
-    CHECK(weights.message.words == "w.npz gives weights: no mask changes them.");
+    CHECK(weights.message.text == "w.npz gives weights: no mask changes them.");
     CHECK_FALSE(weights.document().spec.mask.causal);
     view::apply(weights, view::SetTemperature{2.0});
-    CHECK(weights.message.words == "w.npz gives weights: they were scaled before.");
+    CHECK(weights.message.text == "w.npz gives weights: they were scaled before.");
 }

@@ -76,19 +76,19 @@ TEST_CASE("stored weights that are others are shown as they are, with the differ
     CHECK(result.layers[0].q.shape() == Shape{1, 1, 2, 1});
     CHECK(result.layers[0].gradient_fault == "the weights are those that the file stores");
     CHECK(view::stages_lack(state.document()).empty());  // the others see the call of Q and K
-    const auto step_words = [&](Stage stage) {
+    const auto step_text = [&](Stage stage) {
         view::apply(state, view::GoToStage{stage});
-        return view::build_step_view(state).words;
+        return view::build_step_view(state).text;
     };
     constexpr auto kStored = "the weights that the file stores differ and are in Heads.";
-    CHECK(says(step_words(Stage::context), kStored));
-    CHECK_FALSE(says(step_words(Stage::masked), kStored));
-    CHECK(says(step_words(Stage::weights), kStored));
+    CHECK(contains(step_text(Stage::context), kStored));
+    CHECK_FALSE(contains(step_text(Stage::masked), kStored));
+    CHECK(contains(step_text(Stage::weights), kStored));
     // of another call all is computed; undo brings them back
     view::apply(state, view::SetScaling{false});
     CHECK(state.document().given.empty());
     CHECK(heads_of(state).weights({0, 0})(1, 0) == 0.5F);
-    CHECK_FALSE(says(step_words(Stage::weights), kStored));
+    CHECK_FALSE(contains(step_text(Stage::weights), kStored));
     view::apply(state, view::Undo{});
     CHECK(heads_of(state).weights({0, 0})(1, 0) == 0.25F);
     std::ofstream(scratch / "s.json") << view::session_to_json(state, scratch / "");

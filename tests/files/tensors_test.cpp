@@ -43,11 +43,12 @@ TEST_CASE("in cross-attention the keys have tokens of their own") {
 }
 
 TEST_CASE("tokens that do not fit the call are refused with both counts") {
-    CHECK(says(refused("tokens_short.npz"),
-               "tokens_short.npz: tokens has 2 tokens, but there are 3 queries (Tq)"));
-    CHECK(says(refused("tokens_numbers.npz"),
-               "tokens is int64 [3]; expected an array of strings, or a text scalar with a JSON "
-               "array of strings"));
+    CHECK(contains(refused("tokens_short.npz"),
+                   "tokens_short.npz: tokens has 2 tokens, but there are 3 queries (Tq)"));
+    CHECK(
+        contains(refused("tokens_numbers.npz"),
+                 "tokens is int64 [3]; expected an array of strings, or a text scalar with a JSON "
+                 "array of strings"));
 }
 
 TEST_CASE("plain names are one layer, number 0") {
@@ -78,10 +79,10 @@ TEST_CASE("layers are read in the order of their numbers, each with its own arra
 }
 
 TEST_CASE("layers of other sizes, or beside plain names, are refused with both") {
-    CHECK(
-        says(refused("layers_differ.npz"),
-             "layers_differ.npz: layer 1 has Tq 4 and not 3 as layer 0; expected the same sizes"));
-    CHECK(says(refused("layers_mixed.npz"), "layers_mixed.npz has both V and l0.V"));
+    CHECK(contains(
+        refused("layers_differ.npz"),
+        "layers_differ.npz: layer 1 has Tq 4 and not 3 as layer 0; expected the same sizes"));
+    CHECK(contains(refused("layers_mixed.npz"), "layers_mixed.npz has both V and l0.V"));
 }
 
 TEST_CASE("a call is one layer: by its number, the first, or the only one") {
@@ -90,12 +91,12 @@ TEST_CASE("a call is one layer: by its number, the first, or the only one") {
     CHECK(first(read_call(golden("layers.npz"), {}, kFirstLayer)->inputs.q) ==
           first(file.layers[0].q));
     CHECK(read_call(golden("layers.npz"), {}, 2)->upstream.stage == Stage::context);
-    CHECK(says(sentence_in(read_call(golden("layers.npz"), {})),
-               "layers.npz has 2 layers, 2 or 10. Pass --layer N"));
-    CHECK(says(sentence_in(read_call(golden("layers.npz"), {}, 3)),
-               "layers.npz has no layer 3; expected 2 or 10"));
+    CHECK(contains(sentence_in(read_call(golden("layers.npz"), {})),
+                   "layers.npz has 2 layers, 2 or 10. Pass --layer N"));
+    CHECK(contains(sentence_in(read_call(golden("layers.npz"), {}, 3)),
+                   "layers.npz has no layer 3; expected 2 or 10"));
     CHECK(read_call(golden("tokens.npz"), {}, 0));
-    CHECK(says(sentence_in(read_call(golden("tokens.npz"), {}, 1)), "no layer 1; expected 0"));
+    CHECK(contains(sentence_in(read_call(golden("tokens.npz"), {}, 1)), "no layer 1; expected 0"));
     CHECK(read_call(golden("layers_differ.npz"), {}, 1)->size.tq == 4);  // the other is not read
 }
 
@@ -104,30 +105,31 @@ TEST_CASE("names and forms of other programs are met with what to write instead"
     REQUIRE(other.notes.size() == 1);
     for (const char* remedy :
          {"b_q: call it b_Q", "bias_K: call it b_K", "causal is an option, not an array"})
-        CHECK(says(other.notes[0].text, remedy));
-    CHECK(says(refused("bits.npz"), "Q is uint16, which is how bfloat16 is often saved"));
+        CHECK(contains(other.notes[0].text, remedy));
+    CHECK(contains(refused("bits.npz"), "Q is uint16, which is how bfloat16 is often saved"));
     const TensorFile decode = opened("decode.npz");
     CHECK(std::ranges::any_of(decode.notes, [](const Note& note) {
-        return says(note.text,
-                    "causal=top-left puts the query at position 0, so that keys from 1 on are "
-                    "never attended to; causal=bottom-right");
+        return contains(note.text,
+                        "causal=top-left puts the query at position 0, so that keys from 1 on are "
+                        "never attended to; causal=bottom-right");
     }));
 }
 
 TEST_CASE("an array that means nothing is named in a note") {
     const TensorFile file = opened("unused.npz");
     REQUIRE(file.notes.size() == 1);
-    CHECK(says(file.notes[0].text,
-               "unused.npz: arrays 'attn_mask', 'W_extra' are not used; attn_mask: call it mask, "
-               "true = may attend; known arrays are Q, K, V, X, X_kv, W_Q"));
-    CHECK(says(file.notes[0].text, "mask, tokens, tokens_kv, options"));
+    CHECK(
+        contains(file.notes[0].text,
+                 "unused.npz: arrays 'attn_mask', 'W_extra' are not used; attn_mask: call it mask, "
+                 "true = may attend; known arrays are Q, K, V, X, X_kv, W_Q"));
+    CHECK(contains(file.notes[0].text, "mask, tokens, tokens_kv, options"));
     const Scratch scratch;
     write_alike(scratch / "odd.npz",
                 {"Q", "K", "V", "l1.mask", "l01.Q", "l.Q", "l-1.Q", "lx.Q", "q"}, {2, 1}, {1, 2});
     const auto odd = must(read_tensors(scratch.at("odd.npz")));
     REQUIRE(odd.notes.size() == 1);
-    CHECK(
-        says(odd.notes[0].text, "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
+    CHECK(contains(odd.notes[0].text,
+                   "arrays 'l1.mask', 'l01.Q', 'l.Q', 'l-1.Q', 'lx.Q', 'q' are not"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a note names eight arrays and counts the others") {
@@ -135,7 +137,7 @@ TEST_CASE_FIXTURE(OnDisk, "a note names eight arrays and counts the others") {
     for (int n = 0; n < 20; ++n) names.push_back(fmt::format("a{}", n));
     write_alike(scratch / "many.npz", names, {2, 1}, {1, 2});
     const auto many = must(read_tensors(scratch.at("many.npz")));
-    CHECK(says(many.notes.at(0).text, "'a7' and 12 more are not used"));
+    CHECK(contains(many.notes.at(0).text, "'a7' and 12 more are not used"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "an error in a layer names it") {
@@ -144,10 +146,10 @@ TEST_CASE_FIXTURE(OnDisk, "an error in a layer names it") {
     for (const char* name : {"l0.Q", "l0.K", "l0.V", "l3.Q", "l3.K"})
         entries.push_back({name, {2, 1}, values});
     REQUIRE(write_npz(scratch / "f.npz", entries));
-    CHECK(says(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: layer 3: "));
+    CHECK(contains(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: layer 3: "));
     entries.back() = {"l3.K", {2}, values};
     REQUIRE(write_npz(scratch / "f.npz", entries));
-    CHECK(says(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: l3.K is [2]; expected"));
+    CHECK(contains(sentence_in(read_tensors(scratch.at("f.npz"))), "f.npz: l3.K is [2]; expected"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a layer may have options of its own, in place of those of all") {
@@ -167,7 +169,7 @@ TEST_CASE_FIXTURE(OnDisk, "a layer may have options of its own, in place of thos
     CHECK(file.spec_of(1).rope);
     CHECK_FALSE(file.spec_of(2).rope);
     CHECK(file.spec_of(2).mask.window_left == 1);
-    for (const Note& note : file.notes) CHECK_FALSE(says(note.text, "not used"));
+    for (const Note& note : file.notes) CHECK_FALSE(contains(note.text, "not used"));
     CHECK(must(read_call(path, {}, 1)).spec.rope);
     CHECK_FALSE(must(read_call(path, {}, 2)).spec.rope);
     const OptionValues typed{{"window-left", {"--window-left", "0"}}};
@@ -180,13 +182,13 @@ TEST_CASE_FIXTURE(OnDisk, "a layer may have options of its own, in place of thos
         entries.back().texts = {own};
         REQUIRE(write_npz(path, entries));
         const std::string sentence = sentence_in(read_tensors(path));
-        CHECK(says(sentence, "layers.npz: layer 1: options: "));
-        CHECK(says(sentence, "; expected it in options, which all layers have"));
+        CHECK(contains(sentence, "layers.npz: layer 1: options: "));
+        CHECK(contains(sentence, "; expected it in options, which all layers have"));
     }
     entries.back().texts = {R"({"temperature":2})"};
     entries[entries.size() - 2].texts = {R"({"operation":"linear"})"};
     REQUIRE(write_npz(path, entries));
-    CHECK(says(sentence_in(read_tensors(path)), "temperature"));
+    CHECK(contains(sentence_in(read_tensors(path)), "temperature"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a layer's own options leave the heads that all have") {

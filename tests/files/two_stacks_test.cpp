@@ -45,7 +45,7 @@ view::AppState shown_group(const view::OpenFile& open) {
 
 void show_group(view::AppState& state, const char* group) {
     view::play(state, {view::ShowGroup{group}, view::DocumentReady{}}, files::opener(backends()));
-    CAPTURE(state.message.words);
+    CAPTURE(state.message.text);
     REQUIRE(view::group_of(state.document()) == group);
 }
 
@@ -73,8 +73,8 @@ view::AppState answered(view::AppState state, view::Actions actions) {
     return state;
 }
 
-bool is_shown_text(const view::AppState& state, const char* words) {
-    return state.message.words.find(words) != std::string::npos;
+bool is_shown_text(const view::AppState& state, const char* text) {
+    return state.message.text.find(text) != std::string::npos;
 }
 
 std::string clip_images() {
@@ -110,7 +110,7 @@ TEST_CASE("T5 is shown as encoder, decoder and cross attention, each by itself")
     CHECK(state.document().layers.size() == 2);
     CHECK_FALSE(state.document().spec.mask.causal);
     check_weights(state, 0, folder, "l0.weights");
-    CHECK(view::model_of(state.document())->beside == "7 30 30 12 41 3");
+    CHECK(view::model_of(state.document())->second_input == "7 30 30 12 41 3");
     view::apply(state, view::Undo{});
     CHECK(view::group_of(state.document()) == "decoder");
     check_weights(state, 0, folder, "d0.weights");
@@ -121,7 +121,7 @@ TEST_CASE("T5 is shown as encoder, decoder and cross attention, each by itself")
     CHECK(state.document().size.tk == 2);
     CHECK(state.document().size.tq == 7);
     view::apply(state, view::ShowGroup{"match"});
-    CHECK(state.message.words.find("here is no group match") != std::string::npos);
+    CHECK(state.message.text.find("here is no group match") != std::string::npos);
 }
 
 TEST_CASE("a patch is of the text that the stack of the group reads") {
@@ -134,7 +134,7 @@ TEST_CASE("a patch is of the text that the stack of the group reads") {
     };
     for (const auto& [group, text] : {std::pair{"encoder", "1 5 9"}, std::pair{"decoder", "9 5"}}) {
         const auto state = patched(group, text);
-        CAPTURE(state.message.words);
+        CAPTURE(state.message.text);
         REQUIRE(state.document().effects);
         double largest = 0.0;
         for (const HeadEffect& effect : state.document().effects->run.heads)
@@ -142,7 +142,7 @@ TEST_CASE("a patch is of the text that the stack of the group reads") {
         CHECK(largest > 0.0);
     }
     CHECK(patched("decoder", "9")
-              .message.words.find("has 2 tokens and what the decoder has written 3") !=
+              .message.text.find("has 2 tokens and what the decoder has written 3") !=
           std::string::npos);
 }
 
@@ -186,10 +186,10 @@ TEST_CASE("a session of CLIP finds its images beside it, or where they were") {
     std::filesystem::rename(scratch / "b.png", scratch / "moved/b.png");
     const auto open = files::opener(backends());
     const auto opened = must(open({scratch.at("moved/s.json"), 0}, {}));
-    CHECK(view::model_of(*opened.document)->beside ==
+    CHECK(view::model_of(*opened.document)->second_input ==
           fmt::format("{} || {}", scratch.at("a.png"), scratch.at("moved/b.png")));
     std::filesystem::remove(scratch / "a.png");
-    CHECK(says(sentence_in(open({scratch.at("moved/s.json"), 0}, {})), "a.png is neither at "));
+    CHECK(contains(sentence_in(open({scratch.at("moved/s.json"), 0}, {})), "a.png is neither at "));
 }
 
 TEST_CASE("CLIP is shown as two towers and as the match of texts with images") {
@@ -232,11 +232,11 @@ TEST_CASE("what the decoder wrote is typed, undone and kept; the message is of w
     CHECK(shown.current == 1);
     CHECK(shown.reads_beside);
     CHECK(shown.label == "decoder");
-    CHECK(shown.beside == "7 30 30");
+    CHECK(shown.second_input == "7 30 30");
     // another text of the encoder: the decoder's tokens are as many as they were
     state = answered(state, {view::TypeText{"1 44"}});
     CHECK(is_shown_text(state, "decoder: 4 × 4"));
-    CHECK(view::model_of(state.document())->beside == "7 30 30");
+    CHECK(view::model_of(state.document())->second_input == "7 30 30");
     show_group(state, "cross");
     state = answered(state, {view::TypeText{"1 44 20"}});
     CHECK(is_shown_text(state, "“1 44 20”: 3 tokens"));
@@ -297,11 +297,11 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     state = answered(state, {view::TypeText{"1 44 || 1 5 2"}});
     CHECK(is_shown_text(state, "match: 2 × 2 weights"));
     state.stage = Stage::q;
-    CHECK(view::build_step_view(state).words.starts_with("Every image asks"));
+    CHECK(view::build_step_view(state).text.starts_with("Every image asks"));
     state.stage = Stage::k;
-    CHECK(view::build_step_view(state).words.starts_with("Every text offers"));
+    CHECK(view::build_step_view(state).text.starts_with("Every text offers"));
     state.stage = Stage::context;
-    CHECK(view::build_step_view(state).words.starts_with("Each image takes"));
+    CHECK(view::build_step_view(state).text.starts_with("Each image takes"));
     show_group(state, "text");
     state = answered(state, {view::TypeText{"1 44 2 || 1 5 2"}});
     CHECK(is_shown_text(state, "“1 44 2”: 3 tokens"));
@@ -355,11 +355,11 @@ TEST_CASE("Generate writes with the decoder of T5: each step is what all its tok
     }
     auto state = shown_group({folder, kSource});
     view::apply(state, view::SetWorkspace{"generate"});
-    CHECK(view::generate_lacks(state) == "The encoder is shown, but the decoder generates");
+    CHECK(view::generate_missing_data(state) == "The encoder is shown, but the decoder generates");
     CHECK(view::build_generate_view(state).shows_decoder);
     for (const char* group : {"decoder", "cross"}) {
         show_group(state, group);
-        CHECK(view::generate_lacks(state).empty());
+        CHECK(view::generate_missing_data(state).empty());
     }
     view::apply(state, view::ShowLens{true});
     view::play(state, {view::GenerationReady{}, view::TakeToken{0, 7}, view::GenerationReady{}},
@@ -375,7 +375,7 @@ TEST_CASE("numbers by distance are labelled by it, and go where another score is
     auto state = shown_group({test::golden_model("t5").string(), "1 44 20"});
     CHECK(view::axis_labels(state, Axis::distance, 5) == Tokens{"−2", "−1", "0", "1", "2"});
     view::apply(state, view::SetScore{Score::dot});
-    CAPTURE(state.message.words);
+    CAPTURE(state.message.text);
     CHECK(state.document().spec.score == Score::dot);
     CHECK(state.document().inputs->params[Param::b_score].empty());
     view::apply(state, view::ShowLayer{1});

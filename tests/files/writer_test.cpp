@@ -112,9 +112,9 @@ TEST_CASE("the model that writes has the options of the document that is opened 
                    opener(backends()));
         view::apply(state, view::SetWorkspace{"generate"});
         view::answer_all(state, opener(backends()));
-        CHECK_FALSE(says(view::build_generate_view(state).muted, "without"));
+        CHECK_FALSE(contains(view::build_generate_view(state).muted, "without"));
         view::apply(state, view::SetScaling{false});
-        CHECK(says(view::build_generate_view(state).muted, "without the changed options."));
+        CHECK(contains(view::build_generate_view(state).muted, "without the changed options."));
     }
 }
 

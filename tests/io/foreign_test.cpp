@@ -28,7 +28,7 @@ std::string complaint(const std::filesystem::path& path) { return sentence_in(op
 constexpr std::string_view kExpected =
     "expected .npz, .npy, .safetensors, .index.json or a folder, which Python saves: ";
 
-std::string torch_words(const std::string& what, const std::string& from, const std::string& to) {
+std::string torch_text(const std::string& what, const std::string& from, const std::string& to) {
     return fmt::format(
         "{} is a file of PyTorch, a pickle, which can run code as it is read; {}import torch, "
         "safetensors.torch; safetensors.torch.save_file({{n: t.clone().contiguous() for n, t in "
@@ -47,11 +47,11 @@ TEST_CASE("a file of another program is known by its first bytes, whatever its n
     const auto path = [&](const std::string& name) { return scratch.at(name); };
     for (const std::string name : {"a.pt", "a.dat", "a.npz"})
         CHECK(at(name, zip_of("archive/data.pkl")) ==
-              torch_words(path(name), path(name), path("a.safetensors")));
+              torch_text(path(name), path(name), path("a.safetensors")));
     CHECK(at("old.bin", kOldTorch) ==
-          torch_words(path("old.bin"), path("old.bin"), path("old.safetensors")));
+          torch_text(path("old.bin"), path("old.bin"), path("old.safetensors")));
     CHECK(at("w.safetensors", kOldTorch) ==
-          torch_words(path("w.safetensors"), path("w.safetensors"), path("w-saved.safetensors")));
+          torch_text(path("w.safetensors"), path("w.safetensors"), path("w-saved.safetensors")));
     CHECK(at("m.bin", "GGUF\x03") == fmt::format("{0} is a GGUF model of llama.cpp, no arrays of "
                                                  "attention; expected it where a model is read",
                                                  path("m.bin")));
@@ -73,34 +73,34 @@ TEST_CASE("a file of another program is known by its first bytes, whatever its n
 
 TEST_CASE("of other bytes the extension tells; what is of no other program is none") {
     const Scratch scratch;
-    for (const auto& [name, words] : {std::pair{"x.PTH", "is a file of PyTorch"},
-                                      {"x.pkl", "is a pickle"},
-                                      {"x.gguf", "is a GGUF model"},
-                                      {"x.onnx", "is an ONNX graph"},
-                                      {"x.hdf5", "is an HDF5 file"}}) {
+    for (const auto& [name, text] : {std::pair{"x.PTH", "is a file of PyTorch"},
+                                     {"x.pkl", "is a pickle"},
+                                     {"x.gguf", "is a GGUF model"},
+                                     {"x.onnx", "is an ONNX graph"},
+                                     {"x.hdf5", "is an HDF5 file"}}) {
         write_bytes(scratch / name, "hello");
-        CHECK(says(complaint(scratch / name), words));
-        CHECK(says(foreign_file(scratch / name), words));
+        CHECK(contains(complaint(scratch / name), text));
+        CHECK(contains(foreign_file(scratch / name), text));
     }
     write_bytes(scratch / "x.txt", "hello");
     CHECK(foreign_file(scratch / "x.txt").empty());
     CHECK(foreign_file(scratch / "missing.pt").empty());
-    CHECK(foreign_words("x", "x.npz", zip_of("Q.npy")).empty());
+    CHECK(foreign_text("x", "x.npz", zip_of("Q.npy")).empty());
     // the length of a header, 640 or 1,184,520, begins as a pickle or an ONNX graph
     for (const std::size_t length : {640, 0x120708})
         CHECK(must(parse_arrays(safetensors("{}" + std::string(length - 2, ' ')), "f"))
                   ->names()
                   .empty());
     CHECK(sentence_in(parse_arrays(kOldTorch, "standard input")) ==
-          torch_words("standard input", "FILE", "FILE.safetensors"));
+          torch_text("standard input", "FILE", "FILE.safetensors"));
 }
 
 TEST_CASE("a folder with nothing but such a file says what that is") {
     const Scratch scratch;
     write_bytes(scratch / "pytorch_model.bin", zip_of("pytorch_model/data.pkl"));
     write_bytes(scratch / "training_args.bin", zip_of("training_args/data.pkl"));
-    CHECK(complaint(scratch.path()) == torch_words(scratch.at("pytorch_model.bin"),
-                                                   scratch.at("pytorch_model.bin"),
-                                                   scratch.at("model.safetensors")));
+    CHECK(complaint(scratch.path()) == torch_text(scratch.at("pytorch_model.bin"),
+                                                  scratch.at("pytorch_model.bin"),
+                                                  scratch.at("model.safetensors")));
     CHECK(python_text(R"(a"b\c)") == R"("a\"b\\c")");
 }

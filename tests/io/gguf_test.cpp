@@ -107,7 +107,8 @@ TEST_CASE("what a header claims and the file does not hold is refused before it 
     const Stopwatch watch;
     const u64 most = ~u64{0};
     const std::string one = array("a", {4}, 0, 0);
-    for (const auto& [bytes, words] : std::initializer_list<std::pair<std::string, std::string>>{
+    for (const auto& [bytes, description] :
+         std::initializer_list<std::pair<std::string, std::string>>{
              {"", "f is no GGUF file; expected \"GGUF\" at its beginning"},
              {"GGUF", "f ends at byte 4, inside its beginning: it may be cut off"},
              {file(0, 0, "", 4), "f is of GGUF version 4; expected 2 or 3"},
@@ -163,7 +164,7 @@ TEST_CASE("what a header claims and the file does not hold is refused before it 
              {padded(file(2, 0, one + array("a", {4}, 0, 32)), 64), "f holds a twice"},
              {padded(file(1, 1, key("general.alignment", 4, little<u32>({0})) + one), 64),
               "f has 'general.alignment' = 0; expected a power of two up to 65536"}}) {
-        CHECK(complaint(bytes) == words);
+        CHECK(complaint(bytes) == description);
     }
     CHECK(complaint(padded(file(1, 0, one), 16)).empty());
     CHECK(watch.seconds() < 2.0);
@@ -178,6 +179,6 @@ TEST_CASE("more texts than those that are read are refused") {
 
 TEST_CASE("an array of a type that nobody knows is named when it is read") {
     const std::string bytes = padded(file(1, 0, array("a", {4}, 99, 0)), 16);
-    CHECK(says(sentence_in(must(parse_gguf(bytes, "f")).arrays->read("a")),
-               "f: a is of type 99; expected F32, F16"));
+    CHECK(contains(sentence_in(must(parse_gguf(bytes, "f")).arrays->read("a")),
+                   "f: a is of type 99; expected F32, F16"));
 }

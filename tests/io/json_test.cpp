@@ -25,29 +25,29 @@ TEST_CASE("a JSON file parses") {
 }
 
 TEST_CASE("a JSON error names the file, the line and the column") {
-    CHECK(says(complaint("{\n  \"a\": 1,\n  oops\n}"),
-               "f.json is not valid JSON at line 3, column 3: "));
-    CHECK(says(complaint(""), "line 1, column 1"));
-    CHECK(says(complaint("[1, 2"), "f.json is not valid JSON"));
-    CHECK(says(complaint("1e999"), "f.json is not valid JSON"));
-    CHECK(says(complaint("\"\xff\""), "f.json is not valid JSON"));
+    CHECK(contains(complaint("{\n  \"a\": 1,\n  oops\n}"),
+                   "f.json is not valid JSON at line 3, column 3: "));
+    CHECK(contains(complaint(""), "line 1, column 1"));
+    CHECK(contains(complaint("[1, 2"), "f.json is not valid JSON"));
+    CHECK(contains(complaint("1e999"), "f.json is not valid JSON"));
+    CHECK(contains(complaint("\"\xff\""), "f.json is not valid JSON"));
     // a text that is never closed and holds the parser's own words
     CHECK(complaint("\"a'; expected " + std::string(5000, 'b')).size() < 500);
 }
 
 TEST_CASE("JSON nested too deep for a stack is refused") {
-    CHECK(says(complaint(std::string(100000, '[')), "nested deeper than"));
-    CHECK(says(complaint(std::string(100, '[') + std::string(100, ']')), "nested deeper than"));
+    CHECK(contains(complaint(std::string(100000, '[')), "nested deeper than"));
+    CHECK(contains(complaint(std::string(100, '[') + std::string(100, ']')), "nested deeper than"));
     CHECK(complaint(std::string(60, '[') + std::string(60, ']')).empty());
     CHECK(complaint("\"" + std::string(100, '[') + "\"").empty());
     CHECK(complaint("\"\\\"" + std::string(100, '[') + "\"").empty());
 }
 
 TEST_CASE("a key that is there twice is refused by name and place") {
-    CHECK(says(complaint(R"({"a": 1, "b": 2, "a": 3})"), "f.json has the key 'a' twice"));
-    CHECK(says(complaint(R"({"step": {"cell": {"row": 1, "row": 2}}})"),
-               "f.json has the key 'row' twice in 'step' 'cell'"));
-    CHECK(says(complaint(R"({"list": [{"a": 1}, {"b": 1, "b": 2}]})"), "'b' twice in 'list'"));
+    CHECK(contains(complaint(R"({"a": 1, "b": 2, "a": 3})"), "f.json has the key 'a' twice"));
+    CHECK(contains(complaint(R"({"step": {"cell": {"row": 1, "row": 2}}})"),
+                   "f.json has the key 'row' twice in 'step' 'cell'"));
+    CHECK(contains(complaint(R"({"list": [{"a": 1}, {"b": 1, "b": 2}]})"), "'b' twice in 'list'"));
     CHECK(complaint(R"({"a": {"a": [{"a": 1}, {"a": 1}, 3]}, "b": {"a": 1}})").empty());
     CHECK(complaint(R"([[{"a": 1}], [{"a": 1}], {"a": []}, {"a": {}}])").empty());
 }
@@ -85,7 +85,7 @@ TEST_CASE("members of a stream are taken one by one, in the order of the text") 
     CHECK(taken.empty());
     CHECK(of(R"({"model":{"vocab":{"a":1,"b":2,"a":3}}})") ==
           "f.json has the key 'a' twice in 'model' 'vocab'");
-    CHECK(says(of(R"({"model":{"vocab":{"a":1,"a":2,)"), "f.json is not valid JSON at line 1"));
+    CHECK(contains(of(R"({"model":{"vocab":{"a":1,"a":2,)"), "f.json is not valid JSON at line 1"));
 }
 
 TEST_CASE("a JSON error quotes a bounded piece of the text") {

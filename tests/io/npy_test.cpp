@@ -58,29 +58,30 @@ TEST_CASE("half precision covers zero, subnormal, normal, infinite and NaN") {
 }
 
 TEST_CASE("a file that lies about its size is refused before anything is allocated") {
-    CHECK(says(complaint(npy(header("<f4", "(2, 3)"), std::string(20, '\0'))), "promises"));
-    CHECK(says(complaint(npy(header("<f4", "(2, 3)"), std::string(28, '\0'))), "promises"));
-    CHECK(says(complaint(npy(header("<f4", "(4294967296, 4294967296)"), "")), "more than 2^63"));
-    CHECK(says(complaint(npy(header("<f8", "(2305843009213693951,)"), "")), "more than 2^63"));
-    CHECK(says(complaint(npy(header("<f4", "(1152921504606846976,)"), "abcd")), "promises"));
-    CHECK(says(complaint(npy(header("<f4", "(99999999999999999999,)"), "")), "damaged"));
-    CHECK(says(complaint(npy(header("<f4", "(-1,)"), "")), "damaged"));
+    CHECK(contains(complaint(npy(header("<f4", "(2, 3)"), std::string(20, '\0'))), "promises"));
+    CHECK(contains(complaint(npy(header("<f4", "(2, 3)"), std::string(28, '\0'))), "promises"));
+    CHECK(
+        contains(complaint(npy(header("<f4", "(4294967296, 4294967296)"), "")), "more than 2^63"));
+    CHECK(contains(complaint(npy(header("<f8", "(2305843009213693951,)"), "")), "more than 2^63"));
+    CHECK(contains(complaint(npy(header("<f4", "(1152921504606846976,)"), "abcd")), "promises"));
+    CHECK(contains(complaint(npy(header("<f4", "(99999999999999999999,)"), "")), "damaged"));
+    CHECK(contains(complaint(npy(header("<f4", "(-1,)"), "")), "damaged"));
 }
 
 TEST_CASE("what is no array of numbers is refused and named") {
-    CHECK(says(complaint(""), "Q is not a .npy array"));
-    CHECK(says(complaint("PK\x03\x04"), "Q is not a .npy array"));
-    CHECK(says(complaint("\x93NUMPY"), "Q is not a .npy array"));
-    CHECK(says(complaint(std::string("\x93NUMPY\x09\x00\x00\x00", 10)), "version 9"));
-    CHECK(says(complaint(std::string("\x93NUMPY\x01\x00\xff\xff", 10)), "cut off"));
-    CHECK(says(complaint(npy("{}", "")), "damaged"));
-    CHECK(says(complaint(npy("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "")),
-               "damaged"));
-    CHECK(says(complaint(npy("{'descr': '<f4', 'shape': (1,)}", "")), "damaged"));
-    CHECK(says(complaint(npy(header("|O", "(1,)"), "")), "dtype '|O'"));
-    CHECK(says(complaint(npy(header("<c8", "(1,)"), "12345678")), "dtype '<c8'"));
-    CHECK(says(complaint(npy(header("<f16", "(1,)"), std::string(16, '\0'))), "dtype '<f16'"));
-    CHECK(says(complaint(npy(header("<U1", "()"), "\xff\xff\xff\x7f")), "not a character"));
+    CHECK(contains(complaint(""), "Q is not a .npy array"));
+    CHECK(contains(complaint("PK\x03\x04"), "Q is not a .npy array"));
+    CHECK(contains(complaint("\x93NUMPY"), "Q is not a .npy array"));
+    CHECK(contains(complaint(std::string("\x93NUMPY\x09\x00\x00\x00", 10)), "version 9"));
+    CHECK(contains(complaint(std::string("\x93NUMPY\x01\x00\xff\xff", 10)), "cut off"));
+    CHECK(contains(complaint(npy("{}", "")), "damaged"));
+    CHECK(contains(complaint(npy("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "")),
+                   "damaged"));
+    CHECK(contains(complaint(npy("{'descr': '<f4', 'shape': (1,)}", "")), "damaged"));
+    CHECK(contains(complaint(npy(header("|O", "(1,)"), "")), "dtype '|O'"));
+    CHECK(contains(complaint(npy(header("<c8", "(1,)"), "12345678")), "dtype '<c8'"));
+    CHECK(contains(complaint(npy(header("<f16", "(1,)"), std::string(16, '\0'))), "dtype '<f16'"));
+    CHECK(contains(complaint(npy(header("<U1", "()"), "\xff\xff\xff\x7f")), "not a character"));
 }
 
 TEST_CASE("texts are read from either kind and byte order, their padding cut off") {
@@ -119,23 +120,24 @@ TEST_CASE("the first and last characters of one to four bytes of UTF-8 are read"
         for (const int shift : {0, 8, 16, 24}) bytes += static_cast<char>((c >> shift) & 0xFF);
     const NpyArray array = must(parse_npy(npy(header("<U1", "(10,)"), bytes), "tokens"));
     CHECK(std::get<std::vector<std::string>>(array.values) == expected);
-    CHECK(says(complaint(npy(header("<U1", "(1,)"), std::string("\0\0\x11\0", 4))), "U+110000"));
+    CHECK(
+        contains(complaint(npy(header("<U1", "(1,)"), std::string("\0\0\x11\0", 4))), "U+110000"));
 }
 
 TEST_CASE("texts that cannot be tokens are refused") {
-    CHECK(says(complaint(npy(header("<U1", "(2, 1)"), std::string(8, '\0'))),
-               "Q is text of shape [2, 1]; expected"));
-    CHECK(says(complaint(npy(header("<U0", "(4194305,)"), "")),
-               "Q holds 4194305 texts; expected at most 4194304"));
+    CHECK(contains(complaint(npy(header("<U1", "(2, 1)"), std::string(8, '\0'))),
+                   "Q is text of shape [2, 1]; expected"));
+    CHECK(contains(complaint(npy(header("<U0", "(4194305,)"), "")),
+                   "Q holds 4194305 texts; expected at most 4194304"));
     for (const char* bytes :
          {"\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8"}) {
         CAPTURE(bytes);
         const std::string text(bytes);
-        CHECK(says(complaint(npy(header(fmt::format("|S{}", text.size()), "(1,)"), text)),
-                   "not UTF-8"));
+        CHECK(contains(complaint(npy(header(fmt::format("|S{}", text.size()), "(1,)"), text)),
+                       "not UTF-8"));
     }
-    CHECK(
-        says(complaint(npy(header("<U1", "(2,)"), std::string("a\0\0\0\0\xd8\0\0", 8))), "U+D800"));
+    CHECK(contains(complaint(npy(header("<U1", "(2,)"), std::string("a\0\0\0\0\xd8\0\0", 8))),
+                   "U+D800"));
 }
 
 TEST_CASE("every prefix of a good file is refused") {

@@ -50,6 +50,6 @@ TEST_CASE("what is named is looked for beside the naming file first, then where 
 TEST_CASE("what is nowhere is refused with every place that was looked at") {
     const Scratch scratch;
     const auto found = must_fail(find_named(scratch / "a", "x/in.npz", scratch.at("b/in.npz")));
-    CHECK(says(found.text(), "x/in.npz is neither at " + scratch.at("a/x/in.npz")));
-    CHECK(says(found.text(), "nor at " + scratch.at("b/in.npz")));
+    CHECK(contains(found.text(), "x/in.npz is neither at " + scratch.at("a/x/in.npz")));
+    CHECK(contains(found.text(), "nor at " + scratch.at("b/in.npz")));
 }

@@ -98,7 +98,7 @@ TEST_CASE("what is no PNG, or not a whole one, is refused by its name") {
     std::string damaged = whole;
     damaged[45] = static_cast<char>(damaged[45] ^ 0x55);  // in IDAT
     CHECK(png_fault(damaged).starts_with("f.png cannot be read as PNG: "));
-    CHECK(says(must_fail(read_png("/nowhere/a.png")).text(), "/nowhere/a.png"));
+    CHECK(contains(must_fail(read_png("/nowhere/a.png")).text(), "/nowhere/a.png"));
 }
 
 TEST_CASE("a PNG that says it is huge is refused before memory is taken for it") {

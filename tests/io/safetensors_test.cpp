@@ -137,19 +137,19 @@ TEST_CASE("arrays lie in any order, at any byte, with gaps") {
     CHECK(file->text("tokens").value() == "[\"x\"]");
     CHECK(file->text("options").value() == std::nullopt);
     CHECK_FALSE(file->contains("__metadata__"));
-    CHECK(says(file->read("e").error().text(), "f: e is not there"));
+    CHECK(contains(file->read("e").error().text(), "f: e is not there"));
 }
 
 TEST_CASE("a header that is not in the file is refused with both lengths") {
-    CHECK(says(parse_safetensors("1234567", "f").error().text(), "f has 7 bytes; a .safe"));
-    CHECK(says(parse_safetensors(little<std::uint64_t>({100}) + "{}", "f").error().text(),
-               "claims a header of 100 bytes, but 2 follow"));
-    CHECK(says(parse_safetensors(little<std::uint64_t>({~0ULL}) + "{}", "f").error().text(),
-               "claims a header of 18446744073709551615 bytes"));
+    CHECK(contains(parse_safetensors("1234567", "f").error().text(), "f has 7 bytes; a .safe"));
+    CHECK(contains(parse_safetensors(little<std::uint64_t>({100}) + "{}", "f").error().text(),
+                   "claims a header of 100 bytes, but 2 follow"));
+    CHECK(contains(parse_safetensors(little<std::uint64_t>({~0ULL}) + "{}", "f").error().text(),
+                   "claims a header of 18446744073709551615 bytes"));
     const std::string long_header(kMaxSafetensorsHeader + 1, ' ');
-    CHECK(says(complaint(long_header), "has a header of 4194305 bytes; at most 4 MiB"));
-    CHECK(says(complaint("{"), "f: the header is not valid JSON"));
-    CHECK(says(complaint("[1]"), "f: the header is [1]; expected an object"));
+    CHECK(contains(complaint(long_header), "has a header of 4194305 bytes; at most 4 MiB"));
+    CHECK(contains(complaint("{"), "f: the header is not valid JSON"));
+    CHECK(contains(complaint("[1]"), "f: the header is [1]; expected an object"));
     CHECK(complaint("{}").empty());
     CHECK(complaint("{}   ").empty());  // padded
 }
@@ -161,40 +161,43 @@ TEST_CASE("each number of an array is checked, and array, value and wish are nam
         return complaint(one(dtype, shape, offsets), data);
     };
     CHECK(refused("F32", "[2,2]", "[0,16]").empty());
-    CHECK(says(refused("F32", "[2,3]", "[0,16]"), "f: a has 16 bytes, but F32 [2, 3] needs 24"));
-    CHECK(says(refused("F32", "[2]", "[0,7]"), "f: a has 7 bytes, but F32 [2] needs 8"));
-    CHECK(says(refused("F32", "[2]", "[12,20]"),
-               "the data_offsets 12 to 20, but the file has 16 bytes of data"));
-    CHECK(says(refused("F32", "[2]", "[8,0]"), "the data_offsets 8 to 0"));
-    CHECK(says(refused("F32", "[2]", "[18446744073709551608,0]"), "expected two whole numbers"));
-    CHECK(says(refused("F32", "[2]", "[0]"), "has the data_offsets [0]; expected two"));
-    CHECK(says(refused("F32", "[2]", "\"all\""), "expected two whole numbers"));
-    CHECK(says(refused("F32", "[-2]", "[0,8]"), "f: a has the shape [-2]; expected at most 32"));
-    CHECK(says(refused("F32", "[2.0]", "[0,8]"), "f: a has the shape [2.0]"));
-    CHECK(says(refused("F32", "{}", "[0,8]"), "f: a has the shape {}"));
-    CHECK(says(refused("F32", "[4294967296,4294967296]", "[0,0]"),
-               "claims the shape [4294967296, 4294967296], more than 2^63 bytes"));
-    CHECK(says(refused("F64", "[1152921504606846976]", "[0,0]"), "more than 2^63 bytes"));
-    CHECK(says(complaint(R"({"a":{"dtype":3,"shape":[],"data_offsets":[0,4]}})", data),
-               "f: a has no dtype; expected one of F64, F32, F16, BF16"));
-    CHECK(says(complaint(R"({"a":{"dtype":"F32","data_offsets":[0,4]}})", data),
-               "f: a has the shape none"));
-    CHECK(says(complaint(R"({"a":{"dtype":"F32","shape":[1]}})", data), "data_offsets none"));
-    CHECK(says(complaint(R"({"a":5})", data), "f: a is 5; expected dtype, shape"));
-    CHECK(says(complaint(R"({"__metadata__":{"a":1}})"), "expected an object of texts"));
-    CHECK(says(complaint(one("F32", "[" + std::string(40, '1') + "]", "[0,4]"), data), "f: "));
+    CHECK(
+        contains(refused("F32", "[2,3]", "[0,16]"), "f: a has 16 bytes, but F32 [2, 3] needs 24"));
+    CHECK(contains(refused("F32", "[2]", "[0,7]"), "f: a has 7 bytes, but F32 [2] needs 8"));
+    CHECK(contains(refused("F32", "[2]", "[12,20]"),
+                   "the data_offsets 12 to 20, but the file has 16 bytes of data"));
+    CHECK(contains(refused("F32", "[2]", "[8,0]"), "the data_offsets 8 to 0"));
+    CHECK(
+        contains(refused("F32", "[2]", "[18446744073709551608,0]"), "expected two whole numbers"));
+    CHECK(contains(refused("F32", "[2]", "[0]"), "has the data_offsets [0]; expected two"));
+    CHECK(contains(refused("F32", "[2]", "\"all\""), "expected two whole numbers"));
+    CHECK(
+        contains(refused("F32", "[-2]", "[0,8]"), "f: a has the shape [-2]; expected at most 32"));
+    CHECK(contains(refused("F32", "[2.0]", "[0,8]"), "f: a has the shape [2.0]"));
+    CHECK(contains(refused("F32", "{}", "[0,8]"), "f: a has the shape {}"));
+    CHECK(contains(refused("F32", "[4294967296,4294967296]", "[0,0]"),
+                   "claims the shape [4294967296, 4294967296], more than 2^63 bytes"));
+    CHECK(contains(refused("F64", "[1152921504606846976]", "[0,0]"), "more than 2^63 bytes"));
+    CHECK(contains(complaint(R"({"a":{"dtype":3,"shape":[],"data_offsets":[0,4]}})", data),
+                   "f: a has no dtype; expected one of F64, F32, F16, BF16"));
+    CHECK(contains(complaint(R"({"a":{"dtype":"F32","data_offsets":[0,4]}})", data),
+                   "f: a has the shape none"));
+    CHECK(contains(complaint(R"({"a":{"dtype":"F32","shape":[1]}})", data), "data_offsets none"));
+    CHECK(contains(complaint(R"({"a":5})", data), "f: a is 5; expected dtype, shape"));
+    CHECK(contains(complaint(R"({"__metadata__":{"a":1}})"), "expected an object of texts"));
+    CHECK(contains(complaint(one("F32", "[" + std::string(40, '1') + "]", "[0,4]"), data), "f: "));
 }
 
 TEST_CASE("arrays that share bytes, or a name, are refused") {
     const std::string data(16, '\0');
-    CHECK(says(complaint(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
-                         R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
-                         data),
-               "f: b begins at byte 4 of the data, inside a, which ends at 8"));
-    CHECK(says(complaint(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-                         R"("a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
-                         data),
-               "the key 'a' twice"));
+    CHECK(contains(complaint(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                             R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+                             data),
+                   "f: b begins at byte 4 of the data, inside a, which ends at 8"));
+    CHECK(contains(complaint(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                             R"("a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+                             data),
+                   "the key 'a' twice"));
 }
 
 TEST_CASE("a dtype that is not known stops nobody who does not read that array") {
@@ -230,7 +233,7 @@ TEST_CASE("a file is mapped: names come without its data, and a file cut short s
     getrusage(RUSAGE_SELF, &used);
     CHECK(used.ru_maxrss < (1 << 20));  // kB
     std::filesystem::resize_file(path, header + 4 * kItems);
-    CHECK(says(file->read("end").error().text(), "it had"));
+    CHECK(contains(file->read("end").error().text(), "it had"));
 }
 
 TEST_CASE("an array that would not fit in memory is refused with its sizes") {
@@ -240,13 +243,13 @@ TEST_CASE("an array that would not fit in memory is refused with its sizes") {
     write_bytes(scratch / "f.safetensors", safetensors(header));
     std::filesystem::resize_file(scratch / "f.safetensors", 8 + header.size() + items);
     const auto file = must(open_safetensors(scratch / "f.safetensors"));
-    CHECK(says(file->read("a").error().text(),
-               fmt::format("f.safetensors: a is int8 [{}]: it needs", items)));
+    CHECK(contains(file->read("a").error().text(),
+                   fmt::format("f.safetensors: a is int8 [{}]: it needs", items)));
     // beside what was read before
     const std::string small = safetensors(one("F32", "[1]", "[0,4]"), "1234");
     const double all = static_cast<double>(memory_bytes());
     CHECK(parsed(small)->read("a", all - 100));
-    CHECK(says(parsed(small)->read("a", all).error().text(), "a is float32 [1]: it needs"));
+    CHECK(contains(parsed(small)->read("a", all).error().text(), "a is float32 [1]: it needs"));
 }
 
 TEST_CASE("damage anywhere in a file is noticed or harmless") {

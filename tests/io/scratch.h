@@ -33,6 +33,6 @@ struct OnDisk {
 };
 
 /// True when the sentence names what it must.
-inline bool says(const std::string& sentence, const std::string& words) {
-    return sentence.find(words) != std::string::npos;
+inline bool contains(const std::string& sentence, const std::string& text) {
+    return sentence.find(text) != std::string::npos;
 }

@@ -25,10 +25,10 @@ AppState learning(Index until) {
     return state;
 }
 
-void settle(LearnJob& job, AppState& state) {
+void wait_until_idle(LearnJob& job, AppState& state) {
     for (int n = 0; n < 3; ++n) {
         job.update(state);
-        job.settle();
+        job.wait_until_idle();
         for (const Action& answer : job.take()) view::apply(state, answer);
     }
 }
@@ -42,7 +42,7 @@ void check_job() {
     view::apply(state, SwitchScaling{"b", 7, true});  // in the middle of it
     job.update(state);
     view::apply(state, TrainTo{30});
-    settle(job, state);
+    wait_until_idle(job, state);
     REQUIRE(learn_look(state).series);
     CHECK(learn_look(state).series->complete);
     CHECK_FALSE(requested_learning(state));

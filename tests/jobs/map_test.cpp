@@ -6,7 +6,7 @@
 #include "app/common/map/actions.h"
 #include "app/common/map/requests.h"
 #include "app/common/map/state.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
 #include "app/workspaces/step/state.h"
@@ -56,7 +56,7 @@ void open_one_after_another() {
     }
     view::apply(state, view::OpenFile{"/nowhere/at-all.npz"});
     jobs::answer(state, jobs);
-    CHECK(says(state.message.words, "/nowhere/at-all.npz"));
+    CHECK(contains(state.message.text, "/nowhere/at-all.npz"));
     CHECK(state.message.severity == view::Severity::error);
     CHECK(map_look(state).input->source.size.tq == 512);  // nothing else has changed
     view::apply(state, planted(600));
@@ -118,7 +118,7 @@ TEST_CASE("a file that is no attention opens as a table of its arrays, with the 
         CHECK(state.workspace == "tensors");
     }
     const std::string path = golden("none.npz");
-    CHECK(says(must_fail(opener()({path, 0}, {})).text(), path));
+    CHECK(contains(must_fail(opener()({path, 0}, {})).text(), path));
 }
 
 TEST_CASE("jobs that are let go in the middle of their work end") {

@@ -127,5 +127,5 @@ TEST_CASE("an error that is thrown on a job's thread is an answer") {
     const view::FailedRequest failed =
         view::failed_request("opening", view::Request(LongRequest{}),
                              std::make_exception_ptr(tl::unexpected(Error{"no file"})));
-    CHECK(failed.words == "Opening: no file.");
+    CHECK(failed.text == "Opening: no file.");
 }

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "app/common/or_throw.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/window/requests.h"
 #include "core/text.h"
 #include "tests/support/no_threads.h"
@@ -140,7 +140,7 @@ TEST_CASE("a request for curves is answered once, with its own settings") {
     CHECK(ready.settings == with_seed(7).settings);
     CHECK(ready.fault.empty());
     CHECK(ready.sweep->size() == view::sweep_widths().size());
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(rig.worker.take().empty());
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("without a thread the newest request is answered by whoever asks for t
     rig.update(with_seed(2));
     CHECK(only<view::SweepReady>(rig.next()).settings.seed == 2);
     rig.update(with_seed(3));
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(only<view::SweepReady>(rig.worker.take()).settings.seed == 3);
     CHECK(rig.worker.take().empty());
 }
@@ -181,18 +181,18 @@ TEST_CASE("a request that throws is answered with the reason") {
         if (request == 5) static_cast<void>(product(Index{1} << 62, Index{4}));
         throw 6;
     }};
-    for (const auto& [request, words] : {std::pair{1, "Test: there is not enough memory for it."},
-                                         {2, "Test: too many links."},
-                                         {3, "Test: the file has no heads."},
-                                         {4, "Test: it is full."},
-                                         {5,
-                                          "Test: a size is 4611686018427387904 × 4; expected a "
-                                          "number from 0 to 2^63 − 1 that memory can address."},
-                                         {6, "Test: something was thrown that is no error."}}) {
+    for (const auto& [request, text] : {std::pair{1, "Test: there is not enough memory for it."},
+                                        {2, "Test: too many links."},
+                                        {3, "Test: the file has no heads."},
+                                        {4, "Test: it is full."},
+                                        {5,
+                                         "Test: a size is 4611686018427387904 × 4; expected a "
+                                         "number from 0 to 2^63 − 1 that memory can address."},
+                                        {6, "Test: something was thrown that is no error."}}) {
         rig.update(request);
         const view::FailedRequest failed = only<view::RequestFailed>(rig.next()).what;
         CHECK(failed.job == "test");
-        CHECK(failed.words == words);
+        CHECK(failed.text == text);
         CHECK(failed.request->as<Asked<int>>()->what == request);
     }
 }
@@ -240,14 +240,14 @@ TEST_CASE("settings without curves are answered with the reason") {
     view::AppState state = view::initial_state();
     view::apply(state, ready);
     CHECK(state.message.severity == view::Severity::error);
-    CHECK(state.message.words == view::sentence(ready.fault));
+    CHECK(state.message.text == view::sentence(ready.fault));
 }
 
 TEST_CASE("a state is asked for its request, which its answer fulfils") {
     Rig<view::SweepRequest> rig{sweep, view::request_kind<view::requested_sweep>("test")};
     view::AppState state = view::initial_state();
     rig.worker.update(state);
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(rig.worker.take().empty());  // another workspace is shown
     view::apply(state, view::ShowSaturationDetails{true});
     view::apply(state, view::SetWorkspace{"saturation"});
@@ -256,7 +256,7 @@ TEST_CASE("a state is asked for its request, which its answer fulfils") {
     CHECK(view::saturation_curves(state).sweep != nullptr);
     CHECK_FALSE(view::requested_sweep(state));
     rig.worker.update(state);
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(rig.worker.take().empty());
 }
 
@@ -272,7 +272,7 @@ TEST_CASE("progress arrives before the answer, under the worker's name") {
     CHECK(progress.job == "test");
     CHECK(progress.done == 0.5);
     go.release();
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(square_in(rig.worker.take()) == 3);
 }
 
@@ -281,20 +281,20 @@ TEST_CASE("of a request that was stopped no progress arrives, told before or aft
     rig.update(-1);
     REQUIRE(rig.wait());  // it told some
     rig.update(2);
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(square_in(rig.worker.take()) == 4);
 }
 
 TEST_CASE("settle waits for the last request, and for nothing where there is none") {
     Rig<int> rig{square};
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(rig.worker.take().empty());
     rig.update(4);
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(square_in(rig.worker.take()) == 16);
     rig.update(-1);
     rig.update(std::nullopt);
-    rig.worker.settle();
+    rig.worker.wait_until_idle();
     CHECK(rig.worker.take().empty());
 }
 

@@ -18,8 +18,8 @@ struct Head {
     std::vector<float> values;
     Index rows, columns;
     std::vector<std::uint8_t> allowed = {};
-    std::vector<std::string> words = {};
-    std::vector<Index> numbers = token_numbers(words);
+    std::vector<std::string> text = {};
+    std::vector<Index> numbers = token_numbers(text);
     Index offset = 0;
     HeadRows of() const {
         return {{values.data(), rows, columns, columns}, allowed, numbers, offset};
@@ -223,9 +223,9 @@ TEST_CASE("labels: what stands out from even rows, with its numbers") {
     }
     CHECK_FALSE(propose_label(even(2).of()));
     CHECK_FALSE(propose_label(even(12).of()));
-    Head words = even(8);
-    words.numbers = {0, 1, 0, 1, 0, 1, 0, 1};
-    CHECK_FALSE(propose_label(words.of()));
+    Head text = even(8);
+    text.numbers = {0, 1, 0, 1, 0, 1, 0, 1};
+    CHECK_FALSE(propose_label(text.of()));
     Head causal_even = causal(std::vector<float>(36), 6);
     for (Index i = 0; i < 6; ++i)
         for (Index j = 0; j <= i; ++j)

@@ -85,7 +85,7 @@ TEST_CASE("a memory that cannot be read names why") {
     CHECK(read_memory({2, 2, {}, {}}, query, 1.0).error().text() == "the memory has no pair");
     CHECK(read_memory(three_pairs(), std::vector<double>{1.0}, 1.0).error().text() ==
           "the query has 1 number and each key 2");
-    CHECK(says(read_memory(three_pairs(), query, 0.0).error().text(), "temperature is 0"));
+    CHECK(contains(read_memory(three_pairs(), query, 0.0).error().text(), "temperature is 0"));
     Memory broken = three_pairs();
     broken.keys[0] = std::numeric_limits<double>::quiet_NaN();
     CHECK_FALSE(read_memory(broken, query, 1.0));

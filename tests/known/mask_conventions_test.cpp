@@ -29,8 +29,8 @@ bool are(const Values& weights, const std::vector<double>& expected, double tole
     return same;
 }
 
-MaskConvention filled(MaskFill fill, FillMode way = FillMode::written) {
-    return {.fill = fill, .way = way};
+MaskConvention filled(MaskFill fill, FillMode mode = FillMode::written) {
+    return {.fill = fill, .mode = mode};
 }
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -90,7 +90,7 @@ const struct {
     {"far below, renormalised", kRenormalised, kFar, {1, 0}, {kNan, kNan}},
     // a NaN at a forbidden pair goes where it is written over, not where it is added to
     {"NaN written over", {}, {0, std::nanf("")}, {1, 0}, {1.0, 0.0}, kExact},
-    {"NaN added to", {.way = kAdded}, {0, std::nanf("")}, {1, 0}, {kNan, kNan}},
+    {"NaN added to", {.mode = kAdded}, {0, std::nanf("")}, {1, 0}, {kNan, kNan}},
     {"NaN after", kAfter, {0, std::nanf("")}, {1, 0}, {kNan, 0.0}},
 };
 
@@ -105,8 +105,8 @@ TEST_CASE("the weights of one row by each convention") {
 
 TEST_CASE("a finite fill is −∞ while a key is allowed and scores are small; of none it is even") {
     for (const MaskFill fill : kFinite) {
-        for (const FillMode way : {FillMode::written, FillMode::added})
-            CHECK(weights_of(filled(fill, way), {1, 2, 3}, {1, 0, 1}) ==
+        for (const FillMode mode : {FillMode::written, FillMode::added})
+            CHECK(weights_of(filled(fill, mode), {1, 2, 3}, {1, 0, 1}) ==
                   weights_of({}, {1, 2, 3}, {1, 0, 1}));
         CHECK(are(weights_of(filled(fill), {0, 1, 2, 3}, {0, 0, 0, 0}), {0.25, 0.25, 0.25, 0.25},
                   0.0));

@@ -71,18 +71,18 @@ TEST_CASE("after dropout a row no longer sums to 1: what is kept is divided by 1
     spec.dropout = 0.5;
     spec.seed = 1;
     const Trace trace = attend(zero_scores(8, 5), spec).value();
-    float all_kept = 0.0F;
+    float all_retained = 0.0F;
     for (Index i = 0; i < 8; ++i) {
-        float kept = 0.0F;
+        float retained = 0.0F;
         for (const float dropped : trace[Stage::dropped].matrix(0, 0).row(i)) {
             CHECK((dropped == 0.0F || dropped == 0.4F));
-            kept += dropped == 0.0F ? 0.0F : 1.0F;
+            retained += dropped == 0.0F ? 0.0F : 1.0F;
         }
-        CHECK(trace[Stage::context](0, 0, i, 0) == doctest::Approx(0.4 * kept));
-        all_kept += kept;
+        CHECK(trace[Stage::context](0, 0, i, 0) == doctest::Approx(0.4 * retained));
+        all_retained += retained;
     }
-    CHECK(all_kept > 10.0F);
-    CHECK(all_kept < 30.0F);
+    CHECK(all_retained > 10.0F);
+    CHECK(all_retained < 30.0F);
 }
 
 TEST_CASE("-1e9 instead of -inf: an empty row is uniform, and scores below it lose to the mask") {

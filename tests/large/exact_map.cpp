@@ -156,9 +156,9 @@ Texels pool_exact(const ExactMap& exact, Index first_row, Index rows, Index pool
     return texels;
 }
 
-std::shared_ptr<const MapSnapshot> settled(WeightMap& map, const ViewRequest& request) {
+std::shared_ptr<const MapSnapshot> finished_snapshot(WeightMap& map, const ViewRequest& request) {
     map.want(request);
-    REQUIRE(map.settle());
+    REQUIRE(map.wait_until_idle());
     const auto snapshot = map.snapshot();
     REQUIRE(snapshot != nullptr);
     CHECK(snapshot->request == request);

@@ -32,8 +32,8 @@ large::Texels pool_exact(const ExactMap& exact, Index first_row, Index rows, Ind
                          Index pool_keys);
 
 /// What a map shows of a request when nothing is left to do.
-std::shared_ptr<const large::MapSnapshot> settled(large::WeightMap& map,
-                                                  const large::ViewRequest& request);
+std::shared_ptr<const large::MapSnapshot> finished_snapshot(large::WeightMap& map,
+                                                            const large::ViewRequest& request);
 
 /// A view of which the whole pass is wanted: exact however slow the machine is.
 large::ViewRequest exactly(double top, double left, double rows, double columns, int level);

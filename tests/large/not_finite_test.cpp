@@ -71,14 +71,14 @@ void check_same(const NanWeights& actual, const NanWeights& wanted) {
 /// The map's counts are those of the cells that it draws, in the whole matrix and in a part of it.
 void check_counts(const std::shared_ptr<const MapInput>& input) {
     WeightMap map(input, {}, {});
-    const auto all = settled(map, exactly(0.0, 0.0, kQueries, kKeys, 0));
+    const auto all = finished_snapshot(map, exactly(0.0, 0.0, kQueries, kKeys, 0));
     REQUIRE(all->not_finite.known);
     CHECK(all->not_finite.rows_unknown == 0);
     const NanWeights drawn = drawn_nans(*all, {{0, kQueries}, {0, kKeys}});
     check_same(all->not_finite.all, drawn);
     check_same(all->not_finite.in_view, drawn);
     const ViewRequest request = exactly(10.0, 35.0, 100.0, 120.0, 0);
-    const auto part = settled(map, request);
+    const auto part = finished_snapshot(map, request);
     check_same(part->not_finite.all, drawn);
     check_same(part->not_finite.in_view,
                drawn_nans(*part, cells_of(request.view, input->source.size)));
@@ -170,10 +170,10 @@ TEST_CASE("a pooled, sampled view knows its NaN weights before any of them is dr
     WeightMap map(input, {}, {});
     ViewRequest request = exactly(0.0, 0.0, 8192.0, 8192.0, 5);
     request.full_pass = false;
-    const auto snapshot = settled(map, request);
+    const auto snapshot = finished_snapshot(map, request);
     check_same(snapshot->not_finite.all, {1, 8192, Cell{4321, 0}});
     check_same(snapshot->not_finite.in_view, {1, 8192, Cell{4321, 0}});
-    const auto elsewhere = settled(map, exactly(0.0, 0.0, 100.0, 100.0, 0));
+    const auto elsewhere = finished_snapshot(map, exactly(0.0, 0.0, 100.0, 100.0, 0));
     CHECK_FALSE(elsewhere->not_finite.in_view.first);
     CHECK(elsewhere->not_finite.all.cells == 8192);
 }
@@ -183,7 +183,7 @@ TEST_CASE("profiles leave rows of texels with NaN out and say how many queries t
     WeightMap map(input, {}, {});
     for (const int level : {0, 1}) {
         const auto profiles =
-            must(settled(map, exactly(0.0, 0.0, kQueries, kKeys, level))->profiles);
+            must(finished_snapshot(map, exactly(0.0, 0.0, kQueries, kKeys, level))->profiles);
         const Index side = Index{1} << level;
         CHECK(profiles.queries_left_out == side);
         CHECK(profiles.queries == kQueries - side);
@@ -198,9 +198,9 @@ TEST_CASE("profiles leave rows of texels with NaN out and say how many queries t
 
 TEST_CASE("the arithmetic of a cell names the score that makes its row NaN") {
     const auto input = with({{'k', 40, 3, kNan}}, causal_spec());
-    const CellArithmetic fine = cell_arithmetic(input->source, {}, {30, 10});
-    CHECK(std::isfinite(fine.weight));
-    CHECK_FALSE(fine.spoiling_key);
+    const CellArithmetic finite = cell_arithmetic(input->source, {}, {30, 10});
+    CHECK(std::isfinite(finite.weight));
+    CHECK_FALSE(finite.spoiling_key);
     const CellArithmetic spoilt = cell_arithmetic(input->source, {}, {50, 10});
     CHECK(std::isnan(spoilt.weight));
     CHECK(std::isfinite(spoilt.scaled));
@@ -216,7 +216,7 @@ TEST_CASE("a search counts the NaN weights that it cannot rank") {
     WeightMap map(input, {}, {});
     ViewRequest request = exactly(0.0, 0.0, kQueries, kKeys, 0);
     request.search = Search{Search::Of::key, 5};
-    const auto found = must(settled(map, request)->search);
+    const auto found = must(finished_snapshot(map, request)->search);
     CHECK(found.nans == 1);
     CHECK(found.first_nan == Cell{8, 5});
     CHECK(std::isnan(found.total));

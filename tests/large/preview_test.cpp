@@ -63,12 +63,12 @@ TEST_CASE("the mean of a preview is unbiased over seeds, and its error no larger
     const Texels truth = pool_exact(exact, 0, kTokens, kSide, kSide);
     std::vector<double> sum(truth.mean.size()), squares(truth.mean.size());
     std::vector<double> relative;
-    double said_median = 0.0;
-    double said_95 = 0.0;
+    double stated_median = 0.0;
+    double stated_95 = 0.0;
     for (int seed = 0; seed < kSeeds; ++seed) {
         const Preview preview = preview_of(exact, static_cast<std::uint64_t>(seed));
-        said_median += preview.relative_error_median / kSeeds;
-        said_95 += preview.relative_error_95 / kSeeds;
+        stated_median += preview.relative_error_median / kSeeds;
+        stated_95 += preview.relative_error_95 / kSeeds;
         for (std::size_t n = 0; n < truth.mean.size(); ++n) {
             const Index row = static_cast<Index>(n) / truth.columns;
             const auto column = n % static_cast<std::size_t>(truth.columns);
@@ -84,9 +84,9 @@ TEST_CASE("the mean of a preview is unbiased over seeds, and its error no larger
         sum_of_z2 += sum[n] * sum[n] / squares[n] / static_cast<double>(sum.size());
     CHECK(sum_of_z2 < 1.3);  // (Σ e)² / Σ e² is about 1 for errors around 0, and grows with a bias
     CHECK(sum_of_z2 > 0.7);
-    CHECK(quantile(relative, 0.5) < said_median);
-    CHECK(quantile(relative, 0.95) < 2.0 * said_95);
-    CHECK(said_median > 0.0);
+    CHECK(quantile(relative, 0.5) < stated_median);
+    CHECK(quantile(relative, 0.95) < 2.0 * stated_95);
+    CHECK(stated_median > 0.0);
 }
 
 TEST_CASE("a preview takes an eighth of the rows, fewer where they are more than 50 GFLOP") {
@@ -159,8 +159,8 @@ TEST_CASE("a tile says how much of it is exact") {
 
 TEST_CASE("blocks take the smallest side whose pyramid fits the budget") {
     const auto input = planted({.tokens = 40000, .d_k = 32});
-    const Pyramid fine(input->source, std::size_t{384} << 20);
-    CHECK(fine.block_side() == 32);
+    const Pyramid detailed(input->source, std::size_t{384} << 20);
+    CHECK(detailed.block_side() == 32);
     const Pyramid coarse(input->source, std::size_t{4} << 20);
     CHECK(coarse.block_side() == 128);
     CHECK(coarse.bytes() == 0);

@@ -190,10 +190,10 @@ TEST_CASE("a map gives the scores of a view when they are asked for, and no othe
     WeightMap map(input, {}, {});
     ViewRequest request;
     request.view = {100.0, 900.0, 700.0, 500.0, 0};
-    const auto weights = settled(map, request);
+    const auto weights = finished_snapshot(map, request);
     CHECK(weights->scores.tiles.empty());
     request.scores = true;
-    const auto snapshot = settled(map, request);
+    const auto snapshot = finished_snapshot(map, request);
     CHECK(snapshot->complete);
     CHECK(snapshot->scores.complete);
     REQUIRE(snapshot->scores.overview);
@@ -213,5 +213,5 @@ TEST_CASE("a map gives the scores of a view when they are asked for, and no othe
     CHECK(snapshot->scores.colors.low < snapshot->scores.colors.high);
     CHECK(snapshot->scores.nans == 0);
     request.scores = false;
-    CHECK(settled(map, request)->scores.tiles.empty());
+    CHECK(finished_snapshot(map, request)->scores.tiles.empty());
 }

@@ -18,8 +18,8 @@ void check_every_level(const std::shared_ptr<const MapInput>& input) {
     WeightMap map(input, {}, {});
     const Dimensions& size = input->source.size;
     for (int level = 0; level < level_count(size); ++level) {
-        const auto snapshot = settled(map, exactly(0.0, 0.0, static_cast<double>(size.tq),
-                                                   static_cast<double>(size.tk), level));
+        const auto snapshot = finished_snapshot(map, exactly(0.0, 0.0, static_cast<double>(size.tq),
+                                                             static_cast<double>(size.tk), level));
         CHECK(snapshot->complete);
         CHECK(snapshot->tiles.size() == tiles_of_level(level, size).size());
         for (const auto& tile : snapshot->tiles) {

@@ -117,7 +117,7 @@ TEST_CASE("a map under a storm of requests ends with the exact tiles of the last
     }
     ViewRequest last = looking_at(700.0, 900.0, 600.0, 800.0, 0);
     last.search.reset();
-    const auto snapshot = settled(map, last);
+    const auto snapshot = finished_snapshot(map, last);
     CHECK(snapshot->complete);
     for (const auto& tile : snapshot->tiles) {
         const std::string wrong = tile_mismatch(*tile, exact);
@@ -140,7 +140,7 @@ TEST_CASE("a map can go away in the middle of its work") {
 TEST_CASE("waiting for a map ends when the caller stops") {
     WeightMap map(tokens(30000), {}, {});
     map.want(exactly(0.0, 0.0, 30000.0, 30000.0, 7));
-    CHECK_FALSE(map.settle(stopped()));
+    CHECK_FALSE(map.wait_until_idle(stopped()));
 }
 
 TEST_CASE("a pass that is paused and resumed gives the numbers of one that is not") {
@@ -149,19 +149,19 @@ TEST_CASE("a pass that is paused and resumed gives the numbers of one that is no
     const ViewRequest corner = looking_at(0.0, 0.0, 50.0, 50.0, 0);
     const ViewRequest going = exactly(0.0, 0.0, 50.0, 50.0, 0);
     WeightMap straight(input, {}, {});
-    CHECK(settled(straight, going)->pass.rows_done == kTokens);
+    CHECK(finished_snapshot(straight, going)->pass.rows_done == kTokens);
     WeightMap halting(input, {}, {});
     for (int n = 0; n < 20; ++n) {
         halting.want(n % 2 == 0 ? going : corner);
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     }
-    const auto paused = settled(halting, corner);
+    const auto paused = finished_snapshot(halting, corner);
     CHECK_FALSE(paused->pass.running);
-    CHECK(settled(halting, going)->pass.rows_done == kTokens);
+    CHECK(finished_snapshot(halting, going)->pass.rows_done == kTokens);
     for (const int level : {3, 4, 5}) {
         const ViewRequest all = looking_at(0.0, 0.0, kTokens, kTokens, level);
-        const auto a = settled(straight, all);
-        const auto b = settled(halting, all);
+        const auto a = finished_snapshot(straight, all);
+        const auto b = finished_snapshot(halting, all);
         CHECK(a->complete);
         CHECK(numbers(*a) == numbers(*b));
         CHECK(a->colors.low == b->colors.low);
@@ -192,7 +192,7 @@ TEST_CASE("strips that another program computed are read, and never those of ano
     const auto texels = [&](const std::filesystem::path& from) {
         WeightMap map(
             std::make_shared<const MapInput>(input), {}, [] {}, from);
-        const auto snapshot = settled(map, whole);
+        const auto snapshot = finished_snapshot(map, whole);
         CHECK(snapshot->complete);
         CHECK(snapshot->pass.rows_done == 3001);
         for (const auto& tile : snapshot->tiles)
@@ -264,7 +264,8 @@ TEST_CASE("the cache of tiles keeps its budget") {
     limits.tile_bytes = std::size_t{12} << 20;
     WeightMap map(tokens(4096), limits, {});
     for (int n = 0; n < 12; ++n) {
-        const auto snapshot = settled(map, looking_at(300.0 * n, 250.0 * n, 500.0, 500.0, 0));
+        const auto snapshot =
+            finished_snapshot(map, looking_at(300.0 * n, 250.0 * n, 500.0, 500.0, 0));
         CHECK(snapshot->complete);
         CHECK(snapshot->tile_bytes <= limits.tile_bytes);
     }
@@ -277,7 +278,7 @@ TEST_CASE("the strongest cells of a view are those of all its cells") {
     for (const ViewRequest& request :
          {exactly(0.0, 0.0, 2048.0, 2048.0, 3), exactly(301.5, 77.25, 700.0, 611.0, 1),
           exactly(100.0, 1000.0, 8.0, 9.0, 0), exactly(1500.0, 20.0, 900.0, 130.0, 2)}) {
-        const auto snapshot = settled(map, request);
+        const auto snapshot = finished_snapshot(map, request);
         const CellBox box = cells_of(request.view, input->source.size);
         check_strongest(snapshot->top, strongest(exact, box, MapLimits{}.top_cells), exact);
     }
@@ -293,13 +294,13 @@ TEST_CASE("the strongest cells leave out key 0, and all but one of a query, when
         const CellBox box = cells_of(request.view, input->source.size);
         const CellBox without{box.rows, {1, box.columns.end}};
         request.top = {.skip_first_key = true};
-        check_strongest(settled(map, request)->top,
+        check_strongest(finished_snapshot(map, request)->top,
                         strongest(exact, without, MapLimits{}.top_cells), exact);
         request.top = {.skip_first_key = true, .one_per_query = true};
-        check_strongest(settled(map, request)->top,
+        check_strongest(finished_snapshot(map, request)->top,
                         one_per_query(exact, without, MapLimits{}.top_cells), exact);
         request.top = {.one_per_query = true};
-        const auto top = settled(map, request)->top;
+        const auto top = finished_snapshot(map, request)->top;
         check_strongest(top, one_per_query(exact, box, MapLimits{}.top_cells), exact);
         std::set<Index> queries;
         for (const WeightedCell& each : top) CHECK(queries.insert(each.cell.row).second);
@@ -312,16 +313,16 @@ TEST_CASE("searches find what attends to a key and what a query attends to") {
     WeightMap map(input, {}, {});
     ViewRequest request = looking_at(0.0, 0.0, 100.0, 100.0, 0);
     request.search = Search{Search::Of::query, 1234};
-    const auto of_query = must(settled(map, request)->search);
+    const auto of_query = must(finished_snapshot(map, request)->search);
     CHECK(of_query.rows_missing == 0);
     CHECK(of_query.total == doctest::Approx(1.0).epsilon(1e-5));
     check_strongest(of_query.cells, strongest(exact, {{1234, 1235}, {0, 2048}}, 10), exact);
 
     request.search = Search{Search::Of::key, input->needle->column};
-    const auto partial = must(settled(map, request)->search);
+    const auto partial = must(finished_snapshot(map, request)->search);
     CHECK(partial.rows_missing > 0);
     request.full_pass = true;
-    const auto of_key = must(settled(map, request)->search);
+    const auto of_key = must(finished_snapshot(map, request)->search);
     CHECK(of_key.rows_missing == 0);
     CHECK(of_key.cells.front().cell == *input->needle);
     const Index column = input->needle->column;
@@ -337,7 +338,7 @@ TEST_CASE("a column profile keeps its unit at every zoom: the mean weight of a k
     double before = 0.0;
     for (int level = 3; level >= 0; --level) {
         const auto profiles =
-            must(settled(map, exactly(0.0, 0.0, 2048.0, 2048.0, level))->profiles);
+            must(finished_snapshot(map, exactly(0.0, 0.0, 2048.0, 2048.0, level))->profiles);
         CHECK(profiles.queries == 2048);
         CHECK(profiles.keys == 2048);
         const auto per_bar = static_cast<double>(profiles.side);
@@ -353,12 +354,13 @@ TEST_CASE("profiles are the means and sums along the edges of the view") {
     const auto input = tokens(2048);
     const ExactMap exact = exact_map(input->source);
     WeightMap map(input, {}, {});
-    const auto all = settled(map, exactly(0.0, 0.0, 2048.0, 2048.0, 3));
+    const auto all = finished_snapshot(map, exactly(0.0, 0.0, 2048.0, 2048.0, 3));
     REQUIRE(all->profiles.has_value());
     CHECK(all->profiles->side == 8);
     for (const double row : all->profiles->rows) CHECK(row == doctest::Approx(1.0).epsilon(1e-4));
 
-    const auto part = must(settled(map, exactly(512.0, 256.0, 300.0, 400.0, 1))->profiles);
+    const auto part =
+        must(finished_snapshot(map, exactly(512.0, 256.0, 300.0, 400.0, 1))->profiles);
     CHECK(part.first_row == 512);
     CHECK(part.first_column == 256);
     CHECK(part.rows.size() == 150);
@@ -381,7 +383,7 @@ TEST_CASE("the colour range follows percentiles of the pooled weights in view") 
     ViewRequest request = looking_at(0.0, 0.0, 200.0, 200.0, 0);
     request.low_percentile = 0.0;
     request.high_percentile = 100.0;
-    const ColorStats colors = settled(map, request)->colors;
+    const ColorStats colors = finished_snapshot(map, request)->colors;
     double low = 1.0;
     double high = 0.0;
     for (Index i = 0; i < 200; ++i)
@@ -401,12 +403,12 @@ TEST_CASE("another head is another map") {
     input->source.size.heads = 2;
     WeightMap map(input, {}, {});
     ViewRequest request = exactly(0.0, 0.0, 400.0, 400.0, 1);
-    const auto even = settled(map, request);
+    const auto even = finished_snapshot(map, request);
     for (const auto& tile : even->tiles)
         CHECK(tile_mismatch(*tile, exact_map(input->source, {0, 0})).empty());
     CHECK(even->tiles.front()->texels.mean.front() == doctest::Approx(1.0 / 400.0));
     request.head = {0, 1};
-    const auto other = settled(map, request);
+    const auto other = finished_snapshot(map, request);
     for (const auto& tile : other->tiles)
         CHECK(tile_mismatch(*tile, exact_map(input->source, {0, 1})).empty());
 }
@@ -415,9 +417,9 @@ TEST_CASE("single cells of a very long input are exact without the whole pass") 
     const auto input = tokens(kLargeTokens);
     WeightMap map(input, {}, {});
     const Cell needle = *input->needle;
-    const auto snapshot =
-        settled(map, looking_at(static_cast<double>(needle.row) - 100.0,
-                                static_cast<double>(needle.column) - 100.0, 200.0, 200.0, 0));
+    const auto snapshot = finished_snapshot(
+        map, looking_at(static_cast<double>(needle.row) - 100.0,
+                        static_cast<double>(needle.column) - 100.0, 200.0, 200.0, 0));
     CHECK(snapshot->complete);
     CHECK(snapshot->pass.rows_done < kLargeTokens / 8 + 2000);
     REQUIRE_FALSE(snapshot->top.empty());
@@ -434,7 +436,7 @@ TEST_CASE("single cells of a very long input are exact without the whole pass") 
 TEST_CASE("without a thread a map goes on in the caller's pieces, and a measurement does too") {
     const auto input = tokens(256);
     WeightMap threads(input, {}, [] {});
-    const auto expected = settled(threads, exactly(0.0, 0.0, 256, 256, 0));
+    const auto expected = finished_snapshot(threads, exactly(0.0, 0.0, 256, 256, 0));
     REQUIRE_FALSE(expected->top.empty());
     {
         const test::NoThreads none;
@@ -450,7 +452,7 @@ TEST_CASE("without a thread a map goes on in the caller's pieces, and a measurem
         CHECK(map.snapshot()->complete);
         CHECK_FALSE(map.snapshot()->working);
         CHECK(map.snapshot()->top.front().weight == expected->top.front().weight);
-        CHECK(map.settle());
+        CHECK(map.wait_until_idle());
         int calls = 0;
         CHECK(run_at_once(4, [&](int) { ++calls; }) == 1);
         CHECK(calls == 1);

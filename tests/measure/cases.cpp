@@ -30,10 +30,10 @@ AppState document_of(const Case& at) {
 
 /// Computed once.
 const AppState& cached_document(const Case& at) {
-    static std::map<std::tuple<Index, Index, Index>, AppState> kept;
+    static std::map<std::tuple<Index, Index, Index>, AppState> cached;
     const std::tuple key{at.tokens, at.heads, at.key_width};
-    if (const auto found = kept.find(key); found != kept.end()) return found->second;
-    return kept.emplace(key, document_of(at)).first->second;
+    if (const auto found = cached.find(key); found != cached.end()) return found->second;
+    return cached.emplace(key, document_of(at)).first->second;
 }
 
 std::string refusal(const AppState& state, const Case& at) {
@@ -101,14 +101,14 @@ Scene scene_of(const Case& at) {
 }
 
 view::AppState screen_of(const Case& at) {
-    static AppState kept;
+    static AppState cached;
     static std::string cached_name;
     const std::string name = fmt::format("{} {} {} {}", at.workspace, at.shot, at.tokens, at.heads);
     if (name != cached_name) {
-        kept = entered(at);
+        cached = entered(at);
         cached_name = name;
     }
-    AppState state = kept;
+    AppState state = cached;
     state.theme = at.theme;
     state.ui_scale = at.scale;
     return state;

@@ -81,11 +81,11 @@ bool is_ring(const Mark& first, const Mark& second) {
 
 /// How the ink of a pen stands out where it passes `at`, along `way`: the largest contrast of a pixel that it
 /// covers and one beside it. An antialiased line lies on one pixel or on two.
-double step_across(const Camera::Shot& shot, Point at, Point way, float thickness) {
-    const float length = std::max(std::hypot(way.x, way.y), 0.01F);
+double step_across(const Camera::Shot& shot, Point at, Point direction, float thickness) {
+    const float length = std::max(std::hypot(direction.x, direction.y), 0.01F);
     const auto pixel = [&](float by) {
-        return shot.at(static_cast<int>(std::floor(at.x - way.y / length * by)),
-                       static_cast<int>(std::floor(at.y + way.x / length * by)));
+        return shot.at(static_cast<int>(std::floor(at.x - direction.y / length * by)),
+                       static_cast<int>(std::floor(at.y + direction.x / length * by)));
     };
     const float inner = std::max(thickness / 2, 1.0F);
     double most = 1.0;
@@ -100,15 +100,15 @@ double step_across(const Camera::Shot& shot, Point at, Point way, float thicknes
 void add_steps(const Camera::Shot& shot, const Mark& mark, Point from, Point to,
                std::vector<double>& steps) {
     constexpr float kApart = 4.0F;  // px
-    const Point way{to.x - from.x, to.y - from.y};
-    const float length = std::hypot(way.x, way.y);
+    const Point direction{to.x - from.x, to.y - from.y};
+    const float length = std::hypot(direction.x, direction.y);
     const auto count = std::max(2, static_cast<int>(length / kApart));
     for (int n = 1; n < count; ++n) {
         const float t = static_cast<float>(n) / static_cast<float>(count);
         if (std::min(t, 1.0F - t) * length < mark.radius) continue;
-        const Point at{from.x + way.x * t, from.y + way.y * t};
+        const Point at{from.x + direction.x * t, from.y + direction.y * t};
         if (!shared_part({at, {at.x + 1, at.y + 1}}, mark.clip).is_empty())
-            steps.push_back(step_across(shot, at, way, mark.thickness));
+            steps.push_back(step_across(shot, at, direction, mark.thickness));
     }
 }
 
@@ -189,15 +189,15 @@ double ratio_of(const Camera::Shot& shot, const Mark& mark) {
 
 }  // namespace
 
-std::vector<Contrast> of_words(const Camera::Shot& shot) {
+std::vector<Contrast> of_text(const Camera::Shot& shot) {
     std::vector<Contrast> all;
-    for (const Words& words : shot.log.words) {
-        const Rect seen = shared_part(words.bounds(), words.clip);
+    for (const TextLine& text : shot.log.lines) {
+        const Rect seen = shared_part(text.bounds(), text.clip);
         if (seen.is_empty()) continue;
         // within a single thin letter most pixels are its own, blurred
         const Color base = behind(shot, seen.width() < kThin ? grown(seen, kBeside) : seen);
-        const Color ink = over(base, words.ink);
-        all.push_back({view::contrast(ink, base), fmt::format("\"{}\" {} on {} at {}", words.text,
+        const Color ink = over(base, text.ink);
+        all.push_back({view::contrast(ink, base), fmt::format("\"{}\" {} on {} at {}", text.text,
                                                               hex(ink), hex(base), place(seen))});
     }
     return sorted(std::move(all));

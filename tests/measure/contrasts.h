@@ -14,7 +14,7 @@ struct Contrast {
 };
 
 /// Each line of words against the commonest colour of the pixels behind it, the least first.
-std::vector<Contrast> of_words(const Camera::Shot& shot);
+std::vector<Contrast> of_text(const Camera::Shot& shot);
 
 /// Edges, arrows, tracks and discs against the pixels beside them, the least first. Hairlines, which nothing
 /// depends on, are left out; a fill in the colour of controls that has no edge is not, by its strip where it is

@@ -17,8 +17,8 @@ constexpr float kAirBeneath = 0.2F;
 Point between(Point a, Point b, float t) { return {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t}; }
 
 /// The corners without the air of the line, and a hair less wide.
-Quad inked(const Words& words) {
-    const auto& [a, b, c, d] = words.corners;
+Quad inked(const TextLine& text) {
+    const auto& [a, b, c, d] = text.corners;
     const float width = std::hypot(b.x - a.x, b.y - a.y);
     const float side = width > 0.0F ? std::min(0.25F, kHair / width) : 0.0F;
     const Point top_left = between(a, d, kAirAbove);
@@ -43,21 +43,21 @@ bool has_gap(const Quad& a, const Quad& b) {
     return false;
 }
 
-bool is_seen(const Words& words) {
-    return !shared_part(around(inked(words)), words.clip).is_empty();
+bool is_seen(const TextLine& text) {
+    return !shared_part(around(inked(text)), text.clip).is_empty();
 }
 
 /// "" when all of it shows. Up and down it may be scrolled.
-std::string what_is_cut(const Words& words, const Rect& window, float hair) {
-    const Rect ink = around(inked(words));
-    const Rect clip = shared_part(words.clip, window);
+std::string what_is_cut(const TextLine& text, const Rect& window, float hair) {
+    const Rect ink = around(inked(text));
+    const Rect clip = shared_part(text.clip, window);
     const auto beyond = [hair](float by, const char* side) {
         return by > hair ? fmt::format("{:.0f} px beyond the {}", by, side) : std::string();
     };
     for (const auto& cut :
          {beyond(clip.low.x - ink.low.x, "left"), beyond(ink.high.x - clip.high.x, "right")})
         if (!cut.empty()) return cut;
-    if (words.scrolls) return {};
+    if (text.scrolls) return {};
     for (const auto& cut :
          {beyond(clip.low.y - ink.low.y, "top"), beyond(ink.high.y - clip.high.y, "bottom")})
         if (!cut.empty()) return cut;
@@ -65,8 +65,8 @@ std::string what_is_cut(const Words& words, const Rect& window, float hair) {
 }
 
 /// From left to right: words that begin right of where others end are over none of these.
-void add_overlaps(std::vector<Fault>& faults, std::vector<Words> seen) {
-    std::ranges::sort(seen, {}, [](const Words& words) { return words.bounds().low.x; });
+void add_overlaps(std::vector<Fault>& faults, std::vector<TextLine> seen) {
+    std::ranges::sort(seen, {}, [](const TextLine& text) { return text.bounds().low.x; });
     for (std::size_t n = 0; n < seen.size(); ++n)
         for (std::size_t m = n + 1;
              m < seen.size() && seen[m].bounds().low.x < seen[n].bounds().high.x; ++m)
@@ -78,38 +78,38 @@ void add_overlaps(std::vector<Fault>& faults, std::vector<Words> seen) {
 /// The first letters of a token, which a cut label still has.
 std::string_view beginning(std::string_view token) { return token.substr(0, 1); }
 
-bool names(const Words& words, std::string_view token) {
-    return words.text == token ||
-           (words.text.find("…") != std::string::npos && words.text.starts_with(beginning(token)));
+bool names(const TextLine& text, std::string_view token) {
+    return text.text == token ||
+           (text.text.find("…") != std::string::npos && text.text.starts_with(beginning(token)));
 }
 
 /// Whether some word names what lies between low and high: a row, left of the cells or right of them, or a column, over
 /// which a turned label begins or ends.
-bool has_label(const std::vector<Words>& seen, std::string_view token, bool row, float low,
+bool has_label(const std::vector<TextLine>& seen, std::string_view token, bool row, float low,
                float high) {
-    return std::ranges::any_of(seen, [&](const Words& words) {
-        const Rect at = words.bounds();
+    return std::ranges::any_of(seen, [&](const TextLine& text) {
+        const Rect at = text.bounds();
         const auto [from, to] =
             row ? std::pair(at.low.y, at.high.y) : std::pair(at.low.x, at.high.x);
         const float middle = (from + to) / 2;
         const bool over = middle >= low && middle <= high;
-        const bool touches = !row && words.turned && from <= high && to >= low;
-        return names(words, token) && (over || touches);
+        const bool touches = !row && text.turned && from <= high && to >= low;
+        return names(text, token) && (over || touches);
     });
 }
 
 }  // namespace
 
-std::string where(const Words& words) {
-    const Rect at = words.bounds();
-    return fmt::format("\"{}\" at {:.0f},{:.0f}…{:.0f},{:.0f} in {}", words.text, at.low.x,
-                       at.low.y, at.high.x, at.high.y, words.window);
+std::string where(const TextLine& text) {
+    const Rect at = text.bounds();
+    return fmt::format("\"{}\" at {:.0f},{:.0f}…{:.0f},{:.0f} in {}", text.text, at.low.x, at.low.y,
+                       at.high.x, at.high.y, text.window);
 }
 
-std::vector<Words> seen_of(const Log& log) {
-    std::vector<Words> seen;
-    for (const Words& words : log.words)
-        if (is_seen(words)) seen.push_back(words);
+std::vector<TextLine> seen_of(const Log& log) {
+    std::vector<TextLine> seen;
+    for (const TextLine& text : log.lines)
+        if (is_seen(text)) seen.push_back(text);
     return seen;
 }
 
@@ -119,7 +119,7 @@ const char* name_of(Fault::Kind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
-bool overlap(const Words& a, const Words& b) {
+bool overlap(const TextLine& a, const TextLine& b) {
     if (shared_part(shared_part(a.bounds(), a.clip), shared_part(b.bounds(), b.clip)).is_empty())
         return false;
     const Quad one = inked(a);
@@ -127,16 +127,16 @@ bool overlap(const Words& a, const Words& b) {
     return !has_gap(one, other) && !has_gap(other, one);
 }
 
-std::vector<Fault> faults_of_words(const Log& log, const Rect& window, double scale) {
+std::vector<Fault> faults_of_text(const Log& log, const Rect& window, double scale) {
     std::vector<Fault> faults;
-    const std::vector<Words> seen = seen_of(log);
-    for (const Words& words : seen) {
-        if (words.font.px < kLeastText * scale - 0.01)
+    const std::vector<TextLine> seen = seen_of(log);
+    for (const TextLine& text : seen) {
+        if (text.font.px < kLeastText * scale - 0.01)
             faults.push_back({Fault::Kind::small,
-                              fmt::format("{:.1f} px: {}", words.font.px / scale, where(words))});
-        if (const std::string cut = what_is_cut(words, window, kHair * static_cast<float>(scale));
+                              fmt::format("{:.1f} px: {}", text.font.px / scale, where(text))});
+        if (const std::string cut = what_is_cut(text, window, kHair * static_cast<float>(scale));
             !cut.empty())
-            faults.push_back({Fault::Kind::cut, fmt::format("{}: {}", cut, where(words))});
+            faults.push_back({Fault::Kind::cut, fmt::format("{}: {}", cut, where(text))});
     }
     add_overlaps(faults, seen);
     return faults;
@@ -145,7 +145,7 @@ std::vector<Fault> faults_of_words(const Log& log, const Rect& window, double sc
 std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, const Hero& hero,
                                   const Asked& asked) {
     std::vector<Fault> faults;
-    const std::vector<Words> seen = seen_of(log);
+    const std::vector<TextLine> seen = seen_of(log);
     const float row = hero.at.height() / static_cast<float>(grid.rows);
     const float column = hero.at.width() / static_cast<float>(grid.columns);
     const auto miss = [&](const char* what, const std::string& token) {

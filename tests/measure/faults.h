@@ -22,13 +22,13 @@ struct Fault {
         covered
     };
     Kind kind;
-    std::string words;
+    std::string text;
 };
 const char* name_of(Fault::Kind kind);
 
 /// Words under 11 px x scale; words over words; words that leave the window, or what it cuts them to (up and
 /// down may be scrolled).
-std::vector<Fault> faults_of_words(const Log& log, const Rect& window, double scale);
+std::vector<Fault> faults_of_text(const Log& log, const Rect& window, double scale);
 
 /// Of which rows and columns a label is asked for: of all, or of the selected one.
 struct Asked {
@@ -41,11 +41,11 @@ std::vector<Fault> missing_labels(const Log& log, const view::GridView& grid, co
                                   const Asked& asked);
 
 /// Words that show at least in part.
-std::vector<Words> seen_of(const Log& log);
+std::vector<TextLine> seen_of(const Log& log);
 /// "“text” at x,y…x,y in window".
-std::string where(const Words& words);
+std::string where(const TextLine& text);
 
 /// Words that do not overlap in ink may in height: a line has air above and beneath.
-bool overlap(const Words& a, const Words& b);
+bool overlap(const TextLine& a, const TextLine& b);
 
 }  // namespace attn::test

@@ -98,17 +98,17 @@ int main(int count, char** arguments) {
     if (!options.one.empty()) return look_at_one(options);
     const char* const wanted = std::getenv("ATTN_MEASURE");
     const std::string_view measure = wanted == nullptr ? "" : wanted;
-    bool fine = finds_planted(std::cout);
-    fine = print_screens(measure == "all", measure == "texts", options.screens.value_or(""),
-                         std::cout) &&
-           fine;
-    if (options.screens) return fine ? 0 : 1;
-    fine = print_words(options.all, options.theme, std::cout) && fine;
-    fine = print_role_distances(std::cout) && fine;
+    bool valid = finds_planted(std::cout);
+    valid = print_screens(measure == "all", measure == "texts", options.screens.value_or(""),
+                          std::cout) &&
+            valid;
+    if (options.screens) return valid ? 0 : 1;
+    valid = print_text(options.all, options.theme, std::cout) && valid;
+    valid = print_role_distances(std::cout) && valid;
     const auto pixels = print_pixels(std::cout);
     if (!pixels) {
         std::cout << "no pixels: " << pixels.error().text() << '\n';
-        return fine ? kSkipped : 1;
+        return valid ? kSkipped : 1;
     }
-    return fine && *pixels ? 0 : 1;
+    return valid && *pixels ? 0 : 1;
 }

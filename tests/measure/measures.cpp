@@ -14,7 +14,7 @@ using Kind = ui::Measuring::Kind;
 
 // Design units.
 constexpr double kBar = 48.0, kBottom = 32.0;
-constexpr float kFreeRoom = 24.0F;  // beside a text that is cut short
+constexpr float kFreeSpace = 24.0F;  // beside a text that is cut short
 constexpr double kLeastContrast = 4.5;
 
 Point middle(const Rect& at) { return {(at.low.x + at.high.x) / 2, (at.low.y + at.high.y) / 2}; }
@@ -43,22 +43,22 @@ bool is_word(const std::string& part) {
                               [&](char a, char b) { return letter(a) && letter(b); }) != part.end();
 }
 
-bool is_in_grid(const Words& words, const Log& log, const std::set<std::string>& tokens) {
-    if (tokens.contains(words.text)) return true;
-    return std::ranges::any_of(log.stands, [&](const RecordedRect& stand) {
-        return stand.kind != Kind::chart && is_in(middle(words.bounds()), stand.at);
+bool is_in_grid(const TextLine& text, const Log& log, const std::set<std::string>& tokens) {
+    if (tokens.contains(text.text)) return true;
+    return std::ranges::any_of(log.rects, [&](const RecordedRect& recorded) {
+        return recorded.kind != Kind::chart && is_in(middle(text.bounds()), recorded.at);
     });
 }
 
-void count(const Words& words, Measures& measures) {
-    if (words.window != "rail") measures.texts.push_back(words.text);
-    std::istringstream parts(words.text);
+void count(const TextLine& text, Measures& measures) {
+    if (text.window != "rail") measures.texts.push_back(text.text);
+    std::istringstream parts(text.text);
     for (std::string part; parts >> part;) {
         if (is_number(part))
             ++measures.numbers;
         else if (is_word(part)) {
-            ++measures.words;
-            measures.rail += words.window == "rail" ? 1 : 0;
+            ++measures.word_count;
+            measures.rail += text.window == "rail" ? 1 : 0;
         }
     }
 }
@@ -68,8 +68,9 @@ void count(const Words& words, Measures& measures) {
 void find_hero(const Log& log, const Looking& at, Measures& measures) {
     const double canvas = at.window.height() - (kBar + kBottom) * at.scale;
     std::vector<Rect> pictures;
-    for (const RecordedRect& stand : log.stands)
-        if (stand.kind == Kind::cells || stand.kind == Kind::chart) pictures.push_back(stand.at);
+    for (const RecordedRect& recorded : log.rects)
+        if (recorded.kind == Kind::cells || recorded.kind == Kind::chart)
+            pictures.push_back(recorded.at);
     for (const Shown& shown : log.pictures) pictures.push_back(shared_part(shown.at, shown.clip));
     for (const Rect& each : pictures) {
         const double share = area_of(each) / area_of(at.window);
@@ -120,44 +121,44 @@ Color under(const Log& log, int order, Point p, Color base) {
     return base;
 }
 
-void find_faint(const Log& log, const Words& words, const Looking& at, Measures& measures) {
-    const Color base = under(log, words.order, middle(words.bounds()), at.background);
-    const double ratio = view::contrast(over(base, words.ink), base);
+void find_faint(const Log& log, const TextLine& text, const Looking& at, Measures& measures) {
+    const Color base = under(log, text.order, middle(text.bounds()), at.background);
+    const double ratio = view::contrast(over(base, text.ink), base);
     measures.least_contrast = std::min(measures.least_contrast, ratio);
     if (ratio < kLeastContrast)
         measures.faults.push_back(
-            {Fault::Kind::faint, fmt::format("{:.2f}: {}", ratio, where(words))});
+            {Fault::Kind::faint, fmt::format("{:.2f}: {}", ratio, where(text))});
 }
 
 // ---- cut short
 
 /// Up to the next thing at its right on its line, or to the end of what holds it.
-float free_beside(const Words& words, const std::vector<Words>& seen, const Log& log,
+float free_beside(const TextLine& text, const std::vector<TextLine>& seen, const Log& log,
                   const Rect& window) {
-    const Rect at = words.bounds();
-    float end = std::min(words.clip.high.x, window.high.x);
+    const Rect at = text.bounds();
+    float end = std::min(text.clip.high.x, window.high.x);
     const auto meet = [&](const Rect& other) {
         if (other.low.y >= at.high.y - 2 || other.high.y <= at.low.y + 2) return;
         if (other.low.x >= at.high.x - 2) end = std::min(end, other.low.x);
         if (other.low.x <= at.low.x && other.high.x >= at.high.x) end = std::min(end, other.high.x);
     };
-    for (const Words& other : seen)
-        if (other.order != words.order) meet(other.bounds());
+    for (const TextLine& other : seen)
+        if (other.order != text.order) meet(other.bounds());
     for (const Mark& mark : log.marks)
         if (mark.color.a > 0) meet(shared_part(mark.at, mark.clip));
     for (const Shown& shown : log.pictures) meet(shown.at);
-    for (const RecordedRect& stand : log.stands) meet(stand.at);
+    for (const RecordedRect& recorded : log.rects) meet(recorded.at);
     return end - at.high.x;
 }
 
-void find_elided(const Log& log, const std::vector<Words>& seen, const Words& words,
+void find_elided(const Log& log, const std::vector<TextLine>& seen, const TextLine& text,
                  const Looking& at, Measures& measures) {
-    const bool goes_on = words.text.ends_with(" …");  // "2, 3, …"
-    if (words.turned || goes_on || !words.text.ends_with("…")) return;
-    const float room = free_beside(words, seen, log, at.window);
-    if (room >= kFreeRoom * static_cast<float>(at.scale))
+    const bool goes_on = text.text.ends_with(" …");  // "2, 3, …"
+    if (text.turned || goes_on || !text.text.ends_with("…")) return;
+    const float space = free_beside(text, seen, log, at.window);
+    if (space >= kFreeSpace * static_cast<float>(at.scale))
         measures.faults.push_back(
-            {Fault::Kind::elided, fmt::format("{:.0f} px free beside {}", room, where(words))});
+            {Fault::Kind::elided, fmt::format("{:.0f} px free beside {}", space, where(text))});
 }
 
 }  // namespace
@@ -165,17 +166,17 @@ void find_elided(const Log& log, const std::vector<Words>& seen, const Words& wo
 Measures measured(const Log& log, const Looking& at) {
     Measures measures;
     measures.least_text = measures.least_contrast = 1e9;
-    measures.faults = faults_of_words(log, at.window, at.scale);
+    measures.faults = faults_of_text(log, at.window, at.scale);
     find_hero(log, at, measures);
-    const std::vector<Words> seen = seen_of(log);
-    for (const Words& words : seen) {
-        measures.least_text = std::min(measures.least_text, words.font.px / at.scale);
-        if (!is_in_grid(words, log, at.tokens)) count(words, measures);
-        find_faint(log, words, at, measures);
-        find_elided(log, seen, words, at, measures);
-        if (!words.lacking.empty())
+    const std::vector<TextLine> seen = seen_of(log);
+    for (const TextLine& text : seen) {
+        measures.least_text = std::min(measures.least_text, text.font.px / at.scale);
+        if (!is_in_grid(text, log, at.tokens)) count(text, measures);
+        find_faint(log, text, at, measures);
+        find_elided(log, seen, text, at, measures);
+        if (!text.missing.empty())
             measures.faults.push_back(
-                {Fault::Kind::missing, fmt::format("'{}': {}", words.lacking, where(words))});
+                {Fault::Kind::missing, fmt::format("'{}': {}", text.missing, where(text))});
     }
     return measures;
 }

@@ -11,7 +11,7 @@ namespace attn::test {
 // Each prints what it measures, with its limit, and returns whether all limits are kept.
 
 /// Words that are small, cut, over each other or missing, over many cases: how many, and the worst of each.
-bool print_words(bool all, view::ThemeName theme, std::ostream& out);
+bool print_text(bool all, view::ThemeName theme, std::ostream& out);
 /// Whether the measures of a screen find what was planted in one.
 bool finds_planted(std::ostream& out);
 /// All workspaces, over the sizes, scales and documents of `all` or of a part: the shares of their largest pictures, their

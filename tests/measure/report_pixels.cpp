@@ -13,7 +13,7 @@
 namespace attn::test {
 namespace {
 
-constexpr double kLeastOfWords = 4.5;
+constexpr double kLeastOfText = 4.5;
 constexpr double kLeastOfControls = 3.0;
 constexpr double kLeastDifference = 18.0;  // ΔE00
 constexpr double kLeastDrawn = 0.8;        // of the cells whose pixels have the colour of the log
@@ -66,7 +66,7 @@ std::string fault_of(const Case& at, const Camera::Shot& shot, const view::GridV
 
 Result<bool> print_shares(std::ostream& out) {
     out << "The share of the window that the result matrix takes\n";
-    bool fine = true;
+    bool valid = true;
     for (const Target& target : targets()) {
         auto camera = Camera::open(size_of(target.at));
         if (!camera) return tl::unexpected(std::move(camera.error()));
@@ -78,10 +78,10 @@ Result<bool> print_shares(std::ostream& out) {
             const std::string fault =
                 fault_of(at, shot, view::build_step_view(scene.state).result, target, out);
             if (!fault.empty()) out << "         " << fault << '\n';
-            fine = fine && fault.empty();
+            valid = valid && fault.empty();
         }
     }
-    return fine;
+    return valid;
 }
 
 bool print_least(const char* what, const std::vector<Contrast>& all, double limit,
@@ -111,7 +111,7 @@ void print_inks(const Camera::Shot& shot, const view::Theme& theme, std::ostream
 }
 
 Result<bool> print_contrasts(std::ostream& out) {
-    bool fine = true;
+    bool valid = true;
     auto camera = Camera::open({1600, 1000});
     if (!camera) return tl::unexpected(std::move(camera.error()));
     for (const auto name : {view::ThemeName::dark, view::ThemeName::light})
@@ -122,18 +122,19 @@ Result<bool> print_contrasts(std::ostream& out) {
             const auto shot = (*camera)->take(scene.state);
             const view::Theme& theme = view::theme(name);
             out << "Contrast: " << name_of(at) << '\n';
-            fine = print_least("lines of words", of_words(shot), kLeastOfWords, out) && fine;
-            fine = print_least("controls", of_controls(shot, theme), kLeastOfControls, out) && fine;
-            fine = print_least("rings", of_rings(shot), kLeastOfControls, out) && fine;
+            valid = print_least("lines of words", of_text(shot), kLeastOfText, out) && valid;
+            valid =
+                print_least("controls", of_controls(shot, theme), kLeastOfControls, out) && valid;
+            valid = print_least("rings", of_rings(shot), kLeastOfControls, out) && valid;
             print_inks(shot, theme, out);
         }
-    return fine;
+    return valid;
 }
 
 }  // namespace
 
 bool print_role_distances(std::ostream& out) {
-    bool fine = true;
+    bool valid = true;
     for (const auto name : {view::ThemeName::dark, view::ThemeName::light}) {
         const view::Theme& t = view::theme(name);
         const std::pair<const char*, view::Color> roles[] = {
@@ -146,12 +147,12 @@ bool print_role_distances(std::ostream& out) {
                 for (std::size_t j = i + 1; j < std::size(roles); ++j) {
                     const double d = difference(roles[i].second, roles[j].second, sight);
                     out << fmt::format(" {}-{} {:.0f}", roles[i].first, roles[j].first, d);
-                    fine = fine && (j > 3 || d >= kLeastDifference);
+                    valid = valid && (j > 3 || d >= kLeastDifference);
                 }
             out << '\n';
         }
     }
-    return fine;
+    return valid;
 }
 
 Result<void> save_picture(const Case& at, const std::string& path) {

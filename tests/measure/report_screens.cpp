@@ -64,9 +64,9 @@ std::vector<Case> part_of_cases(std::string_view workspace, std::size_t row) {
 /// Numbers under the pointer that their tooltip covers: of so many, evenly chosen among all.
 void find_covered(const view::AppState& state, const Log& log, Screen& screen) {
     constexpr std::size_t kAsked = 6;
-    std::vector<Words> numbers;
-    for (const Words& words : seen_of(log))
-        if (words.font.face == view::Face::mono && !words.turned) numbers.push_back(words);
+    std::vector<TextLine> numbers;
+    for (const TextLine& text : seen_of(log))
+        if (text.font.face == view::Face::mono && !text.turned) numbers.push_back(text);
     const std::size_t step = std::max<std::size_t>(1, numbers.size() / kAsked);
     for (std::size_t n = 0; n < numbers.size(); n += step) {
         const Rect box = numbers[n].bounds();
@@ -95,12 +95,12 @@ Screen look(const Case& at) {
 /// One measure, the worst first.
 void print_worst(const char* what, std::vector<Screen> screens,
                  const std::function<double(const Measures&)>& badness,
-                 const std::function<std::string(const Measures&)>& words, std::ostream& out) {
+                 const std::function<std::string(const Measures&)>& text, std::ostream& out) {
     std::ranges::stable_sort(screens, std::greater<>(),
                              [&](const Screen& each) { return badness(each.measures); });
     out << what << ", the worst:\n";
     for (std::size_t n = 0; n < std::min(screens.size(), kWorst); ++n)
-        out << fmt::format("  {}: {}\n", words(screens[n].measures), name_of(screens[n].at));
+        out << fmt::format("  {}: {}\n", text(screens[n].measures), name_of(screens[n].at));
 }
 
 constexpr Fault::Kind kFaults[] = {Fault::Kind::elided, Fault::Kind::overlap, Fault::Kind::cut,
@@ -113,11 +113,11 @@ void print_faults_of(Fault::Kind kind, const std::vector<Screen>& screens, std::
     for (const Screen& screen : screens)
         for (const Fault& fault : screen.measures.faults) {
             if (fault.kind != kind) continue;
-            const auto quote = fault.words.find('"');
-            const auto end = fault.words.find('"', quote + 1);
+            const auto quote = fault.text.find('"');
+            const auto end = fault.text.find('"', quote + 1);
             auto& [count, first] =
-                found[std::string(screen.at.workspace) + fault.words.substr(quote, end - quote)];
-            if (count++ == 0) first = name_of(screen.at) + ": " + fault.words;
+                found[std::string(screen.at.workspace) + fault.text.substr(quote, end - quote)];
+            if (count++ == 0) first = name_of(screen.at) + ": " + fault.text;
         }
     std::vector<std::pair<int, std::string>> worst;
     for (const auto& each : found) worst.push_back(each.second);
@@ -134,7 +134,7 @@ int count_of(const Measures& measures, Fault::Kind kind) {
 /// The worst of a workspace's screens.
 void print_row(std::string_view workspace, const std::vector<Screen>& screens, std::ostream& out) {
     double height = 1.0, area = 1.0, text = 100.0, contrast = 21.0;
-    Index words = 0, numbers = 0;
+    Index word_count = 0, numbers = 0;
     std::map<Fault::Kind, int> faults;
     for (const Screen& each : screens) {
         const Measures& m = each.measures;
@@ -142,12 +142,12 @@ void print_row(std::string_view workspace, const std::vector<Screen>& screens, s
         area = std::min(area, m.hero_area);
         text = std::min(text, m.least_text);
         contrast = std::min(contrast, m.least_contrast);
-        words = std::max(words, m.words - m.rail);
+        word_count = std::max(word_count, m.word_count - m.rail);
         numbers = std::max(numbers, m.numbers);
         for (const Fault::Kind kind : kFaults) faults[kind] += count_of(m, kind);
     }
     out << fmt::format("  {:<11}{:5.0f} %{:6.1f} %{:7}{:9}{:7.1f}{:10.2f}", workspace,
-                       100.0 * height, 100.0 * area, words, numbers, text, contrast);
+                       100.0 * height, 100.0 * area, word_count, numbers, text, contrast);
     for (const Fault::Kind kind : kFaults) out << fmt::format("{:9}", faults[kind]);
     out << '\n';
     out.flush();
@@ -156,7 +156,7 @@ void print_row(std::string_view workspace, const std::vector<Screen>& screens, s
 void print_texts(const std::vector<Screen>& screens, std::ostream& out) {
     for (const Screen& each : screens) {
         out << fmt::format("{}: {} words, {} numbers\n", name_of(each.at),
-                           each.measures.words - each.measures.rail, each.measures.numbers);
+                           each.measures.word_count - each.measures.rail, each.measures.numbers);
         for (const std::string& text : each.measures.texts) out << "    " << text << '\n';
     }
 }
@@ -170,10 +170,10 @@ constexpr std::pair<Fault::Kind, int> kMostFaults[] = {
     {Fault::Kind::covered, 0}};
 
 bool keep_limits(const std::vector<Screen>& screens, std::ostream& out) {
-    bool fine = true;
-    const auto hold = [&](bool holds, const std::string& words) {
-        if (!holds) out << "NOT REACHED: " << words << '\n';
-        fine = fine && holds;
+    bool valid = true;
+    const auto hold = [&](bool holds, const std::string& text) {
+        if (!holds) out << "NOT REACHED: " << text << '\n';
+        valid = valid && holds;
     };
     std::map<Fault::Kind, int> faults;
     for (const Screen& each : screens) {
@@ -181,14 +181,15 @@ bool keep_limits(const std::vector<Screen>& screens, std::ostream& out) {
         const std::string name = name_of(each.at);
         hold(m.hero_area == 0.0 || m.hero_height >= kLeastHeight,
              fmt::format("{:.0f} % of the height: {}", 100.0 * m.hero_height, name));
-        hold(m.words - m.rail <= kMostWords, fmt::format("{} words: {}", m.words - m.rail, name));
+        hold(m.word_count - m.rail <= kMostWords,
+             fmt::format("{} words: {}", m.word_count - m.rail, name));
         hold(m.numbers <= kMostNumbers, fmt::format("{} numbers: {}", m.numbers, name));
         for (const Fault& fault : m.faults) ++faults[fault.kind];
     }
     for (const auto& [kind, most] : kMostFaults)
         hold(faults[kind] <= most,
              fmt::format("{} {}, {} at most", faults[kind], name_of(kind), most));
-    return fine;
+    return valid;
 }
 
 }  // namespace
@@ -217,8 +218,10 @@ bool print_screens(bool all, bool texts, std::string_view only, std::ostream& ou
         "Share of the height", screens, [](const Measures& m) { return -m.hero_height; },
         [](const Measures& m) { return fmt::format("{:.0f} %", 100.0 * m.hero_height); }, out);
     print_worst(
-        "Words", screens, [](const Measures& m) { return static_cast<double>(m.words - m.rail); },
-        [](const Measures& m) { return fmt::format("{} + {}", m.words - m.rail, m.rail); }, out);
+        "Words", screens,
+        [](const Measures& m) { return static_cast<double>(m.word_count - m.rail); },
+        [](const Measures& m) { return fmt::format("{} + {}", m.word_count - m.rail, m.rail); },
+        out);
     print_worst(
         "Numbers", screens, [](const Measures& m) { return static_cast<double>(m.numbers); },
         [](const Measures& m) { return fmt::format("{}", m.numbers); }, out);

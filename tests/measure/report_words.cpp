@@ -74,7 +74,7 @@ std::vector<Fault> faults_at(const Case& at) {
     const Log log = laid_out(scene.state, at);
     const Rect window{{0.0F, 0.0F}, {static_cast<float>(at.width), static_cast<float>(at.height)}};
     const double unit = view::shown_scale(scene.state, window.height());
-    std::vector<Fault> faults = faults_of_words(log, window, unit);
+    std::vector<Fault> faults = faults_of_text(log, window, unit);
     const view::GridView grid = view::build_step_view(scene.state).result;
     const auto hero = find_hero(log, grid);
     if (!hero || !has_tokens_on_both_sides(grid)) return faults;
@@ -91,7 +91,7 @@ struct Tally {
     std::map<Fault::Kind, std::string> first;
 
     void add(const Case& at, const Fault& fault) {
-        if (counts[fault.kind]++ == 0) first[fault.kind] = name_of(at) + ": " + fault.words;
+        if (counts[fault.kind]++ == 0) first[fault.kind] = name_of(at) + ": " + fault.text;
     }
 };
 
@@ -119,7 +119,7 @@ void print_case(Case at, Tally& tally, std::ostream& out) {
 
 }  // namespace
 
-bool print_words(bool all, view::ThemeName theme, std::ostream& out) {
+bool print_text(bool all, view::ThemeName theme, std::ostream& out) {
     out << "Words: under 11 px, over each other, cut, missing\n";
     Tally tally;
     for (Case at : all ? all_cases() : part_of_cases()) {
@@ -135,7 +135,7 @@ bool print_words(bool all, view::ThemeName theme, std::ostream& out) {
 bool print_faults(const Case& at, std::ostream& out) {
     const std::vector<Fault> faults = faults_at(at);
     for (const Fault& fault : faults)
-        out << fmt::format("{}: {}: {}\n", info(at.stage).key, name_of(fault.kind), fault.words);
+        out << fmt::format("{}: {}: {}\n", info(at.stage).key, name_of(fault.kind), fault.text);
     return faults.empty();
 }
 

@@ -38,26 +38,26 @@ Log draw(const AppState& state, const ui::Fonts& fonts, const ui::Texture& textu
 }
 
 /// The characters of a text that its font draws as another sign.
-std::string lacking_of(const ui::Fonts& fonts, const Words& words) {
-    if (const auto* const layout = ui::laid_out(fonts, words.font, words.text))
-        return layout->is_complete() ? "" : words.text;
-    ImFont& font = ui::loaded(fonts, words.font);
-    std::string lacking;
-    for (const char* at = words.text.data(); *at != '\0';) {
+std::string absent_of(const ui::Fonts& fonts, const TextLine& text) {
+    if (const auto* const layout = ui::laid_out(fonts, text.font, text.text))
+        return layout->is_complete() ? "" : text.text;
+    ImFont& font = ui::loaded(fonts, text.font);
+    std::string missing;
+    for (const char* at = text.text.data(); *at != '\0';) {
         unsigned int character = 0;
         const int bytes = ImTextCharFromUtf8(&character, at, nullptr);
         if (character == 0xFFFD || !ui::has_glyph(font, character))
-            lacking.append(at, static_cast<std::size_t>(bytes));
+            missing.append(at, static_cast<std::size_t>(bytes));
         at += bytes;
     }
-    return lacking;
+    return missing;
 }
 
 /// Kept: to load the fonts takes longer than to draw.
 ui::NullContext& context_of(const Case& at, float scale) {
     using Key = std::tuple<Index, Index, float, view::ThemeName>;
-    static std::map<Key, std::unique_ptr<ui::NullContext>> kept;
-    auto& context = kept[{at.width, at.height, scale, at.theme}];
+    static std::map<Key, std::unique_ptr<ui::NullContext>> cached;
+    auto& context = cached[{at.width, at.height, scale, at.theme}];
     if (context) return *context;
     context = std::make_unique<ui::NullContext>(
         view::Point{static_cast<float>(at.width), static_cast<float>(at.height)}, scale,
@@ -135,7 +135,7 @@ Log laid_out(const AppState& state, const Case& at) {
         context.begin_frame();
         log = draw(state, context.fonts(), kNoTexture, scale);
         if (n + 1 == kLayoutFrames)
-            for (Words& words : log.words) words.lacking = lacking_of(context.fonts(), words);
+            for (TextLine& text : log.lines) text.missing = absent_of(context.fonts(), text);
         context.end_frame();
     }
     return log;

@@ -54,21 +54,22 @@ void Tracer::text(const view::Font& font, Point at, Color color, std::string_vie
     if (color.a == 0 || text.find_first_not_of(' ') == std::string_view::npos) return;
     const Point size = text_size(font, text);
     const Point end{at.x + size.x, at.y + size.y};
-    Words words{std::string(text),
-                font,
-                color,
-                {at, {end.x, at.y}, end, {at.x, end.y}},
-                turn_.has_value(),
-                clip_now(),
-                ImGui::GetScrollMaxY() > 0.0F,
-                window_now(),
-                {},
-                ++drawn_,
-                {}};
+    TextLine description{std::string(text),
+                         font,
+                         color,
+                         {at, {end.x, at.y}, end, {at.x, end.y}},
+                         turn_.has_value(),
+                         clip_now(),
+                         ImGui::GetScrollMaxY() > 0.0F,
+                         window_now(),
+                         {},
+                         ++drawn_,
+                         {}};
     if (turn_)
-        for (Point& corner : words.corners) corner = turned(corner, turn_->about, turn_->degrees);
-    words.box = around(words.corners);
-    log_.words.push_back(std::move(words));
+        for (Point& corner : description.corners)
+            corner = turned(corner, turn_->about, turn_->degrees);
+    description.box = around(description.corners);
+    log_.lines.push_back(std::move(description));
 }
 
 /// What lies under an opaque rectangle is not seen.
@@ -76,7 +77,7 @@ void Tracer::rect(Point low, Point high, Color fill, float radius) {
     PassingPainter::rect(low, high, fill, radius);
     const Rect shown = shared_part({low, high}, clip_now());
     if (fill.a == 255) {
-        std::erase_if(log_.words, [&](const Words& w) { return shown.contains(w.bounds()); });
+        std::erase_if(log_.lines, [&](const TextLine& w) { return shown.contains(w.bounds()); });
         std::erase_if(log_.marks, [&](const Mark& m) {
             return m.kind != Mark::Kind::fill && shown.contains(m.at);
         });
@@ -131,8 +132,8 @@ void Tracer::image(const view::Picture& picture, Point low, Point high, const vi
     log_.pictures.push_back({{low, high}, picture.paint(), part, clip_now(), ++drawn_});
 }
 
-void Tracer::stands(Kind kind, Point low, Point high) {
-    log_.stands.push_back({kind, shared_part({low, high}, clip_now())});
+void Tracer::record_rect(Kind kind, Point low, Point high) {
+    log_.rects.push_back({kind, shared_part({low, high}, clip_now())});
 }
 
 void Tracer::push_rotation(Point about, float degrees) {

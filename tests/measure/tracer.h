@@ -30,7 +30,7 @@ Rect shared_part(const Rect& a, const Rect& b);
 Rect around(std::span<const view::Point> points);
 
 /// One line of words. Its corners go around from the top left; a turned line stands askew.
-struct Words {
+struct TextLine {
     std::string text;
     view::Font font;
     view::Color ink;
@@ -43,7 +43,7 @@ struct Words {
     const Rect& bounds() const { return box; }
     Rect box;                  // of the corners
     int order = 0;             // of all that is drawn
-    std::string lacking = {};  // characters that the font has no sign for
+    std::string missing = {};  // characters that the font has no sign for
 };
 
 /// Anything else with one colour.
@@ -75,10 +75,10 @@ struct RecordedRect {
 };
 
 struct Log {
-    std::vector<Words> words;  // without what was painted over
-    std::vector<Mark> marks;   // likewise; of a fill, all
+    std::vector<TextLine> lines;  // without what was painted over
+    std::vector<Mark> marks;      // likewise; of a fill, all
     std::vector<Shown> pictures;
-    std::vector<RecordedRect> stands;
+    std::vector<RecordedRect> rects;
 };
 
 /// Draws into ImGui by another painter and notes what it draws. Between NewFrame() and Render().
@@ -87,7 +87,7 @@ class Tracer : public ui::PassingPainter, public ui::Measuring {
     using PassingPainter::PassingPainter;
 
     const Log& log() const { return log_; }
-    void forget() { log_ = {}; }
+    void clear() { log_ = {}; }
 
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override;
@@ -100,7 +100,7 @@ class Tracer : public ui::PassingPainter, public ui::Measuring {
     void ring(view::Point middle, float radius, view::Color color, float thickness) override;
     void image(const view::Picture& picture, view::Point low, view::Point high,
                const view::Part& part) override;
-    void stands(Kind kind, view::Point low, view::Point high) override;
+    void record_rect(Kind kind, view::Point low, view::Point high) override;
     void push_rotation(view::Point about, float degrees) override;
     void pop_rotation() override;
 

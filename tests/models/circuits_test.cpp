@@ -97,13 +97,13 @@ TEST_CASE("singular values, copying score and composition are those of the whole
             const auto [qk, ov] = whole_products(model, at);
             check_values(circuit.qk, qk);
             check_values(circuit.ov, ov);
-            const Matrix words = in * ov *
-                                 norm_matrix(model.weights().final_norm, config.family->norm) *
-                                 out.transpose();
-            const auto values = Eigen::EigenSolver<Matrix>(words, false).eigenvalues();
+            const Matrix text = in * ov *
+                                norm_matrix(model.weights().final_norm, config.family->norm) *
+                                out.transpose();
+            const auto values = Eigen::EigenSolver<Matrix>(text, false).eigenvalues();
             REQUIRE(circuit.copying);
             CHECK(*circuit.copying ==
-                  doctest::Approx(words.trace() / values.cwiseAbs().sum()).epsilon(1e-4));
+                  doctest::Approx(text.trace() / values.cwiseAbs().sum()).epsilon(1e-4));
             const auto composed = must(compositions(model, at));
             REQUIRE(std::ssize(composed) == config.heads);
             for (const Composition& each : composed) {
@@ -150,13 +150,13 @@ TEST_CASE("QK over tokens is the score, and OV the logits, of a first layer with
             Matrix values(5, width);
             for (Index i = 0; i < 5; ++i)
                 for (Index c = 0; c < width; ++c) values(i, c) = v(0, group, i, c);
-            const Matrix words =
+            const Matrix description =
                 table_of(model.weights().read_out.there() ? model.weights().read_out.weight
                                                           : model.weights().embedding);
             const Matrix expected = config.residual_factor * config.logit_factor * values *
                                     o.middleRows(head * width, width) *
                                     norm_matrix(model.weights().final_norm, still.norm) *
-                                    words.transpose();
+                                    description.transpose();
             for (Index i = 0; i < 5; ++i)
                 for (Index j = 0; j < 5; ++j)
                     CHECK(circuit.ov.values(0, 0, i, j) ==
@@ -181,10 +181,10 @@ TEST_CASE("the nearest of the vocabulary are those with the largest values, each
     for (const char* family : {"gpt2", "llama", "qwen3", "phi3"}) {
         CAPTURE(family);
         const auto model = must(Model::open(test::golden_model(family)));
-        const Index words = model.weights().embedding.shape().t;
+        const Index word_count = model.weights().embedding.shape().t;
         const auto text = tokens({3, 1, 4});
         std::vector<ModelToken> all;
-        for (Index id = 0; id < words; ++id) all.push_back({id, ""});
+        for (Index id = 0; id < word_count; ++id) all.push_back({id, ""});
         const auto whole = must(token_circuit(model, {1, 1}, all));
         const auto near = must(vocabulary_circuit(model, {1, 1}, text, 7));
         for (const auto& [part, every] : {std::pair{&near.qk, &whole.qk}, {&near.ov, &whole.ov}}) {
@@ -194,7 +194,7 @@ TEST_CASE("the nearest of the vocabulary are those with the largest values, each
             for (Index i = 0; i < 3; ++i) {
                 const auto row = every->values.matrix(0, 0).row(text[i].id);
                 auto& ids = order.emplace_back();
-                for (Index id = 0; id < words; ++id) ids.push_back(id);
+                for (Index id = 0; id < word_count; ++id) ids.push_back(id);
                 std::ranges::stable_sort(ids, std::ranges::greater(),
                                          [&](Index id) { return row[id]; });
                 for (Index j = 0; j < 7; ++j)

@@ -47,7 +47,7 @@ TEST_CASE("sizes under the names of each family") {
 
 TEST_CASE("what is not said is as the family's own configuration class has it") {
     struct Row {
-        const char* said;
+        const char* stated;
         double epsilon;
         std::optional<Index> window;
         Index kv_heads;
@@ -83,11 +83,11 @@ TEST_CASE("what is not said is as the family's own configuration class has it") 
          2},
     };
     for (const Row& row : rows) {
-        CAPTURE(row.said);
+        CAPTURE(row.stated);
         const auto config = must(parse_model_config(
             fmt::format(
                 R"({{{},"hidden_size":8,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":9}})",
-                row.said),
+                row.stated),
             "c.json"));
         CHECK(config.epsilon == row.epsilon);
         CHECK(config.window == row.window);
@@ -136,8 +136,8 @@ constexpr const char* kSizes =
 
 TEST_CASE("keys of other families are listed, apart from those of which nothing is known") {
     using Keys = std::vector<std::string>;
-    const auto read = [](const std::string& said) {
-        return must(parse_model_config("{" + said + "}", "c.json"));
+    const auto read = [](const std::string& stated) {
+        return must(parse_model_config("{" + stated + "}", "c.json"));
     };
     const std::string sizes = kSizes;
     const auto gpt2 = read(
@@ -327,9 +327,9 @@ TEST_CASE("a setting of another architecture is refused by its name, unless it c
 
 TEST_CASE("what is wrong with a config is named") {
     CHECK(fault_of("{}") == "c.json has no 'model_type', which says what the model is; known are " +
-                                model_family_words());
+                                model_family_text());
     CHECK(fault_of(R"({"model_type":"mamba"})") ==
-          "c.json has 'model_type' = \"mamba\"; expected one of " + model_family_words() +
+          "c.json has 'model_type' = \"mamba\"; expected one of " + model_family_text() +
               "; of another, Python saves the weights of attention, which are opened alone: import "
               "numpy, transformers as t; numpy.savez(\"attention.npz\", **{f\"attentions.{n}\": "
               "a.detach().float().numpy() for n, a in enumerate(t.AutoModel.from_pretrained(\".\", "
@@ -419,8 +419,8 @@ TEST_CASE("a setting of a wrong type is an error with its name, the value and wh
                 CAPTURE(key);
                 CAPTURE(value);
                 CAPTURE(fault);
-                CHECK(says(fault, fmt::format("'{}'", key)));
-                CHECK(says(fault, "; expected "));
+                CHECK(contains(fault, fmt::format("'{}'", key)));
+                CHECK(contains(fault, "; expected "));
                 ++refused;
             }
         }

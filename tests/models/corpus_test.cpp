@@ -71,7 +71,7 @@ void check_same_run(const ModelRun& got, const ModelRun& expected) {
 
 void check_read_by_block(const std::filesystem::path& folder) {
     const Model all = Model::open(folder).value();
-    const Model one = Model::open(folder, KeptBlocks::one).value();
+    const Model one = Model::open(folder, LoadedBlocks::one).value();
     CHECK(all.keeps_blocks());
     CHECK_FALSE(one.keeps_blocks());
     CHECK(one.weights().blocks.empty());
@@ -187,7 +187,7 @@ TEST_CASE("statistics: mean, deviation, extremes; parts in any order and groupin
     CHECK(*sink.deviation() == doctest::Approx(std::sqrt(squares)).epsilon(1e-15));
     CHECK(sink.least->value == 0.1);
     CHECK(sink.least->text->number == 2);  // of equal ones the first
-    CHECK(sink.most->text->words == "text 1");
+    CHECK(sink.most->text->text == "text 1");
     const MeasureStatistics& previous = whole.heads.front()[HeadMeasure::previous];
     CHECK(previous.texts == 5);
     CHECK(*previous.deviation() == 0.0);  // squares of doubles would say 16
@@ -267,13 +267,13 @@ TEST_CASE("several texts at once: weights and measures of each are those of the 
         for (std::size_t n = 0; n < 3; ++n) {
             std::vector<std::shared_ptr<const Inputs>> inputs;
             std::vector<AttentionSpec> specs;
-            std::vector<std::string> words;
+            std::vector<std::string> items;
             for (const ModelLayer& layer : alone[n].layers) {
                 inputs.push_back(layer.inputs);
                 specs.push_back(layer.spec);
             }
-            for (const ModelToken& token : kThreeTexts[n]) words.push_back(token.text);
-            HeadsInput input{inputs, {}, specs.front(), {}, words};
+            for (const ModelToken& token : kThreeTexts[n]) items.push_back(token.text);
+            HeadsInput input{inputs, {}, specs.front(), {}, items};
             input.specs = specs;
             const HeadsResult expected = compute_heads(input, {backends(), "staged"});
             REQUIRE(facts[n].size() == expected.heads.size());
@@ -313,7 +313,7 @@ TEST_CASE("so do two stacks, each group of them") {
     for (const auto& [family, reading] : readings) {
         INFO("family ", family, ", reading.group ", reading.group);
         const Model all = Model::open(test::golden_model(family)).value();
-        const Model one = Model::open(test::golden_model(family), KeptBlocks::one).value();
+        const Model one = Model::open(test::golden_model(family), LoadedBlocks::one).value();
         REQUIRE(one.second());
         CHECK(one.weights().blocks.empty());
         CHECK(one.second()->weights().blocks.empty());

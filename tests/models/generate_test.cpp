@@ -136,10 +136,10 @@ TEST_CASE("a token is typed over: what followed is forgotten") {
         const auto model = opened(name);
         auto generation = must(Generation::of(model, staged()));
         must(generation.read(of_ids({1, 44, 20, 20, 5, 9, 33})));
-        generation.forget_after(3);
+        generation.truncate(3);
         CHECK(generation.tokens().size() == 3);
         check_step(must(generation.read(8)), whole_run(*model, 4, {1, 44, 20, 8}));
-        generation.forget_after(0);
+        generation.truncate(0);
         CHECK(generation.cache_bytes() == 0);
         check_step(must(generation.read(of_ids({5, 9}))), whole_run(*model, 2, {5, 9}));
     }
@@ -156,7 +156,7 @@ TEST_CASE("the cache takes 2 · layers · Hkv · d · tokens · 4 bytes") {
     const ModelConfig& config = model->config();
     CHECK(cache_bytes(config, 4) ==
           2 * config.layers * config.kv_heads * config.columns_of_head() * 4 * 4);
-    generation.forget_after(1);
+    generation.truncate(1);
     CHECK(generation.cache_bytes() == cache_bytes(config, 1));
     CHECK(must(generation.read(7)).rows.layers.front().inputs->k.empty());
 }
@@ -186,8 +186,8 @@ TEST_CASE("a model that gives no next token does not generate") {
           "BERT gives no next token; expected a model of one of the families that do, as GPT-2");
     CHECK_FALSE(Generation::of(opened("vit"), staged()));
     KvCache cache;
-    CHECK(says(sentence_in(opened("bert")->read_on(cache, of_ids({1}), staged())),
-               "BERT reads a text as a whole"));
+    CHECK(contains(sentence_in(opened("bert")->read_on(cache, of_ids({1}), staged())),
+                   "BERT reads a text as a whole"));
 }
 
 TEST_CASE("a token is named as it is shown, as it stands in a text, or by its number") {

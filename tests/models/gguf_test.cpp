@@ -376,7 +376,7 @@ TEST_CASE("tokenizer.model is read where tokenizer.json is not, with what stands
     CHECK(ids_of(more, "<end>") == std::vector<Index>{1, plain.size(), 2});
     CHECK(ids_of(more, "<s>") == std::vector<Index>{1, 1, 2});
     write_bytes(scratch / "config.json", R"({"model_type":"bert"})");
-    CHECK(says(
+    CHECK(contains(
         sentence_in(Tokenizer::open(scratch.path())),
         "has the tokenizer 'BertTokenizer', which is not read from tokenizer.model or "
         "spiece.model; expected LlamaTokenizer or GemmaTokenizer or T5Tokenizer or MT5Tokenizer"));
@@ -405,8 +405,8 @@ TEST_CASE("spiece.model is read as T5 does: </s> behind a text, 100 tokens behin
             CHECK(ids_of(t5, "<extra_id_99>") == std::vector<Index>{plain.size(), 2});
         }
     CHECK(must(with("mt5", R"({"extra_ids":0})")).size() == plain.size());
-    CHECK(says(sentence_in(with("llama", R"({"extra_ids":0})")),
-               "has the key 'extra_ids' in the file, which is not known here"));
+    CHECK(contains(sentence_in(with("llama", R"({"extra_ids":0})")),
+                   "has the key 'extra_ids' in the file, which is not known here"));
 }
 
 TEST_CASE("after a control token a text begins anew, unless 'legacy' is false") {
@@ -418,13 +418,13 @@ TEST_CASE("after a control token a text begins anew, unless 'legacy' is false") 
              .where = "t.json"}));
     };
     const std::vector<Index> alone = ids_of(with(""), "the street");
-    std::vector<Index> anew = alone;
-    anew.insert(anew.begin(), 2);
+    std::vector<Index> again = alone;
+    again.insert(again.begin(), 2);
     for (const char* more : {"", R"(,"legacy":true)", R"(,"legacy":null)"})
-        CHECK(ids_of(with(more), "</s>the street") == anew);
+        CHECK(ids_of(with(more), "</s>the street") == again);
     const auto newer = with(R"(,"legacy":false)");
     CHECK(ids_of(newer, "the street") == alone);
-    CHECK(ids_of(newer, "</s>the street") != anew);
+    CHECK(ids_of(newer, "</s>the street") != again);
 }
 
 TEST_CASE("what is no model of SentencePiece, and what is not computed, is refused") {
@@ -453,12 +453,13 @@ TEST_CASE("what is no model of SentencePiece, and what is not computed, is refus
           "m has the unused piece 'ab', which others are joined to: it is not computed here");
     CHECK(refused_model(pieces + message(0x12, {0x18, 2, char(0xC0), 1, 1})) ==
           "m has 'treat_whitespace_as_suffix', which is not computed here");
-    CHECK(says(sentence_in(Tokenizer::parse_sentence_pieces(
-                   pieces, "m", {.json = R"({"tokenizer_class":"LlamaTokenizer"})", .where = "t"})),
-               "t puts '<s>' around a text, which the vocabulary does not have"));
+    CHECK(contains(
+        sentence_in(Tokenizer::parse_sentence_pieces(
+            pieces, "m", {.json = R"({"tokenizer_class":"LlamaTokenizer"})", .where = "t"})),
+        "t puts '<s>' around a text, which the vocabulary does not have"));
     std::string long_piece(20000, 'a');
     std::string large = message(0x0A, "");
     const std::string inside = std::string{0x0A, char(0xA0), char(0x9C), 1} + long_piece;
     large = std::string{0x0A, char(0xA4), char(0x9C), 1} + inside;
-    CHECK(says(refused_model(pieces + large + message(0x12, {0x18, 2})), "longer pieces"));
+    CHECK(contains(refused_model(pieces + large + message(0x12, {0x18, 2})), "longer pieces"));
 }

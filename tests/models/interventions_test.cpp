@@ -276,8 +276,8 @@ TEST_CASE("an intervention that cannot be is refused by its layer, head, query o
     CHECK(
         row(1, {0.5, 0, 0.5, 0, 0}) ==
         "the row of L0 H1 query 1 has the weight 0.5 at key 2, which the mask forbids; expected 0");
-    const RowIntervention fine{{0, 1}, 1, {0.5, 0.5, 0, 0, 0}};
-    CHECK(refused(model, {{}, {fine, fine}, {}}) == "the row of L0 H1 query 1 is given twice");
+    const RowIntervention valid{{0, 1}, 1, {0.5, 0.5, 0, 0, 0}};
+    CHECK(refused(model, {{}, {valid, valid}, {}}) == "the row of L0 H1 query 1 is given twice");
     const ModelRun other = run(model, {}, kOther);
     CHECK(patch_from(other, {0, 9}, Stage::q, {0}).error().text() ==
           "layer 0 has no head 9: it has 3, counted from 0");

@@ -134,7 +134,7 @@ TEST_CASE("a vocabulary of more words than are multiplied at a time: each word h
     const ModelRun few = run_of(model_with(few_folder, "gpt2", file_of(arrays, nullptr)));
     constexpr Index kDescriptions = 9000;
     FloatArray& table = arrays.at("transformer.wte.weight");
-    const Index words = table.extents[0];
+    const Index word_count = table.extents[0];
     const std::vector<float> own = table.values;
     while (std::ssize(table.values) < kDescriptions * table.extents[1])
         table.values.insert(table.values.end(), own.begin(), own.end());
@@ -150,7 +150,7 @@ TEST_CASE("a vocabulary of more words than are multiplied at a time: each word h
     for (Index t = 0; t < many.read_out.shape().t; ++t)
         for (Index word = 0; word < many.read_out.shape().d; ++word)
             REQUIRE(many.read_out(0, 0, t, word) ==
-                    doctest::Approx(few.read_out(0, 0, t, word % words)).epsilon(1e-5));
+                    doctest::Approx(few.read_out(0, 0, t, word % word_count)).epsilon(1e-5));
 }
 
 TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32") {
@@ -280,7 +280,7 @@ TEST_CASE("a matrix in 16 bits of a wrong shape is refused as one in float32 is"
         const std::string& sentence = model.text();
         return sentence.substr(sentence.find("model.safetensors"));
     };
-    CHECK(says(fault(&format), "array 'model.layers.0.mlp.up_proj.weight' is ["));
+    CHECK(contains(fault(&format), "array 'model.layers.0.mlp.up_proj.weight' is ["));
     CHECK(fault(&format) == fault(nullptr));
 }
 
@@ -297,6 +297,7 @@ TEST_CASE("gate and up of experts in one matrix are as wide: an odd number of co
     config.erase("intermediate_size");
     std::ofstream(folder / "config.json") << config;
     write_bytes(folder / "model.safetensors", file_of(arrays, nullptr));
-    CHECK(says(sentence_in(Model::open(folder.path())),
-               "layer 0 has one matrix of 71 columns for gate and up; expected an even number"));
+    CHECK(
+        contains(sentence_in(Model::open(folder.path())),
+                 "layer 0 has one matrix of 71 columns for gate and up; expected an even number"));
 }

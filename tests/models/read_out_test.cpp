@@ -80,7 +80,7 @@ TEST_CASE("a folder without a read-out, or of another task, predicts no tokens a
         std::ofstream(folder / "config.json") << config;
         return Model::open(folder);
     };
-    const auto said = [&](const std::string& family, const std::string& more) {
+    const auto stated = [&](const std::string& family, const std::string& more) {
         const Model model = must(opened(family, more));
         std::string notes;
         for (const std::string& note : model.notes()) notes += note;
@@ -88,13 +88,13 @@ TEST_CASE("a folder without a read-out, or of another task, predicts no tokens a
         CHECK(run.read_out.empty() == !model.gives_logits());
         return notes;
     };
-    CHECK(said("gpt2", "{}").empty());
+    CHECK(stated("gpt2", "{}").empty());
     CHECK(
-        said("gpt2", R"({"tie_word_embeddings": false})") ==
+        stated("gpt2", R"({"tie_word_embeddings": false})") ==
         "it predicts no tokens: there is no 'lm_head.weight', and 'tie_word_embeddings' is false");
-    CHECK(said("llama", R"({"architectures": ["LlamaForSequenceClassification"]})") ==
+    CHECK(stated("llama", R"({"architectures": ["LlamaForSequenceClassification"]})") ==
           "it predicts no tokens: config.json says LlamaForSequenceClassification");
-    CHECK(said("llama", R"({"architectures": ["LlamaForCausalLM"]})").empty());
+    CHECK(stated("llama", R"({"architectures": ["LlamaForCausalLM"]})").empty());
     const auto refused = [&](const std::string& family, const std::string& more,
                              const std::string& why) {
         CHECK(sentence_in(opened(family, more)).ends_with(why));

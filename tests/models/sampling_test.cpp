@@ -31,13 +31,13 @@ void check_after(const Sampling& how, const std::vector<double>& expected) {
     const auto made = must(candidates_of(kLogits, how));
     const auto after = after_of(made);
     REQUIRE(after.size() == expected.size());
-    Index kept = 0;
+    Index retained = 0;
     for (std::size_t n = 0; n < after.size(); ++n) {
         CHECK(after[n] == doctest::Approx(expected[n]).epsilon(1e-6));
-        CHECK(made.all[n].kept == (expected[n] > 0.0));
-        kept += made.all[n].kept ? 1 : 0;
+        CHECK(made.all[n].retained == (expected[n] > 0.0));
+        retained += made.all[n].retained ? 1 : 0;
     }
-    CHECK(made.kept == kept);
+    CHECK(made.retained == retained);
 }
 
 }  // namespace
@@ -72,10 +72,10 @@ TEST_CASE("temperature, then top-k, then top-p") {
 
 TEST_CASE("of equal logits the nucleus has those of the lower ids") {
     const auto made = must(candidates_of(std::vector<float>(10, -3.0F), {.top_p = 0.25}));
-    CHECK(made.kept == 3);
+    CHECK(made.retained == 3);
     CHECK(places_of(made) == std::vector<Index>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     CHECK(made.all[2].after == doctest::Approx(1.0 / 3));
-    CHECK(must(candidates_of(std::vector<float>(10, 2.0F), {.temperature = 0.0})).all[0].kept);
+    CHECK(must(candidates_of(std::vector<float>(10, 2.0F), {.temperature = 0.0})).all[0].retained);
     const auto sharp =
         must(candidates_of(std::vector<float>{0.0F, 1000.0F}, {.temperature = 1e-3}));
     CHECK(sharp.all[0].after == 1.0);
@@ -84,7 +84,7 @@ TEST_CASE("of equal logits the nucleus has those of the lower ids") {
 }
 
 TEST_CASE("top-p 1 keeps every token, also where a sum of some rounds to 1") {
-    CHECK(must(candidates_of(std::vector<float>{50.0F, 0.0F, 0.0F}, {.top_p = 1.0})).kept == 3);
+    CHECK(must(candidates_of(std::vector<float>{50.0F, 0.0F, 0.0F}, {.top_p = 1.0})).retained == 3);
 }
 
 TEST_CASE("a number in [0, 1) chooses by running sums") {

@@ -268,17 +268,17 @@ TEST_CASE("144 heads take at most a third of the products of 144 runs") {
     std::vector<ModelToken> text;
     for (Index n = 0; n < 16; ++n) text.push_back({(n * 37) % 3141, ""});
     const ModelRun run = must(model.run(text, staged()));
-    std::vector<double> told;
+    std::vector<double> reported;
     const auto sweep = must(sweep_heads(model, run, *find_backend("fused"), {},
-                                        {{}, [&](double done) { told.push_back(done); }}));
+                                        {{}, [&](double done) { reported.push_back(done); }}));
     REQUIRE(sweep.swept.size() == 144);
     // 12 blocks of 12 w² and a read-out of V w, for each row
     CHECK(sweep.products_of_run == 16.0 * (12 * 12 * 48 * 48 + 3141 * 48));
     CHECK(sweep.products <= 144 * sweep.products_of_run / 3);
     CHECK(sweep.products >= 144 * sweep.products_of_run / 4);
-    CHECK(std::ranges::is_sorted(told));
-    CHECK(told.back() == doctest::Approx(1.0));
-    CHECK(told.size() > 12);
+    CHECK(std::ranges::is_sorted(reported));
+    CHECK(reported.back() == doctest::Approx(1.0));
+    CHECK(reported.size() > 12);
 }
 
 TEST_CASE("what a sweep cannot do is refused, and it ends soon after it was stopped") {

@@ -259,10 +259,10 @@ TEST_CASE("a word of thousands of letters is cut in no time, whatever longest wo
 
 TEST_CASE("of many added tokens the longest that begins somewhere is found, of any first byte") {
     std::string added;
-    const std::vector<std::string> words{"<a>", "\n", "\n\n", "é", "<a>b", "éé", "z"};
-    for (std::size_t n = 0; n < words.size(); ++n)
+    const std::vector<std::string> items{"<a>", "\n", "\n\n", "é", "<a>b", "éé", "z"};
+    for (std::size_t n = 0; n < items.size(); ++n)
         added += fmt::format(R"({}{{"id":{},"content":{},"special":true}})", n ? "," : "", n + 1,
-                             nlohmann::json(words[n]).dump());
+                             nlohmann::json(items[n]).dump());
     const auto tokenizer = must(parse(fmt::format(
         R"({{"added_tokens":[{}],"model":{{"type":"BPE","vocab":{{"x":0}},"merges":[]}}}})",
         added)));
@@ -326,7 +326,7 @@ TEST_CASE("each key and each value of tokenizer.json that is not computed is ref
                         "}}");
     };
     struct Row {
-        std::string said, fault;
+        std::string stated, fault;
     };
     const Row rows[] = {
         {with(R"("dropout":1)"), "has the key 'dropout' in the file, which is not known here"},
@@ -425,7 +425,7 @@ TEST_CASE("each key and each value of tokenizer.json that is not computed is ref
         {fault_of(R"({"model":{"type":"WordPiece","x":0,"vocab":{"[UNK]":0}}})"),
          "has the key 'x' in the model 'WordPiece', which is not known here"},
     };
-    for (const Row& row : rows) CHECK(row.said == "t.json " + row.fault);
+    for (const Row& row : rows) CHECK(row.stated == "t.json " + row.fault);
 }
 
 TEST_CASE("what tokenizer_config.json says of other files is computed or refused by its name") {

@@ -77,7 +77,7 @@ void check_layers(const std::vector<ModelLayer>& layers, char what, StageSet kee
     }
 }
 
-StageSet kept_by(const Backend& backend) {
+StageSet retained_by(const Backend& backend) {
     StageSet keep;
     for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::weights})
         keep.set(index_of(stage));
@@ -103,7 +103,7 @@ TEST_CASE("every layer of a model equals PyTorch's") {
         for (const Backend* backend : backends()) {
             CAPTURE(backend->name());
             if (backend->name() == "fused" && family.positions == Positions::distances) continue;
-            const StageSet keep = kept_by(*backend);
+            const StageSet keep = retained_by(*backend);
             const auto run = must(run_golden(model, *expected, *backend, keep));
             REQUIRE(std::ssize(run.layers) == model.config().layers);
             check_layers(run.layers, 'l', keep, *expected);
@@ -118,8 +118,8 @@ TEST_CASE("every layer of a model equals PyTorch's") {
                       1e-5);
                 continue;
             }
-            const char* said = family.read_out == ReadOut::sentence ? "embedding" : "logits";
-            CHECK(error_of(run.read_out.values(), numbers(*expected, said)) < 1e-5);
+            const char* stated = family.read_out == ReadOut::sentence ? "embedding" : "logits";
+            CHECK(error_of(run.read_out.values(), numbers(*expected, stated)) < 1e-5);
         }
     }
 }
@@ -133,7 +133,7 @@ TEST_CASE("a decoder's own attention, that over the encoder, and its logits equa
         const std::string text = as_text(numbers(*expected, "ids"));
         for (const char* backend_name : {"reference", "staged"}) {
             const Backend& backend = *find_backend(backend_name);
-            const StageSet keep = kept_by(backend);
+            const StageSet keep = retained_by(backend);
             const auto read = [&](const char* group) {
                 return must(read_group(model, {text, as_text(written, 1), group}, backend, keep));
             };
@@ -165,7 +165,7 @@ TEST_CASE("towers of texts and of images, and the match of their vectors, equal 
     CHECK(error_of(pixels_of(fitted, input).values(), numbers(*expected, "pixels")) < 1e-6);
     for (const Backend* backend : backends()) {
         CAPTURE(backend->name());
-        const StageSet keep = kept_by(*backend);
+        const StageSet keep = retained_by(*backend);
         const auto read = [&](const char* group) {
             return must(read_group(model, {texts, images, group}, *backend, keep));
         };
@@ -198,14 +198,14 @@ TEST_CASE("a decoder reads on against a cache what it reads as a whole") {
     auto generation = must(Generation::of(decoder, staged));
     const auto written = tokens_of(numbers(*expected, "written"));
     const auto logits = numbers(*expected, "logits");
-    const auto words = static_cast<std::ptrdiff_t>(logits.size() / written.size());
+    const auto text = static_cast<std::ptrdiff_t>(logits.size() / written.size());
     for (std::size_t n = 0; n < written.size(); n += 2) {
         const std::size_t end = std::min(n + 2, written.size());
         const auto step =
             must(generation.read({written.begin() + static_cast<std::ptrdiff_t>(n),
                                   written.begin() + static_cast<std::ptrdiff_t>(end)}));
-        const auto row = logits.begin() + static_cast<std::ptrdiff_t>(end - 1) * words;
-        CHECK(error_of(step.logits(), {row, row + words}) < 1e-5);
+        const auto row = logits.begin() + static_cast<std::ptrdiff_t>(end - 1) * text;
+        CHECK(error_of(step.logits(), {row, row + text}) < 1e-5);
         CHECK(step.rows.cross.empty());
     }
     // K and V of the encoder are made once, and what it gave is held once

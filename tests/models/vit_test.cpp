@@ -46,9 +46,9 @@ TEST_CASE("an image's size, patches and classes stand in config.json") {
     CHECK(config.image->channels == 3);
     CHECK(config.epsilon == 1e-12);
     CHECK(config.image->mean == std::vector<double>{0.5, 0.5, 0.5});
-    CHECK(class_words(*config.image, 0) == "cat");
-    CHECK(class_words(*config.image, 1) == "dog");
-    CHECK(class_words(*config.image, 7) == "#7");
+    CHECK(class_text(*config.image, 0) == "cat");
+    CHECK(class_text(*config.image, 1) == "dog");
+    CHECK(class_text(*config.image, 7) == "#7");
 }
 
 TEST_CASE("what is wrong with a ViT's config is named") {
@@ -168,9 +168,9 @@ TEST_CASE("a ViT names the class of an image, and reads no text") {
     CHECK(run.tokens[0].text == "CLS");
     CHECK(run.tokens[9].text == "2,2");
     const auto first = likeliest(run.read_out.matrix(0, 0).row(0), 2);
-    CHECK(class_words(*model.config().image, first[0].id) == "violin");
+    CHECK(class_text(*model.config().image, first[0].id) == "violin");
     CHECK(first[0].probability == doctest::Approx(0.69905352).epsilon(1e-5));
-    CHECK(class_words(*model.config().image, first[1].id) == "cat");
+    CHECK(class_text(*model.config().image, first[1].id) == "cat");
     CHECK(model.tokens_of("a").error().text() == "this model reads an image, not a text");
     CHECK(model.run({{0, ""}}, staged).error().text() == "this model reads an image, not a text");
     CHECK(model.run_image(Tensor({1, 3, 14, 13}), staged).error().text() ==

@@ -128,10 +128,10 @@ int main(int argc, char** argv) {
         const RgbImage sheet = sheet_of(pictures, shot);
         const fs::path committed = sheets / (shot + ".png");
         known[committed.filename().string()] = true;
-        const std::string words = complaint(sheet, committed);
-        if (words.empty()) continue;
+        const std::string text = complaint(sheet, committed);
+        if (text.empty()) continue;
         ++changed;
-        fmt::print("{}: {}\n", shot, words);
+        fmt::print("{}: {}\n", shot, text);
         const fs::path target = renew ? committed : fs::path("snapshots") / (shot + ".png");
         fs::create_directories(target.parent_path());
         if (auto written = write_file_atomically(target, encode_png(sheet)); !written)

@@ -27,10 +27,10 @@ std::string index_text(const Shape& shape, Index flat) {
 /// Of the first stage in `kept`, whose names begin with `prefix`.
 std::string stage_mismatch(const Trace& actual, const TraceD& expected,
                            const std::array<Tolerance, kStageCount>& bounds,
-                           std::string_view prefix, std::string_view what, StageSet kept) {
+                           std::string_view prefix, std::string_view what, StageSet stored) {
     for (const StageInfo& stage : stage_table()) {
         const std::size_t n = index_of(stage.stage);
-        if (!kept[n]) continue;
+        if (!stored[n]) continue;
         if (std::string wrong =
                 tensor_mismatch(actual[stage.stage], expected[stage.stage], bounds[n],
                                 fmt::format("{}{} of {}", prefix, stage.key, what));
@@ -102,16 +102,16 @@ template double worst_error(const Tensor&, const TensorD&);
 template double worst_error(const TensorD&, const TensorD&);
 
 std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
-                             std::string_view what, StageSet kept) {
-    std::string wrong = stage_mismatch(actual, expected, bounds.forward, "", what, kept);
+                             std::string_view what, StageSet stored) {
+    std::string wrong = stage_mismatch(actual, expected, bounds.forward, "", what, stored);
     if (!wrong.empty()) return wrong;
     return tensor_mismatch(actual.logsumexp, expected.logsumexp, bounds.logsumexp,
                            fmt::format("logsumexp of {}", what));
 }
 
 std::string backward_mismatch(const Trace& actual, const TraceD& expected,
-                              const ErrorBounds& bounds, std::string_view what, StageSet kept) {
-    std::string wrong = stage_mismatch(actual, expected, bounds.backward, "d_", what, kept);
+                              const ErrorBounds& bounds, std::string_view what, StageSet stored) {
+    std::string wrong = stage_mismatch(actual, expected, bounds.backward, "d_", what, stored);
     for (const ParamInfo& param : param_table())
         if (wrong.empty())
             wrong = tensor_mismatch(actual.params[param.param], expected.params[param.param],

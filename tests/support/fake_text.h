@@ -18,7 +18,7 @@ namespace attn::test {
 // A language model that is called fake: 30 words, two layers of two heads, logits and weights that a hash of the tokens
 // before gives. Words 3 and 4 are always as likely as each other.
 
-inline constexpr Index kFakeWords = 30, kFakeLayers = 2, kFakeHeads = 2, kFakeMost = 12;
+inline constexpr Index kFakeText = 30, kFakeLayers = 2, kFakeHeads = 2, kFakeMost = 12;
 
 inline std::shared_ptr<const view::GeneratedStep> fake_step(const std::vector<Index>& tokens,
                                                             std::size_t count, Index keys) {
@@ -28,7 +28,7 @@ inline std::shared_ptr<const view::GeneratedStep> fake_step(const std::vector<In
         return static_cast<float>(mix(seed, n) % 4096) / 512.0F;
     };
     view::GeneratedStep step;
-    for (Index id = 0; id < kFakeWords; ++id)
+    for (Index id = 0; id < kFakeText; ++id)
         step.logits.push_back(draw(static_cast<std::uint64_t>(id)) - 4.0F);
     step.logits[4] = step.logits[3];
     for (Index layer = 0; layer < kFakeLayers; ++layer) {
@@ -68,7 +68,7 @@ inline Result<view::Opened> fake_writer(const view::OpenRequest& request, const 
     made.tokens = wanted->tokens;
     made.prompt = {"the", "cat", "sat"};
     std::vector<std::string> names;
-    for (Index id = 0; id < kFakeWords; ++id) names.push_back(fmt::format("w{}", id));
+    for (Index id = 0; id < kFakeText; ++id) names.push_back(fmt::format("w{}", id));
     made.names = std::make_shared<const std::vector<std::string>>(std::move(names));
     made.most_tokens = kFakeMost;
     made.layers = kFakeLayers;
@@ -77,7 +77,7 @@ inline Result<view::Opened> fake_writer(const view::OpenRequest& request, const 
     made.kv_heads = kFakeHeads;
     made.bytes_of_token = 8 * kFakeLayers * kFakeHeads * 4;
     for (const Index token : wanted->tokens)
-        if (token < 0 || token >= kFakeWords) return bad_input("the embedding has no such token");
+        if (token < 0 || token >= kFakeText) return bad_input("the embedding has no such token");
     for (std::size_t n = 0; n <= wanted->tokens.size(); ++n)
         made.steps.push_back(fake_step(wanted->tokens, n, 3 + static_cast<Index>(n)));
     made.lenses.resize(made.steps.size());

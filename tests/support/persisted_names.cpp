@@ -60,8 +60,9 @@ std::set<std::string> persisted_names() {
         names.insert(path);
         Collect fields(names, path, '/');
         Slots looks, controls;
-        for (const PersistedValue& kept : workspace->values)
-            kept.type->describe(fields, (kept.undone ? controls : looks).edit(*kept.type));
+        for (const PersistedValue& retained : workspace->values)
+            retained.type->describe(fields,
+                                    (retained.undone ? controls : looks).edit(*retained.type));
     }
     return names;
 }

@@ -66,8 +66,8 @@ class ChangeOne : public view::IdleVisitor {
     std::string name_;
 };
 
-inline view::Slots& slots_of(view::AppState& state, const view::PersistedValue& kept) {
-    return kept.undone ? state.history[state.now].controls : state.looks;
+inline view::Slots& slots_of(view::AppState& state, const view::PersistedValue& retained) {
+    return retained.undone ? state.history[state.now].controls : state.looks;
 }
 
 /// What the window does with a session's file.
@@ -96,12 +96,12 @@ struct Changed {
 inline std::vector<Changed> every_field_changed(const view::AppState& first) {
     std::vector<Changed> all;
     for (const view::WorkspaceInfo* workspace : view::workspaces())
-        for (const view::PersistedValue& kept : workspace->values) {
+        for (const view::PersistedValue& retained : workspace->values) {
             std::size_t count = 1;
             for (std::size_t n = 0; n < count; ++n) {
                 Changed one{workspace, {}, first};
                 ChangeOne change(n);
-                kept.type->describe(change, slots_of(one.state, kept).edit(*kept.type));
+                retained.type->describe(change, slots_of(one.state, retained).edit(*retained.type));
                 count = change.count();
                 one.field = change.name();
                 all.push_back(std::move(one));

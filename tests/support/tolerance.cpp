@@ -47,7 +47,7 @@ class Analysis {
              double roundoff)
         : in_(in), f_(forward), d_(d), size_(validate(in, spec).value().size()), u_(roundoff) {
         factor_ = std::abs(score_factor(spec, size_.d_k));
-        kept_ = 1.0 / (1.0 - spec.active_dropout());
+        retained_ = 1.0 / (1.0 - spec.active_dropout());
         with_rounding();
         projections();
         scores();
@@ -111,7 +111,7 @@ class Analysis {
     // context = Ã V; Y = concat(heads) W_O + b_O
     void mixing() {
         const double v = largest_of(f_[Stage::v]);
-        forward(Stage::context) = kept_ * (v * (e_weight_ + sum(size_.tk)) + forward(Stage::v));
+        forward(Stage::context) = retained_ * (v * (e_weight_ + sum(size_.tk)) + forward(Stage::v));
         forward(Stage::output) = forward(Stage::context);
         if (in_.params[Param::w_o].empty()) return;
         const Index joined = size_.heads * size_.d_v;
@@ -133,7 +133,7 @@ class Analysis {
         const double e_dropped = sum(size_.d_v) * dc * v +
                                  width * (backward(Stage::context) * v + forward(Stage::v) * dc);
         const double d_a = largest_of(d_[Stage::weights]);
-        const double e_d_a = kept_ * e_dropped + u_ * d_a;
+        const double e_d_a = retained_ * e_dropped + u_ * d_a;
         const double e_d_m = 3.0 * d_a * e_weight_ + 2.0 * e_d_a + (sum(size_.tk) + 8.0 * u_) * d_a;
         backward(Stage::dropped) = e_dropped;
         backward(Stage::weights) = e_d_a;
@@ -148,8 +148,8 @@ class Analysis {
         backward(Stage::q) = through_scores(size_.tk, largest_of(f_[Stage::k]), forward(Stage::k));
         backward(Stage::k) =
             received * through_scores(queries, largest_of(f_[Stage::q]), forward(Stage::q));
-        backward(Stage::v) =
-            received * kept_ * ((e_weight_ + sum(queries)) * d_context + backward(Stage::context));
+        backward(Stage::v) = received * retained_ *
+                             ((e_weight_ + sum(queries)) * d_context + backward(Stage::context));
     }
 
     /// d_W = Xᵀ d over `rows` rows; d_b = Σ d.
@@ -190,7 +190,7 @@ class Analysis {
     Dimensions size_;
     double u_;
     double factor_ = 1.0;
-    double kept_ = 1.0;      // 1 / (1 − p)
+    double retained_ = 1.0;  // 1 / (1 − p)
     double e_weight_ = 0.0;  // relative
 };
 

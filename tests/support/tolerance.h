@@ -60,9 +60,9 @@ double worst_error(const TensorOf<Actual>& actual, const TensorOf<Expected>& exp
 
 /// The first mismatch of any stage in `kept`, logsumexp or parameter gradient of two traces; "" when none.
 std::string forward_mismatch(const Trace& actual, const TraceD& expected, const ErrorBounds& bounds,
-                             std::string_view what, StageSet kept = all_stages());
+                             std::string_view what, StageSet stored = all_stages());
 std::string backward_mismatch(const Trace& actual, const TraceD& expected,
                               const ErrorBounds& bounds, std::string_view what,
-                              StageSet kept = all_stages());
+                              StageSet stored = all_stages());
 
 }  // namespace attn::test

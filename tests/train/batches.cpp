@@ -8,18 +8,18 @@
 #include "core/io/npz.h"
 #include "core/train/tasks.h"
 
-int main(int count, char** words) {
+int main(int count, char** description) {
     using attn::Index;
     if (count != 4) return 2;
-    const auto text = attn::read_text_file(words[1]);
+    const auto text = attn::read_text_file(description[1]);
     const auto spec =
-        text ? attn::train::spec_from_json(*text, words[1]) : tl::unexpected(text.error());
+        text ? attn::train::spec_from_json(*text, description[1]) : tl::unexpected(text.error());
     if (!spec) {
         std::cerr << spec.error().text() << '\n';
         return 2;
     }
     const attn::train::Sequences sequences(*spec);
-    const Index steps = std::atoi(words[2]);
+    const Index steps = std::atoi(description[2]);
     std::vector<float> tokens;
     std::vector<float> targets;
     for (Index step = 0; step < steps; ++step)
@@ -33,7 +33,7 @@ int main(int count, char** words) {
     const attn::NpzEntry entries[] = {{"tokens", extents, tokens},
                                       {"targets", extents, targets},
                                       {"vocabulary", {1}, vocabulary}};
-    if (const auto written = attn::write_npz(words[3], entries); !written) {
+    if (const auto written = attn::write_npz(description[3], entries); !written) {
         std::cerr << written.error().text() << '\n';
         return 1;
     }

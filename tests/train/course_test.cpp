@@ -65,11 +65,11 @@ TEST_CASE("course: back and on again is the same, bit for bit") {
 TEST_CASE("course: another switch drops what was trained from its step on, and no more") {
     Course course = *Course::make(short_spec());
     go(course, 10);
-    const auto kept = course.records();
+    const auto retained = course.records();
     course.set_switches({{6, -1, false}});
     CHECK(course.step_count() <= 6);
     go(course, 10);
-    for (std::size_t n = 0; n < 6; ++n) CHECK(*course.records()[n] == *kept[n]);
+    for (std::size_t n = 0; n < 6; ++n) CHECK(*course.records()[n] == *retained[n]);
     CHECK(course.keep()->weights == by_hand(10, 6, -1).weights);
     course.set_switches({});
     go(course, 10);

@@ -40,12 +40,12 @@ double worst_difference(const Trainer& trainer, const Matrix& matrix,
     for (std::size_t n = 0; n < count; n += std::max(count / 12, std::size_t{1})) {
         constexpr double kStep = 1e-5;
         double& weight = weights[matrix.offset + n];
-        const double kept = weight;
-        weight = kept + kStep;
+        const double retained = weight;
+        weight = retained + kStep;
         const double above = loss();
-        weight = kept - kStep;
+        weight = retained - kStep;
         const double below = loss();
-        weight = kept;
+        weight = retained;
         const double slope = (above - below) / (2.0 * kStep);
         worst = std::max(worst, std::abs(slope - gradient[matrix.offset + n]));
         largest = std::max(largest, std::abs(slope));

@@ -39,23 +39,23 @@ void check_each(const Spec& spec, const Check& check) {
     }
 }
 
-std::string words_of(const Sequences& sequences, const std::vector<Index>& tokens) {
-    std::string words;
+std::string description_of(const Sequences& sequences, const std::vector<Index>& tokens) {
+    std::string text;
     for (const Index token : tokens)
-        words += (words.empty() ? "" : " ") + sequences.vocabulary()[token];
-    return words;
+        text += (text.empty() ? "" : " ") + sequences.vocabulary()[token];
+    return text;
 }
 
-const std::string kNounWords = " dog cat bird teacher girl dogs cats birds teachers girls ";
+const std::string kNounText = " dog cat bird teacher girl dogs cats birds teachers girls ";
 const std::string kVerbStems =
     " runs sleeps sings waits run sleep sing wait sees hears likes follows see hear like follow ";
 
 /// Targets of typed words as words, "-" where there is none.
-std::string answers(Task task, const std::string& words, Index symbols = 8) {
-    std::istringstream stream(words);
+std::string answers(Task task, const std::string& description, Index symbols = 8) {
+    std::istringstream stream(description);
     const auto count = std::distance(std::istream_iterator<std::string>(stream), {});
     const Sequences sequences(spec_of(task, count, symbols));
-    const auto example = must(sequences.typed(words));
+    const auto example = must(sequences.typed(description));
     std::string text;
     for (const Index target : example.targets)
         text += (text.empty() ? "" : " ") +
@@ -163,7 +163,7 @@ TEST_CASE("text: words in a row with the next one, the last one too") {
     check_each(spec, [&](const Example& example) {
         std::vector<Index> all = example.tokens;
         all.push_back(example.targets.back());
-        CHECK(spec.text.find(words_of(sequences, all)) != std::string::npos);
+        CHECK(spec.text.find(description_of(sequences, all)) != std::string::npos);
         CHECK(std::equal(all.begin() + 1, all.end(), example.targets.begin()));
     });
 }
@@ -174,15 +174,15 @@ TEST_CASE("grammar: a verb has the number of its noun, whatever stands between")
     const auto plural = [](const std::string& noun) { return noun.back() == 's'; };
     Index relatives = 0;
     check_each(spec, [&](const Example& example) {
-        std::istringstream words(words_of(sequences, example.tokens));
-        CHECK(words.str().starts_with("the "));
+        std::istringstream text(description_of(sequences, example.tokens));
+        CHECK(text.str().starts_with("the "));
         // The first verb of a relative clause "that sees …" and the main verb are of the first noun; "that the girl sees": of
         // the noun just before.
         std::string first, last, before, word;
         bool main_verb = false;
-        while (words >> word) {
+        while (text >> word) {
             const bool follows_that = before == "that";
-            const bool is_noun = kNounWords.find(" " + word + " ") != std::string::npos;
+            const bool is_noun = kNounText.find(" " + word + " ") != std::string::npos;
             const bool is_verb = kVerbStems.find(" " + word + " ") != std::string::npos;
             if (word == "that") ++relatives;
             if (is_noun) last = word;
@@ -217,7 +217,7 @@ TEST_CASE("sequences come from the seed, the step and the place, and nothing els
         }
         CHECK(differ > 25);
         CHECK(one.fixed() == same.fixed());
-        CHECK(one.typed(words_of(one, one.fixed().tokens))->tokens == one.fixed().tokens);
+        CHECK(one.typed(description_of(one, one.fixed().tokens))->tokens == one.fixed().tokens);
     }
 }
 

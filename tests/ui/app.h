@@ -78,7 +78,7 @@ struct App {
         ui.frames(frames);
     }
     /// Carries the requests of the state out too.
-    void settle(const view::Actions& actions = {}, int frames = 2) {
+    void draw_frames(const view::Actions& actions = {}, int frames = 2) {
         for (const view::Action& action : actions) view::apply(state, action);
         view::answer_all(state);
         ui.frames(frames);

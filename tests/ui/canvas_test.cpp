@@ -38,10 +38,10 @@ struct Bench {
     }
 };
 
-std::vector<std::string> words(Index count) {
-    std::vector<std::string> words;
-    for (Index n = 0; n < count; ++n) words.push_back("word" + std::to_string(n));
-    return words;
+std::vector<std::string> items(Index count) {
+    std::vector<std::string> items;
+    for (Index n = 0; n < count; ++n) items.push_back("word" + std::to_string(n));
+    return items;
 }
 
 view::GridView in_slot(view::GridView grid, view::Slot slot) {
@@ -52,7 +52,7 @@ view::GridView in_slot(view::GridView grid, view::Slot slot) {
 /// Q and Kᵀ and their scores, of so many tokens and so wide.
 view::StepView scores_of(Index tokens, Index d_k) {
     view::StepView view = sample_scores();
-    view.queries = view.keys = words(tokens);
+    view.queries = view.keys = items(tokens);
     view.operands = {in_slot(sample_grid(Stage::q, tokens, d_k), view::Slot::left),
                      in_slot(sample_grid(Stage::k, d_k, tokens), view::Slot::top)};
     view.result = sample_grid(Stage::scores, tokens, tokens);
@@ -81,7 +81,7 @@ SeenTexts texts_of(const view::StepView& view, ImVec2 size) {
 view::StepView signed_scores(Index tokens) {
     view::StepView view;
     view.title = "Scaled scores";
-    view.queries = view.keys = words(tokens);
+    view.queries = view.keys = items(tokens);
     view.result = sample_grid(Stage::scaled, tokens, tokens);
     view.result.range = {ColorScale::diverging, -3.0, 3.0};
     for (std::size_t n = 0; n < view.result.cells.size(); ++n) {
@@ -101,12 +101,12 @@ float hero_share(App& app, float scale) {
     const float heading = ImGui::GetIO().DisplaySize.y < 560.0F * scale   ? 30.0F
                           : ImGui::GetIO().DisplaySize.y < 700.0F * scale ? 46.0F
                                                                           : 64.0F;
-    const ImVec2 room{(*found)->Size.x, (*found)->Size.y - heading * scale};
+    const ImVec2 space{(*found)->Size.x, (*found)->Size.y - heading * scale};
     const ui::CanvasLayout layout =
-        ui::lay_out_canvas(build_step_view(app.state), app.ui.style(), room);
+        ui::lay_out_canvas(build_step_view(app.state), app.ui.style(), space);
     CHECK(layout.hero.low.y >= 0.0F);
-    CHECK(layout.hero.high.x <= room.x);
-    CHECK(layout.hero.high.y <= room.y);
+    CHECK(layout.hero.high.x <= space.x);
+    CHECK(layout.hero.high.y <= space.y);
     return (layout.hero.high.y - layout.hero.low.y) / (*found)->Size.y;
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("pointing at a cell names it, in a transposed K too; a click selects j
     CHECK(!bench.hovered);
     const ImVec2 at = bench.find({Stage::scores, 1, 2});
     const view::Actions actions = bench.ui.click(at);
-    const auto selected = said<view::SelectCell>(actions);
+    const auto selected = action_of<view::SelectCell>(actions);
     CHECK(selected.cell == CellRef{Stage::scores, 1, 2});
     CHECK(std::ranges::count_if(
               actions, [](const view::Action& a) { return a.is<view::SelectCell>(); }) == 1);
@@ -132,8 +132,9 @@ TEST_CASE("a double click begins an edit only where numbers may be edited") {
     CHECK(!last<view::BeginCellEdit>(fixed.ui.double_click(fixed.find({Stage::scores, 1, 1}))));
 
     Bench bench(sample_input());
-    CHECK(said<view::BeginCellEdit>(bench.ui.double_click(bench.find({Stage::x, 1, 1}))).cell ==
-          CellRef{Stage::x, 1, 1});
+    CHECK(
+        action_of<view::BeginCellEdit>(bench.ui.double_click(bench.find({Stage::x, 1, 1}))).cell ==
+        CellRef{Stage::x, 1, 1});
 }
 
 TEST_CASE("a digit on the selected cell is no edit: digits are commands") {
@@ -146,7 +147,7 @@ TEST_CASE("the cell editor replaces the number by what is typed and Enter commit
     bench.editing = view::CellEdit{{Stage::x, 0, 0}, "0.25"};
     bench.ui.frames(3);
     for (const char* letter : {"7", ".", "5"}) {
-        const auto draft = said<view::DraftCell>(bench.ui.type(letter));
+        const auto draft = action_of<view::DraftCell>(bench.ui.type(letter));
         bench.editing->draft = draft.text;
     }
     CHECK(bench.editing->draft == "7.5");
@@ -219,11 +220,12 @@ TEST_CASE("a stage that was not kept shows the reason instead of matrices") {
 
 TEST_CASE("the hero stands in one place at every stage, for every head width") {
     const NullUi ui;
-    const ImVec2 room{1100.0F, 700.0F};
+    const ImVec2 space{1100.0F, 700.0F};
     for (const Index tokens : {1, 4, 12, 20, 40, 64}) {
-        const ui::CanvasLayout a = ui::lay_out_canvas(scores_of(tokens, 4), ui.style(), room);
+        const ui::CanvasLayout a = ui::lay_out_canvas(scores_of(tokens, 4), ui.style(), space);
         for (const Index d_k : {1, 16, 128}) {
-            const ui::CanvasLayout b = ui::lay_out_canvas(scores_of(tokens, d_k), ui.style(), room);
+            const ui::CanvasLayout b =
+                ui::lay_out_canvas(scores_of(tokens, d_k), ui.style(), space);
             CHECK(a.hero.low.x == b.hero.low.x);
             CHECK(a.hero.low.y == b.hero.low.y);
             CHECK(a.result.cell.x == b.result.cell.x);
@@ -231,7 +233,7 @@ TEST_CASE("the hero stands in one place at every stage, for every head width") {
         }
         view::StepView scaled = scores_of(tokens, 4);
         scaled.operands = {in_slot(sample_grid(Stage::scores, tokens, tokens), view::Slot::left)};
-        const ui::CanvasLayout c = ui::lay_out_canvas(scaled, ui.style(), room);
+        const ui::CanvasLayout c = ui::lay_out_canvas(scaled, ui.style(), space);
         CHECK(a.result.origin.x == c.result.origin.x);
         CHECK(a.result.origin.y == c.result.origin.y);
     }
@@ -239,12 +241,12 @@ TEST_CASE("the hero stands in one place at every stage, for every head width") {
 
 TEST_CASE("what shares the hero's rows stands left of it, its columns above, and all fits") {
     const NullUi ui;
-    for (const ImVec2 room : {ImVec2{500.0F, 400.0F}, {800.0F, 500.0F}, {1800.0F, 1200.0F}})
+    for (const ImVec2 space : {ImVec2{500.0F, 400.0F}, {800.0F, 500.0F}, {1800.0F, 1200.0F}})
         for (const Index tokens : {1, 4, 12, 40})
             for (const Index d_k : {1, 4, 64}) {
-                INFO("room.x ", room.x, ", tokens ", tokens, ", d_k ", d_k);
+                INFO("room.x ", space.x, ", tokens ", tokens, ", d_k ", d_k);
                 const view::StepView view = scores_of(tokens, d_k);
-                const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), room);
+                const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), space);
                 const ui::GridPlace& q = layout.operands[0];
                 const ui::GridPlace& k = layout.operands[1];
                 CHECK(end_of(q, view.operands[0]).x <= layout.result.origin.x);
@@ -255,8 +257,8 @@ TEST_CASE("what shares the hero's rows stands left of it, its columns above, and
                 CHECK(k.cell.x == doctest::Approx(layout.result.cell.x));
                 CHECK(q.origin.x >= 0.0F);
                 CHECK(k.origin.y >= 0.0F);
-                CHECK(end_of(layout.result, view.result).x <= room.x);
-                CHECK(end_of(layout.result, view.result).y <= room.y);
+                CHECK(end_of(layout.result, view.result).x <= space.x);
+                CHECK(end_of(layout.result, view.result).y <= space.y);
             }
 }
 
@@ -303,7 +305,7 @@ TEST_CASE("the first hint is seen whole below the matrix") {
     view::StepView view = sample_input();
     view.hint = "Press → for the next stage.";
     view.result = sample_grid(Stage::x, 24, 4);
-    view.queries = view.keys = words(24);
+    view.queries = view.keys = items(24);
     for (float height = 400.0F; height < 500.0F; height += 4.0F) {
         CAPTURE(height);
         const auto texts = texts_of(view, {860.0F, height});
@@ -395,10 +397,10 @@ TEST_CASE("the words of the weights are chips over the columns where they fit, w
     view::apply(state, view::GoToStage{Stage::weights});
     const NullUi ui;
     const auto view = build_step_view(state);
-    for (const ImVec2 room : {ImVec2{1100.0F, 800.0F}, {1100.0F, 300.0F}, {150.0F, 800.0F}}) {
-        const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), room);
-        CHECK(layout.chips == (room.x > 200.0F));
-        CHECK((layout.arcs > 0.0F) == (room.y > 500.0F));
+    for (const ImVec2 space : {ImVec2{1100.0F, 800.0F}, {1100.0F, 300.0F}, {150.0F, 800.0F}}) {
+        const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), space);
+        CHECK(layout.chips == (space.x > 200.0F));
+        CHECK((layout.arcs > 0.0F) == (space.y > 500.0F));
         CHECK(layout.operands.size() == 1);  // bars
         CHECK(layout.operands[0].origin.x == layout.result.origin.x);
         CHECK(layout.operands[0].cell.x == doctest::Approx(layout.result.cell.x));

@@ -39,18 +39,18 @@ int flash_strength(const view::StepView& view) {
         ui::draw_canvas(view, {}, {frame.fonts, frame.theme, frame.scale, recorder, recorder}, out);
     });
     ui.frames(2);
-    const test::Call* const words = recorder.find_text("1 → 3");
-    return words ? words->color.a : 0;
+    const test::Call* const text = recorder.find_text("1 → 3");
+    return text ? text->color.a : 0;
 }
 
 }  // namespace
 
 TEST_CASE("a cell is typed into in its own place; a small one about its middle, wide enough") {
-    const Editor roomy({120.0F, 90.0F});
-    CHECK(roomy.place().Min.x == 200.0F);
-    CHECK(roomy.place().Min.y == 100.0F);
-    CHECK(roomy.place().GetWidth() == 120.0F);
-    CHECK(roomy.place().GetHeight() == 90.0F);
+    const Editor spacious({120.0F, 90.0F});
+    CHECK(spacious.place().Min.x == 200.0F);
+    CHECK(spacious.place().Min.y == 100.0F);
+    CHECK(spacious.place().GetWidth() == 120.0F);
+    CHECK(spacious.place().GetHeight() == 90.0F);
     Editor small({20.0F, 14.0F});
     const ImRect place = small.place();
     const float text = small.ui.style().text_width(small.ui.style().fonts.digits_small, "-0.125");
@@ -62,7 +62,7 @@ TEST_CASE("a cell is typed into in its own place; a small one about its middle, 
 
 TEST_CASE("the field opens with everything selected: a letter replaces the number") {
     Editor editor({120.0F, 90.0F});
-    CHECK(said<view::DraftCell>(editor.ui.type("7")).text == "7");
+    CHECK(action_of<view::DraftCell>(editor.ui.type("7")).text == "7");
 }
 
 TEST_CASE("Enter on what is no number keeps the field open, and the next letter replaces it") {

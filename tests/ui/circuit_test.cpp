@@ -81,10 +81,10 @@ TEST_CASE("the sweep finds the planted induction head in at most 12 actions, bes
     CHECK(app.state.head == kInduction.head);
     const auto weights = heads_look(app.state).result->weights(kInduction);
     CHECK(weights(10, 3) > 0.5F);
-    bool told = false;
+    bool reported = false;
     for (const view::Line& line : view::heads_inspector(app.state).lines)
-        told |= line.label == "context 0";
-    CHECK(told);
+        reported |= line.label == "context 0";
+    CHECK(reported);
     CHECK(app.done <= 12);
 }
 

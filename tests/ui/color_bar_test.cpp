@@ -35,15 +35,15 @@ struct BarBench {
         ui.frames(2);
     }
 
-    const test::Words* find(const std::string& text) const {
-        for (const test::Words& words : log.words)
-            if (words.text == text) return &words;
+    const test::TextLine* find(const std::string& text) const {
+        for (const test::TextLine& description : log.lines)
+            if (description.text == text) return &description;
         return nullptr;
     }
     ImVec2 middle_of(const std::string& text) const {
-        const test::Words* words = find(text);
-        REQUIRE(words);
-        const test::Rect at = words->bounds();
+        const test::TextLine* description = find(text);
+        REQUIRE(description);
+        const test::Rect at = description->bounds();
         return {(at.low.x + at.high.x) / 2, (at.low.y + at.high.y) / 2};
     }
 };
@@ -52,7 +52,7 @@ struct BarBench {
 
 TEST_CASE("the ends of the colour bar are named, and the first of two marks that are too close") {
     const BarBench bench;
-    for (const char* words : {"0", "1", "1/4", "0.1"}) CHECK(bench.find(words));
+    for (const char* text : {"0", "1", "1/4", "0.1"}) CHECK(bench.find(text));
     CHECK(!bench.find("0.27"));
 }
 

@@ -8,7 +8,8 @@ using view::cost_controls, view::cost_look, view::Key;
 TEST_CASE("dragging over the curves changes T, one step of undo") {
     App app("cost");
     const std::size_t before = app.state.now;
-    const auto moved = said<view::SetCostTokens>(app.ui.drag({400.0F, 340.0F}, {700.0F, 340.0F}));
+    const auto moved =
+        action_of<view::SetCostTokens>(app.ui.drag({400.0F, 340.0F}, {700.0F, 340.0F}));
     CHECK(cost_controls(app.state).sizes[CostSize::tk] == moved.tokens);
     CHECK(app.state.now == before + 1);
 }

@@ -64,7 +64,7 @@ TEST_CASE("the five exercises of the texts are solved with Tab, Enter and typed 
             app.solve();
             for (const auto& question : app.shown().questions) {
                 REQUIRE(question.checked);
-                CHECK_MESSAGE(question.checked->right, question.checked->words);
+                CHECK_MESSAGE(question.checked->right, question.checked->text);
             }
         }
 }
@@ -79,11 +79,11 @@ TEST_CASE("a blank is clicked and typed into; Check says what is wrong, and what
         app.ui.frames(2);
         app.ui.type(text);
         const auto entered = app.ui.press(Key::enter);
-        const auto said = test::said<view::EnterAnswer>(entered);
-        CHECK(said.question == 0);
-        CHECK(said.text == text);
+        const auto stated = test::action_of<view::EnterAnswer>(entered);
+        CHECK(stated.question == 0);
+        CHECK(stated.text == text);
         REQUIRE(test::click_until<view::CheckAnswer>(app.ui, low, high, step));
-        return app.shown().questions[0].checked->words;
+        return app.shown().questions[0].checked->text;
     };
     CHECK(typed("0") == "Wrong.");
     CHECK(typed(app.answer(0, 0)) == "Right.");

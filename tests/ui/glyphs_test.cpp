@@ -25,7 +25,7 @@ std::u32string characters(std::string_view text) {
 }
 
 /// Texts with a sign that their font lacks.
-std::set<std::string> lacking(const ui::Frame& frame, const SeenTexts& texts) {
+std::set<std::string> missing(const ui::Frame& frame, const SeenTexts& texts) {
     std::set<std::string> found;
     for (const SeenText& seen : texts)
         for (const char32_t each : characters(seen.text))
@@ -51,7 +51,7 @@ TEST_CASE("no workspace draws a sign that its font lacks, at any scale") {
                     ui::draw_window(state, spied(frame, spy), out);
                     const std::string value = workspace->inspector(state).value;
                     spy.texts.push_back({value, frame.fonts.value, {}, {}, {}});
-                    found.merge(lacking(frame, spy.texts));
+                    found.merge(missing(frame, spy.texts));
                 });
                 ui.frames(2);
                 CAPTURE(scale);

@@ -16,14 +16,14 @@ struct Heading {
     NullUi ui;
     view::StepView view;
     SeenTexts texts;
-    std::optional<OperandId> lit;  // whose symbol the pointer is on
+    std::optional<OperandId> highlighted;  // whose symbol the pointer is on
     float height = 0.0F;
 
     explicit Heading(float width, float scale = 1.0F) : ui({width, 720.0F * scale}, scale) {
         ui.show_in_window([this](const ui::Frame& frame, view::Actions&) {
             TextSpy spy(frame.painter);
             const float top = ImGui::GetCursorScreenPos().y;
-            lit = ui::draw_heading(view, spied(frame, spy));
+            highlighted = ui::draw_heading(view, spied(frame, spy));
             texts = spy.texts;
             height = ImGui::GetCursorScreenPos().y - top;
         });
@@ -64,19 +64,21 @@ bool overlap(const SeenText& a, const SeenText& b) {
 
 /// Every matrix that a symbol of the inspector stands for, found by going over its formula.
 std::vector<OperandId> highlighted_by_inspector(App& app) {
-    std::vector<OperandId> lit;
+    std::vector<OperandId> highlighted;
     for (float y = 124.0F; y < 214.0F; y += 9.0F)
         for (float x = 1290.0F; x < 1530.0F; x += 6.0F) {
             app.ui.move_to({x, y});
-            const auto& under = step_look(app.state).lit;
-            if (under && std::ranges::count(lit, *under) == 0) lit.push_back(*under);
+            const auto& under = step_look(app.state).highlighted;
+            if (under && std::ranges::count(highlighted, *under) == 0)
+                highlighted.push_back(*under);
         }
-    return lit;
+    return highlighted;
 }
 
 bool are_highlighted(App& app, const std::vector<OperandId>& expected) {
-    const std::vector<OperandId> lit = highlighted_by_inspector(app);
-    return lit.size() == expected.size() && std::ranges::is_permutation(lit, expected);
+    const std::vector<OperandId> highlighted = highlighted_by_inspector(app);
+    return highlighted.size() == expected.size() &&
+           std::ranges::is_permutation(highlighted, expected);
 }
 
 /// The heading of a workspace, in a window of that height.
@@ -99,7 +101,7 @@ struct Sentence {
         });
         ui.frames(2);
     }
-    std::string words() const {
+    std::string text() const {
         std::string all;
         for (const SeenText& text : texts) all += (all.empty() ? "" : " ") + text.text;
         return all;
@@ -148,7 +150,7 @@ TEST_CASE("title, formula and sentence of a heading stand clear of each other") 
         heading.draw(view);
         const SeenText* const title =
             heading.find(view.headline.empty() ? view.title : view.headline.front().text);
-        const SeenText* const sentence = heading.find(view.words);
+        const SeenText* const sentence = heading.find(view.text);
         CAPTURE(view.title);
         REQUIRE(title);
         REQUIRE(sentence);
@@ -168,9 +170,9 @@ TEST_CASE("a symbol of the formula under the pointer names its matrix") {
     REQUIRE(k);
     const ImVec2 on{(k->low.x + k->high.x) / 2, (k->low.y + k->high.y) / 2};
     heading.ui.move_to(on);
-    CHECK(heading.lit == OperandId(Stage::k));
+    CHECK(heading.highlighted == OperandId(Stage::k));
     heading.ui.move_to({5.0F, 290.0F});
-    CHECK_FALSE(heading.lit);
+    CHECK_FALSE(heading.highlighted);
 }
 
 TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and of gradients") {
@@ -180,50 +182,50 @@ TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and 
     app.act({view::ShowGradients{true}});
     CHECK(are_highlighted(app, {Stage::scores, Stage::k}));
     view::apply(app.state, view::ShowGradients{false});
-    for (float y = 124.0F; y < 214.0F && step_look(app.state).lit != OperandId(Param::w_q);
+    for (float y = 124.0F; y < 214.0F && step_look(app.state).highlighted != OperandId(Param::w_q);
          y += 9.0F)
-        for (float x = 1290.0F; x < 1530.0F && step_look(app.state).lit != OperandId(Param::w_q);
-             x += 6)
+        for (float x = 1290.0F;
+             x < 1530.0F && step_look(app.state).highlighted != OperandId(Param::w_q); x += 6)
             app.ui.move_to({x, y});
-    REQUIRE(step_look(app.state).lit == OperandId(Param::w_q));
+    REQUIRE(step_look(app.state).highlighted == OperandId(Param::w_q));
     for (const view::GridView& grid : build_step_view(app.state).operands)
-        CHECK((std::ranges::count(grid.lit, 0) == 0) == (grid.id == OperandId(Param::w_q)));
+        CHECK((std::ranges::count(grid.highlighted, 0) == 0) == (grid.id == OperandId(Param::w_q)));
     CHECK(app.ui.frame().empty());  // the pointer rests: nothing is said again
     app.ui.move_to({5.0F, 500.0F});
-    CHECK_FALSE(step_look(app.state).lit);
+    CHECK_FALSE(step_look(app.state).highlighted);
 }
 
 TEST_CASE("why? tells what stands behind it when pointed at, clicked or reached by Tab") {
     Sentence heading(kHeading, {1000.0F, 800.0F});
-    CHECK(heading.words() == "One sentence. Another one. why?");
+    CHECK(heading.text() == "One sentence. Another one. why?");
     heading.point_at("why?");
-    CHECK(heading.words().ends_with(kBehind));
+    CHECK(heading.text().ends_with(kBehind));
     heading.ui.move_to({900.0F, 700.0F});
     heading.ui.frames(3);
-    CHECK(heading.words() == "One sentence. Another one. why?");
+    CHECK(heading.text() == "One sentence. Another one. why?");
     heading.ui.press(view::Key::tab);
     heading.ui.frames(3);
-    CHECK(heading.words().ends_with(kBehind));
+    CHECK(heading.text().ends_with(kBehind));
     heading.ui.press(view::Key::escape);
     heading.ui.frames(3);
-    CHECK(heading.words() == "One sentence. Another one. why?");
+    CHECK(heading.text() == "One sentence. Another one. why?");
     const SeenText why = *find_text(heading.texts, "why?");  // by a click it stays
     heading.ui.click({(why.low.x + why.high.x) / 2, (why.low.y + why.high.y) / 2});
     heading.ui.move_to({900.0F, 700.0F});
     heading.ui.frames(3);
-    CHECK(heading.words().ends_with(kBehind));
+    CHECK(heading.text().ends_with(kBehind));
     heading.ui.click({900.0F, 700.0F});
     heading.ui.frames(3);
-    CHECK(heading.words() == "One sentence. Another one. why?");
+    CHECK(heading.text() == "One sentence. Another one. why?");
     heading.ui.click({(why.low.x + why.high.x) / 2, (why.low.y + why.high.y) / 2});
     heading.ui.move_to({900.0F, 700.0F});
     heading.ui.press(view::Key::escape);
     heading.ui.frames(3);
-    CHECK(heading.words() == "One sentence. Another one. why?");
+    CHECK(heading.text() == "One sentence. Another one. why?");
     Sentence low(kHeading, {1000.0F, 600.0F});  // no muted line: the sentence itself tells all
-    CHECK(low.words() == "One sentence.");
+    CHECK(low.text() == "One sentence.");
     low.point_at("One sentence.");
-    CHECK(low.words() == "One sentence. One sentence. Another one. " + std::string(kBehind));
+    CHECK(low.text() == "One sentence. One sentence. Another one. " + std::string(kBehind));
 }
 
 TEST_CASE("a headline that no line holds stands on two, and what is beneath it makes room") {
@@ -255,7 +257,7 @@ TEST_CASE("the lowest windows leave out a headline's last clauses, and say them 
     struct Shown {
         ImVec2 size;
         std::size_t lines;
-        std::string words;
+        std::string text;
     };
     const Shown cases[] = {{{1000.0F, 400.0F}, 1, whole},
                            {{540.0F, 400.0F}, 2, whole},
@@ -263,12 +265,12 @@ TEST_CASE("the lowest windows leave out a headline's last clauses, and say them 
     for (const Shown& each : cases) {
         CAPTURE(each.size.x);
         Sentence heading({.headline = whole}, each.size);
-        CHECK(heading.words() == each.words);
+        CHECK(heading.text() == each.text);
         REQUIRE(heading.texts.size() == each.lines);
         CHECK(std::ranges::any_of(heading.texts, [](const SeenText& text) {
             return text.text.find("14 × 14 = 196 pairs") != std::string::npos;
         }));
         heading.point_at(heading.texts.back().text);
-        CHECK((each.words == whole || heading.words().ends_with(whole)));
+        CHECK((each.text == whole || heading.text().ends_with(whole)));
     }
 }

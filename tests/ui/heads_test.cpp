@@ -34,14 +34,14 @@ TEST_CASE("key 3 shows Heads; a click on a picture chooses that head, one on a w
 
 TEST_CASE("the pointer over a small picture tells of that head") {
     Heads app;
-    bool told = false;
-    for (float x = 150; x < 500 && !told; x += 20) {
+    bool reported = false;
+    for (float x = 150; x < 500 && !reported; x += 20) {
         app.ui.move_to({x, 200});
         app.ui.frames(2);
-        told = heads_look(app.state).hovered.has_value();
+        reported = heads_look(app.state).hovered.has_value();
     }
-    CHECK(told);
-    CHECK_FALSE(view::build_all_heads_view(app.state).hover_words.empty());
+    CHECK(reported);
+    CHECK_FALSE(view::build_all_heads_view(app.state).hover_text.empty());
     app.ui.move_to({1590, 990});
     app.ui.frames(2);
     CHECK_FALSE(heads_look(app.state).hovered);

@@ -50,7 +50,7 @@ TEST_CASE("arrow keys and Enter choose in an open list") {
     REQUIRE(app.state.focus.row == std::ssize(app.state.presets) - 1);
     app.ui.press(Key::enter);
     CHECK_FALSE(ui::is_list_open());
-    INFO(app.state.message.words);
+    INFO(app.state.message.text);
     CHECK(app.state.document().name == app.state.presets.back().key);
     CHECK(app.state.document().name != before);
     CHECK_FALSE(step_look(app.state).editing);

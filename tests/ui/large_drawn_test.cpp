@@ -119,8 +119,8 @@ TEST_CASE("a profile is one shape in whole pixels; the shortest of its bars is a
 
 TEST_CASE("what a pixel stands for is at the right end") {
     view::LargeView view = overview();
-    view.zoom_words = "1 px = 7 cells";
-    CHECK(draw_map(view, kWide).find(view.zoom_words)->high.x > kWide.x - 20.0F);
+    view.zoom_text = "1 px = 7 cells";
+    CHECK(draw_map(view, kWide).find(view.zoom_text)->high.x > kWide.x - 20.0F);
 }
 
 TEST_CASE("the line of the pass is there until it is done, in a figure of the canvas alone too") {

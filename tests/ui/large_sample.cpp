@@ -99,7 +99,7 @@ LargeView shown(const MapLook& look) {
     view.roofline = roofline();
     view.minimap.picture = view::MapPicture{view.matrix, 2, [] { return paint(128); }};
     view.minimap.view = {0.0, 0.0, 1.0, 1.0};
-    view.zoom_words = "1 px = 187.2 × 187.2 cells";
+    view.zoom_text = "1 px = 187.2 × 187.2 cells";
     add_settings(view);
     view.has_needle = true;
     view.top_title = "strongest cells in view";
@@ -121,7 +121,7 @@ view::InspectorView arithmetic() {
     return view;
 }
 
-std::string longer(const std::string& words) { return words + " " + std::string(200, 'w'); }
+std::string longer(const std::string& text) { return text + " " + std::string(200, 'w'); }
 
 }  // namespace
 
@@ -204,10 +204,10 @@ LargeView sample_close_up(const MapLook& look) {
         }
     view.selected = PixelRect{476, 326, 524, 374};
     view.hovered = PixelRect{524, 326, 572, 374};
-    view.hover_words = "query 70,001 (doc 12) → key 6: 0.0312";
+    view.hover_text = "query 70,001 (doc 12) → key 6: 0.0312";
     view.marks = {{500.0, 350.0, "needle"}};
     view.minimap.view = {0.0, 0.533, 0.0002, 0.534};
-    view.zoom_words = "1 cell = 48 px";
+    view.zoom_text = "1 cell = 48 px";
     view.inspector = arithmetic();
     view.found_title = "what attends to key 5: 40,113.2 in all";
     view.found = view.top;
@@ -215,13 +215,13 @@ LargeView sample_close_up(const MapLook& look) {
 }
 
 LargeView with_long_words(LargeView view) {
-    for (std::string* words :
-         {&view.hint, &view.title, &view.quality, &view.zoom_words, &view.hover_words,
+    for (std::string* text :
+         {&view.hint, &view.title, &view.quality, &view.zoom_text, &view.hover_text,
           &view.row_title, &view.column_title, &view.legend.title, &view.legend.note,
-          &view.legend.masked, &view.pass.words, &view.pass.detail, &view.pass.start_words,
-          &view.roofline.words, &view.go_to_fault, &view.top_title, &view.found_title,
+          &view.legend.masked, &view.pass.text, &view.pass.detail, &view.pass.start_text,
+          &view.roofline.text, &view.go_to_fault, &view.top_title, &view.found_title,
           &view.needle_reason, &view.bottom_line})
-        *words = longer(*words);
+        *text = longer(*text);
     for (view::RulerMark& mark : view.row_ruler) mark.label = longer(mark.label);
     for (view::RulerMark& mark : view.column_ruler) mark.label = longer(mark.label);
     for (view::StrongCell& cell : view.top) cell.text = longer(cell.text);

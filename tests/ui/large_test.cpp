@@ -54,7 +54,7 @@ struct LargeBench {
     double cells() const { return view::shown_camera(look).cells_per_unit; }
 
     void follow(const view::Action& action) {
-        if (const auto* room = action.as<view::SetMapCanvas>()) look.canvas = room->value;
+        if (const auto* space = action.as<view::SetMapCanvas>()) look.canvas = space->value;
         if (const auto* moved = action.as<view::SetMapCamera>()) look_at(look, moved->camera);
         if (has<view::FitMap>({action})) look.fitted = true;
         if (const auto* over = action.as<view::HoverMapCell>()) look.hovered = over->cell;
@@ -140,7 +140,7 @@ TEST_CASE("a drag pans as far as the hand moved and selects nothing") {
 TEST_CASE("a click selects the cell under the pointer and moves nothing") {
     LargeBench bench;
     const view::Actions actions = bench.ui.click(kOnCanvas);
-    const auto selected = said<view::SelectMapCell>(actions);
+    const auto selected = action_of<view::SelectMapCell>(actions);
     CHECK(selected.cell == bench.look.hovered);
     CHECK(!has<view::SetMapCamera>(actions));
     CHECK(!has<view::FitMap>(actions));
@@ -270,7 +270,7 @@ TEST_CASE("the pass is started and paused by its button") {
     for (const bool on : {true, false}) {
         bench.view.pass.offer_start = on;
         bench.view.pass.offer_pause = !on;
-        CHECK(said<view::SetFullPass>(
+        CHECK(action_of<view::SetFullPass>(
                   clicks_over(bench.ui, {400.0F, 4.0F}, {1140.0F, 60.0F}, {12.0F, 8.0F}))
                   .on == on);
     }
@@ -280,14 +280,14 @@ TEST_CASE("typing a cell and Enter goes there; a draft that names none keeps the
     LargeBench bench;
     bench.view.go_to_open = true;
     bench.ui.frames(3);
-    const auto draft = said<view::DraftGoTo>(bench.ui.type("7"));
+    const auto draft = action_of<view::DraftGoTo>(bench.ui.type("7"));
     CHECK(draft.text == "7");
     bench.view.go_to_draft = draft.text;
     CHECK(!has<view::ShowGoTo>(bench.ui.press(view::Key::enter)));
     bench.view.go_to = Cell{7, 7};
     bench.ui.frames(3);
     const view::Actions actions = bench.ui.press(view::Key::enter);
-    const auto go = said<view::GoToCell>(actions);
+    const auto go = action_of<view::GoToCell>(actions);
     CHECK(go.cell == Cell{7, 7});
     CHECK(has<view::ShowGoTo>(actions));
 }

@@ -10,9 +10,10 @@ namespace {
 
 struct Learn : App {
     Learn() {
-        settle({view::SetWorkspace{"learn"}, view::SetLearnField{"a", "tokens", "12"},
-                view::SetLearnField{"a", "d_model", "8"}, view::SetLearnField{"a", "batch", "4"},
-                view::SetLearnField{"a", "steps", "6"}});
+        draw_frames({view::SetWorkspace{"learn"}, view::SetLearnField{"a", "tokens", "12"},
+                     view::SetLearnField{"a", "d_model", "8"},
+                     view::SetLearnField{"a", "batch", "4"},
+                     view::SetLearnField{"a", "steps", "6"}});
     }
 };
 
@@ -21,20 +22,20 @@ struct Learn : App {
 TEST_CASE("Space trains to the steps of the settings, and on; arrows look back; S switches there") {
     Learn app;
     CHECK(learn_look(app.pressed(Key::space)).plan->until == 6);
-    app.settle();
+    app.draw_frames();
     CHECK(view::learn_steps_done(app.state) == 6);
     CHECK(learn_look(app.pressed(Key::left)).shown.step == 5);
-    app.settle();
+    app.draw_frames();
     REQUIRE(learn_look(app.pressed(Key::s)).plan->switches[0].size() == 1);
     CHECK(learn_look(app.state).plan->switches[0][0] == train::Switch{5, -1, false});
-    app.settle();
+    app.draw_frames();
     CHECK(learn_look(app.pressed(Key::space)).plan->until == 12);
 }
 
 TEST_CASE("a drag over the curve goes to a kept moment, and the right end to the newest") {
     Learn app;
     app.ui.press(Key::space);
-    app.settle();
+    app.draw_frames();
     std::optional<view::ShowLearnStep> found;
     for (float y = 250; y < 800 && !found; y += 50) {
         const view::Actions actions = app.ui.drag({app.left() + 96, y}, {app.left() + 176, y});
@@ -48,7 +49,7 @@ TEST_CASE("a drag over the curve goes to a kept moment, and the right end to the
 TEST_CASE("a click on a map selects its row in the panel") {
     Learn app;
     app.ui.press(Key::space);
-    app.settle({view::ShowLearnPage{view::LearnPage::settings}});
+    app.draw_frames({view::ShowLearnPage{view::LearnPage::settings}});
     const auto found =
         test::click_until<view::SelectLearnCell>(app.ui, {580, 180}, {1200, 560}, {24, 24});
     REQUIRE(found);

@@ -11,7 +11,7 @@ namespace {
 
 struct Lookup : App {
     explicit Lookup(ImVec2 size = test::kAppSize) : App("lookup", size) {}
-    void show(view::LookupPage page) { settle({view::ShowLookupPage{page}}); }
+    void show(view::LookupPage page) { draw_frames({view::ShowLookupPage{page}}); }
     /// The first place from which a drag does A.
     template <class A>
     std::optional<ImVec2> find_drag(ImVec2 low, ImVec2 high) {
@@ -69,7 +69,7 @@ TEST_CASE("add gives each pair a place of its own, and says when there is room f
     std::set<PlanePoint> keys;
     for (const view::LookupPair& pair : lookup_controls(app.state).pairs) keys.insert(pair.k);
     CHECK(keys.size() == view::kMostLookupPairs);
-    CHECK(app.state.message.words == "A memory has at most 12 pairs.");
+    CHECK(app.state.message.text == "A memory has at most 12 pairs.");
 }
 
 TEST_CASE("a token is dragged to another place") {

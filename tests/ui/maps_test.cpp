@@ -30,7 +30,7 @@ struct Maps : App {
         state = view::after(view::state_with(tokens, spec),
                             {view::GoToStage{Stage::weights}, view::SetWorkspace{workspace}});
         ui.frames(2);
-        settle();
+        draw_frames();
         if (view::is_map_shown(state)) state = view::mapped(std::move(state));
         ui.frames(2);
     }
@@ -121,11 +121,11 @@ TEST_CASE("a mask of 1,000 tokens: a click says which rule, and the weight that 
     REQUIRE(weight > 0.0);
     CHECK(view::has(text_of_all(app.inspector()), view::number(weight)));
     CHECK(app.inspector().value == "allowed");
-    app.settle({view::SelectPair{900, 10, false}});
+    app.draw_frames({view::SelectPair{900, 10, false}});
     CHECK(app.inspector().value == "forbidden");
     CHECK(view::has(text_of_all(app.inspector()), "window forbids"));
     // what is selected is painted by the keyboard
-    app.settle({view::SelectPair{900, 899, false}, view::SelectPair{901, 900, true}});
+    app.draw_frames({view::SelectPair{900, 899, false}, view::SelectPair{901, 900, true}});
     app.ui.press(view::Key::space);
     CHECK(app.inspector().value == "forbidden");
     CHECK(app.state.document().spec.mask.custom != nullptr);
@@ -164,7 +164,7 @@ TEST_CASE("no workspace refuses a sentence for its length up to 2,000 tokens") {
         const view::AppState state = view::state_with(tokens);
         for (const view::WorkspaceInfo* const each : state.workspaces)
             if (each->key == "heads" || each->key == "masks" || each->key == "kinds")
-                CHECK(each->lacks(state) == "");
+                CHECK(each->missing_data(state) == "");
     }
 }
 

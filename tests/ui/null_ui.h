@@ -73,7 +73,7 @@ const T* last(const view::Actions& actions) {
 
 /// The same, which must be there.
 template <class T>
-T said(const view::Actions& actions) {
+T action_of(const view::Actions& actions) {
     const T* const found = last<T>(actions);
     REQUIRE(found);
     return *found;

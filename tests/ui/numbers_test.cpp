@@ -32,9 +32,9 @@ struct SeedField {
 struct WidthSlider {
     Index d_k;
     Panel panel{[this](const ui::Frame& frame, view::Actions& out) {
-        const ui::SliderWords words{"d_k", std::to_string(d_k), "4096"};
+        const ui::SliderText text{"d_k", std::to_string(d_k), "4096"};
         if (const auto next =
-                ui::log_slider(frame, "##d_k", words, d_k, 1, 4096, 400.0F, {"d_k", ""}, out))
+                ui::log_slider(frame, "##d_k", text, d_k, 1, 4096, 400.0F, {"d_k", ""}, out))
             d_k = *next;
     }};
 
@@ -46,10 +46,10 @@ struct WidthSlider {
 struct TemperatureSlider {
     double value;
     Panel panel{[this](const ui::Frame& frame, view::Actions& out) {
-        const ui::SliderWords words{"τ", value < 10.0 ? "1.00" : "10.00", "100.00"};
-        const float width = ui::slider_width(frame, words);
+        const ui::SliderText text{"τ", value < 10.0 ? "1.00" : "10.00", "100.00"};
+        const float width = ui::slider_width(frame, text);
         if (const auto next =
-                ui::real_slider(frame, "##t", words, value, 0.05, 100.0, width, {"τ", ""}, out))
+                ui::real_slider(frame, "##t", text, value, 0.05, 100.0, width, {"τ", ""}, out))
             value = *next;
     }};
 
@@ -130,9 +130,9 @@ TEST_CASE("what is no number is refused in words") {
     field.panel.ui.double_click(field.middle());
     const view::Actions actions = typed(field.panel.ui, "1.5");
     CHECK(field.seed == 7);
-    const auto* said = last<view::Notify>(actions);
-    REQUIRE(said);
-    CHECK(said->message.words == "'1.5' is not a whole number; seed stays 7");
+    const auto* stated = last<view::Notify>(actions);
+    REQUIRE(stated);
+    CHECK(stated->message.text == "'1.5' is not a whole number; seed stays 7");
 }
 
 TEST_CASE("a digit on the focused number begins the typing, Enter opens it with all selected") {

@@ -131,24 +131,24 @@ TEST_CASE(
     app.ui.press(Key::down);  // ../
     app.ui.press(Key::down);
     const view::Actions entered = app.ui.press(Key::enter);
-    CHECK(said<view::DraftPrompt>(entered).path == "sub/");
+    CHECK(action_of<view::DraftPrompt>(entered).path == "sub/");
     CHECK_FALSE(last<view::OpenFile>(entered));
     lists("sub/");
     app.ui.frames(2);
     app.ui.type("a");  // typed on, in place of none of it
     CHECK(app.state.prompt->path == "sub/a");
-    CHECK(said<view::OpenFile>(app.ui.press(Key::enter)).path == "sub/a");  // as it is typed
+    CHECK(action_of<view::OpenFile>(app.ui.press(Key::enter)).path == "sub/a");  // as it is typed
     app.act({view::ShowPrompt{view::PromptKind::open, "sub/a"}});
     lists("sub/");
     app.ui.press(Key::down);
-    CHECK(said<view::OpenFile>(app.ui.press(Key::enter)).path == "sub/a.npz");
+    CHECK(action_of<view::OpenFile>(app.ui.press(Key::enter)).path == "sub/a.npz");
     app.ui.press(Key::escape);
     app.act({view::ShowPrompt{view::PromptKind::save, "sub/a"}});
     lists("sub/");
     app.ui.press(Key::up);
     app.ui.press(Key::down);
     const view::Actions taken = app.ui.press(Key::enter);
-    CHECK(said<view::DraftPrompt>(taken).path == "sub/a.json");
+    CHECK(action_of<view::DraftPrompt>(taken).path == "sub/a.json");
     CHECK_FALSE(last<view::SaveSession>(taken));  // by another Enter
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("a question about work that is not saved has the keyboard alone") {
     app.act({view::OfferQuit{}});
     REQUIRE(app.state.quit_asked);
     CHECK_FALSE(last<view::SetScaling>(app.ui.press(Key::s)));
-    CHECK(said<view::AnswerQuit>(app.ui.press(Key::d)).answer == view::QuitAnswer::discard);
+    CHECK(action_of<view::AnswerQuit>(app.ui.press(Key::d)).answer == view::QuitAnswer::discard);
     app.act(
         {view::AnswerQuit{view::QuitAnswer::stay}, view::OfferRecovery{view::Recovery{"p", "w"}}});
     REQUIRE(app.state.recovery_shown);
@@ -196,7 +196,8 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     CHECK(state.document().seed == 99);
     CHECK(last<view::SetWorkspace>(ui.press(Key::digit1)));
     ui.press(Key::digit5);
-    CHECK(said<view::SetWorkspace>(ui.press(test::kProbeWorkspace.letter)).workspace == "probe");
+    CHECK(action_of<view::SetWorkspace>(ui.press(test::kProbeWorkspace.letter)).workspace ==
+          "probe");
 }
 
 TEST_CASE("letters typed into the palette are words, not commands") {

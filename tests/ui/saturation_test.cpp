@@ -15,9 +15,9 @@ constexpr Index kFewDraws = 3;
 /// Softmax alone, with its curves computed.
 struct Saturation : App {
     explicit Saturation(ImVec2 size = test::kAppSize) : App(size) {
-        settle({view::ShowSaturationDetails{true}, view::SetWorkspace{"saturation"},
-                view::SetSaturationDraws{kFewDraws}},
-               3);
+        draw_frames({view::ShowSaturationDetails{true}, view::SetWorkspace{"saturation"},
+                     view::SetSaturationDraws{kFewDraws}},
+                    3);
     }
 };
 
@@ -120,8 +120,8 @@ TEST_CASE("logits are typed; what is no list of numbers is named and changes not
         app.ui.type(text);
         return app.ui.press(Key::enter);
     };
-    const auto told = said<view::Notify>(type_logits("1, x2, 3"));
-    CHECK(told.message.words ==
+    const auto reported = action_of<view::Notify>(type_logits("1, x2, 3"));
+    CHECK(reported.message.text ==
           "'x2' is no finite number: the logit of key 1; the logits stay 0.5, 0.9, 0, 1.2, 0.6");
     CHECK(saturation_controls(app.state).settings.logits == five);
     type_logits("1, -2.5, 3e1");
@@ -137,14 +137,14 @@ TEST_CASE("the workspace is drawn at every size, with and without curves and det
             app.ui.frames(2);
             CHECK(app.ui.drawn() > 500);
             app.ui.press(Key::w);
-            app.settle();
+            app.draw_frames();
             CHECK(app.ui.drawn() > 500);
         }
 }
 
 TEST_CASE("a click in the large plot moves d_k, one on a picture shows its gradient; ↑ and ↓ too") {
     App app;
-    app.settle({view::SetWorkspace{"saturation"}}, 3);
+    app.draw_frames({view::SetWorkspace{"saturation"}}, 3);
     CHECK(app.ui.drawn() > 500);
     const view::Actions actions = app.ui.drag({350.0F, 420.0F}, {600.0F, 420.0F});
     CHECK(count<view::SetSaturationWidth>(actions) >= 2);
@@ -163,7 +163,7 @@ TEST_CASE("a click in the large plot moves d_k, one on a picture shows its gradi
 TEST_CASE("the four gradients are drawn at every size") {
     for (const ImVec2 size : test::kAppSizes) {
         App app(size);
-        app.settle({view::SetWorkspace{"saturation"}}, 3);
+        app.draw_frames({view::SetWorkspace{"saturation"}}, 3);
         CHECK(app.ui.drawn() > 500);
     }
 }
@@ -171,7 +171,7 @@ TEST_CASE("the four gradients are drawn at every size") {
 TEST_CASE("the numbers at the handle stand in the order of their points, however low the plot is") {
     const auto view = [] {
         App app;
-        app.settle({view::SetWorkspace{"saturation"}}, 3);
+        app.draw_frames({view::SetWorkspace{"saturation"}}, 3);
         return build_gradients_over_width(app.state);
     }();
     REQUIRE(view.plot.marker_ys[3] > view.plot.marker_ys[1]);  // without: the mean, the median

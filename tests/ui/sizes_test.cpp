@@ -24,7 +24,7 @@ AppState answered_in_full(AppState state) {
     answer_all(state, files::opener(backends()));
     const auto map = make_map_job([] {});
     map->update(state);
-    map->settle();
+    map->wait_until_idle();
     for (const Action& answer : map->take()) view::apply(state, answer);
     return state;
 }

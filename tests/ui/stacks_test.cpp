@@ -90,14 +90,14 @@ TEST_CASE("Ctrl+K asks for the decoder's text") {
     OverStacks app("step", {1280.0F, 720.0F}, t5());
     app.answered({view::ShowGroup{"decoder"}});
     const auto commands = view::commands(app.state);
-    const auto command = std::ranges::find(commands, "Decoder text…", &view::Command::words);
+    const auto command = std::ranges::find(commands, "Decoder text…", &view::Command::text);
     REQUIRE(command != commands.end());
     view::apply(app.state, command->action);
     app.ui.frames(2);
     app.ui.type("7 30");
     app.ui.press(view::Key::enter);
     app.answered();
-    CHECK(view::model_of(app.state.document())->beside == "7 30");
+    CHECK(view::model_of(app.state.document())->second_input == "7 30");
     CHECK(app.state.document().tokens.size() == 3);
     CHECK_FALSE(app.state.prompt);
 }

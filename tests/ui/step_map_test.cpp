@@ -17,9 +17,9 @@ struct MapApp : App {
         state = view::after(view::state_with(tokens),
                             {view::SetWorkspace{"step"}, view::GoToStage{Stage::weights}});
         ui.frames(2);
-        settle();
+        draw_frames();
     }
-    void settle() {
+    void draw_frames() {
         state = view::mapped(std::move(state));
         ui.frames(2);
     }
@@ -50,7 +50,7 @@ TEST_CASE("the wheel zooms, dragging pans, a click selects: 300 tokens") {
     const view::MapCamera still = view::shown_camera(map_look(app.state));
     app.ui.drag(kOnMap, {kOnMap.x + 80.0F, kOnMap.y + 40.0F});
     CHECK(view::shown_camera(map_look(app.state)).column < still.column);
-    app.settle();
+    app.draw_frames();
     app.ui.click(kOnMap);
     REQUIRE(map_look(app.state).hovered);
     CHECK(map_look(app.state).selected == map_look(app.state).hovered);

@@ -16,7 +16,7 @@ view::AppState state_after(const view::Actions& actions) {
     return state;
 }
 
-view::AppState with_words(int count, Stage stage) {
+view::AppState with_text(int count, Stage stage) {
     std::string sentence;
     for (int n = 0; n < count; ++n) sentence += "word" + std::to_string(n) + " ";
     return state_after({view::SetSentence{sentence}, view::GoToStage{stage}});
@@ -52,17 +52,17 @@ struct Sentence {
 }  // namespace
 
 TEST_CASE("pointing at a word looks at its row, a click selects what it looks at most") {
-    Sentence sentence(with_words(4, Stage::weights));
+    Sentence sentence(with_text(4, Stage::weights));
     const auto cell = sentence.view.queries.chips[2].cell;
     REQUIRE(cell);
     CHECK(cell->row == 2);
     const ImVec2 at = sentence.find(*cell);
-    CHECK(said<view::SelectCell>(sentence.ui.click(at)).cell == *cell);
+    CHECK(action_of<view::SelectCell>(sentence.ui.click(at)).cell == *cell);
 }
 
 TEST_CASE("arcs are drawn from the weights on, never before") {
-    const int before = Sentence(with_words(4, Stage::masked)).ui.drawn();
-    const int after = Sentence(with_words(4, Stage::weights)).ui.drawn();
+    const int before = Sentence(with_text(4, Stage::masked)).ui.drawn();
+    const int after = Sentence(with_text(4, Stage::weights)).ui.drawn();
     CHECK(after > before + 3 * 24);  // three arcs at least, of as many points
 }
 
@@ -85,25 +85,27 @@ TEST_CASE("Tab reaches the sentence once, and the arrow keys go from word to wor
 }
 
 TEST_CASE("the doors are offered under the weights until one of them is gone through") {
-    const view::AppState with_doors =
+    const view::AppState with_start_buttons =
         state_after({view::GoToStage{Stage::weights}, view::ShowStartButtons{true}});
-    CHECK(build_step_view(with_doors).doors);
-    CHECK_FALSE(build_step_view(state_after({view::ShowStartButtons{true}})).doors);  // at X
-    for (const auto& [x, door] : {std::pair{160.0F, 0}, {400.0F, 1}, {560.0F, 2}, {760.0F, 3}}) {
+    CHECK(build_step_view(with_start_buttons).start_buttons);
+    CHECK_FALSE(
+        build_step_view(state_after({view::ShowStartButtons{true}})).start_buttons);  // at X
+    for (const auto& [x, start_button] :
+         {std::pair{160.0F, 0}, {400.0F, 1}, {560.0F, 2}, {760.0F, 3}}) {
         App app;
-        app.set(with_doors, 30);
+        app.set(with_start_buttons, 30);
         app.ui.click({x + 30.0F, 936.0F});
         app.ui.frames(2);
-        CAPTURE(door);
-        CHECK_FALSE(step_look(app.state).doors);
-        if (door == 0) CHECK(step_look(app.state).playing);
-        if (door == 0) CHECK(app.state.stage == Stage::x);
-        if (door == 1) CHECK(app.state.workspace == "saturation");
-        if (door == 2) CHECK(app.state.prompt.has_value());
-        if (door == 3) CHECK(app.state.tour.on);
+        CAPTURE(start_button);
+        CHECK_FALSE(step_look(app.state).start_buttons);
+        if (start_button == 0) CHECK(step_look(app.state).playing);
+        if (start_button == 0) CHECK(app.state.stage == Stage::x);
+        if (start_button == 1) CHECK(app.state.workspace == "saturation");
+        if (start_button == 2) CHECK(app.state.prompt.has_value());
+        if (start_button == 3) CHECK(app.state.tour.on);
     }
     App by_key;
-    by_key.set(with_doors, 30);
+    by_key.set(with_start_buttons, 30);
     CHECK(by_key.pressed(Key::space).stage == Stage::x);
 }
 

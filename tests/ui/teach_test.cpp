@@ -37,18 +37,18 @@ class Seen {
         ui_.frames(4);
         for (const SeenText& each : texts_) text_ += each.text + '\n';
     }
-    bool has(const std::string& words) const {
-        return without_spaces(text_).find(without_spaces(words)) != std::string::npos;
+    bool has(const std::string& text) const {
+        return without_spaces(text_).find(without_spaces(text)) != std::string::npos;
     }
     const std::string& text() const { return text_; }
     /// What a click on these words asks for; they may be cut short on the screen.
-    view::Actions click(const std::string& words) {
+    view::Actions click(const std::string& text) {
         const auto found = std::ranges::find_if(texts_, [&](const SeenText& each) {
             const std::size_t cut = each.text.find("…");
-            return each.text == words || (cut != each.text.npos && cut > 0 &&
-                                          words.starts_with(each.text.substr(0, cut)));
+            return each.text == text ||
+                   (cut != each.text.npos && cut > 0 && text.starts_with(each.text.substr(0, cut)));
         });
-        REQUIRE_MESSAGE(found != texts_.end(), "not on the screen: " << words);
+        REQUIRE_MESSAGE(found != texts_.end(), "not on the screen: " << text);
         return ui_.click({(found->low.x + found->high.x) / 2, (found->low.y + found->high.y) / 2});
     }
 
@@ -131,17 +131,17 @@ view::Action by_key(const view::AppState& state, const std::string& key) {
 /// A key, "Ctrl+K words" for the first command that is found, "type words" into what is open, "click words" of the screen.
 void act(view::AppState& state, const std::string& action) {
     CAPTURE(action);
-    const std::string words = action.substr(action.find(' ') + 1);
+    const std::string text = action.substr(action.find(' ') + 1);
     if (action.starts_with("Ctrl+K ")) {
-        const auto found = view::find_commands(state, words);
+        const auto found = view::find_commands(state, text);
         REQUIRE_FALSE(found.empty());
         REQUIRE(found.front().enabled);
         view::apply(state, found.front().action);
     } else if (action.starts_with("type ")) {
-        view::apply(state, state.glossary.shown ? view::Action(view::SetGlossaryQuery{words})
-                                                : view::Action(view::SetSentence{words}));
+        view::apply(state, state.glossary.shown ? view::Action(view::SetGlossaryQuery{text})
+                                                : view::Action(view::SetSentence{text}));
     } else if (action.starts_with("click ")) {
-        const view::Actions asked = Seen(state).click(words);
+        const view::Actions asked = Seen(state).click(text);
         CHECK_FALSE(asked.empty());
         for (const view::Action& each : asked) view::apply(state, each);
     } else {
@@ -172,7 +172,7 @@ TEST_CASE("lecture: what each answer stands on is on its screen, and so is every
             CAPTURE(screen.title);
             if (dumps()) std::cout << "==== " << n << ' ' << screen.title << '\n' << seen.text();
             CHECK(seen.has(screen.line));
-            for (const std::string& words : screen.seen) CHECK_MESSAGE(seen.has(words), words);
+            for (const std::string& text : screen.seen) CHECK_MESSAGE(seen.has(text), text);
             const std::string answer = view::filled(state, screen.answer);
             for (const std::string& number : numbers_in(answer))
                 CHECK_MESSAGE(shows(seen, number), number);
@@ -192,7 +192,7 @@ TEST_CASE("twenty questions are answered within four actions from the first scre
         for (const std::string& action : question.actions) act(state, action);
         const Seen seen(state);
         if (dumps()) std::cout << "==== " << question.asked << '\n' << seen.text();
-        for (const std::string& words : question.answers) CHECK_MESSAGE(seen.has(words), words);
+        for (const std::string& text : question.answers) CHECK_MESSAGE(seen.has(text), text);
     }
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("the next page of a tour has its button from the start, and it says wh
     REQUIRE(last<view::GoToTourPage>(actions) != nullptr);
     view::acted(state, actions);
     CHECK(state.tour.page == 0);
-    CHECK(view::has(state.message.words, "Predict first"));
+    CHECK(view::has(state.message.text, "Predict first"));
 }
 
 TEST_CASE("presenting shows no doors") {

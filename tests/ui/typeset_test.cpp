@@ -15,10 +15,10 @@ struct Set {
     SeenTexts parts;
     float width = 0.0F;
 
-    std::vector<std::string> words() const {
-        std::vector<std::string> words;
-        for (const SeenText& part : parts) words.push_back(part.text);
-        return words;
+    std::vector<std::string> text() const {
+        std::vector<std::string> items;
+        for (const SeenText& part : parts) items.push_back(part.text);
+        return items;
     }
 };
 
@@ -41,13 +41,13 @@ using Parts = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("the index of a symbol stands lower and smaller, wherever the symbol stands") {
-    CHECK(set_of("W_Q").words() == Parts{"W", "Q"});
-    CHECK(set_of("d_k 64").words() == Parts{"d", "k", " 64"});
-    CHECK(set_of("d_model").words() == Parts{"d", "model"});
-    CHECK(set_of("max_j a_j").words() == Parts{"max", "j", " a", "j"});
-    CHECK(set_of("‖∂a/∂s‖_F").words() == Parts{"‖∂a/∂s‖", "F"});
-    CHECK(set_of("‖∂L/∂W_Q‖ 0.12").words() == Parts{"‖∂L/∂W", "Q", "‖ 0.12"});
-    CHECK(set_of("Σ_j exp(S_ij)").words() == Parts{"Σ", "j", " exp(S", "ij", ")"});
+    CHECK(set_of("W_Q").text() == Parts{"W", "Q"});
+    CHECK(set_of("d_k 64").text() == Parts{"d", "k", " 64"});
+    CHECK(set_of("d_model").text() == Parts{"d", "model"});
+    CHECK(set_of("max_j a_j").text() == Parts{"max", "j", " a", "j"});
+    CHECK(set_of("‖∂a/∂s‖_F").text() == Parts{"‖∂a/∂s‖", "F"});
+    CHECK(set_of("‖∂L/∂W_Q‖ 0.12").text() == Parts{"‖∂L/∂W", "Q", "‖ 0.12"});
+    CHECK(set_of("Σ_j exp(S_ij)").text() == Parts{"Σ", "j", " exp(S", "ij", ")"});
     const Set set = set_of("W_Q");
     CHECK(set.parts[1].font.px == kLeast);
     CHECK(set.parts[1].high.y > set.parts[0].high.y);
@@ -56,10 +56,10 @@ TEST_CASE("the index of a symbol stands lower and smaller, wherever the symbol s
 }
 
 TEST_CASE("a root has a bar over its number, its symbol or its parenthesis") {
-    CHECK(set_of("÷√d_k").words() == Parts{"÷", "d", "k"});
-    CHECK(set_of("√64 = 8").words() == Parts{"64", " = 8"});
-    CHECK(set_of("1/√(a + b) c").words() == Parts{"1/", "(a + b)", " c"});
-    CHECK(set_of("√Σ").words() == Parts{"√Σ"});
+    CHECK(set_of("÷√d_k").text() == Parts{"÷", "d", "k"});
+    CHECK(set_of("√64 = 8").text() == Parts{"64", " = 8"});
+    CHECK(set_of("1/√(a + b) c").text() == Parts{"1/", "(a + b)", " c"});
+    CHECK(set_of("√Σ").text() == Parts{"√Σ"});
 }
 
 TEST_CASE("names of files, arrays and settings stay as they are") {
@@ -67,6 +67,6 @@ TEST_CASE("names of files, arrays and settings stay as they are") {
          {"mha_forward", "n_heads", "q_rot", "W_Q.weight", "a_b", "d_k.npy", "scale_q_k", "w_q",
           "h.0.attn.c_attn", "my_d_k", "x_", "_j", "snake_case_d_k", "max_jobs"}) {
         CAPTURE(name);
-        CHECK(set_of(name).words() == Parts{name});
+        CHECK(set_of(name).text() == Parts{name});
     }
 }

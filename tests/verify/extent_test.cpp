@@ -24,8 +24,8 @@ struct Pair {
                 for (Index t = first; t < end; ++t)
                     for (Index d = 0; d < s.d; ++d) set(actual(b, h, t, d), b, h, t, d);
     }
-    std::string words(ColumnsAre columns = ColumnsAre::features) const {
-        return extent_words(actual, expected, {1e-6, 0.0}, columns);
+    std::string text(ColumnsAre columns = ColumnsAre::features) const {
+        return extent_text(actual, expected, {1e-6, 0.0}, columns);
     }
     Tensor actual;
     TensorD expected;
@@ -35,29 +35,29 @@ struct Pair {
 
 TEST_CASE("the last tile of every head, all 0") {
     Pair pair({1, 2, 150, 4});
-    CHECK(pair.words().empty());
+    CHECK(pair.text().empty());
     pair.rows(128, 150, [](float& x, Index, Index, Index, Index) { x = 0.0F; });
-    CHECK(pair.words() == "rows 128–149 (the last block of 32, 64 or 128) of every head, all 0");
+    CHECK(pair.text() == "rows 128–149 (the last block of 32, 64 or 128) of every head, all 0");
 }
 
 TEST_CASE("one head, one cell, some columns") {
     Pair pair({2, 3, 8, 40});
     pair.actual(1, 2, 5, 7) = std::nanf("");
-    CHECK(pair.words() == "column 7 of row 5 of head 2 of batch entry 1, all NaN");
+    CHECK(pair.text() == "column 7 of row 5 of head 2 of batch entry 1, all NaN");
     Pair columns({1, 1, 8, 40});
     columns.rows(0, 8, [](float& x, Index, Index, Index, Index d) {
         if (d >= 16 && d < 32) x = 2.0F;
     });
-    CHECK(columns.words() == "columns 16–31 (one block of 16) of every row, all 2");
+    CHECK(columns.text() == "columns 16–31 (one block of 16) of every row, all 2");
 }
 
 TEST_CASE("a constant ratio, of everything or of each row") {
     Pair pair({1, 1, 6, 5});
     pair.rows(0, 6, [](float& x, Index, Index, Index, Index) { x *= 0.5F; });
-    CHECK(pair.words() == "every row, all 0.5 times what is expected");
+    CHECK(pair.text() == "every row, all 0.5 times what is expected");
     Pair rows({1, 2, 6, 5});
     rows.rows(0, 6, [](float& x, Index, Index, Index t, Index) { x *= t % 2 == 0 ? 0.5F : 0.25F; });
-    CHECK(rows.words() == "every row of every head, each row 0.25 to 0.5 times what is expected");
+    CHECK(rows.text() == "every row of every head, each row 0.25 to 0.5 times what is expected");
 }
 
 TEST_CASE("rows and heads that stand in the place of others") {
@@ -65,14 +65,14 @@ TEST_CASE("rows and heads that stand in the place of others") {
     const Tensor right = pair.actual;
     pair.rows(16, 48,
               [&](float& x, Index b, Index h, Index t, Index d) { x = right(b, h, t - 16, d); });
-    CHECK(pair.words() ==
+    CHECK(pair.text() ==
           "rows 16–47 (whole blocks of 16) of every head, each equal to what is expected 16 rows "
           "before");
     Pair heads({1, 2, 3, 4});
     heads.rows(0, 3, [&](float& x, Index b, Index h, Index t, Index d) {
         x = static_cast<float>(heads.expected(b, 1 - h, t, d));
     });
-    CHECK(heads.words() ==
+    CHECK(heads.text() ==
           "every row of every head, each head equal to what is expected of another: [0, 0] equals "
           "[0, 1], [0, 1] equals [0, 0]");
 }
@@ -80,10 +80,10 @@ TEST_CASE("rows and heads that stand in the place of others") {
 TEST_CASE("rows that differ from head to head are counted, and pairs know the diagonal") {
     Pair pair({1, 2, 9, 3});
     pair.actual(0, 0, 1, 0) += 1.0F, pair.actual(0, 1, 4, 2) += 2.0F;
-    CHECK(pair.words() == "columns 0 and 2 of 2 of 18 rows, from row 1 to 4, of every head");
+    CHECK(pair.text() == "columns 0 and 2 of 2 of 18 rows, from row 1 to 4, of every head");
     Pair above({1, 1, 3, 3});
     above.actual(0, 0, 0, 1) += 1.0F, above.actual(0, 0, 0, 2) += 2.0F;
     above.actual(0, 0, 1, 2) += 4.0F;
-    CHECK(above.words(ColumnsAre::keys) == "columns 1–2 of rows 0–1, right of the diagonal");
-    CHECK(above.words() == "columns 1–2 of rows 0–1");
+    CHECK(above.text(ColumnsAre::keys) == "columns 1–2 of rows 0–1, right of the diagonal");
+    CHECK(above.text() == "columns 1–2 of rows 0–1");
 }

@@ -448,17 +448,17 @@ void check_named(std::string_view key, const PlantedCase& made, const std::vecto
     REQUIRE(cells_beyond(results, subject.reference, bounds(subject.reference)) > 0);
     const Diagnosis diagnosis = diagnose(subject, results, bounds);
     Keys named;
-    std::string words;
+    std::string text;
     for (const std::size_t n : diagnosis.named) {
         named.push_back(diagnosis.outcomes[n].fault->key);
-        words += fmt::format("{}: {} (x{:.3g}); ", named.back(), diagnosis.outcomes[n].variant,
-                             diagnosis.outcomes[n].factor());
+        text += fmt::format("{}: {} (x{:.3g}); ", named.back(), diagnosis.outcomes[n].variant,
+                            diagnosis.outcomes[n].factor());
     }
     for (const verify::Outcome& outcome : diagnosis.outcomes)
         if (outcome.fault->key == key && named.empty())
-            words += fmt::format("{} before {:.3g} after {:.3g} {}", outcome.variant,
-                                 outcome.before, outcome.after, outcome.reason);
-    CAPTURE(words);
+            text += fmt::format("{} before {:.3g} after {:.3g} {}", outcome.variant, outcome.before,
+                                outcome.after, outcome.reason);
+    CAPTURE(text);
     CHECK(diagnosis.explained);
     CHECK(named == Keys{key});
 }
@@ -486,7 +486,7 @@ TEST_CASE("each fault of the table, planted, is named, and it alone") {
 TEST_CASE("every row of the table has words, a remedy and a source") {
     for (const Fault& fault : fault_table()) {
         CAPTURE(fault.key);
-        CHECK(!fault.words.empty());
+        CHECK(!fault.text.empty());
         CHECK(!fault.remedy.empty());
         CHECK(!fault.source.empty());
         CHECK((fault.plant != nullptr));

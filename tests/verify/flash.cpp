@@ -215,9 +215,10 @@ float to_number(Number number, float value) {
     int exponent = 0;
     const float fraction = std::frexp(value, &exponent);
     const int least = number == Number::fp16 ? -13 : -125;  // subnormals keep fewer bits
-    const int kept = bits - std::max(0, least - exponent);
-    if (kept < 0) return 0.0F;
-    const float made = std::ldexp(std::nearbyint(std::ldexp(fraction, kept)), exponent - kept);
+    const int retained = bits - std::max(0, least - exponent);
+    if (retained < 0) return 0.0F;
+    const float made =
+        std::ldexp(std::nearbyint(std::ldexp(fraction, retained)), exponent - retained);
     const bool over = number == Number::fp16 && std::abs(made) > 65504.0F;
     return over ? std::copysign(std::numeric_limits<float>::infinity(), made) : made;
 }

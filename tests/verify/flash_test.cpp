@@ -18,7 +18,7 @@ namespace {
 /// A bug, the call in which it shows, and the row of the table that names it.
 struct BugCase {
     Bug bug;
-    std::string_view words;
+    std::string_view text;
     std::string_view key;
     bool causal = false;
     Index tq = 75;
@@ -129,17 +129,17 @@ std::string line_of(const BugCase& one, Number number, const Tiling& tiling, Cou
     count.right += right;
     count.alone += right && named.size() == 1;
     count.wrong += !named.empty() && !right;
-    std::string words = fmt::format("{}", fmt::join(named, ", "));
+    std::string text = fmt::format("{}", fmt::join(named, ", "));
     if (named.size() == 1)
-        words += ": " + examined.diagnosis->outcomes[examined.diagnosis->named.front()].variant;
-    return named.empty() ? "seen, not named" : words;
+        text += ": " + examined.diagnosis->outcomes[examined.diagnosis->named.front()].variant;
+    return named.empty() ? "seen, not named" : text;
 }
 
 Count count_bugs(Number number, const Tiling& tiling, std::string_view name) {
     Count count;
     std::string table;
     for (const BugCase& one : kBugs)
-        table += fmt::format("{:<36} {:<17} {}\n", one.words, one.key,
+        table += fmt::format("{:<36} {:<17} {}\n", one.text, one.key,
                              line_of(one, number, tiling, count));
     MESSAGE(name << ": " << count.seen << " of " << std::size(kBugs) << " bugs seen, "
                  << count.right << " named rightly, " << count.alone << " of them alone, "
@@ -200,7 +200,7 @@ TEST_CASE("bugs that no row of the table knows are seen, and nothing is named") 
     for (const Tiling& tiling : {kForwards, kBackwards}) {
         Count count;
         for (const BugCase& one : kUnknown) {
-            CAPTURE(one.words);
+            CAPTURE(one.text);
             CHECK(line_of(one, Number::fp32, tiling, count) == "seen, not named");
         }
     }

@@ -10,9 +10,9 @@ using namespace attn::verify;
 
 namespace {
 
-bool has(const std::vector<Fact>& facts, std::string_view key, const std::string& words) {
+bool has(const std::vector<Fact>& facts, std::string_view key, const std::string& text) {
     for (const Fact& fact : facts)
-        if (fact.key == key && fact.words.find(words) != std::string::npos) return true;
+        if (fact.key == key && fact.text.find(text) != std::string::npos) return true;
     return false;
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("columns that sum to 1 while rows do not are softmax over the wrong ax
             for (Index j = 0; j < 6; ++j) weights(0, h, i, j) = right(0, h, j, i);
     CHECK(sign(signs(results, {}), "softmax_axis").fits);
     CHECK(!sign(signs(results, {}), "scale").tested);
-    CHECK(sign(signs(results, {}), "scale").words == "it takes Q and K to try it");
+    CHECK(sign(signs(results, {}), "scale").text == "it takes Q and K to try it");
 }
 
 TEST_CASE("the support of weights tells which mask was used instead") {

@@ -3,8 +3,8 @@
 #include "app/common/pair.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -144,7 +144,7 @@ TEST_CASE("nothing stands out of even rows, and only NaN rows have no measure") 
                                    "distribution; no measure counts it."});
     CAPTURE(heads_inspector(state).as_text);
     CHECK(has(heads_inspector(state).as_text, "4 of 5"));
-    CHECK(has(hover_words(state.document(), facts(state, 0, 0)),
+    CHECK(has(hover_text(state.document(), facts(state, 0, 0)),
               "measured rows: 4 of 5; the weights of the others are not probabilities"));
     std::ranges::fill(broken->q.values(), std::nanf(""));
     state = shown(state_of(document_of({broken}, "pointing.npz")).value());
@@ -201,11 +201,12 @@ TEST_CASE("rollout asks for queries at the positions of keys, α‖v‖ does not
     document.spec.query_offset = 3;
     document.tokens = {"a", "b", "a", "c"};
     const AppState state = shown(state_of(document).value(), {ShowHeadsAs{"rollout"}});
-    CHECK(build_all_heads_view(state).large_lacks ==
+    CHECK(build_all_heads_view(state).large_missing_data ==
           "rollout is not defined for L0 H0: query 0 of layer 0 stands at position 3, and rollout "
           "needs queries at the positions of keys.");
     CHECK_FALSE(facts(state, 0, 0).measures[HeadMeasure::duplicate]);
-    CHECK(build_all_heads_view(after(state, {ShowHeadsAs{"value_norm"}})).large_lacks.empty());
+    CHECK(
+        build_all_heads_view(after(state, {ShowHeadsAs{"value_norm"}})).large_missing_data.empty());
     const AppState text = after(state, {ShowHeadsAs{"weights"}, SetHeadForm{"text"}});
     CHECK(build_all_heads_view(text).texts.at(0).queries.size() == 4);
 }
@@ -222,7 +223,7 @@ TEST_CASE("more scores than Step computes are heads here, each a map") {
     AppState state = opened(300);
     CHECK_FALSE(stages_lack(state.document()).empty());
     AllHeadsView view = build_all_heads_view(state);
-    CHECK(view.lacks.empty());
+    CHECK(view.missing_data.empty());
     REQUIRE(view.maps.size() == 1);
     CHECK(heads_look(state).maps->cells[0]->values.rows == 300);
     CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share] == 1.0);
@@ -232,7 +233,7 @@ TEST_CASE("more scores than Step computes are heads here, each a map") {
     CHECK(view.grids.empty());
     CHECK(view.thumbs.size() == 1);
     CHECK(view.maps.size() == 1);
-    CHECK(view.large_lacks.empty());
+    CHECK(view.large_missing_data.empty());
     const auto lines = build_all_heads_view(after(state, {SetHeadForm{"lines"}})).lines;
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].legend[0] == "drawn: the lines of the selected query and key, of 360,000 pairs");
@@ -241,7 +242,7 @@ TEST_CASE("more scores than Step computes are heads here, each a map") {
     CHECK(build_all_heads_view(after(state, {SetHeadForm{"text"}})).texts.size() == 1);
 
     state = state_of(document_of({layer_of(1, 5000, 1)}, "long.npz")).value();
-    CHECK(heads_lacks(state) ==
+    CHECK(heads_missing_data(state) ==
           "All heads of all layers have 25,000,000 weights, more than the 16,777,216 that are "
           "computed at once: Step shows one layer (1 S).");
 }
@@ -276,7 +277,7 @@ TEST_CASE("while two are pinned the chosen head is B; a third pinned is B too") 
     CHECK(heads_look(state).pinned[1] == HeadPlace{1, 2});
     CHECK(heads_look(acted(state, {PinHead{2, 0, true}})).pinned[1] == HeadPlace{2, 0});
     CHECK(heads_look(acted(state, {PinHead{2, 1, true}})).pinned[1] == HeadPlace{2, 0});
-    CHECK(state.message.words.find("There is no L2 H1") == 0);
+    CHECK(state.message.text.find("There is no L2 H1") == 0);
 }
 
 TEST_CASE("journals of earlier versions choose heads by another name") {
@@ -294,8 +295,8 @@ TEST_CASE("journals of earlier versions choose heads by another name") {
     const AppState state = shown(three_layers(), {*action});
     CHECK(state.document().layer == 1);
     CHECK(state.head == 2);
-    CHECK(state.message.words.find("Layer 1, head 2: ") == 0);
-    CHECK(after(state, {ShowHead{0, {}, 7}}).message.words.find("There is no layer 7") == 0);
+    CHECK(state.message.text.find("Layer 1, head 2: ") == 0);
+    CHECK(after(state, {ShowHead{0, {}, 7}}).message.text.find("There is no layer 7") == 0);
 }
 
 TEST_CASE("KL in nats by hand") {
@@ -315,7 +316,7 @@ TEST_CASE("a pair that is chosen is Step's, and Step's is shown here") {
                   {SetWorkspace{"step"}, SelectCell{{Stage::scores, 2, 1}}, SetWorkspace{"heads"}});
     CHECK(heads_look(state).pair == large::Cell{2, 1});
     CHECK(heads_look(acted(state, {SelectHeadsPair{6, 0}})).pair == large::Cell{2, 1});
-    CHECK(state.message.words == "There is no pair 6 → 0: the weights are 6 × 6, counted from 0.");
+    CHECK(state.message.text == "There is no pair 6 → 0: the weights are 6 × 6, counted from 0.");
 }
 
 TEST_CASE("the inspector has the label, the pair, and every measure with its formula") {
@@ -422,21 +423,21 @@ TEST_CASE("any document is shown without a fault, and what lacks heads says why"
         CAPTURE(state.document().title);
         state = shown(std::move(state));
         const AllHeadsView view = build_all_heads_view(state);
-        const bool lacks = !heads_lacks(state).empty();
-        CHECK(lacks == view.grids.empty());
-        CHECK(lacks == !has_current_heads(state));
-        if (lacks) continue;
+        const bool missing_data = !heads_missing_data(state).empty();
+        CHECK(missing_data == view.grids.empty());
+        CHECK(missing_data == !has_current_heads(state));
+        if (missing_data) continue;
         CHECK_FALSE(view.point.empty());
         CHECK_FALSE(heads_inspector(state).empty);
         view.picture.paint();
     }
-    CHECK(heads_lacks(shown(preset_state("empty"))).find("There is no sentence yet") == 0);
+    CHECK(heads_missing_data(shown(preset_state("empty"))).find("There is no sentence yet") == 0);
 }
 
 TEST_CASE("too many weights at once are refused with both numbers") {
     const std::vector layers(300, layer_of(4, 128, 1));
     const AppState state = shown(state_of(document_of(layers, "many.npz")).value());
     CHECK(head_cells(heads_input(state.document())) == 300 * 4 * 128 * 128);
-    CHECK(has(heads_lacks(state), "19,660,800 weights, more than the 16,777,216"));
+    CHECK(has(heads_missing_data(state), "19,660,800 weights, more than the 16,777,216"));
     CHECK_FALSE(heads_look(state).result);
 }

@@ -5,7 +5,9 @@ using namespace attn::view;
 
 namespace {
 
-bool says(const AppState& state, std::string_view words) { return has(state.message.words, words); }
+bool contains(const AppState& state, std::string_view text) {
+    return has(state.message.text, text);
+}
 
 constexpr CellRef kCell{Stage::x, 1, 1};
 
@@ -44,9 +46,10 @@ Action some_action(std::uint64_t n) {
 
 TEST_CASE("scaling off says what it did to the weights") {
     const AppState state = after(initial_state(), {SetScaling{false}});
-    CHECK(says(state,
-               "Scaling off: scores are no longer divided by √4 = 2; scaled scores, weights, "
-               "context and output change; Q, K, V and scores cannot; largest weight of The: "));
+    CHECK(
+        contains(state,
+                 "Scaling off: scores are no longer divided by √4 = 2; scaled scores, weights, "
+                 "context and output change; Q, K, V and scores cannot; largest weight of The: "));
     CHECK((*state.trace)[Stage::scaled] == (*state.trace)[Stage::scores]);
 }
 
@@ -64,7 +67,7 @@ TEST_CASE("an edit changes all downstream in one undo step, and replaces what wa
     CHECK(other.history.size() == 2);
     CHECK(other.now == 1);
     const AppState redone = after(other, {Redo{}});
-    CHECK(says(redone, "Nothing to redo."));
+    CHECK(contains(redone, "Nothing to redo."));
     CHECK(redone.document().inputs->x(0, 0, 1, 1) == 4.0F);
     CHECK(after(other, {Undo{}}).document().inputs == first.document().inputs);
 }
@@ -72,7 +75,8 @@ TEST_CASE("an edit changes all downstream in one undo step, and replaces what wa
 TEST_CASE("what is typed must be a number; else the old one stays") {
     const AppState wrong =
         after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"1.2.3"}, CommitCellEdit{}});
-    CHECK(says(wrong, "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is."));
+    CHECK(contains(wrong,
+                   "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is."));
     CHECK(wrong.message.severity == Severity::error);
     CHECK(wrong.history.size() == initial_state().history.size());
     const auto steps_after = [](const char* text) {
@@ -115,7 +119,7 @@ TEST_CASE("pointing and looking do not end the typing; computed numbers cannot b
     CHECK(step_look(state).editing->draft == "2.5");
     state = after(initial_state(), {BeginCellEdit{{Stage::scores, 0, 0}}});
     CHECK_FALSE(step_look(state).editing);
-    CHECK(says(state, "scores[The, The] is computed: change X[The], W_Q or W_K"));
+    CHECK(contains(state, "scores[The, The] is computed: change X[The], W_Q or W_K"));
 }
 
 TEST_CASE("an edit of a later head's W changes that head's columns") {
@@ -177,7 +181,7 @@ TEST_CASE("undo keeps no more tensors than it may") {
 TEST_CASE("limits are named and change nothing, in journals and sessions neither") {
     struct Refused {
         Action action;
-        std::string words;
+        std::string text;
     };
     for (const Refused& refused :
          std::vector<Refused>{{SetHeads{17}, "Heads is 17: it must be 1 to 16."},
@@ -191,13 +195,13 @@ TEST_CASE("limits are named and change nothing, in journals and sessions neither
                               {SetBackend{"gpu"}, "There is no backend 'gpu'"}}) {
         const AppState before = initial_state();
         AppState state = after(before, {refused.action});
-        CHECK(says(state, refused.words));
+        CHECK(contains(state, refused.text));
         state.message = before.message;
         CHECK(session_to_json(state) == session_to_json(before));
     }
     const AppState before = after(
         initial_state(), {SetSaturationModel{SaturationModel::sampled}, SetSaturationKeys{256}});
-    CHECK(says(after(before, {SetSaturationKeys{257}}), "Keys = 257: it must be 2 to 256."));
+    CHECK(contains(after(before, {SetSaturationKeys{257}}), "Keys = 257: it must be 2 to 256."));
     std::string text = session_to_json(before);
     CHECK(session_from_json(text, "session"));
     text.replace(text.find("\"keys\":256"), 10, "\"keys\":999");
@@ -220,7 +224,7 @@ TEST_CASE("a place of a session that is no cell is refused") {
 TEST_CASE("undo is offered once something was done") {
     const auto offers_undo = [](const AppState& state) {
         const auto found = find_commands(state, "undo");
-        return std::ranges::count(found, "Undo", &Command::words) == 1;
+        return std::ranges::count(found, "Undo", &Command::text) == 1;
     };
     CHECK_FALSE(offers_undo(initial_state()));
     CHECK(offers_undo(after(initial_state(), {SetScaling{false}})));
@@ -288,7 +292,7 @@ TEST_CASE("no two commands share a key, each can be journaled; every key has its
         }
     }
     CHECK(to_string(Chord{Key::z, true, true}) == "Ctrl+Shift+Z");
-    CHECK(find_commands(initial_state(), "scal off")[0].words == "Scaling off");
+    CHECK(find_commands(initial_state(), "scal off")[0].text == "Scaling off");
     CHECK(to_string(Chord{Key::a}) == "A");
     CHECK(to_string(Chord{Key::digit9, true}) == "Ctrl+9");
     CHECK(to_string(Chord{Key::page_down}) == "PgDn");
@@ -304,9 +308,9 @@ TEST_CASE("copying asks for the clipboard") {
 }
 
 TEST_CASE("commands go round the heads and the sequences of a batch") {
-    const auto pressed = [](const AppState& state, std::string_view words) {
+    const auto pressed = [](const AppState& state, std::string_view text) {
         const auto list = commands(state);
-        const Command& command = one_of(list, words, &Command::words);
+        const Command& command = one_of(list, text, &Command::text);
         REQUIRE(command.enabled);
         return after(state, {command.action});
     };

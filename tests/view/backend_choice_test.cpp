@@ -55,7 +55,7 @@ struct Desk {
 };
 
 const Command& card_command(const std::vector<Command>& list) {
-    return *std::ranges::find(list, "Compute with the backend card", &Command::words);
+    return *std::ranges::find(list, "Compute with the backend card", &Command::text);
 }
 
 }  // namespace
@@ -66,9 +66,9 @@ TEST_CASE("a backend of main's own is chosen by name, and its gradients come fro
     const AppState& state = desk.state;
     const AppState chosen = after(state, {SetBackend{"card"}});
     CHECK(chosen.backend_used == "card");
-    CHECK(chosen.message.words == "Computed by the backend card.");
+    CHECK(chosen.message.text == "Computed by the backend card.");
     CHECK((*chosen.gradients)[Stage::scores] == (*state.gradients)[Stage::scores]);
-    CHECK(std::ranges::count(commands(state), "Compute with the backend card", &Command::words) ==
+    CHECK(std::ranges::count(commands(state), "Compute with the backend card", &Command::text) ==
           1);
     CHECK(reopened(chosen, {.backends = desk.list}).backend_used == "card");
 }
@@ -103,7 +103,7 @@ TEST_CASE("gradients that cannot be computed are not shown, and values stay") {
     backend.most = 0;
     acted(state, {ShowGradients{true}});
     CHECK_FALSE(state.show_gradients);
-    CHECK(state.message.words == "There is no memory for gradients.");
+    CHECK(state.message.text == "There is no memory for gradients.");
     CHECK(state.message.severity == Severity::error);
     CHECK((*state.gradients)[Stage::q].empty());
     CHECK_FALSE(gradient_at(state, {Stage::q, 0, 0}));
@@ -118,7 +118,7 @@ TEST_CASE("a chosen backend that fails is left for another, with its reason; the
     card.works = false;
     CHECK(acted(state, {SetCausal{true}}).document().spec.mask.causal);
     CHECK(state.backend == "auto");
-    CHECK(state.message.words == "The card was pulled; computed by staged instead.");
+    CHECK(state.message.text == "The card was pulled; computed by staged instead.");
     CHECK(state.message.severity == Severity::warning);
     CHECK(acted(state, {SetCausal{false}}).message.severity == Severity::info);
     const AppState opened = session_from_json(session, "s", {.backends = desk.list}).value();
@@ -131,15 +131,15 @@ TEST_CASE("until a backend with a device has answered, auto's numbers are shown"
     Desk desk(card);
     AppState state = after(desk.state, {SetBackend{"card"}});
     CHECK(state.backend_used == "staged");
-    CHECK(state.message.words ==
+    CHECK(state.message.text ==
           "From now on the backend card computes; until it is done, staged's numbers are shown.");
-    CHECK(computed_words(state).ends_with("ms · card is computing"));
+    CHECK(computed_text(state).ends_with("ms · card is computing"));
     const auto request = requested_trace(state);
     REQUIRE(request);
     CHECK(request->document == state.shared_document());
     CHECK(acted(state, {run(*request, {})}).backend_used == "card");
-    CHECK(computed_words(state).starts_with("card · float32 · "));
-    CHECK(computed_words(state).ends_with(" ms · gradients by staged"));
+    CHECK(computed_text(state).starts_with("card · float32 · "));
+    CHECK(computed_text(state).ends_with(" ms · gradients by staged"));
     CHECK((*state.trace)[Stage::weights] == (*desk.state.trace)[Stage::weights]);
     CHECK_FALSE(requested_trace(state));
 }
@@ -181,7 +181,7 @@ TEST_CASE("a device that fails is left for auto with its reason, and auto's numb
     answer_all(state);
     CHECK(state.trace == shown);
     CHECK(state.backend == "auto");
-    CHECK(state.message.words == "The card was pulled; computed by staged instead.");
+    CHECK(state.message.text == "The card was pulled; computed by staged instead.");
     CHECK(state.message.severity == Severity::warning);
     CHECK(card_command(commands(state)).enabled);  // one call failed: another may not
 }
@@ -196,7 +196,7 @@ TEST_CASE("a device that cannot run here stays in the palette, greyed, with its 
     REQUIRE(request);
     CHECK_FALSE(request->document);
     answer_all(state);
-    CHECK(state.message.words == desk.state.message.words);
+    CHECK(state.message.text == desk.state.message.text);
     state = after(state, {SetPaletteQuery{"backend card"}});
     const std::vector<Command> found = find_commands(state, "backend card");
     CHECK_FALSE(card_command(found).enabled);
@@ -205,12 +205,11 @@ TEST_CASE("a device that cannot run here stays in the palette, greyed, with its 
     CHECK_FALSE(state.show_palette);
     CHECK(state.backend == "auto");
     REQUIRE(state.notice);
-    CHECK(state.notice->words ==
-          "Compute with the backend card: cannot run here: there is no card");
+    CHECK(state.notice->text == "Compute with the backend card: cannot run here: there is no card");
     CHECK(state.notice->severity == Severity::warning);
     answer_all(state = after(state, {SetBackend{"card"}}));
     CHECK(state.backend == "auto");
-    CHECK(state.message.words ==
+    CHECK(state.message.text ==
           "The backend card cannot run here: there is no card; computed by staged instead.");
 }
 

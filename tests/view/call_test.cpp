@@ -51,7 +51,7 @@ std::string refused(const AppState& state, const Action& action) {
     const AppState tried = after(state, {action});
     CHECK(tried.shared_document() == state.shared_document());
     CHECK(tried.message.severity != Severity::info);
-    return tried.message.words;
+    return tried.message.text;
 }
 
 /// q and k turned by position, of head h: columns c and d turn together by i · base^(−c̄), c̄ = 0 and 1/2.
@@ -81,7 +81,7 @@ TEST_CASE("ALiBi subtracts slope · |i − j|, of four heads 1/4, 1/16, 1/64 and
     check_pairs(state, Stage::biased, [&](Index h, Index i, Index j) {
         return at(state, Stage::scaled, h, i, j) - slopes[h] * std::abs(static_cast<double>(i - j));
     });
-    CHECK(state.history[state.now].words == "ALiBi on");
+    CHECK(state.history[state.now].text == "ALiBi on");
 }
 
 TEST_CASE("a soft cap bends scores to cap · tanh(S / cap)") {
@@ -89,7 +89,7 @@ TEST_CASE("a soft cap bends scores to cap · tanh(S / cap)") {
     check_pairs(state, Stage::biased, [&](Index h, Index i, Index j) {
         return 0.5 * std::tanh(at(state, Stage::scaled, h, i, j) / 0.5);
     });
-    CHECK(state.history[state.now].words == "soft cap = 0.50");
+    CHECK(state.history[state.now].text == "soft cap = 0.50");
     CHECK(!after(state, {SetSoftCap{0.0}}).document().spec.softcap);
     CHECK(refused(state, SetSoftCap{-1.0}) ==
           "Softcap is -1: it must be a number from 1e-18 to 1e18.");
@@ -113,14 +113,14 @@ TEST_CASE("queries and keys times d_k^(−1/4) each: their scores are ÷ √d_k,
     CHECK(refused(state, SetScore{Score::cosine}) ==
           "Scale is q_and_k with score cosine: it scales the queries and keys of dot products, so "
           "score dot is expected.");
-    const auto said = [&](Stage stage) {
+    const auto stated = [&](Stage stage) {
         return build_step_view(after(state, {GoToStage{stage}}));
     };
-    CHECK(said(Stage::scores).formula == "scores[i,j] = (d_k^−1/4 q_i) · (d_k^−1/4 k_j)");
-    CHECK(has(said(Stage::scores).words, "Each was multiplied by 4^(−¼) = 0.7071 before."));
-    CHECK(said(Stage::scaled).words ==
+    CHECK(stated(Stage::scores).formula == "scores[i,j] = (d_k^−1/4 q_i) · (d_k^−1/4 k_j)");
+    CHECK(has(stated(Stage::scores).text, "Each was multiplied by 4^(−¼) = 0.7071 before."));
+    CHECK(stated(Stage::scaled).text ==
           "The scores go on as they are: queries and keys were scaled before their product.");
-    CHECK(said(Stage::scaled).formula == "S = scores");
+    CHECK(stated(Stage::scaled).formula == "S = scores");
 }
 
 TEST_CASE("without the sinusoid a computed row of X is its word's vector; a given row stays") {
@@ -165,10 +165,10 @@ TEST_CASE("RoPE that is switched off and on again is as it was, a file's with it
     CHECK(again(left).rope_base == 50.0);
     CHECK(left.document().rope_before->pairs == RopePairs::interleaved);
     const AppState set = after(file, {SetRopeBase{60.0}, SetRope{RopeTurn::off}});
-    const auto kept =
+    const auto retained =
         reference_from_json(nlohmann::json::parse(document_to_json(set.document())), "session");
-    REQUIRE(kept);
-    const AppState back = state_of(resolved(file.document(), *kept).value()).value();
+    REQUIRE(retained);
+    const AppState back = state_of(resolved(file.document(), *retained).value()).value();
     CHECK(again(back).rope_base == 60.0);
     CHECK(again(back).rope_dims == 2);
     CHECK(again(back).rope_scaled);
@@ -278,7 +278,7 @@ TEST_CASE("cosine and Student-t scores need no parameter") {
                std::sqrt(dot(cosine, Stage::q, h, i, Stage::q, h, i) *
                          dot(cosine, Stage::k, h, j, Stage::k, h, j));
     });
-    CHECK(cosine.history[cosine.now].words == "score: cosine");
+    CHECK(cosine.history[cosine.now].text == "score: cosine");
     const AppState student = seeded(2, {SetScore{Score::student_t}});
     check_pairs(student, Stage::scores, [&](Index h, Index i, Index j) {
         const double apart = dot(student, Stage::q, h, i, Stage::q, h, i) -
@@ -355,7 +355,7 @@ TEST_CASE("W_K := W_Q copies every number: scores are symmetric, undo brings the
                 [&](Index h, Index i, Index j) { return at(state, Stage::scores, h, j, i); });
     CHECK(has(state.document().note, "W from seed 3, edited"));
     CHECK(after(state, {Undo{}}).shared_document() == first.shared_document());
-    CHECK(after(state, {CopyQueryWeights{}}).message.words == "W_K is W_Q already.");
+    CHECK(after(state, {CopyQueryWeights{}}).message.text == "W_K is W_Q already.");
     CHECK(refused(seeded(2, {SetKeyHeads{1}}), CopyQueryWeights{}) ==
           "W_Q has 2 heads and W_K 1: they can be equal with as many key/value heads as heads.");
     reopened_alike(state);
@@ -394,9 +394,9 @@ TEST_CASE("another sentence, other sizes and another seed keep what was chosen")
 }
 
 TEST_CASE("the palette offers each switch and each choice") {
-    const auto offered = [](const AppState& state, const std::string& words) {
+    const auto offered = [](const AppState& state, const std::string& text) {
         const auto list = commands(state);
-        return one_of(list, words, &Command::words);
+        return one_of(list, text, &Command::text);
     };
     const AppState state = seeded(2);
     CHECK(after(state, {offered(state, "Call: ALiBi on").action}).document().spec.alibi);
@@ -477,9 +477,9 @@ TEST_CASE("the whole call is copied as code, or it is said why not") {
     const auto refused = [](const AppState& state, const char* why) {
         const AppState asked = after(state, {CopyCall{MaskCode::numpy}});
         CHECK_FALSE(asked.effects.clipboard);
-        CHECK(has(asked.message.words, why));
+        CHECK(has(asked.message.text, why));
     };
     refused(after(initial_state(), {SetCell{{Stage::x, 0, 0}, std::nan("")}}), "NaN or infinity");
     refused(call_state("step", [](Inputs&, AttentionSpec&) {}, {1, 8, 64, 64}), "expected at most");
-    refused(preset_state("empty"), empty_words(preset_state("empty").document()).c_str());
+    refused(preset_state("empty"), empty_text(preset_state("empty").document()).c_str());
 }

@@ -72,7 +72,7 @@ TEST_CASE("by row the largest weight has the full colour, none that of 0, and th
     for (std::size_t n = 0; n < plain.cells.size(); ++n)
         CHECK(plain.cells[n].text == by_row.cells[n].text);
     for (const AppState& state : sample_states()) {
-        if (!step_lacks(state).empty()) continue;
+        if (!step_missing_data(state).empty()) continue;
         const GridView grid =
             stage_grid(after(state, {GoToStage{Stage::weights}, ScaleRows{true}}), Stage::weights);
         for (const CellView& cell : grid.cells)

@@ -108,7 +108,7 @@ TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes afte
     REQUIRE(alone.table);
     CHECK(alone.table->columns.size() == 1);
     CHECK(alone.table->rows[j].chosen);
-    CHECK(has(acted(state, {PinBaseline{}}).message.words, "baseline 1"));
+    CHECK(has(acted(state, {PinBaseline{}}).message.text, "baseline 1"));
     CHECK(has(build_compare_view(state).point, "Nothing differs"));
     const float before = weight_at(state, 1, 2);
     state = after(state, {SetScaling{false}});
@@ -128,7 +128,7 @@ TEST_CASE("every setting that changes a number is named alone; other sizes have 
         const AppState state = after(pinned, actions);
         std::string all;
         for (const Difference& each : differences(state, compare_look(state).pins[0]))
-            all += difference_words(each) + "; ";
+            all += difference_text(each) + "; ";
         return all;
     };
     CHECK(named({}).empty());
@@ -147,7 +147,7 @@ TEST_CASE("nine pins, flipped and unpinned; blink shows one side in the same pla
     AppState state = compare_state();
     for (int n = 0; n < 10; ++n) state = after(state, {SetTemperature{1.0 + n}, PinBaseline{}});
     CHECK(compare_look(state).pins.size() == kMostPins);
-    CHECK(has(state.message.words, "9 baselines are pinned"));
+    CHECK(has(state.message.text, "9 baselines are pinned"));
     CHECK(compare_look(acted(state, {ChooseBaseline{2}})).baseline == 2);
     CHECK(compare_look(acted(state, {Unpin{0}})).baseline == 1);
     CHECK(after(state, {ChooseBaseline{8}}).message.severity == Severity::warning);
@@ -178,14 +178,15 @@ TEST_CASE("a word that is query and key, a masked pair, a target of 1, an only w
     CHECK(has(reach_of(state).why_no_word, "both query and key"));
     CHECK(after(state, {ApplyTargetWeight{true}}).now == state.now);
     const AppState masked = compare_state({SetCausal{true}, SelectCompareCell{0, 3}});
-    CHECK(has(reach_view(masked).lacks, "masked"));
+    CHECK(has(reach_view(masked).missing_data, "masked"));
     const AppState one = compare_state({SetTargetWeight{1.0}});
     CHECK(compare_look(one).target == 0.5);
     CHECK(one.message.severity == Severity::warning);
     const AppState empty = after(preset_state("empty"), {SetWorkspace{"compare"}, PinBaseline{}});
     CHECK(compare_look(empty).pins.empty());
-    CHECK_FALSE(build_compare_view(empty).lacks.empty());
-    CHECK(has(reach_view(compare_state({SetSentence{"word"}, PinBaseline{}})).lacks, "one key"));
+    CHECK_FALSE(build_compare_view(empty).missing_data.empty());
+    CHECK(has(reach_view(compare_state({SetSentence{"word"}, PinBaseline{}})).missing_data,
+              "one key"));
 }
 
 TEST_CASE("the query change found gives the target weight of the scores shown") {
@@ -224,7 +225,7 @@ TEST_CASE("a session keeps stage, cell, target and what is pinned") {
     for (std::size_t n = 0; n < 2; ++n) {
         const ComparePin& found = compare_look(read).pins[n];
         const ComparePin& pin = compare_look(state).pins[n];
-        CHECK(found.words == pin.words);
+        CHECK(found.text == pin.text);
         CHECK(found.backend == pin.backend);
         CHECK((*found.trace)[Stage::weights] == (*pin.trace)[Stage::weights]);
     }
@@ -257,15 +258,15 @@ TEST_CASE("a pin that cannot be read is left out, and named; too many are refuse
     REQUIRE(read);
     REQUIRE(compare_look(*read).pins.size() == 1);
     CHECK(compare_look(*read).baseline == 0);  // the second pin, which was chosen
-    CHECK(compare_look(*read).pins[0].words == compare_look(state).pins[1].words);
+    CHECK(compare_look(*read).pins[0].text == compare_look(state).pins[1].text);
     REQUIRE(read->notice);
-    CHECK(has(read->notice->words, "Left out of what was pinned: s.json pin 1 has 'head' = 7"));
+    CHECK(has(read->notice->text, "Left out of what was pinned: s.json pin 1 has 'head' = 7"));
     const auto later = with("\"pins\": [{", "\"pins\": [{\"colour\": 1, ");
     REQUIRE(later);
     CHECK(compare_look(*later).pins.size() == 2);
     CHECK(compare_look(*later).baseline == 1);
     REQUIRE(later->notice);
-    CHECK(has(later->notice->words, "Not used, and not kept, of s.json pin 1: 'colour'"));
+    CHECK(has(later->notice->text, "Not used, and not kept, of s.json pin 1: 'colour'"));
     const auto wrong = with("\"pins\": [", "\"pins\": 3, \"kept\": [");
     REQUIRE_FALSE(wrong);
     CHECK(has(wrong.error().text(), "'pins'"));

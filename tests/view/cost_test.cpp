@@ -48,9 +48,9 @@ TEST_CASE("the note says what a 32-bit count makes of the number of weights; num
     controls.sizes[CostSize::kv_heads] = 8;
     CHECK(cost_notes(controls)[1] ==
           "4 query heads share each key/value head: the KV cache is 64 MiB, 1/4 of multi-head.");
-    CHECK(flop_words(0.0) == "0");
-    CHECK(flop_words(999.0) == "999 FLOP");
-    CHECK(flop_words(2.048e9) == "2.048 GFLOP");
+    CHECK(flop_text(0.0) == "0");
+    CHECK(flop_text(999.0) == "999 FLOP");
+    CHECK(flop_text(2.048e9) == "2.048 GFLOP");
     CHECK(cost_bytes(1023.0) == "1023 B");
     CHECK(cost_bytes(1024.0) == "1 KiB");
     CHECK(cost_bytes(8.0 * kGiB) == "8 GiB");
@@ -128,7 +128,7 @@ TEST_CASE("sharing heads changes G alone, and other heads keep the kind of shari
     CHECK(cost_controls(state).sizes[CostSize::kv_heads] == 3);
     state = after(state, {SetCostSize{CostSize::kv_heads, 4}});
     CHECK(cost_controls(state).sizes[CostSize::kv_heads] == 6);  // the next that divides
-    CHECK(state.message.words == "G = 6.");
+    CHECK(state.message.text == "G = 6.");
     state = after(state, {SetCostSize{CostSize::kv_heads, 5}});
     CHECK(cost_controls(state).sizes[CostSize::kv_heads] == 3);
     state = after(state, {SetCostSize{CostSize::kv_heads, 7}});
@@ -146,7 +146,7 @@ TEST_CASE("T is Tq and Tk of a square call, Tk alone of a decoding one; presets;
     CHECK(cost_controls(acted(state, {SetCostPreset{"document"}})).sizes[CostSize::tk] == 4);
     CHECK(cost_controls(state).sizes[CostSize::d_model] == 4);
     CHECK(build_cost_view(state, kGiB).preset_shown == "the current document");
-    CHECK(after(state, {SetCostPreset{"attic"}}).message.words == "There are no sizes 'attic'.");
+    CHECK(after(state, {SetCostPreset{"attic"}}).message.text == "There are no sizes 'attic'.");
     const AppState none = after(empty_state(), {SetCostPreset{"document"}});
     CHECK(none.message.severity == Severity::error);
     CHECK(cost_controls(none).sizes == CostSizes{});
@@ -156,7 +156,7 @@ TEST_CASE("nothing is measured by itself; what is measured is said, what is too 
     AppState state = cost_state();
     CHECK_FALSE(requested_cost(state));
     CHECK_FALSE(requested_cost(acted(state, {MeasureCost{}})));
-    CHECK(has(state.message.words, "are too much to measure here: up to T = 1,024 can"));
+    CHECK(has(state.message.text, "are too much to measure here: up to T = 1,024 can"));
     REQUIRE(requested_cost(acted(state, {SetCostPreset{"document"}, MeasureCost{}})));
     CHECK(requested_cost(state)->of.sizes[CostSize::d_model] == 0);
     answer_all(state);
@@ -167,7 +167,7 @@ TEST_CASE("nothing is measured by itself; what is measured is said, what is too 
     const CostView view = build_cost_view(state, kGiB);
     REQUIRE(view.measure.times.size() == 2);
     CHECK(
-        view.measure.words.starts_with("Forward of B 1, H 1, G 1, Tq 4, Tk 4, d_k 4, d_v 4, fp32"));
+        view.measure.text.starts_with("Forward of B 1, H 1, G 1, Tq 4, Tk 4, d_k 4, d_v 4, fp32"));
     const CostView other = build_cost_view(after(state, {SetCostTokens{8}}), kGiB);
     CHECK(other.measure.times.empty());
 }

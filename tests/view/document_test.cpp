@@ -38,8 +38,8 @@ TEST_CASE("every preset loads, computes, and says that its weights are toys") {
         const auto document = load_preset(preset.key);
         if (!document) MESSAGE(document.error().text());
         REQUIRE(document);
-        const bool told = has(document->note, "toy");
-        CHECK(told);
+        const bool reported = has(document->note, "toy");
+        CHECK(reported);
         CHECK(state_of(*document));
     }
 }
@@ -175,7 +175,7 @@ TEST_CASE("a session keeps what this version does not know; of a missing backend
         R"( "window": {"tint": "warm"}, "step": {"fade": 2}})";
     const auto read = session_from_json(text, "session");
     REQUIRE(read);
-    CHECK(read->kept.size() == 3);
+    CHECK(read->unknown_fields.size() == 3);
     const std::string again = session_to_json(*read);
     CHECK(has(again, R"("hue": {"of":[1,2]})"));
     CHECK(has(again, R"("tint":"warm")"));
@@ -190,7 +190,7 @@ TEST_CASE("a session keeps what this version does not know; of a missing backend
     const AppState opened = reopened(state);
     CHECK(opened.backend == kAuto);
     CHECK(opened.message.severity == Severity::warning);
-    CHECK(opened.message.words.find("There is no backend tpu here") == 0);
+    CHECK(opened.message.text.find("There is no backend tpu here") == 0);
     CHECK(!(*opened.trace)[Stage::output].empty());
 }
 

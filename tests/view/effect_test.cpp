@@ -34,15 +34,15 @@ Stages stages_of(std::string_view noun) {
     return found->second;
 }
 
-Stages list_in(std::string_view words) {
+Stages list_in(std::string_view text) {
     Stages stages;
-    while (!words.empty()) {
-        const auto comma = words.find(", ");
-        const auto last = words.find(" and ");
+    while (!text.empty()) {
+        const auto comma = text.find(", ");
+        const auto last = text.find(" and ");
         const auto end = std::min(comma, last);
-        stages.merge(stages_of(words.substr(0, end)));
+        stages.merge(stages_of(text.substr(0, end)));
         if (end == std::string_view::npos) break;
-        words.remove_prefix(end + (end == comma ? 2 : 5));
+        text.remove_prefix(end + (end == comma ? 2 : 5));
     }
     return stages;
 }
@@ -50,14 +50,14 @@ Stages list_in(std::string_view words) {
 struct Claims {
     Stages change, cannot, same;
 };
-Claims claims_in(std::string_view words) {
+Claims claims_in(std::string_view text) {
     Claims claims;
     for (const std::string_view part :
          {"in sequence ", "in head ", "head "})  // "in sequence 1, head 2, "
-        if (words.starts_with(part)) words.remove_prefix(words.find(", ") + 2);
-    while (!words.empty()) {
-        const auto end = words.find("; ");
-        std::string_view part = words.substr(0, end);
+        if (text.starts_with(part)) text.remove_prefix(text.find(", ") + 2);
+    while (!text.empty()) {
+        const auto end = text.find("; ");
+        std::string_view part = text.substr(0, end);
         const auto take = [&](std::string_view tail, Stages& stages) {
             if (part.ends_with(tail)) stages = list_in(part.substr(0, part.size() - tail.size()));
         };
@@ -67,7 +67,7 @@ Claims claims_in(std::string_view words) {
         take(" could, but does not, to float precision", claims.same);
         take(" could, but do not, to float precision", claims.same);
         if (end == std::string_view::npos) break;
-        words.remove_prefix(end + 2);
+        text.remove_prefix(end + 2);
     }
     return claims;
 }
@@ -135,14 +135,13 @@ TEST_CASE("no sentence and no mark claims a change that is none, or denies one t
         for (std::uint64_t n = ++seed * 100; n < seed * 100 + 12; ++n) {
             const AppState before = state;
             view::apply(state, random_edit(state, n));
-            for (const std::string_view words : kFalse)
-                CHECK_FALSE(has(state.message.words, words));
+            for (const std::string_view text : kFalse) CHECK_FALSE(has(state.message.text, text));
             if (before.shared_document() == state.shared_document() || !state.effect) continue;
-            const std::string words = effect_words(state);
-            INFO("words ", words, ", state.message.words ", state.message.words);
-            if (!has(state.message.words, "…"))  // all of it was told
-                CHECK(has(state.message.words, words));
-            const Claims claims = claims_in(words);
+            const std::string text = effect_text(state);
+            INFO("words ", text, ", state.message.words ", state.message.text);
+            if (!has(state.message.text, "…"))  // all of it was told
+                CHECK(has(state.message.text, text));
+            const Claims claims = claims_in(text);
             for (const Stage stage : claims.change) CHECK(differs(before, state, stage));
             for (const Stage stage : claims.cannot) CHECK_FALSE(differs(before, state, stage));
             for (const Stage stage : claims.same) CHECK_FALSE(differs(before, state, stage));
@@ -173,7 +172,7 @@ TEST_CASE("no sentence and no mark claims a change that is none, or denies one t
 
 TEST_CASE("an edit of W_V cannot change the weights; could and did not is another thing") {
     AppState state = after(initial_state(), {SetCell{{Param::w_v, 1, 1}, 3.0}});
-    CHECK(state.message.words ==
+    CHECK(state.message.text ==
           "W_V[1, 1] 1.00 → 3.00: V, context and output change; Q, K, scores and weights cannot.");
     const auto ribbon = build_step_view(state).ribbon;
     for (const RibbonItem& item : ribbon) {
@@ -190,31 +189,31 @@ TEST_CASE("an edit of W_V cannot change the weights; could and did not is anothe
     CHECK(std::ranges::count(stages.cannot, Stage::k) == 1);
     CHECK(std::ranges::count(stages.change, Stage::q) == 1);
     const AppState window = after(initial_state(), {SetWindow{3}});
-    CHECK(window.message.words ==
+    CHECK(window.message.text ==
           "Window 3: no query sees a key more than 3 places away; no computed number changes; Q, "
           "K, V and scores cannot; masked scores, weights, context and output could, but do not, "
           "to float precision.");
 }
 
 TEST_CASE("the row of another word is no earlier state of the row that is looked at") {
-    const auto words = [](const char* sentence) {
+    const auto text = [](const char* sentence) {
         return after(initial_state(), {SetSentence{"one two three"}, SetSentence{sentence}})
-            .message.words;
+            .message.text;
     };
-    CHECK(has(words("one b c"), " → "));
-    CHECK(has(words("a b c"), "largest weight of a: "));
-    CHECK_FALSE(has(words("a b c"), " → "));
-    const std::string quoted = words("Donaudampfschifffahrtsgesellschaft and so on, and so on");
+    CHECK(has(text("one b c"), " → "));
+    CHECK(has(text("a b c"), "largest weight of a: "));
+    CHECK_FALSE(has(text("a b c"), " → "));
+    const std::string quoted = text("Donaudampfschifffahrtsgesellschaft and so on, and so on");
     CHECK(has(quoted, "“Donaudampfschifffahrtsgesellschaft and s…”: 7 tokens"));
 }
 
 TEST_CASE("a window of one place is no plural") {
-    CHECK(has(after(initial_state(), {SetWindow{1}}).message.words,
+    CHECK(has(after(initial_state(), {SetWindow{1}}).message.text,
               "Window 1: no query sees a key more than 1 place away"));
-    CHECK(has(after(initial_state(), {SetWindowSides{1, 2}}).message.words,
+    CHECK(has(after(initial_state(), {SetWindowSides{1, 2}}).message.text,
               "Window: a query sees no farther than 1 place to its left and no farther than 2 "
               "places to its right"));
-    CHECK(has(after(initial_state(), {SetWindowSides{2, std::nullopt}}).message.words,
+    CHECK(has(after(initial_state(), {SetWindowSides{2, std::nullopt}}).message.text,
               "Window: a query sees no farther than 2 places to its left and any key to its "
               "right"));
 }
@@ -227,11 +226,11 @@ TEST_CASE("the sentence has the numbers of the row that is looked at, not of the
         return *std::ranges::max_element(row);
     };
     const AppState warmer = after(state, {SetTemperature{4.0}});
-    CHECK(has(warmer.message.words, "largest weight of sat: cat " + cell_number(largest(state), 2) +
-                                        " → " + cell_number(largest(warmer), 2)));
+    CHECK(has(warmer.message.text, "largest weight of sat: cat " + cell_number(largest(state), 2) +
+                                       " → " + cell_number(largest(warmer), 2)));
     // row 0 of a causal mask is 1 whatever is done
     const AppState first = after(state, {SelectCell{{Stage::weights, 0, 0}}, SetTemperature{4.0}});
-    CHECK(has(first.message.words, "largest weight of The: still The 1.00"));
+    CHECK(has(first.message.text, "largest weight of The: still The 1.00"));
 }
 
 TEST_CASE("the largest weight is that of the head and the sequence that are shown") {
@@ -242,25 +241,25 @@ TEST_CASE("the largest weight is that of the head and the sequence that are show
     };
     const AppState heads =
         after(two_heads_state(), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 2, 1}}});
-    std::set<std::string> told;
+    std::set<std::string> reported;
     for (const Index head : {0, 1}) {
         const AppState before = after(heads, {ShowHead{head}});
         const AppState state = after(before, {SetTemperature{0.5}});
-        const std::string words = effect_words(state);
-        CAPTURE(words);
-        CHECK(has(words, "in head " + std::to_string(head) + ", "));
-        CHECK(has(words, " " + largest(before, 2) + " → "));
-        CHECK(has(words, " " + largest(state, 2) + "; entropy "));
-        told.insert(largest(before, 2));
+        const std::string text = effect_text(state);
+        CAPTURE(text);
+        CHECK(has(text, "in head " + std::to_string(head) + ", "));
+        CHECK(has(text, " " + largest(before, 2) + " → "));
+        CHECK(has(text, " " + largest(state, 2) + "; entropy "));
+        reported.insert(largest(before, 2));
     }
-    CHECK(told.size() == 2);
+    CHECK(reported.size() == 2);
 }
 
 TEST_CASE("undo and redo say what they change, and opening another document says nothing of it") {
     const AppState edited = after(initial_state(), {SetCell{{Param::w_v, 1, 1}, 3.0}});
     const AppState undone = after(edited, {Undo{}});
     CHECK(
-        has(undone.message.words, "V, context and output change; Q, K, scores and weights cannot"));
+        has(undone.message.text, "V, context and output change; Q, K, scores and weights cannot"));
     REQUIRE(change_of(undone, Stage::v));
     CHECK(change_of(undone, Stage::v)->fate == Fate::changed);
     const AppState other = after(edited, {LoadPreset{"three-heads"}});
@@ -282,7 +281,7 @@ TEST_CASE("the mark's words name the largest change, and other heads that change
     const AppState edited =
         after(preset_state("three-heads"), {ShowHead{1}, SetCell{{Param::w_v, 6, 0}, 5.0}});
     const auto tooltip = [](const AppState& state, Stage stage) {
-        return change_words(state, stage);
+        return change_text(state, stage);
     };
     CHECK(tooltip(edited, Stage::v) ==
           "● changed by the last edit, most at V[to, 0]: 1.00 → 5.00, and 1 other as much");
@@ -297,39 +296,43 @@ TEST_CASE("the mark's words name the largest change, and other heads that change
 
 TEST_CASE("what scaling does is said of the scale that was there; a mask that stays is named") {
     const AppState value = json_state(R"("scale": 0.3)");
-    CHECK(has(after(value, {SetScaling{false}}).message.words,
+    CHECK(has(after(value, {SetScaling{false}}).message.text,
               "Scaling off: scores are no longer multiplied by 0.3; "));
-    CHECK(has(after(initial_state(), {SetScaling{false}}).message.words,
+    CHECK(has(after(initial_state(), {SetScaling{false}}).message.text,
               "Scaling off: scores are no longer divided by √4 = 2; "));
-    CHECK(words_of(value, Stage::scaled) == "The scores are multiplied by 0.3.");
-    CHECK(words_of(after(value, {SetScaling{false}, SetTemperature{2.0}}), Stage::scaled) ==
+    CHECK(description_of(value, Stage::scaled) == "The scores are multiplied by 0.3.");
+    CHECK(description_of(after(value, {SetScaling{false}, SetTemperature{2.0}}), Stage::scaled) ==
           "Scaling is off: the scores are divided by the temperature 2 alone.");
-    CHECK(has(words_of(initial_state(), Stage::scaled), "divided by √4 = 2: for independent"));
+    CHECK(
+        has(description_of(initial_state(), Stage::scaled), "divided by √4 = 2: for independent"));
     const AppState padded = json_state(R"("padding": 2, "causal": true)");
-    CHECK(has(after(padded, {SetCausal{false}}).message.words,
+    CHECK(has(after(padded, {SetCausal{false}}).message.text,
               "Causal mask off, the padding mask stays: "));
-    CHECK(has(after(initial_state(), {SetCausal{true}, SetCausal{false}}).message.words,
+    CHECK(has(after(initial_state(), {SetCausal{true}, SetCausal{false}}).message.text,
               "every query may see every key"));
-    CHECK(words_of(json_state(R"("padding": 3)"), Stage::masked) ==
+    CHECK(description_of(json_state(R"("padding": 3)"), Stage::masked) ==
           "The mask sets 4 of 16 scores to −∞.");
-    CHECK(has(words_of(json_state(R"("padding": 4)"), Stage::masked), "forbids no pair here"));
+    CHECK(
+        has(description_of(json_state(R"("padding": 4)"), Stage::masked), "forbids no pair here"));
 }
 
 TEST_CASE("a stage's sentence holds for W_O, biases and empty rows, and names the source") {
-    CHECK(words_of(preset_state("cat-sat-mat"), Stage::output) ==
+    CHECK(description_of(preset_state("cat-sat-mat"), Stage::output) ==
           "There is no W_O: the output is the context.");
-    CHECK(words_of(preset_state("three-heads"), Stage::output) ==
+    CHECK(description_of(preset_state("three-heads"), Stage::output) ==
           "There is no W_O: the output is the joined context.");
-    CHECK(words_of(preset_state("eight-heads"), Stage::output) ==
+    CHECK(description_of(preset_state("eight-heads"), Stage::output) ==
           "The heads are joined and mixed by W_O: one new vector for each token.");
-    CHECK(has(words_of(preset_state("cross-attention"), Stage::k), "its row of X_kv times W_K."));
-    CHECK(has(words_of(preset_state("cross-attention"), Stage::q), "its row of X times W_Q."));
-    CHECK(words_of(json_state(R"("padding": 0)"), Stage::weights) ==
+    CHECK(has(description_of(preset_state("cross-attention"), Stage::k),
+              "its row of X_kv times W_K."));
+    CHECK(
+        has(description_of(preset_state("cross-attention"), Stage::q), "its row of X times W_Q."));
+    CHECK(description_of(json_state(R"("padding": 0)"), Stage::weights) ==
           "Softmax turns a row of scores into shares that sum to 1, but 4 of 4 rows may attend to "
           "no key and are 0.");
-    CHECK(has(words_of(json_state(R"("padding": 0, "empty_rows": "nan")"), Stage::weights),
+    CHECK(has(description_of(json_state(R"("padding": 0, "empty_rows": "nan")"), Stage::weights),
               "4 of 4 rows hold NaN"));
-    CHECK(has(words_of(json_state(R"("dropout": 0.5)"), Stage::context), "its weight in Ã"));
+    CHECK(has(description_of(json_state(R"("dropout": 0.5)"), Stage::context), "its weight in Ã"));
     const AppState state = after(preset_state("cross-attention"), {SelectCell{{Param::w_k, 1, 1}}});
     CHECK(has(step_inspector(state).as_text, "column 1 of X_kv and adds to column 1 of K"));
     const auto query = after(preset_state("cross-attention"), {SelectCell{{Param::w_q, 1, 1}}});
@@ -346,16 +349,16 @@ TEST_CASE("rows are said to sum to 1, and vectors to be given, only where they a
             for (const float weight : a.row(i)) sum += weight;
             one = one && std::abs(sum - 1.0) < 1e-4;
         }
-        CHECK((words_of(state, Stage::weights) ==
+        CHECK((description_of(state, Stage::weights) ==
                "Softmax turns each row of scores into shares that sum to 1.") == one);
     }
-    CHECK(words_of(initial_state(), Stage::x) ==
+    CHECK(description_of(initial_state(), Stage::x) ==
           "Each token is a row of numbers, given with the sentence: change any of them.");
     const AppState typed = after(initial_state(), {SetSentence{"one two one"}});
-    CHECK(words_of(typed, Stage::x) ==
+    CHECK(description_of(typed, Stage::x) ==
           "Each token is a row of numbers: its word vector plus its position.");
     const AppState edited = after(typed, {SetCell{{Stage::x, 1, 0}, 9.0}});
-    CHECK(words_of(edited, Stage::x) ==
+    CHECK(description_of(edited, Stage::x) ==
           "Each token is a row of numbers: its word vector plus its position, but in 1 of 3 rows, "
           "which was given or edited.");
 }

@@ -102,7 +102,7 @@ TEST_CASE("every kind of call opens in every workspace") {
         for (const std::string_view key : kShown) {
             INFO("call.name ", call.name, ", key ", key);
             const AppState state = shown_in(call, key);
-            CHECK(shown_workspace(state).lacks(state) == "");
+            CHECK(shown_workspace(state).missing_data(state) == "");
             CHECK(state.message.severity != Severity::error);
             CHECK_FALSE(commands(state).empty());
             shown_workspace(state).inspector(state);
@@ -176,7 +176,7 @@ TEST_CASE("Compare starts from the weight that every kind of call gives") {
         const AppState state =
             shown_in(call, "compare", {ShowCompareStage{Stage::weights}, SelectCompareCell{2, 1}});
         const Reach reach = reach_of(state);
-        if (!reach.lacks.empty()) continue;
+        if (!reach.missing_data.empty()) continue;
         ++reached;
         CHECK(reach.now ==
               doctest::Approx(call.exact[Stage::weights](0, 0, 2, 1)).epsilon(1e-4).scale(1e-3));
@@ -191,13 +191,13 @@ TEST_CASE("Lookup's similarity times the factor is the score, or says which scor
         const SimilarityView view = build_similarity_view(state);
         const Score score = call.state.document().spec.score;
         if (score != Score::dot && score != Score::cosine) {
-            CHECK(view.body.lacks ==
+            CHECK(view.body.missing_data ==
                   "The score here is “" + std::string(info(score).title) +
                       "”, which no dot product and no cosine of q and k ranks as it does: Step "
                       "shows these scores of up to 64 tokens (1 S).");
             continue;
         }
-        REQUIRE(view.body.lacks == "");
+        REQUIRE(view.body.missing_data == "");
         const SimilarityResult& result = *lookup_look(state).similarity;
         const Tensor& shown = score == Score::dot ? result.dot : result.cosine;
         for (const auto [i, j] : each_cell(shown.shape().t, shown.shape().d))

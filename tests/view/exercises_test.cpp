@@ -121,14 +121,14 @@ TEST_CASE("entries: ties and rounding, what is no number, NaN and infinity") {
     CHECK(accepts(odd, {"nan", "∞", "0"}));
     CHECK_FALSE(accepts(odd, {"0", "∞", "0"}));
     CHECK_FALSE(accepts(odd, {"nan", "-inf", "0"}));
-    const auto words = [&](const std::vector<std::string>& given) {
-        return check_answer(odd, given).words;
+    const auto description = [&](const std::vector<std::string>& given) {
+        return check_answer(odd, given).text;
     };
-    CHECK(words({"", "", " "}) == "All entries are empty.");
-    CHECK(words({"nan", "", "0"}) == "1 of 3 entries are empty.");
-    CHECK(words({"nan", "x", ""}) == "\"x\" is not a number.");
-    CHECK(words({"nan", "1", "1"}) == "1 of 3 entries are right.");
-    CHECK(words({"nan", "inf", "0"}) == "Right.");
+    CHECK(description({"", "", " "}) == "All entries are empty.");
+    CHECK(description({"nan", "", "0"}) == "1 of 3 entries are empty.");
+    CHECK(description({"nan", "x", ""}) == "\"x\" is not a number.");
+    CHECK(description({"nan", "1", "1"}) == "1 of 3 entries are right.");
+    CHECK(description({"nan", "inf", "0"}) == "Right.");
 }
 
 TEST_CASE("texts of sheets: values, formats, choices, formulas and matrices") {
@@ -190,7 +190,7 @@ TEST_CASE("Exercises: entries are undone and kept, a change ends a check, a seed
     const AppState filled =
         exercises_state({SetExercise{"softmax-row", 3}, EnterAnswer{2, 0, 0, "x"}, CheckAnswer{2},
                          ShowExerciseHint{0, true}, ShowSolution{1, true}});
-    CHECK(filled.message.words == "Question 3: \"x\" is not a number.");
+    CHECK(filled.message.text == "Question 3: \"x\" is not a number.");
     const ExercisesView view = build_exercises_view(filled);
     CHECK(view.exercise.title == "One softmax row by hand");
     CHECK(std::ranges::count(view.cards, true, &ExercisesView::Card::chosen) == 1);
@@ -218,10 +218,10 @@ TEST_CASE("Exercises: entries are undone and kept, a change ends a check, a seed
 
 TEST_CASE("Exercises: what is not there is refused by name") {
     const AppState state = exercises_state();
-    CHECK(has(after(state, {SetExercise{"cellar", 1}}).message.words, "no sheet 'cellar'"));
-    CHECK(has(after(state, {CheckAnswer{99}}).message.words, "uestion 99: expected 0 to"));
-    CHECK(has(after(state, {ShowSolution{-1, true}}).message.words, "uestion -1: expected 0 to"));
-    CHECK(has(after(state, {EnterAnswer{0, 9, 0, "1"}}).message.words, "no blank in row 9"));
+    CHECK(has(after(state, {SetExercise{"cellar", 1}}).message.text, "no sheet 'cellar'"));
+    CHECK(has(after(state, {CheckAnswer{99}}).message.text, "uestion 99: expected 0 to"));
+    CHECK(has(after(state, {ShowSolution{-1, true}}).message.text, "uestion -1: expected 0 to"));
+    CHECK(has(after(state, {EnterAnswer{0, 9, 0, "1"}}).message.text, "no blank in row 9"));
 }
 
 TEST_CASE("Exercises open on the cards of all sheets; what was solved stays marked") {

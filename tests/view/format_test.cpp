@@ -32,9 +32,9 @@ TEST_CASE("a percentage is 0.0 % of 0 alone, and 100.0 % of what is 1 but for fl
     CHECK(percent(0.9994) == "99.9 %");
     CHECK(percent(0.9996) == "> 99.9 %");
     CHECK(percent(0.99999) == "> 99.9 %");
-    CHECK(percent_words(0.99999) == "more than 99.9 %");
-    CHECK(percent_words(1e-30) == "less than 0.1 %");
-    CHECK(percent_words(0.324) == "32.4 %");
+    CHECK(percent_text(0.99999) == "more than 99.9 %");
+    CHECK(percent_text(1e-30) == "less than 0.1 %");
+    CHECK(percent_text(0.324) == "32.4 %");
     CHECK(percent(double{std::nextafter(1.0F, 0.0F)}) == "100.0 %");
     CHECK(percent(1.0) == "100.0 %");
 }

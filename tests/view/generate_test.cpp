@@ -88,12 +88,12 @@ TEST_CASE("another token at a step drops what came after; undo brings it back") 
     const std::vector<Index> taken = taken_of(state);
     const AppState other = written(state, {TakeToken{1, 9}});
     CHECK(taken_of(other) == std::vector<Index>{taken[0], 9});
-    CHECK(other.message.words == "Step 1 takes “w9”.");
+    CHECK(other.message.text == "Step 1 takes “w9”.");
     CHECK(step_of(other) == 2);
     CHECK(taken_of(written(other, {Undo{}})) == taken);
     const AppState cut = written(state, {ShowGenerated{1}, DropTokens{1}});
     CHECK(taken_of(cut) == std::vector<Index>{taken[0]});
-    CHECK(cut.message.words == "2 tokens deleted.");
+    CHECK(cut.message.text == "2 tokens deleted.");
     for (const Action& wrong : Actions{TakeToken{4, 1}, TakeToken{-1, 1}, TakeToken{0, 30},
                                        TakeToken{0, -1}, DropTokens{4}, DropTokens{-1}}) {
         const AppState same = after(state, {wrong});
@@ -105,7 +105,7 @@ TEST_CASE("another token at a step drops what came after; undo brings it back") 
 TEST_CASE("a replay takes its tokens before the text is read; Enter waits for it") {
     const AppState ahead = after(fake_writing(), {TakeToken{0, 25}, TakeToken{1, 7}});
     CHECK(taken_of(ahead) == std::vector<Index>{25, 7});
-    CHECK(ahead.message.words == "Step 1 takes #7.");
+    CHECK(ahead.message.text == "Step 1 takes #7.");
     CHECK(step_of(written(ahead)) == 2);
     for (const Command& command : commands(fake_writing()))
         if (command.chord == plain(Key::enter)) CHECK_FALSE(command.enabled);
@@ -124,7 +124,7 @@ TEST_CASE("settings change what comes next, not what was taken") {
         const AppState other = after(state, {SetGreedy{false}, SetSamplingTemperature{100.0},
                                              SetTopK{2}, SetTopP{1.0}, SetSamplingSeed{seed}});
         CHECK(taken_of(other) == std::vector<Index>{5});
-        CHECK(shown_of(other)->candidates.kept == 2);
+        CHECK(shown_of(other)->candidates.retained == 2);
         CHECK(build_generate_view(other).rest.ends_with(", 0.0 % drawn"));
         drawn.insert(next_of(other)->token);
     }
@@ -164,13 +164,13 @@ TEST_CASE("the strip has a row for each step, over as many keys as the cache hol
         }
         CHECK(sum == doctest::Approx(1.0));
     }
-    CHECK(view.cache == "KV cache " + bytes_words(5 * 8 * 2 * 2 * 4));
+    CHECK(view.cache == "KV cache " + bytes_text(5 * 8 * 2 * 2 * 4));
     CHECK(view.cache_formula == "2 · 2 layers · 2 heads · 4 · 5 tokens · 4 bytes");
     Generated across = *generate_look(std::as_const(state)).written;
     across.encoder_tokens = 6;
     AppState decoder = state;
     generate_look(decoder).written = std::make_shared<const Generated>(across);
-    CHECK(build_generate_view(decoder).cache == "KV cache " + bytes_words(11 * 8 * 2 * 2 * 4));
+    CHECK(build_generate_view(decoder).cache == "KV cache " + bytes_text(11 * 8 * 2 * 2 * 4));
     CHECK(build_generate_view(decoder).cache_formula ==
           "2 · 2 layers · 2 heads · 4 · (5 tokens + 6 of the encoder) · 4 bytes");
     const GenerateView before = build_generate_view(after(state, {ShowGenerated{1}}));
@@ -234,7 +234,7 @@ TEST_CASE("a token that ends a text ends playing, and it is said") {
         auto opened = fake_writer(request, control);
         if (!opened || !opened->generated) return opened;
         Generated made = *opened->generated;
-        for (Index id = 0; id < test::kFakeWords; ++id) made.ends.push_back(id);
+        for (Index id = 0; id < test::kFakeText; ++id) made.ends.push_back(id);
         opened->generated = std::make_shared<const Generated>(std::move(made));
         return opened;
     };
@@ -251,7 +251,7 @@ TEST_CASE("a token that ends a text ends playing, and it is said") {
     plays();
     REQUIRE(taken_of(state).size() == 1);
     CHECK_FALSE(generate_look(state).playing);
-    CHECK(state.message.words == fmt::format("“w{}” ends the text.", taken_of(state).front()));
+    CHECK(state.message.text == fmt::format("“w{}” ends the text.", taken_of(state).front()));
     plays();
     CHECK(taken_of(state).size() == 1);
 }
@@ -315,12 +315,12 @@ TEST_CASE("a layer with experts shows which each token went to, with their share
     CHECK(grid.at(1, 1).value == 0.75);
     CHECK(grid.at(1, 2).value == 0.25);
     CHECK(grid.at(1, 0).look == CellLook::masked);
-    CHECK(experts_words(state) == "0 takes 0.75, 1 0.25 of “w5”");
-    CHECK(experts_words(after(state, {ShowGenerated{0}})) == "2 takes 0.75, 0 0.25 of “sat”");
+    CHECK(experts_text(state) == "0 takes 0.75, 1 0.25 of “w5”");
+    CHECK(experts_text(after(state, {ShowGenerated{0}})) == "2 takes 0.75, 0 0.25 of “sat”");
     CHECK(generate_inspector(state).lines.back().label == "experts of the layer");
     const AppState other = after(state, {ShowLayer{1}});
     CHECK_FALSE(build_generate_view(other).experts);
-    CHECK(experts_words(other).empty());
+    CHECK(experts_text(other).empty());
 }
 
 TEST_CASE("a text that is full takes no further token") {
@@ -329,14 +329,14 @@ TEST_CASE("a text that is full takes no further token") {
     const AppState full = written(fake_writing(), nine);
     const auto takes = [&](const AppState& state) {
         return std::ranges::any_of(commands(state), [](const Command& each) {
-            return each.words == "Take this candidate" && each.enabled;
+            return each.text == "Take this candidate" && each.enabled;
         });
     };
     CHECK_FALSE(takes(full));
     CHECK(takes(after(full, {ShowGenerated{8}})));
     const AppState refused = after(full, {TakeToken{9, 1}});
     CHECK(taken_of(refused) == taken_of(full));
-    CHECK(refused.message.words == "The text has reached its maximum length.");
+    CHECK(refused.message.text == "The text has reached its maximum length.");
     CHECK(taken_of(after(full, {TakeToken{8, 1}})).back() == 1);
 }
 

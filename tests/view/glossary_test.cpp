@@ -49,7 +49,7 @@ TEST_CASE("glossary: a choice leads to its place; Escape and others close it, se
     CHECK(after(state, {ChooseTerm{1000}}).glossary.row == terms.size() - 1);
     CHECK(after(state, {ChooseTerm{-3}}).glossary.row == 0);
     const GlossaryTerm& scaled = *term_of(Stage::scaled);
-    CHECK(place_words(state, scaled).starts_with("Step, stage "));
+    CHECK(place_description(state, scaled).starts_with("Step, stage "));
     for (const Action& action : chosen(scaled)) view::apply(state, action);
     CHECK_FALSE(state.glossary.shown);
     CHECK(state.workspace == "step");

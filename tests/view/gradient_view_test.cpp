@@ -158,9 +158,9 @@ TEST_CASE("the chain rule of every stage and parameter gives the gradient, for e
             }
             ++explained;
             const Expr& expr = explanation.steps.back().expr;
-            const double room = 512 * std::numeric_limits<float>::epsilon();
+            const double space = 512 * std::numeric_limits<float>::epsilon();
             CHECK(std::abs(evaluate(expr) - explanation.value) <=
-                  room * std::max(magnitude(expr), 1e-3));
+                  space * std::max(magnitude(expr), 1e-3));
             CHECK_FALSE(explanation.formula.empty());
             for (const Step& aside : explanation.asides)
                 CHECK(evaluate(aside.expr) == aside.result);
@@ -173,7 +173,7 @@ TEST_CASE("gradients of each loss are its finite differences, for X and every pa
     for (const AppState& document : {preset_state("the-cat-sat-down"), preset_state("three-heads"),
                                      preset_state("cross-attention"), grouped_state(true)})
         for (const AppState& state : losses_of(document)) {
-            CAPTURE(loss_words(state));
+            CAPTURE(loss_text(state));
             CAPTURE(state.document().title);
             InputsD inputs = cast<double>(*state.document().inputs);
             const auto check = [&](TensorD& tensor, const Tensor& gradient) {
@@ -207,8 +207,8 @@ TEST_CASE("the heading, the sentence and the inspector name the loss") {
     const StepView view = build_step_view(state);
     CHECK(view.formula ==
           "∂L/∂S[i,j] = ∂L/∂M[i,j] if i may attend to j, else 0, L = output[cat, 2]");
-    CHECK(view.words.starts_with("How fast L grows with each number; L = output[cat, 2] = "));
-    CHECK(has(view.words, "Largest in size: ∂L/∂S[cat, "));
+    CHECK(view.text.starts_with("How fast L grows with each number; L = output[cat, 2] = "));
+    CHECK(has(view.text, "Largest in size: ∂L/∂S[cat, "));
     const InspectorView inspector = step_inspector(state);
     CHECK(inspector.title == "∂L/∂S[cat, The]");
     CHECK(inspector.sources.empty());
@@ -222,8 +222,8 @@ TEST_CASE("the heading, the sentence and the inspector name the loss") {
 TEST_CASE("the heading's chain rule is that of this document") {
     const auto formula = [](AppState state, Stage stage) {
         state = after(state, {ShowGradients{true}, GoToStage{stage}});
-        const std::string words = build_step_view(state).formula;
-        return words.substr(0, words.rfind(", L = "));
+        const std::string text = build_step_view(state).formula;
+        return text.substr(0, text.rfind(", L = "));
     };
     const AppState plain = initial_state();
     CHECK(formula(plain, Stage::scores) == "∂L/∂scores = ∂L/∂S · 1/√d_k");
@@ -253,7 +253,7 @@ TEST_CASE("of one output, the gradients of other rows are 0 and the sentence say
     zero[Stage::scaled] = none;
     state.gradients = Gradients(std::move(zero));
     state = after(state, {GoToStage{Stage::scaled}});
-    CHECK(build_step_view(state).words.ends_with("All of these gradients are 0."));
+    CHECK(build_step_view(state).text.ends_with("All of these gradients are 0."));
 }
 
 TEST_CASE("the gradient of a masked score explains the row's competition") {
@@ -286,7 +286,7 @@ TEST_CASE("a target is typed at the output, moves the gradient, and is undone") 
     const double y = *value_at(state, cell);
     CHECK(*gradient_at(state, cell) == static_cast<float>(y));
     state = after(state, {DraftCell{"0.5"}, CommitCellEdit{}});
-    CHECK(state.message.words == "Target of Y[The, 1]: 0.00 → 0.50.");
+    CHECK(state.message.text == "Target of Y[The, 1]: 0.00 → 0.50.");
     CHECK(*value_at(state, cell) == static_cast<float>(y));
     CHECK(*gradient_at(state, cell) == doctest::Approx(y - 0.5));
     CHECK(target_of(after(state, {Undo{}}).document(), 0, 0, 1) == 0.0F);
@@ -317,9 +317,9 @@ TEST_CASE("session and journal bring loss and targets back; of an output that is
     }
     const AppState state = after(initial_state(), {SetLossCell{{Stage::output, 3, 1}}});
     const AppState shorter = after(state, {SetSentence{"The cat"}});
-    CHECK(loss_words(shorter) == "Σ output");
+    CHECK(loss_text(shorter) == "Σ output");
     CHECK(*gradient_at(shorter, {Stage::output, 0, 0}) == 1.0F);
-    CHECK(loss_words(after(shorter, {Undo{}})) == "output[down, 1]");
+    CHECK(loss_text(after(shorter, {Undo{}})) == "output[down, 1]");
 }
 
 TEST_CASE("parameters and their gradients stand on the canvas") {

@@ -72,7 +72,7 @@ TEST_CASE("gradients: norms are those of the window's backward pass, and of the 
 TEST_CASE("gradients: why a bar is longer without the division; a loss that no weight changes") {
     const AppState state = gradients_state();
     const GradientsView view = build_gradients_view(state);
-    const std::string why = why_words(*gradients_look(state).result, view);
+    const std::string why = why_text(*gradients_look(state).result, view);
     const GradientRow& row = row_of(view, "w_q");
     const std::string times = significant(row.norms[1] / row.norms[0], 3) + " times as large";
     CHECK(has(why, times) == (row.norms[1] > 1.05 * row.norms[0]));
@@ -112,7 +112,7 @@ TEST_CASE("gradients: finite differences agree for every loss") {
 TEST_CASE("gradients: a file's dY is a loss; without one it is not offered, and means the sum") {
     AppState state = gradients_state();
     CHECK(build_gradients_view(state).losses.size() == 4);
-    CHECK(has(acted(state, {SetLoss{LossKind::file}}).message.words, "expected a file with dY"));
+    CHECK(has(acted(state, {SetLoss{LossKind::file}}).message.text, "expected a file with dY"));
     const double sum = loss_value(state).value();
     state.loss.kind = LossKind::file;
     CHECK(loss_value(state).value() == sum);
@@ -236,7 +236,7 @@ TEST_CASE("gradients: a session keeps the place, and every sample is shown or sa
         view::apply(each, SetWorkspace{"gradients"});
         answer_all(each);
         const GradientsView view = build_gradients_view(each);
-        CHECK((view.ready || !view.lacks.empty() || !view.point.empty()));
+        CHECK((view.ready || !view.missing_data.empty() || !view.point.empty()));
     }
 }
 

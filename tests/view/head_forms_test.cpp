@@ -43,7 +43,7 @@ TEST_CASE("α‖v‖: a weight of 1 shows the norm of its value; what a file lac
     CHECK(own.grids[0].range.high == doctest::Approx(5.0));
     view = build_all_heads_view(heads_of({ShowHeadsAs{"output_norm"}}));
     CHECK(view.grids.empty());
-    CHECK(view.large_lacks == "α‖vW_O‖ is not defined for L0 H0: there is no W_O.");
+    CHECK(view.large_missing_data == "α‖vW_O‖ is not defined for L0 H0: there is no W_O.");
     const AppState unknown = heads_of({ShowHeadsAs{"importance"}});
     CHECK(heads_look(unknown).show == HeadShow::weights);
     CHECK(unknown.message.severity == Severity::error);
@@ -57,7 +57,7 @@ TEST_CASE("α × gradient of L = Σ output: the sum of the value of the key, wit
     CHECK(cell(view, 2, 1) == doctest::Approx(-3.0));
     CHECK(cell(view, 2, 0) == doctest::Approx(0.0));
     CHECK(view.grids[0].range.scale == ColorScale::diverging);
-    CHECK(has(view.legend.words, "Σ output"));
+    CHECK(has(view.legend.text, "Σ output"));
 }
 
 TEST_CASE("rollout: one picture a layer, two layers of it by hand") {

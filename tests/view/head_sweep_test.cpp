@@ -37,18 +37,18 @@ TEST_CASE("a sweep is asked for while it is shown, of the text that is open, and
     AppState state = swept_model();
     CHECK_FALSE(requested_head_sweep(state));
     state = after(state, {SetHeadsList{"sweep"}});
-    CHECK(state.message.words == "The model's output with each head changed in turn.");
+    CHECK(state.message.text == "The model's output with each head changed in turn.");
     const auto wanted = requested_head_sweep(state);
     REQUIRE(wanted);
     CHECK(wanted->model == SweepModel{"fake", "the cat sat down", false, Ablation::zero});
     CHECK(sweep_asked(wanted->options) == SweepAsked{});
-    CHECK(has(build_all_heads_view(state).sweep->lacks, "Changing each of 4 heads in turn"));
+    CHECK(has(build_all_heads_view(state).sweep->missing_data, "Changing each of 4 heads in turn"));
     CHECK_FALSE(build_all_heads_view(state).sweep->grid);
     CHECK_FALSE(requested_head_sweep(after(state, {SetWorkspace{"step"}})));
     CHECK_FALSE(requested_head_sweep(after(state, {SetHeadsList{"table"}})));
     state = swept_play(state, {});
     CHECK_FALSE(requested_head_sweep(state));
-    CHECK(requested_head_sweep(after(state, {SweepHeads{"mean", "kl"}}))->model.by ==
+    CHECK(requested_head_sweep(after(state, {SweepHeads{"mean", "kl"}}))->model.ablation ==
           Ablation::mean);
     // what it shows of each head is no other sweep
     CHECK_FALSE(requested_head_sweep(after(state, {SweepHeads{"zero", "kl"}})));
@@ -59,7 +59,7 @@ TEST_CASE("its picture has a row a layer, signs by colour, and the head that is 
         swept_play(after(swept_model(), {SetHeadsList{"sweep"}, ShowHead{1, {}, 1}}), {});
     const AllHeadsView view = build_all_heads_view(state);
     REQUIRE(view.sweep);
-    CHECK(view.sweep->lacks.empty());
+    CHECK(view.sweep->missing_data.empty());
     const GridView& grid = view.sweep->grid.value();
     CHECK(grid.rows == 2);
     CHECK(grid.columns == 2);
@@ -98,16 +98,16 @@ TEST_CASE("as KL its colours end at the largest, and it says which that is") {
 TEST_CASE("what has no sweep says why: no model, a model without logits, a wrong name") {
     const AppState toy = after(initial_state(), {SetWorkspace{"heads"}, SetHeadsList{"sweep"}});
     CHECK_FALSE(requested_head_sweep(toy));
-    CHECK(build_all_heads_view(toy).sweep->lacks ==
+    CHECK(build_all_heads_view(toy).sweep->missing_data ==
           "A sweep changes each head of a trained model in turn: open a model's folder.");
     const AppState fault = swept_play(after(swept_model("a b"), {SetHeadsList{"sweep"}}), {});
     CHECK_FALSE(requested_head_sweep(fault));
-    CHECK(build_all_heads_view(fault).sweep->lacks == "This model gives no logits.");
-    CHECK(after(toy, {SweepHeads{"median", "kl"}}).message.words ==
+    CHECK(build_all_heads_view(fault).sweep->missing_data == "This model gives no logits.");
+    CHECK(after(toy, {SweepHeads{"median", "kl"}}).message.text ==
           "There is no ablation 'median': zero, mean, patch.");
-    CHECK(after(toy, {SweepOver{"x"}}).message.words ==
+    CHECK(after(toy, {SweepOver{"x"}}).message.text ==
           "There is no part of a sweep 'x': heads, residual, mlp.");
-    CHECK(after(toy, {SweepHeads{"zero", "x"}}).message.words ==
+    CHECK(after(toy, {SweepHeads{"zero", "x"}}).message.text ==
           "There is no measure of a sweep 'x': logits, kl.");
 }
 
@@ -130,21 +130,22 @@ TEST_CASE("a sweep or a circuit that has no memory says so, and is not asked for
     const AppState swept = after(swept_model(), {SetHeadsList{"sweep"}});
     AppState none = swept;
     answer_all(none, full);
-    CHECK(build_all_heads_view(none).sweep->lacks ==
+    CHECK(build_all_heads_view(none).sweep->missing_data ==
           "Head sweep: there is not enough memory for it.");
     AppState circuit = after(swept_model(), {ShowCircuit{"qk", "text"}});
     answer_all(circuit, full);
-    CHECK(build_all_heads_view(circuit).circuit->lacks ==
+    CHECK(build_all_heads_view(circuit).circuit->missing_data ==
           "Head circuit: there is not enough memory for it.");
     const AppState other = after(none, {SweepHeads{"mean", "logits"}});  // another request goes on
     CHECK(other.failures.empty());
-    CHECK(has(build_all_heads_view(other).sweep->lacks, " in turn, then running the model on"));
+    CHECK(has(build_all_heads_view(other).sweep->missing_data,
+              " in turn, then running the model on"));
 }
 
 TEST_CASE("a sweep over positions has a column a token; a cell of it is told in the inspector") {
     AppState state = after(swept_model("the cat"), {SweepOver{"residual"}});
     CHECK(sweep_asked(requested_head_sweep(state)->options).part == SweepPart::residual);
-    CHECK(build_all_heads_view(state).sweep->lacks ==
+    CHECK(build_all_heads_view(state).sweep->missing_data ==
           "Changing each of 2 layers at each position, then running the model on: 0.0 %.");
     state = swept_play(state, {SelectSwept{1, 1}});
     state = after(state, {SelectSwept{1, 1}});
@@ -156,7 +157,7 @@ TEST_CASE("a sweep over positions has a column a token; a cell of it is told in 
           "3.00, and 1 other as much.");
     CHECK(line_of(heads_inspector(state), "what layer 1 reads at cat") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
-    CHECK(after(state, {SelectSwept{2, 0}}).message.words == "This sweep has no such place.");
+    CHECK(after(state, {SelectSwept{2, 0}}).message.text == "This sweep has no such place.");
     const AppState wrong = after(state, {ShowCircuit{"ov", "x"}});
     CHECK(heads_look(wrong).circuit_show == heads_look(state).circuit_show);
     const AppState mlp = swept_play(after(state, {SweepOver{"mlp"}, SweepHeads{"zero", "kl"}}), {});
@@ -172,7 +173,7 @@ TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not pai
     AppState state =
         after(swept_model("the cat"), {SweepOver{"mlp"}, SweepHeads{"patch", "logits"}});
     CHECK_FALSE(requested_head_sweep(state));
-    CHECK(build_all_heads_view(state).sweep->lacks ==
+    CHECK(build_all_heads_view(state).sweep->missing_data ==
           "A patch needs another text: type it behind “from”.");
     state = swept_play(after(state, {PatchSweep{"the old dog"}}), {});
     AllHeadsView view = build_all_heads_view(state);
@@ -210,7 +211,8 @@ TEST_CASE("a circuit is asked for while it is shown, of the head and the tokens 
     REQUIRE(wanted);
     CHECK(sweep_asked(wanted->options).circuit == HeadPlace{1, 1});
     CHECK_FALSE(sweep_asked(wanted->options).nearest);
-    CHECK(has(build_all_heads_view(state).circuit->lacks, "Multiplying the weights of L1 H1"));
+    CHECK(
+        has(build_all_heads_view(state).circuit->missing_data, "Multiplying the weights of L1 H1"));
     state = swept_play(state, {});
     CHECK_FALSE(requested_head_circuit(state));
     CHECK(requested_head_circuit(after(state, {ShowHead{0, {}, 1}})));
@@ -219,9 +221,9 @@ TEST_CASE("a circuit is asked for while it is shown, of the head and the tokens 
     CHECK_FALSE(requested_head_circuit(after(state, {SetWorkspace{"step"}})));
     const AppState toy = after(initial_state(), {SetWorkspace{"heads"}, SetHeadForm{"circuit"}});
     CHECK_FALSE(requested_head_circuit(toy));
-    CHECK(build_all_heads_view(toy).circuit->lacks ==
+    CHECK(build_all_heads_view(toy).circuit->missing_data ==
           "QK and OV need the weights of a trained model: open a model's folder.");
-    CHECK(after(toy, {ShowCircuit{"x", "text"}}).message.words ==
+    CHECK(after(toy, {ShowCircuit{"x", "text"}}).message.text ==
           "There is no part of a circuit 'x': qk, ov, composition.");
 }
 
@@ -234,7 +236,7 @@ TEST_CASE("QK and OV stand as a picture with singular values, and a cell as its 
     CHECK(circuit->grids[0].row_labels == std::vector<std::string>{"the", "cat"});
     CHECK(circuit->values.value().as_bars);
     CHECK(circuit->values->columns == 2);
-    CHECK(circuit->words == "copying score Σλ / Σ|λ| = 0.25");
+    CHECK(circuit->text == "copying score Σλ / Σ|λ| = 0.25");
     // rows 0.25 0.5 and −0.75 1; columns 1 2 and −3 4
     CHECK(circuit->grids[0].at(0, 1).value == doctest::Approx(0.5 * (0.25 * -3 + 0.5 * 4)));
     CHECK(circuit->grids[0].at(1, 0).value == doctest::Approx(0.5 * (-0.75 * 1 + 1 * 2)));
@@ -272,7 +274,7 @@ TEST_CASE("composition stands as three pictures of the earlier heads, with the n
     CHECK(line_of(heads_inspector(state), "K: ‖OV QK′ᵀ‖") == "10.00 / (5.00 · 5.00) = 0.40");
     CHECK(line_of(heads_inspector(state), "V: ‖OV OV′‖") == "3.00 / (5.00 · 2.00) = 0.30");
     const AppState first = swept_play(after(state, {ShowHead{0, {}, 0}}), {});
-    CHECK(build_all_heads_view(first).circuit->lacks ==
+    CHECK(build_all_heads_view(first).circuit->missing_data ==
           "No head comes before L0 H0, so it composes with none.");
 }
 
@@ -319,7 +321,7 @@ TEST_CASE("where no heads are shown neither a sweep nor a circuit is computed") 
     document->origin = state.document().origin;
     document->no_attention = "there is none";
     state.history[state.now].document = std::move(document);
-    CHECK_FALSE(heads_lacks(state).empty());
+    CHECK_FALSE(heads_missing_data(state).empty());
     CHECK_FALSE(requested_head_sweep(state));
     CHECK_FALSE(requested_head_circuit(state));
 }
@@ -331,7 +333,7 @@ TEST_CASE("QK and OV of more than 64 tokens are maps, whose columns have their o
         });
         state = swept_play(after(state, {ShowCircuit{"qk", "text"}}), {});
         const HeadCircuitView qk = head_circuit_view(state);
-        CHECK(qk.lacks.empty());
+        CHECK(qk.missing_data.empty());
         REQUIRE(qk.grids.size() == (tokens == 64 ? 1 : 0));
         REQUIRE(qk.maps.size() == (tokens == 64 ? 0 : 1));
         if (tokens == 64) continue;
@@ -342,11 +344,11 @@ TEST_CASE("QK and OV of more than 64 tokens are maps, whose columns have their o
         CHECK(qk.values);
         state = after(state, {SelectCircuitCell{tokens - 1, 2}, HoverMapCell{large::Cell{1, 2}}});
         CHECK(circuit_cell(state) == large::Cell{tokens - 1, 2});
-        CHECK(has(head_circuit_view(state).maps[0].hover_words, "→ key 2 “r2”: QK "));
+        CHECK(has(head_circuit_view(state).maps[0].hover_text, "→ key 2 “r2”: QK "));
         state = swept_play(after(state, {ShowCircuit{"ov", "vocabulary"}}), {});
         const MapView ov = head_circuit_view(state).maps.at(0);
         CHECK(ov.column_title == "logit j");
-        CHECK(has(ov.hover_words, "→ logit 2 “w2”: OV "));
+        CHECK(has(ov.hover_text, "→ logit 2 “w2”: OV "));
     }
 }
 
@@ -355,7 +357,7 @@ TEST_CASE("a sweep over what reads an image speaks of classes") {
         std::get<ModelOrigin>(document.origin).image = true;
     });
     state = swept_play(after(state, {SweepHeads{"zero", "kl"}}), {});
-    CHECK(has(state.message.words, "Σ p ln(p / q) of the class"));
+    CHECK(has(state.message.text, "Σ p ln(p / q) of the class"));
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.sweep->grid.value().title == "KL of the class");
     CHECK(view.point.starts_with("KL(untouched‖changed) of the class is largest where "));

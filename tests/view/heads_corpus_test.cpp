@@ -45,19 +45,19 @@ TEST_CASE("a corpus is read while it is shown, and once") {
     REQUIRE(write_file_atomically(path, corpus_lines(corpus_by_hand())));
     AppState state = corpus_state(path);
     CHECK(requested_head_corpus(state) == CorpusRequest{path});
-    CHECK(has(build_all_heads_view(state).list_lacks, "Reading "));
+    CHECK(has(build_all_heads_view(state).list_missing_data, "Reading "));
     CHECK_FALSE(requested_head_corpus(after(state, {SetHeadsList{"table"}})));
     CHECK_FALSE(requested_head_corpus(after(state, {SetWorkspace{"step"}})));
     state = after(state, {run(CorpusRequest{path}, {})});
     CHECK_FALSE(requested_head_corpus(state));
-    CHECK(build_all_heads_view(state).list_lacks.empty());
+    CHECK(build_all_heads_view(state).list_missing_data.empty());
     CHECK(heads_look(reopened(state, {.open = open_swept})).corpus == path);
     const AppState none = after(corpus_state(""), {});
     CHECK_FALSE(requested_head_corpus(none));
-    CHECK(has(build_all_heads_view(none).list_lacks, "No corpus is open"));
+    CHECK(has(build_all_heads_view(none).list_missing_data, "No corpus is open"));
     const AppState wrong =
         after(corpus_state("/nowhere/x.npz"), {run(CorpusRequest{"/nowhere/x.npz"}, {})});
-    CHECK(has(build_all_heads_view(wrong).list_lacks, "/nowhere/x.npz"));
+    CHECK(has(build_all_heads_view(wrong).list_missing_data, "/nowhere/x.npz"));
     CHECK_FALSE(build_all_heads_view(wrong).table);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("another model that is opened has no corpus; sums that no numbers have
     REQUIRE(write_file_atomically(path, lines));
     const AppState state = after(corpus_state(path), {run(CorpusRequest{path}, {})});
     AppState other = state;
-    shown_workspace(other).forget(other);
+    shown_workspace(other).clear(other);
     CHECK(heads_look(other).corpus.empty());
     CHECK_FALSE(build_all_heads_view(other).table);
     const std::size_t squares = lines.rfind("\"squares\":\"") + 11;
@@ -132,11 +132,11 @@ TEST_CASE("without its model the table is there, and which model is missing is s
     heads_look(state).corpus = path;
     heads_look(state).list = HeadsList::corpus;
     CHECK(requested_head_corpus(state) == CorpusRequest{path});
-    CHECK_FALSE(build_all_heads_view(state).lacks.empty());
+    CHECK_FALSE(build_all_heads_view(state).missing_data.empty());
     state = after(state, {run(CorpusRequest{path}, {})});
     const AllHeadsView view = build_all_heads_view(state);
-    CHECK(view.lacks.empty());
-    CHECK(has(view.large_lacks, "The model fake is not here"));
+    CHECK(view.missing_data.empty());
+    CHECK(has(view.large_missing_data, "The model fake is not here"));
     CHECK(view.point.starts_with("Over 3 texts L0 H1 "));
     REQUIRE(view.table);
     CHECK(view.table->rows[1].text.empty());

@@ -99,7 +99,7 @@ TEST_CASE("a journal line with any number is refused in a sentence or does no ha
             for (const AppState& state : {toy, map}) {
                 const AppState there = after(state, {*action, StepBy{1}, MoveSelection{1, 1}});
                 look_at(there);
-                if (!there.message.words.empty()) check_sentence(there.message.words);
+                if (!there.message.text.empty()) check_sentence(there.message.text);
             }
         }
     }
@@ -145,7 +145,7 @@ TEST_CASE("an action with any number does no harm either") {
             const large::PlantedSpec wrong{.tokens = n};
             const AppState refused = after(state, {OpenPlanted{wrong}, DraftPlanted{wrong}});
             CHECK_FALSE(requested_document(refused));
-            CHECK(refused.message.words.find("Tokens is ") == 0);
+            CHECK(refused.message.text.find("Tokens is ") == 0);
             check_sentence(grouped(n));
             check_sentence(cell_name(state, {Stage::q, n, n}));
         }

@@ -10,11 +10,11 @@ AppState fused_state(const std::string& preset) {
     return after(preset_state(preset), {SetBackend{"fused"}});
 }
 
-std::string words_of(const InspectorView& view) {
-    std::string words;
+std::string description_of(const InspectorView& view) {
+    std::string text;
     for (const Line& line : view.lines)
-        for (const Piece& piece : line.pieces) words += piece.text + "\n";
-    return words;
+        for (const Piece& piece : line.pieces) text += piece.text + "\n";
+    return text;
 }
 
 }  // namespace
@@ -25,7 +25,8 @@ TEST_CASE("what the backend does not keep is named, and nothing is offered to be
         after(fused_state("the-cat-sat-down"), {GoToStage{Stage::context}, SelectCell{cell}});
     REQUIRE(state.selected);
     const InspectorView view = step_inspector(state);
-    CHECK(has(words_of(view), "weights are not kept by the backend fused: choose another backend"));
+    CHECK(has(description_of(view),
+              "weights are not kept by the backend fused: choose another backend"));
     CHECK(has(view.as_python, "print("));
     CHECK(!view.table);
     state = after(fused_state("the-cat-sat-down"), {GoToStage{Stage::weights}});

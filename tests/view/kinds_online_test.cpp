@@ -63,7 +63,7 @@ TEST_CASE("each step says in words and numbers what it did; what is kept does no
     CHECK(cell(*view.result, 0, 0) == "0.752");
     CHECK(cell(*view.result, 1, 1) == "0.752");
     CHECK(tex::plain_text(view.tex[1]).ends_with("= 0.4931"));
-    CHECK(state.message.words == view.sentence);
+    CHECK(state.message.text == view.sentence);
     CHECK(build_online_view(online_state()).memory ==
           "Kept for a row: m, ℓ and O, d_v + 2 = 4 numbers, whatever n is. Stored weights would be "
           "n = 3.");
@@ -76,7 +76,7 @@ TEST_CASE("any size of chunk ends at the ordinary softmax but for rounding") {
                                             SetOnlineChunk{keys}, GoToOnlineEnd{true}});
             const OnlineView view = build_online_view(state);
             if (!view.fault.empty()) continue;
-            CAPTURE(view.result_words);
+            CAPTURE(view.result_text);
             REQUIRE(view.result);
             const GridView& grid = *view.result;
             for (Index c = 0; c < grid.columns; ++c) {
@@ -87,7 +87,7 @@ TEST_CASE("any size of chunk ends at the ordinary softmax but for rounding") {
                 else
                     CHECK(std::abs(own - ordinary) <= 1e-6 * std::max(1.0, std::abs(ordinary)));
             }
-            CHECK_FALSE(has(view.result_words, "one side"));
+            CHECK_FALSE(has(view.result_text, "one side"));
         }
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a wholly masked chunk leaves m, l and O, and says so; an empty row fo
     const AppState empty = json_state(R"("padding": 0)", "a b c");
     view = build_online_view(
         after(empty, {SetWorkspace{"kinds"}, ShowOnline{true}, GoToOnlineEnd{true}}));
-    CHECK(view.result_words ==
+    CHECK(view.result_text ==
           "The mask leaves this row no key: ℓ = 0, and the row follows the rule for empty rows.");
     CHECK_FALSE(view.largest);
 }

@@ -1,8 +1,8 @@
 // The numbers are those of a script in another language: cat sat mat with Q = K = V = X, so that
 // X Xᵀ = [[1,0,1],[0,1,1],[1,1,2]] and d_k = 2. A is the scaled dot product where nothing else is said.
 
+#include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
-#include "app/workspaces/kinds/words.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -165,7 +165,7 @@ TEST_CASE("low rank: its weights may be negative, its FLOPs and memory stand in 
     const auto flops = one_of(build_kinds_view(state).rows, "FLOPs of this head", &KindRow::label);
     CHECK(flops.b == "126");  // 2·2·(3 + 3)·(2 + 2) + 5·2·3
     CHECK(one_of(build_kinds_view(state).rows, "extra memory kept", &KindRow::label).b == "56 B");
-    CHECK(build_kinds_view(state).b.words == "low rank, 2 rows · no mask");
+    CHECK(build_kinds_view(state).b.text == "low rank, 2 rows · no mask");
     CHECK(has(build_kinds_view(state).note, "of seed 1, not trained"));
     CHECK(has(kinds_sentence(after(state, {b_is("mask", "causal")})),
               "operation linformer has no causal"));
@@ -227,9 +227,9 @@ TEST_CASE(
     CHECK(kinds_sentence(state).find('%') == std::string::npos);
     CHECK(build_kinds_view(state).b.weights.sides.empty());
     CHECK(build_kinds_view(state).a.weights.sides.size() == 1);
-    CHECK(kinds_lacks(preset_state("empty")) ==
+    CHECK(kinds_missing_data(preset_state("empty")) ==
           "There is no sentence yet: type one in Step (1 S).");
-    CHECK(kinds_lacks(initial_state()).empty());
+    CHECK(kinds_missing_data(initial_state()).empty());
 }
 
 TEST_CASE("general and additive scores take seeded parameters, and the screen says so") {
@@ -316,7 +316,7 @@ TEST_CASE("settings are undone, and in session and journal; one that is none is 
     const auto refused = [&](const char* setting, const char* value) {
         const AppState now = after(state, {b_is(setting, value)});
         CHECK(kinds_controls(now) == kinds_controls(state));
-        return now.message.words;
+        return now.message.text;
     };
     CHECK(refused("colour", "red") == "A kind of attention has no setting 'colour'.");
     CHECK(refused("score", "euclid") ==
@@ -351,7 +351,7 @@ TEST_CASE("every pair of kinds can be computed on every sample, and says one tru
         for (const KindsPreset& preset : kinds_presets()) {
             const AppState now = after(state, {ChooseKinds{std::string(preset.key)}});
             const KindsView view = build_kinds_view(now);
-            if (!view.lacks.empty()) continue;
+            if (!view.missing_data.empty()) continue;
             INFO("preset.key ", preset.key, ", view.sentence ", view.sentence);
             CHECK_FALSE(view.sentence.empty());
             if (!kinds_look(now)

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 #include "app/workspaces/large/state.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
@@ -14,10 +14,10 @@ namespace {
 
 /// What a session keeps of the map.
 nlohmann::ordered_json large_to(MapLook look) {
-    auto kept = nlohmann::ordered_json::object();
-    JsonWriter writer(kept);
+    auto retained = nlohmann::ordered_json::object();
+    JsonWriter writer(retained);
     describe(writer, look);
-    return kept;
+    return retained;
 }
 
 using Of = large::Search::Of;
@@ -180,10 +180,10 @@ TEST_CASE("the same actions give the same state whatever room the window has") {
             CHECK(session_to_json(state) == session_to_json(reference));
         }
     }
-    const MapCanvas room{640.0, 480.0, 1.25};
-    reference = with_map_input(after(std::move(reference), {SetMapCanvas{room}}));
+    const MapCanvas space{640.0, 480.0, 1.25};
+    reference = with_map_input(after(std::move(reference), {SetMapCanvas{space}}));
     for (AppState& state : states) {
-        state = with_map_input(after(std::move(state), {SetMapCanvas{room}}));
+        state = with_map_input(after(std::move(state), {SetMapCanvas{space}}));
         CHECK(shown_camera(map_look(state)) == shown_camera(map_look(reference)));
         CHECK(requested_map(state)->view == requested_map(reference)->view);
     }
@@ -201,9 +201,9 @@ TEST_CASE("an answer to what is no longer wanted is dropped") {
     CHECK_FALSE(map_look(after(state, {MapReady{input, other_head}})).snapshot);
     auto ended = std::make_shared<large::MapSnapshot>(*snapshot);
     ended->fault = "no memory";
-    const AppState told = after(state, {MapReady{input, ended}});
-    CHECK(map_look(told).fault == "no memory");
-    CHECK(told.message.severity == Severity::error);
+    const AppState reported = after(state, {MapReady{input, ended}});
+    CHECK(map_look(reported).fault == "no memory");
+    CHECK(reported.message.severity == Severity::error);
     const auto cell = std::make_shared<const MapCell>();
     CHECK(map_look(after(state, {MapCellReady{input, cell}})).inspected == cell);
     CHECK_FALSE(map_look(after(state, {MapCellReady{another, cell}})).inspected);
@@ -224,7 +224,7 @@ TEST_CASE("what cannot be opened leaves the map as it is") {
     const AppState refused =
         after(state, {OpenFile{"other.npz"},
                       DocumentReady{"other.npz", "other.npz: there is no such file", nullptr}});
-    CHECK(refused.message.words == "other.npz: there is no such file.");
+    CHECK(refused.message.text == "other.npz: there is no such file.");
     CHECK(refused.message.severity == Severity::error);
     CHECK_FALSE(requested_document(refused));
     CHECK(refused.shared_document() == state.shared_document());

@@ -123,7 +123,7 @@ TEST_CASE("going to a cell shows it large and selects it; a cell that is not the
     CHECK(cell_at(map_look(gone), 500.0, 400.0) == large::Cell{1000, 3});
     const AppState refused = after(state, {GoToCell{{1024, 0}}});
     CHECK_FALSE(map_look(refused).selected);
-    CHECK(has(refused.message.words, "1,024 × 1,024"));
+    CHECK(has(refused.message.text, "1,024 × 1,024"));
     CHECK(refused.message.severity == Severity::warning);
     CHECK(map_look(refused).camera == map_look(state).camera);
     CHECK(map_look(refused).fitted);

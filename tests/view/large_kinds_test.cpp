@@ -2,7 +2,7 @@
 // ALiBi, sinks. The numbers of each step are worked out here in double.
 
 #include "app/common/map/inspector.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 
@@ -270,12 +270,12 @@ TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {
     CHECK(view.inspector.title == "biased score[50 → 47]");
     const double biased = map_look(state).inspected->arithmetic.biased;
     CHECK(view.inspector.value == number(biased));
-    CHECK(has(view.hover_words, view.legend.title + " = " + number(biased)));
+    CHECK(has(view.hover_text, view.legend.title + " = " + number(biased)));
     CHECK(middle_figure(view).text == cell_number(biased, 2));
     CHECK(view.picture_tip ==
           "a = softmax of B over the keys, or the biased score B = 2.00·tanh(S ÷ 2.00) − slope·|p "
           "− j|, S = q′·k′ ÷ √d_k, one texel their mean.  Key: W");
-    CHECK(score_words(spec, 4) ==
+    CHECK(score_description(spec, 4) ==
           "mean biased score of 4 × 4 cells, B = 2.00·tanh(S ÷ 2.00) − slope·|p − j|");
     CHECK_FALSE(find_commands(mapped(state_of_kind(spec)), "Show the biased scores").empty());
 }
@@ -302,8 +302,8 @@ TEST_CASE("what is not finite is named of the operands that are multiplied") {
     found.q = {1, 0, large::Cell{3, 2}, std::nanf("")};
     AttentionSpec spec;
     spec.score = Score::general;
-    CHECK(not_finite_words(found, spec)[0] == "Q′ holds 1 NaN: the first is Q′[3, 2] = NaN.");
-    CHECK(not_finite_words(found, {})[0] == "Q holds 1 NaN: the first is Q[3, 2] = NaN.");
+    CHECK(not_finite_text(found, spec)[0] == "Q′ holds 1 NaN: the first is Q′[3, 2] = NaN.");
+    CHECK(not_finite_text(found, {})[0] == "Q holds 1 NaN: the first is Q[3, 2] = NaN.");
 }
 
 TEST_CASE("scores that are no dot products have no map, and the sentence says what shows them") {

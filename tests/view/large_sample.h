@@ -36,7 +36,7 @@ inline std::shared_ptr<const Document> planted_document(const large::PlantedSpec
 /// An opener of generated matrices alone.
 inline Result<Opened> open_planted(const OpenRequest& request, const RunControl&) {
     const auto* spec = std::get_if<large::PlantedSpec>(&request.what);
-    if (!spec) return failed(words_of(request) + " cannot be opened here");
+    if (!spec) return failed(description_of(request) + " cannot be opened here");
     return Opened{planted_document(*spec), nullptr, {}};
 }
 
@@ -66,7 +66,7 @@ inline AppState idle_state(AppState state, const Actions& actions = {}) {
     const MapRequest request = requested_map(state).value();
     large::WeightMap map(request.input, {}, [] {});
     map.want(request.view);
-    map.settle();
+    map.wait_until_idle();
     return after(std::move(state), {MapReady{request.input, map.snapshot()}});
 }
 

@@ -4,7 +4,7 @@
 
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 
@@ -106,7 +106,7 @@ TEST_CASE("the legend names the pooling, the range and the mask; words and numbe
     CHECK(duration(125.0) == "2 min 5 s");
     CHECK(duration(780.0) == "13 min");
     CHECK(duration(4800.0) == "1 h 20 min");
-    CHECK(bytes_words(64.0 * (1 << 20)) == "64 MiB");
+    CHECK(bytes_text(64.0 * (1 << 20)) == "64 MiB");
     std::set<std::string> tokens;
     for (std::uint32_t id = 0; id < 20000; ++id) tokens.insert(token_word(id));
     CHECK(tokens.size() == 20000);
@@ -138,7 +138,7 @@ TEST_CASE("before the matrix is there the view says what is being done") {
 TEST_CASE("a generated matrix that is opened is shown here, and asked for by its size and seed") {
     const AppState opening = after(initial_state(), {OpenPlanted{{.tokens = 1024, .seed = 7}}});
     CHECK(opening.workspace == "step");
-    CHECK(has(opening.message.words, "1024 tokens, seed 7"));
+    CHECK(has(opening.message.text, "1024 tokens, seed 7"));
     const AppState state = opened_state({.tokens = 1024, .seed = 7});
     CHECK(state.workspace == "large");
     CHECK_FALSE(requested_document(state));
@@ -171,15 +171,15 @@ TEST_CASE("a settled view is covered by tiles, and exact; what is kept is said w
     CHECK(view.minimap.picture);
     CHECK(view.figures.empty());
     CHECK(view.row_profile);
-    CHECK(has(view.pass.words, "exact overview"));
+    CHECK(has(view.pass.text, "exact overview"));
     CHECK(view.pass.fraction == 1.0);
     CHECK_FALSE(view.top.empty());
-    const std::string words =
+    const std::string text =
         build_large_view(idle_state(planted_state({.tokens = 4096}))).bottom_line;
-    CAPTURE(words);
-    CHECK(words.starts_with("kept: "));
-    CHECK(has(words, " of 64 MiB; "));
-    CHECK(has(words, "in place of 16,777,216 float32 weights"));
+    CAPTURE(text);
+    CHECK(text.starts_with("kept: "));
+    CHECK(has(text, " of 64 MiB; "));
+    CHECK(has(text, "in place of 16,777,216 float32 weights"));
     CHECK(build_large_view(idle_state(planted_state({.tokens = 256}))).bottom_line.empty());
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     LargeView view = build_large_view(state);
     REQUIRE_FALSE(view.figures.empty());
     CHECK(view.marks.size() == 1);
-    CHECK(view.zoom_words == "1 cell = 48 px");
+    CHECK(view.zoom_text == "1 cell = 48 px");
     CHECK(has(view.inspector.hint, "Computing"));
     const large::Cell needle = *map_look(state).selected;
     const auto answer = *run(*requested_map_cell(state), {}).as<MapCellReady>();
@@ -207,7 +207,7 @@ TEST_CASE("close by, cells have their numbers, and the selected one its whole ar
     CHECK(has(view.inspector.as_python, "print(np.exp(q @ k * 0.125 - logsumexp))"));
     CHECK(has(view.inspector.as_latex, "\\exp("));
     CHECK(has(view.inspector.as_text, "S - L"));
-    CHECK(has(view.hover_words, "query "));
+    CHECK(has(view.hover_text, "query "));
     // what stands in the cell is what the arithmetic gives
     CHECK(middle_figure(view).text == short_weight(cell->arithmetic.weight));
     const AppState copied = after(state, {CopyArithmetic{CopyAs::python}});
@@ -222,7 +222,7 @@ TEST_CASE("a masked cell says so and has no number") {
     const LargeView view = build_large_view(state);
     CHECK(view.inspector.value == "0.00");
     CHECK(has(view.inspector.lines.back().pieces[0].text, "The mask forbids this pair"));
-    CHECK(has(view.hover_words, "masked"));
+    CHECK(has(view.hover_text, "masked"));
     CHECK(view.legend.masked == "masked");
 }
 

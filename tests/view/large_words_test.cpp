@@ -5,7 +5,7 @@
 
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 
@@ -173,9 +173,9 @@ TEST_CASE("tokens of a document label both rulers and the words of the pointer")
     CHECK(rows.contains("10 t10"));
     CHECK(columns.contains(shown_token(" gold")));
     CHECK(columns.contains("t10"));
-    CHECK(has(view.hover_words, "query 10 “t10” → key 3 “" + shown_token(" gold") + "”"));
+    CHECK(has(view.hover_text, "query 10 “t10” → key 3 “" + shown_token(" gold") + "”"));
     for (const RulerMark& mark : view.column_ruler)
-        if (!mark.chosen) CHECK(mark.room == doctest::Approx(48.0));
+        if (!mark.chosen) CHECK(mark.space == doctest::Approx(48.0));
     state = idle_state(std::move(state), {SetMapCamera{{500.0, 500.0, 1.0 / 4.0}}});
     CHECK_FALSE(labels(build_large_view(state).row_ruler).contains("t500"));
 }
@@ -194,7 +194,7 @@ TEST_CASE("the picture of scores: which scores, a diverging legend about zero, t
     CHECK(view.legend.ticks[0].label == "−" + view.legend.ticks[2].label);
     CHECK(view.legend.masked == "masked");
     const large::CellArithmetic& cell = map_look(state).inspected->arithmetic;
-    CHECK(has(view.hover_words, "S = q·k ÷ √d_k = " + number(cell.scaled)));
+    CHECK(has(view.hover_text, "S = q·k ÷ √d_k = " + number(cell.scaled)));
     CHECK(middle_figure(view).text == cell_number(cell.scaled, 2));
     CHECK(view.inspector.title == "scaled score[300 → 297]");
     CHECK(view.inspector.value == number(cell.scaled));
@@ -266,7 +266,7 @@ TEST_CASE("the list of strongest cells says which of its two choices are on") {
     CHECK(build_large_view(state).top_title == "Strongest cells in view");
     CHECK(build_large_view(state).top.front().cell.column == 0);  // the sink
     state = idle_state(std::move(state), {SetTopCells{{.skip_first_key = true}}});
-    CHECK(state.message.words == "Strongest cells in view without key 0.");
+    CHECK(state.message.text == "Strongest cells in view without key 0.");
     CHECK(build_large_view(state).top_title == "Strongest cells in view without key 0");
     for (const StrongCell& each : build_large_view(state).top) CHECK(each.cell.column != 0);
     state = idle_state(std::move(state), {SetTopCells{{true, true}}});

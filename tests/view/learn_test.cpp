@@ -1,8 +1,8 @@
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
-#include "app/workspaces/learn/words.h"
 #include "core/cast.h"
 #include "tests/view/view_test.h"
 
@@ -211,11 +211,11 @@ TEST_CASE("learn: a longer gradient of W_Q without the division is explained whe
         return std::sqrt(squares);
     };
     const bool longer = norm(1) > 1.05 * norm(0);
-    bool said = false;
+    bool stated = false;
     for (const std::string& note : learn_notes(state))
-        said |= has(note, significant(norm(1), 3) + " against " + significant(norm(0), 3));
+        stated |= has(note, significant(norm(1), 3) + " against " + significant(norm(0), 3));
     CHECK(longer);
-    CHECK(said);
+    CHECK(stated);
     for (const std::string& note :
          learn_notes(small_learn_state({SetLearnDifference{"seed"}, TrainTo{2}})))
         CHECK_FALSE(has(note, "is longer"));
@@ -234,7 +234,7 @@ TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change
     CHECK(learn_controls(state).b.d_k == 64);
     const LearnControls now = learn_controls(state);
     view::apply(state, SetLearnField{"b", "layers", "1"});
-    CHECK(has(state.message.words, "B differs in d_k alone"));
+    CHECK(has(state.message.text, "B differs in d_k alone"));
     CHECK(acted(state, {SetLearnField{"a", "d_k", "100000"}}).message.severity == Severity::error);
     acted(state, {SetLearnField{"a", "colour", "1"}, SetLearnField{"a", "d_k", "\"wide\""}});
     CHECK(learn_controls(acted(state, {SetLearnDifference{"task"}})) == now);
@@ -254,7 +254,7 @@ TEST_CASE("learn: every experiment and every difference can be trained") {
             const auto other = with_difference(controls.a, field);
             REQUIRE(other);
             CHECK(other->a != other->b);
-            CHECK(learn_run_words(*other, 0) != learn_run_words(*other, 1));
+            CHECK(learn_run_text(*other, 0) != learn_run_text(*other, 1));
         }
     }
 }

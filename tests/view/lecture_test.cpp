@@ -38,7 +38,7 @@ TEST_CASE("lecture: every screen opens from any other, in the order of time, wit
             CHECK(screen.line.size() <= 130);
             CHECK(screen.question.ends_with('?'));
             CHECK_FALSE(screen.seen.empty());
-            CHECK(shown_workspace(state).lacks(state).empty());
+            CHECK(shown_workspace(state).missing_data(state).empty());
             CHECK(screen.minute < lecture.minutes);
         }
     }
@@ -67,7 +67,7 @@ TEST_CASE("lecture: the one of 90 minutes has 14 screens or more, from computing
 
 TEST_CASE("lecture: PgDn and PgUp go on and back wherever it is, then are a workspace's again") {
     AppState state = after(initial_state(), {StartLecture{""}});
-    CHECK(state.message.words.starts_with(shown_screen(state)->line.substr(0, 10)));
+    CHECK(state.message.text.starts_with(shown_screen(state)->line.substr(0, 10)));
     for (Index n = 1; n < std::ssize(find_lecture("")->screens); ++n) {
         state = pressed(state, plain(Key::page_down));
         CHECK(lecture_look(state).screen == n);
@@ -93,7 +93,7 @@ TEST_CASE("lecture: it is put away and resumed, also by a session; undo goes bac
     AppState typed = after(initial_state(), {SetSentence{"a b c"}, StartLecture{"attention"}});
     while (typed.now > 0 && typed.document().sentence != "a b c") acted(typed, {Undo{}});
     CHECK(typed.document().sentence == "a b c");
-    CHECK(has(after(state, {EndLecture{}, StartLecture{"attic"}}).message.words,
+    CHECK(has(after(state, {EndLecture{}, StartLecture{"attic"}}).message.text,
               "no lecture 'attic'"));
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("points stay in the plane, names readable; a drag of the query is one 
     CHECK(lookup_controls(state).pairs[0].key == "Spain");
     CHECK(lookup_controls(state).pairs[0].value == "Paris");
     state = after(std::move(state), {RemoveLookupPair{7}});
-    CHECK(state.message.words == "There is no pair 7: they are 0 to 4.");
+    CHECK(state.message.text == "There is no pair 7: they are 0 to 4.");
     CHECK(acted(state, {SetLookupTemperature{0.0}}).message.severity == Severity::error);
     CHECK(lookup_controls(state).temperature == 1.0);
     for (std::size_t n = lookup_controls(state).pairs.size(); n <= kMostLookupPairs; ++n) {
@@ -73,7 +73,7 @@ TEST_CASE("points stay in the plane, names readable; a drag of the query is one 
         }
         apply(state, AddLookupPair{x, y});
     }
-    CHECK(state.message.words == "A memory has at most 12 pairs.");
+    CHECK(state.message.text == "A memory has at most 12 pairs.");
     CHECK(lookup_controls(state).pairs.size() == kMostLookupPairs);
     CHECK(lookup_controls(state).pairs[5].key == "key 5");
     for (int n = 0; n < 20; ++n) apply(state, RemoveLookupPair{0});
@@ -148,7 +148,7 @@ TEST_CASE("the sinusoidal waves in the document's order are the document's own X
 TEST_CASE("an order of tokens is changed, and one of another length is that of the document") {
     AppState state = on_page(LookupPage::permutation, {MoveToken{0, 2}});
     CHECK(token_order(state) == std::vector<Index>{1, 2, 0, 3});
-    CHECK(acted(state, {MoveToken{9, 0}}).message.words == "There is no token 9: they are 0 to 3.");
+    CHECK(acted(state, {MoveToken{9, 0}}).message.text == "There is no token 9: they are 0 to 3.");
     state = after(std::move(state), {OrderTokens{TokenOrder::sorted}});
     CHECK(std::ranges::is_permutation(token_order(state), std::vector<Index>{0, 1, 2, 3}));
     state = after(std::move(state), {ShuffleTokens{2}});
@@ -178,7 +178,7 @@ TEST_CASE("similarity says what merging W_Q and W_K would cost, and when they ca
 TEST_CASE("similarity names what is not symmetric and where dot product and cosine disagree") {
     const AppState state = on_page(LookupPage::similarity);
     const SimilarityView view = build_similarity_view(state);
-    REQUIRE(view.body.lacks.empty());
+    REQUIRE(view.body.missing_data.empty());
     CHECK(view.body.grids.size() == 1);
     const SimilarityResult& result = *lookup_look(state).similarity;
     const Tensor& scores = (*state.trace)[Stage::scores];
@@ -206,7 +206,7 @@ TEST_CASE("similarity names what is not symmetric and where dot product and cosi
 TEST_CASE("alignment of two sentences has the best key of every query") {
     const AppState state = on_page(LookupPage::alignment, {LoadPreset{"cross-attention"}});
     const AlignmentView view = build_alignment_view(state);
-    REQUIRE(view.body.lacks.empty());
+    REQUIRE(view.body.missing_data.empty());
     const auto dot = lookup_look(state).similarity->dot.matrix(0, 0);
     REQUIRE(std::ssize(view.rows) == dot.rows);
     CHECK(std::ssize(view.keys) == dot.columns);
@@ -221,8 +221,9 @@ TEST_CASE("an empty document is said on the pages that need one, and the others 
          {LookupPage::similarity, LookupPage::alignment, LookupPage::permutation}) {
         const AppState state = on_page(page, {LoadPreset{"empty"}});
         const LookupView view = build_lookup_view(state);
-        const std::string all =
-            view.similarity.body.lacks + view.alignment.body.lacks + view.permutation.body.lacks;
+        const std::string all = view.similarity.body.missing_data +
+                                view.alignment.body.missing_data +
+                                view.permutation.body.missing_data;
         CAPTURE(static_cast<int>(page));
         REQUIRE(state.document().size.tk == 0);
         CHECK(has(all, "type one in Step (1 S)"));
@@ -246,7 +247,7 @@ TEST_CASE("capacity is requested once for its settings and says what it found") 
     CHECK(lookup_controls(state).width == 512);
     state = after(std::move(state), {SetCapacityWidth{100}});  // none of the widths that are drawn
     CHECK(lookup_controls(state).width == 128);
-    CHECK(state.message.words == "d_k = 128.");
+    CHECK(state.message.text == "d_k = 128.");
     state = after(std::move(state), {SetCapacityWidth{512}});
     CHECK(lookup_controls(acted(state, {SetCapacityWidth{1024}})).width == 512);
     CHECK(lookup_inspector(state).title == "16 pairs, d_k = 512");

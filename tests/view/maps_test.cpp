@@ -47,7 +47,7 @@ TEST_CASE("a texel of 4 × 4 cells has their largest number by size; NaN is neve
     CHECK(view.legend.nan == "1 NaN");
     CHECK(view.flawed);
     const AppState over = after(state, {HoverMapCell{large::Cell{3, 3}}});
-    CHECK(cells_view(over, cells, {{3, 3}}).hover_words ==
+    CHECK(cells_view(over, cells, {{3, 3}}).hover_text ==
           "query 3 → key 3: number " + number(-2.0));
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("what is painted is the document's mask; a drag is one step of undo, a
     CHECK(drawn(state) == "1111/1101/1111/1111");
     CHECK((*state.trace)[Stage::masked](0, 0, 1, 2) == -HUGE_VALF);
     CHECK((*state.trace)[Stage::weights](0, 0, 1, 2) == 0.0F);
-    CHECK(state.history.back().words == "Painted: cat → sat forbidden");
+    CHECK(state.history.back().text == "Painted: cat → sat forbidden");
     const AppState again = after(state, {one(1, 2, true)});
     CHECK(drawn(again) == "1111/1111/1111/1111");
     CHECK_FALSE(again.document().spec.mask.any());
@@ -46,7 +46,7 @@ TEST_CASE("what is painted is the document's mask; a drag is one step of undo, a
                          PaintMask{3, 3, 3, 1, PaintShape::line, false}, EndGesture{}});
     CHECK(drawn(state) == "0111/1011/1101/1000");
     CHECK(state.history.size() == 2);
-    CHECK(state.history.back().words == "Painted: 6 pairs forbidden");
+    CHECK(state.history.back().text == "Painted: 6 pairs forbidden");
     CHECK(drawn(after(state, {Undo{}})) == "1111/1111/1111/1111");
     CHECK(drawn(after(state, {Undo{}, Redo{}})) == drawn(state));
     CHECK(after(state, {BeginGesture{}, one(0, 1), EndGesture{}}).history.size() == 3);
@@ -76,7 +76,7 @@ TEST_CASE("paint cannot allow what a rule forbids; rules become paint, which is 
     AppState state = masks_state({SetCausalMask{CausalChoice::top_left}, one(0, 2, true)});
     CHECK(drawn(state) == "1000/1100/1110/1111");
     CHECK(state.history.size() == 2);
-    CHECK(state.message.words ==
+    CHECK(state.message.text ==
           "The → sat stays forbidden by the causal rule, j = 2 > i = 0: paint cannot allow it, B "
           "turns the rules into paint.");
     const AppState ruled =
@@ -89,7 +89,7 @@ TEST_CASE("paint cannot allow what a rule forbids; rules become paint, which is 
     CHECK(after(painted, {Undo{}}).document().spec.mask.causal);
     state = masks_state({SetCausalMask{CausalChoice::top_left}, one(2, 0), ClearPaint{}});
     CHECK(drawn(state) == "1000/1100/1110/1111");
-    CHECK(after(state, {ClearPaint{}}).message.words == "Nothing is painted.");
+    CHECK(after(state, {ClearPaint{}}).message.text == "Nothing is painted.");
 }
 
 TEST_CASE("a session holds every rule and the paint, and a journal plays them again") {
@@ -201,7 +201,7 @@ TEST_CASE("the hovered pair tells every rule, the selected one its arithmetic, f
                                   SelectPair{3, 1, false}, HoverPair{Pair{0, 3}}});
     const MasksView view = build_masks_view(state);
     CHECK(view.hover_title == "The → down: forbidden");
-    CHECK(view.hover_words == "causal forbids: j = 3 > i = 0\nwindow forbids: |i − j| = 3 > 1");
+    CHECK(view.hover_text == "causal forbids: j = 3 > i = 0\nwindow forbids: |i − j| = 3 > 1");
     InspectorView inspector = shown_workspace(state).inspector(state);
     CHECK(inspector.title == "down → cat");
     CHECK(inspector.value == "forbidden");

@@ -54,34 +54,33 @@ TEST_CASE("a pair is allowed where every rule allows it, for any mask and shape"
 }
 
 TEST_CASE("each rule says its own arithmetic") {
-    const auto words = [](const Actions& actions, Pair pair) {
+    const auto text = [](const Actions& actions, Pair pair) {
         const auto verdicts = rule_verdicts(masks_state(actions), pair);
         REQUIRE(verdicts.size() == 1);
         return verdicts[0].name + (verdicts[0].allows ? " allows: " : " forbids: ") +
-               verdicts[0].words;
+               verdicts[0].text;
     };
-    CHECK(words({SetCausalMask{CausalChoice::top_left}}, {1, 3}) ==
-          "causal forbids: j = 3 > i = 1");
-    CHECK(words({SetCausalMask{CausalChoice::top_left}}, {1, 1}) == "causal allows: j = 1 ≤ i = 1");
-    CHECK(words({SetWindowSides{2, 2}}, {3, 0}) == "window forbids: |i − j| = 3 > 2");
-    CHECK(words({SetWindowSides{2, 2}}, {0, 2}) == "window allows: |i − j| = 2 ≤ 2");
-    CHECK(words({SetWindowSides{2, 1}}, {0, 2}) == "window forbids: j − i = 2 > 1");
-    CHECK(words({SetWindowSides{2, 1}}, {3, 0}) == "window forbids: i − j = 3 > 2");
-    CHECK(words({SetWindowSides{2, std::nullopt}}, {0, 3}) ==
+    CHECK(text({SetCausalMask{CausalChoice::top_left}}, {1, 3}) == "causal forbids: j = 3 > i = 1");
+    CHECK(text({SetCausalMask{CausalChoice::top_left}}, {1, 1}) == "causal allows: j = 1 ≤ i = 1");
+    CHECK(text({SetWindowSides{2, 2}}, {3, 0}) == "window forbids: |i − j| = 3 > 2");
+    CHECK(text({SetWindowSides{2, 2}}, {0, 2}) == "window allows: |i − j| = 2 ≤ 2");
+    CHECK(text({SetWindowSides{2, 1}}, {0, 2}) == "window forbids: j − i = 2 > 1");
+    CHECK(text({SetWindowSides{2, 1}}, {3, 0}) == "window forbids: i − j = 3 > 2");
+    CHECK(text({SetWindowSides{2, std::nullopt}}, {0, 3}) ==
           "window allows: no limit to the right");
-    CHECK(words({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {3, 0}) ==
+    CHECK(text({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {3, 0}) ==
           "window allows: the key is a global token: every query sees it");
-    CHECK(words({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {0, 3}) ==
+    CHECK(text({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {0, 3}) ==
           "window allows: the query is a global token: it sees every key");
-    CHECK(words({SetBlock{2}}, {1, 2}) ==
+    CHECK(text({SetBlock{2}}, {1, 2}) ==
           "block forbids: i is in block 0 ≠ j in block 1, of 2 each");
-    CHECK(words({SetQueryOffset{2}, SetBlock{2}}, {1, 3}) ==
+    CHECK(text({SetQueryOffset{2}, SetBlock{2}}, {1, 3}) ==
           "block allows: p is in block 1 = j in block 1, of 2 each, p = i + 2");
-    CHECK(words({SetQueryOffset{2}, SetBlock{2}}, {1, 1}) ==
+    CHECK(text({SetQueryOffset{2}, SetBlock{2}}, {1, 1}) ==
           "block forbids: p is in block 1 ≠ j in block 0, of 2 each, p = i + 2");
-    CHECK(words({SetPadding{3}}, {0, 3}) == "padding forbids: j = 3 ≥ 3 valid keys");
-    CHECK(words({kForbidOne}, {1, 2}) == "paint forbids: painted as forbidden");
-    CHECK(words({kForbidOne}, {1, 1}) == "paint allows: not painted as forbidden");
+    CHECK(text({SetPadding{3}}, {0, 3}) == "padding forbids: j = 3 ≥ 3 valid keys");
+    CHECK(text({kForbidOne}, {1, 2}) == "paint forbids: painted as forbidden");
+    CHECK(text({kForbidOne}, {1, 1}) == "paint allows: not painted as forbidden");
 }
 
 TEST_CASE("a causal mask of other numbers of queries and keys says where its diagonal starts") {
@@ -92,9 +91,9 @@ TEST_CASE("a causal mask of other numbers of queries and keys says where its dia
     const Index shift = size.tk - size.tq;
     const auto verdicts = rule_verdicts(state, {0, 0});
     const std::string number = std::to_string(std::abs(shift));
-    CHECK(verdicts[0].words == std::string("j = 0 ") + (0 <= shift ? "≤" : ">") + " i " +
-                                   (shift > 0 ? "+ " : "− ") + number + " = " +
-                                   std::to_string(shift));
+    CHECK(verdicts[0].text == std::string("j = 0 ") + (0 <= shift ? "≤" : ">") + " i " +
+                                  (shift > 0 ? "+ " : "− ") + number + " = " +
+                                  std::to_string(shift));
     CHECK(verdicts[0].allows == (shift >= 0));
 }
 
@@ -107,11 +106,11 @@ TEST_CASE("the switches count the pairs that each rule alone allows") {
     CHECK(switch_of(view, MaskSwitch::block).count == "alone 8 of 16");
     CHECK(switch_of(view, MaskSwitch::padding).count == "alone 12 of 16");
     CHECK(switch_of(view, MaskSwitch::paint).count == "alone 15 of 16");
-    CHECK(switch_of(view, MaskSwitch::causal).words == "query i sees keys 0 … i");
-    CHECK(switch_of(view, MaskSwitch::window).words == "query i sees keys i − 1 … i + 1");
-    CHECK(switch_of(view, MaskSwitch::padding).words ==
+    CHECK(switch_of(view, MaskSwitch::causal).text == "query i sees keys 0 … i");
+    CHECK(switch_of(view, MaskSwitch::window).text == "query i sees keys i − 1 … i + 1");
+    CHECK(switch_of(view, MaskSwitch::padding).text ==
           "keys 0 … 2 are valid, the last one is padding");
-    CHECK(switch_of(view, MaskSwitch::paint).words == "1 pair painted as forbidden");
+    CHECK(switch_of(view, MaskSwitch::paint).text == "1 pair painted as forbidden");
     for (const SwitchView& rule : view.switches) CHECK(rule.on == (rule.name != "global tokens"));
 }
 
@@ -140,7 +139,7 @@ TEST_CASE("the same reach on both sides is the window that Step sets; a block of
     CHECK(after(state, {Undo{}}).document().spec.mask.window == 1);
     state = masks_state({SetBlock{std::numeric_limits<Index>::max()}});
     CHECK(count_allowed(allowed_in(state)) == 16);
-    CHECK(switch_of(build_masks_view(state), MaskSwitch::block).words ==
+    CHECK(switch_of(build_masks_view(state), MaskSwitch::block).text ==
           "all tokens are in one block");
 }
 
@@ -160,7 +159,7 @@ TEST_CASE("a rule that cannot be is refused and changes nothing, of generated ma
           Action(SetPadding{257}), Action(SetWindowSides{-1, 2}), Action(SetGlobalTokens{-1})}) {
         const AppState state = after(map, {action});
         CHECK(state.message.severity == Severity::error);
-        CHECK(has(state.message.words, ": it must be "));
+        CHECK(has(state.message.text, ": it must be "));
         CHECK_FALSE(state.document().spec.mask.any());
         CHECK(state.history.size() == map.history.size());
     }
@@ -184,9 +183,9 @@ TEST_CASE("a session with a rule that cannot be is refused in a sentence") {
               std::tuple{"\"window_left\": 2", "\"window_left\": -2",
                          "has 'window_left' = -2: expected at least 0"}}) {
             const std::string text = replaced(session_to_json(state), from, to);
-            const std::string told = session_fault(text, {.open = open_planted});
-            CAPTURE(told);
-            CHECK(has(told, sentence));
+            const std::string reported = session_fault(text, {.open = open_planted});
+            CAPTURE(reported);
+            CHECK(has(reported, sentence));
         }
 }
 
@@ -233,10 +232,10 @@ TEST_CASE("the first line says what the numbers say") {
 }
 
 TEST_CASE("Masks shows what has cells, or what it lacks; its controls have the sizes") {
-    CHECK(masks_lacks(masks_state()).empty());
-    CHECK(has(masks_lacks(preset_state("empty")), "no sentence"));
+    CHECK(masks_missing_data(masks_state()).empty());
+    CHECK(has(masks_missing_data(preset_state("empty")), "no sentence"));
     for (const AppState& state : sample_states())
-        if (masks_lacks(state).empty()) {
+        if (masks_missing_data(state).empty()) {
             const MasksView view = build_masks_view(state);
             REQUIRE(view.grids.size() == 3);
             for (const GridView& grid : view.grids) {
@@ -283,7 +282,7 @@ TEST_CASE("the causal switch says where query 0 stands when it has an offset") {
         spec.query_offset = 2;
     });
     const SwitchView causal = switch_of(build_masks_view(state), MaskSwitch::causal);
-    CHECK(causal.words == "query i sees keys 0 … i + 2");
+    CHECK(causal.text == "query i sees keys 0 … i + 2");
     CHECK(causal.tip ==
           "top-left: query 0 stands at key 2, as its offset says. bottom-right: the last query "
           "stands at the last key (decoding), whatever the offset.");

@@ -20,8 +20,8 @@ MathBox laid_out(std::string_view tex, MathSize size = {kPx, 11.0F}) {
 }
 
 const MathWord& word(const MathBox& box, std::string_view text) {
-    const auto found = std::ranges::find(box.words, text, &MathWord::text);
-    REQUIRE_MESSAGE(found != box.words.end(), text);
+    const auto found = std::ranges::find(box.runs, text, &MathWord::text);
+    REQUIRE_MESSAGE(found != box.runs.end(), text);
     return *found;
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("variables slant, words and figures do not") {
     CHECK(word(box, "scores").font.face == Face::roman);
     CHECK(word(box, "2").font.face == Face::roman);
     CHECK(word(box, " or so").font.face == Face::sans);
-    for (const MathWord& one : box.words) CHECK(drop(one) == Approx(0.0));
+    for (const MathWord& one : box.runs) CHECK(drop(one) == Approx(0.0));
 }
 
 TEST_CASE("scripts are 0.72 as large, 0.22 em lower or 0.40 em higher, never too small") {
@@ -113,7 +113,7 @@ TEST_CASE("a sum's sign is 1.4 as large, on the axis, with its index in the midd
     const MathWord& sign = word(box, "Σ");
     CHECK(sign.font.px == Approx(1.4 * kPx));
     CHECK(drop(sign) - 0.67F * sign.font.em() / 2 == Approx(-0.25 * kEm));
-    const MathWord& index = box.words[1];
+    const MathWord& index = box.runs[1];
     CHECK(index.text == "j");
     CHECK(middle(index) == Approx(middle(sign)));
     CHECK(drop(index) > drop(sign) + 0.3F * kEm);
@@ -129,8 +129,7 @@ TEST_CASE("in a fraction the index of a sum stands beside its sign") {
 TEST_CASE("relations keep 0.28 em, operators 0.17 em, and a sign of a number none") {
     const auto gaps = [](std::string_view tex) {
         const MathBox box = laid_out(tex);
-        return std::pair{box.words[1].at.x - end(box.words[0]),
-                         box.words[2].at.x - end(box.words[1])};
+        return std::pair{box.runs[1].at.x - end(box.runs[0]), box.runs[2].at.x - end(box.runs[1])};
     };
     for (const auto& [tex, gap] : {std::pair{"a = b", 0.28}, std::pair{"a + b", 0.17}}) {
         CHECK(gaps(tex).first == Approx(gap * kEm));
@@ -158,14 +157,14 @@ TEST_CASE("a symbol stands for its matrix, an index for that of its base") {
     CHECK(word(box, "q").operand == OperandId(Stage::q));
     CHECK(word(box, "i").operand == OperandId(Stage::q));
     CHECK(word(box, "W").operand == OperandId(Param::w_q));
-    CHECK(box.words[4].text == "Q");
-    CHECK(box.words[4].operand == OperandId(Param::w_q));
+    CHECK(box.runs[4].text == "Q");
+    CHECK(box.runs[4].operand == OperandId(Param::w_q));
     CHECK_FALSE(word(box, "d").operand);
     CHECK_FALSE(word(box, "k").operand);
     CHECK_FALSE(word(box, "·").operand);
     CHECK(word(box, "v").operand == OperandId(Stage::x_kv));
     const auto named = [&](std::string_view text, Face face) {
-        return std::ranges::any_of(box.words, [&](const MathWord& one) {
+        return std::ranges::any_of(box.runs, [&](const MathWord& one) {
             return one.text == text && one.font.face == face && one.operand;
         });
     };
@@ -207,7 +206,7 @@ TEST_CASE("every formula of canvas and inspector is set, and reads without a bac
         CHECK_MESSAGE(box.has_value(), tex);
         if (box) CHECK(box->width > 0.0F);
         if (box)
-            for (const MathWord& one : box->words) CHECK(one.font.px >= 11.0F);
+            for (const MathWord& one : box->runs) CHECK(one.font.px >= 11.0F);
         CHECK_MESSAGE(plain.find_first_of("\\{}") == plain.npos, plain);
     };
     for (AppState state : sample_states())
@@ -231,10 +230,11 @@ TEST_CASE("every formula of canvas and inspector is set, and reads without a bac
 TEST_CASE("a symbol under the pointer lights its matrix, and no other") {
     AppState state = after(initial_state(), {GoToStage{Stage::scores}, HoverOperand{Stage::k}});
     const StepView view = build_step_view(state);
-    CHECK(view.lit == OperandId(Stage::k));
+    CHECK(view.highlighted == OperandId(Stage::k));
     bool found = false;
-    const auto all = [](const GridView& grid, bool lit) {
-        return !grid.lit.empty() && std::ranges::count(grid.lit, lit) == std::ssize(grid.lit);
+    const auto all = [](const GridView& grid, bool highlighted) {
+        return !grid.highlighted.empty() &&
+               std::ranges::count(grid.highlighted, highlighted) == std::ssize(grid.highlighted);
     };
     for (const GridView& grid : view.operands) {
         const bool is_k = grid.id == OperandId(Stage::k);
@@ -243,8 +243,8 @@ TEST_CASE("a symbol under the pointer lights its matrix, and no other") {
     }
     CHECK(found);
     CHECK(all(view.result, false));
-    CHECK_FALSE(build_step_view(after(state, {HoverOperand{}})).lit);
-    CHECK_FALSE(build_step_view(after(state, {StepBy{1}})).lit);
+    CHECK_FALSE(build_step_view(after(state, {HoverOperand{}})).highlighted);
+    CHECK_FALSE(build_step_view(after(state, {StepBy{1}})).highlighted);
     // one that is not on the canvas lights nothing
     CHECK(all(build_step_view(after(state, {HoverOperand{Param::w_o}})).result, false) == false);
 }

@@ -58,7 +58,7 @@ TEST_CASE("a text that is typed is read when the answer comes, and the screen wa
     CHECK_FALSE(requested_document(state));
     CHECK((*state.trace)[Stage::weights].shape().t == 3);
     CHECK(state.history.size() == opened.history.size() + 1);
-    CHECK(state.message.words ==
+    CHECK(state.message.text ==
           "“the cat sat”: 3 tokens; the model's cosine similarity to “the cat sat down”: 0.250.");
     CHECK(build_step_view(state).read_out ==
           "The model's cosine similarity to “the cat sat down”: 0.250.");
@@ -115,7 +115,7 @@ TEST_CASE("numbers that were edited, and a painted mask, are dropped with a word
     state = played(state, {TypeText{"the cat ran home"}, kAnswer});
     CHECK(state.document().edits.empty());
     CHECK(state.document().inputs->x(0, 0, 0, 0) != 3.0F);
-    CHECK(state.message.words.ends_with("dropped, as made for the text before: 1 edited number."));
+    CHECK(state.message.text.ends_with("dropped, as made for the text before: 1 edited number."));
     CHECK(after(state, {Undo{}}).document().edits.size() == 1);
 }
 
@@ -124,15 +124,14 @@ TEST_CASE("an empty text, or one that cannot be read, leaves the last good resul
     const AppState blank = after(opened, {TypeText{"the"}, TypeText{"  "}});
     CHECK_FALSE(requested_document(blank));
     CHECK(text(blank) == "the cat sat down");
-    CHECK(blank.message.words ==
-          "The text is empty: what is shown is still of “the cat sat down”.");
+    CHECK(blank.message.text == "The text is empty: what is shown is still of “the cat sat down”.");
     CHECK(blank.message.severity == Severity::warning);
     const AppState failed =
         played(opened, {TypeText{"a text that is longer than this model can read"}, kAnswer});
     CHECK(text(failed) == "the cat sat down");
     CHECK(failed.history.size() == opened.history.size());
     CHECK(
-        failed.message.words ==
+        failed.message.text ==
         "The text has 9 tokens; this model takes 8; what is shown is still of “the cat sat down”.");
     // the text that is there already asks for nothing
     CHECK_FALSE(requested_document(after(opened, {TypeText{"x"}, TypeText{"the cat sat down"}})));

@@ -1,7 +1,7 @@
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/text.h"
 #include "app/workspaces/numerics/view.h"
-#include "app/workspaces/numerics/words.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 
@@ -29,10 +29,10 @@ std::string text_of(const Line& line) {
     return text;
 }
 
-bool says(const InspectorView& view, const std::string& words) {
+bool contains(const InspectorView& view, const std::string& text) {
     for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
         for (const Line& line : *lines)
-            if (has(text_of(line), words)) return true;
+            if (has(text_of(line), text)) return true;
     return false;
 }
 
@@ -61,25 +61,25 @@ TEST_CASE("the sentence names the format that breaks and what repairs it, true o
 }
 
 TEST_CASE("0, a weight that is shown as 0, and NaN differ; a bound is rounded up") {
-    CHECK(weight_words(0.0) == "0");
-    CHECK(weight_words(1e-7) == "< 0.1 %");
-    CHECK(weight_words(0.0005) == "0.1 %");
-    CHECK(weight_words(0.866) == "86.6 %");
-    CHECK(weight_words(std::nan("")) == "NaN");
-    CHECK(ulp_words(0.0) == "0 ulp");
-    CHECK(ulp_words(0.51) == "0.6 ulp");
-    CHECK(ulp_words(0.5) == "0.5 ulp");
-    CHECK(ulp_words(56.2) == "57 ulp");
-    CHECK(ulp_words(12345.5) == "12,346 ulp");
-    CHECK(ulp_words(4.512e15) == "4.6·10¹⁵ ulp");
-    CHECK(ulp_words(kNaN) == "NaN");
+    CHECK(weight_text(0.0) == "0");
+    CHECK(weight_text(1e-7) == "< 0.1 %");
+    CHECK(weight_text(0.0005) == "0.1 %");
+    CHECK(weight_text(0.866) == "86.6 %");
+    CHECK(weight_text(std::nan("")) == "NaN");
+    CHECK(ulp_text(0.0) == "0 ulp");
+    CHECK(ulp_text(0.51) == "0.6 ulp");
+    CHECK(ulp_text(0.5) == "0.5 ulp");
+    CHECK(ulp_text(56.2) == "57 ulp");
+    CHECK(ulp_text(12345.5) == "12,346 ulp");
+    CHECK(ulp_text(4.512e15) == "4.6·10¹⁵ ulp");
+    CHECK(ulp_text(kNaN) == "NaN");
 }
 
 TEST_CASE("the matrix: twelve verdicts at gain 16 of the teaching row") {
     const NumericsView view = build_numerics_view(numerics_state());
     const auto& naive = cell(view, SoftmaxAlgorithm::naive, FloatFormat::fp16);
     CHECK(naive.verdict == NumericsVerdict::broken);
-    CHECK(naive.words == "NaN");
+    CHECK(naive.text == "NaN");
     CHECK(naive.cause == "exp 48 > 65504 at key 1");
     CHECK(naive.broken_key == 1);
     CHECK(naive.selected == 1);
@@ -124,29 +124,29 @@ TEST_CASE("the inspector writes every step, where it broke, what is off, and wha
     const InspectorView view = numerics_inspector(numerics_state());
     CHECK(view.title == "naive softmax in fp16, key 1");
     CHECK(view.value == "NaN");
-    CHECK(says(view, "s = gain · x: 16 · 3 = 48"));
-    CHECK(says(view, "e: exp 48 = 7.016736·10²⁰ → ∞  ← beyond 65504: ∞"));
-    CHECK(says(view, "a: ∞ / ∞ = NaN  ← ∞/∞ is undefined: NaN"));
+    CHECK(contains(view, "s = gain · x: 16 · 3 = 48"));
+    CHECK(contains(view, "e: exp 48 = 7.016736·10²⁰ → ∞  ← beyond 65504: ∞"));
+    CHECK(contains(view, "a: ∞ / ∞ = NaN  ← ∞/∞ is undefined: NaN"));
     REQUIRE(view.table);
     CHECK(view.table->rows.size() == 6);
     CHECK(view.table->rows[1].chosen);
     const InspectorView right = numerics_inspector(
         numerics_state({SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::fp16, 2}}));
-    CHECK(says(right, "m = max s: 48"));
-    CHECK(says(right, "s − m: 46 − 48 = −2"));
-    CHECK(says(right, "e: exp (−2) = 0.1353353 → 0.13538"));
-    CHECK(says(right, "exact: 0.117"));
-    CHECK(says(right, "1 ulp: 6.1·10⁻⁵"));
+    CHECK(contains(right, "m = max s: 48"));
+    CHECK(contains(right, "s − m: 46 − 48 = −2"));
+    CHECK(contains(right, "e: exp (−2) = 0.1353353 → 0.13538"));
+    CHECK(contains(right, "exact: 0.117"));
+    CHECK(contains(right, "1 ulp: 6.1·10⁻⁵"));
     CHECK(has(right.as_python, "np.float16"));
     CHECK(has(right.as_text, "s − m: 46 − 48 = −2"));
     const InspectorView lse = numerics_inspector(
         numerics_state({SelectNumericsCell{SoftmaxAlgorithm::log_sum_exp, FloatFormat::bf16, 0}}));
-    CHECK(says(lse, "lse: 48 + 0.1387"));
+    CHECK(contains(lse, "lse: 48 + 0.1387"));
     // 1.1 · 16 = 17.6 is 17.625 in bf16: spacing 1/8
     const AppState state =
         numerics_state({SetNumericsLogits{{1.1, 1.0}},
                         SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::bf16, 1}});
-    CHECK(says(numerics_inspector(state), "of that, after s was rounded: 0."));
+    CHECK(contains(numerics_inspector(state), "of that, after s was rounded: 0."));
     const NumericsRuns runs = run_all({1.1, 1.0}, 16);
     CHECK(runs.of(SoftmaxAlgorithm::stable, FloatFormat::bf16).error.ulp > 2.0);
 }
@@ -156,7 +156,7 @@ TEST_CASE("gain, logits and row are undone, the cell is not; what is out of rang
         numerics_state({SetNumericsGain{64}, SetNumericsLogits{{1.0, 2.0}},
                         SelectNumericsCell{SoftmaxAlgorithm::stable, FloatFormat::fp64, 99}});
     CHECK(numerics_look(state).key == 1);
-    CHECK(state.message.words == "Logits 1, 2.");
+    CHECK(state.message.text == "Logits 1, 2.");
     CHECK(numerics_controls(acted(state, {Undo{}})).logits == teaching_logits());
     CHECK(numerics_controls(state).gain == 64);
     CHECK(numerics_controls(acted(state, {Undo{}})).gain == 16);
@@ -168,7 +168,7 @@ TEST_CASE("gain, logits and row are undone, the cell is not; what is out of rang
     const auto refused = [&](const Action& action) {
         const AppState tried = after(start, {action});
         CHECK(tried.now == start.now);
-        return tried.message.words;
+        return tried.message.text;
     };
     CHECK(refused(SetNumericsGain{0}) == "Gain = 0: it must be 1 to 65536.");
     CHECK(refused(SetNumericsGain{65537}) == "Gain = 65537: it must be 1 to 65536.");

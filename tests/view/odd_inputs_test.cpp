@@ -10,7 +10,7 @@ namespace {
 
 /// All that a state says, and the arithmetic of its inspector.
 std::string all_text_of(const AppState& state) {
-    std::string all = state.message.words + "\n" + shown_workspace(state).inspector(state).as_text;
+    std::string all = state.message.text + "\n" + shown_workspace(state).inspector(state).as_text;
     for (const std::string& text : ScreenTexts(state).texts) all += "\n" + text;
     return all;
 }
@@ -87,7 +87,7 @@ struct OddCase {
     const char* workspace;
     OddChange change;
     Actions actions;
-    const char* says;
+    const char* expected;
     const char* forbidden_text;
 };
 
@@ -155,9 +155,9 @@ TEST_CASE("what is said holds without a key, with a sink, and for factors of 0 a
         play(state, one.actions);
         answer_all(state);
         CAPTURE(one.name);
-        const std::string said = all_text_of(state);
-        CHECK_MESSAGE(has(said, one.says), said);
-        CHECK_FALSE(has(said, one.forbidden_text));
+        const std::string stated = all_text_of(state);
+        CHECK_MESSAGE(has(stated, one.expected), stated);
+        CHECK_FALSE(has(stated, one.forbidden_text));
     }
 }
 

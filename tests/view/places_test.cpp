@@ -7,7 +7,7 @@ TEST_CASE("something is selected at the start and every stage, so the inspector 
         for (const Stage stage : ribbon_stages(first.document())) {
             const AppState state = after(first, {GoToStage{stage}});
             CAPTURE(info(stage).key);
-            const bool there = step_lacks(state).empty();
+            const bool there = step_missing_data(state).empty();
             CHECK(state.selected.has_value() == there);
             CHECK(step_inspector(state).empty == !there);
             if (there) CHECK(has_cell(state, *state.selected));
@@ -61,7 +61,7 @@ TEST_CASE("a choice that a smaller document lacks is back; another document and 
     chosen =
         after(initial_state(), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 1}}});
     CHECK(after(chosen, {ClearSelection{}}).selected->row == 0);
-    CHECK(after(chosen, {ClearSelection{}}).message.words.empty());  // it spoke of another cell
+    CHECK(after(chosen, {ClearSelection{}}).message.text.empty());  // it spoke of another cell
     CHECK(after(chosen, {LoadPreset{"river-bank"}}).selected->row == 0);
     CHECK(after(chosen, {LoadPreset{"no such preset"}}).selected == chosen.selected);
 }
@@ -71,7 +71,7 @@ TEST_CASE("a cell that was edited shows old and new for a moment") {
     AppState state =
         after(initial_state(), {BeginCellEdit{cell}, DraftCell{"3"}, CommitCellEdit{}});
     REQUIRE(build_step_view(state).flash);
-    CHECK(build_step_view(state).flash->words == "1 → 3");
+    CHECK(build_step_view(state).flash->text == "1 → 3");
     CHECK(build_step_view(state).flash->cell == cell);
     CHECK(is_animating(state));
     CHECK(build_step_view(acted(state, {Tick{0.75}})).flash->left == doctest::Approx(0.5));

@@ -43,26 +43,26 @@ std::vector<PositionSettings> all_settings() {
 
 TEST_CASE("the sentence says what each kind does at the chosen distance") {
     const PositionScores scores = position_scores({});
-    const auto says = [&](PositionKind kind, Index distance) {
+    const auto sentence_of = [&](PositionKind kind, Index distance) {
         return positions_sentence(scores, kind, distance);
     };
-    CHECK(says(PositionKind::rotary, 0) ==
+    CHECK(sentence_of(PositionKind::rotary, 0) ==
           "RoPE rotates q and k: at distance 0 the score is 8 for every query, as without "
           "positions; it falls until distance 5.");
-    CHECK(says(PositionKind::rotary, 16) ==
+    CHECK(sentence_of(PositionKind::rotary, 16) ==
           "RoPE rotates q and k: at distance 16 the score is 6.02 for every query instead of 8; it "
           "falls until distance 5.");
     CHECK(
-        says(PositionKind::sinusoidal, 16) ==
+        sentence_of(PositionKind::sinusoidal, 16) ==
         "Sinusoidal vectors are added: they contribute 2.42 at distance 16 and 4 at distance 0 for "
         "every query; with the content the score is 10.3 to 12.3, depending on the query.");
-    CHECK(says(PositionKind::learned, 16) ==
+    CHECK(sentence_of(PositionKind::learned, 16) ==
           "Learned vectors are added, here before training: they contribute 0.0332 at distance 16 "
           "and 3.9 at distance 0 on average; with the content the score is 5.71 to 11.3, depending "
           "on the query.");
-    CHECK(says(PositionKind::alibi, 0) ==
+    CHECK(sentence_of(PositionKind::alibi, 0) ==
           "ALiBi subtracts nothing at distance 0: the score is 8 in every head.");
-    CHECK(says(PositionKind::alibi, 16) ==
+    CHECK(sentence_of(PositionKind::alibi, 16) ==
           "ALiBi subtracts 0.5 · 16 = 8 from the score of head 0: 0 instead of 8; over all 8 heads "
           "0 to 7.94.");
     CHECK(positions_note(scores) ==
@@ -131,16 +131,16 @@ TEST_CASE("what the sentence says holds for every setting") {
         const PositionScores scores = position_scores(settings);
         for (const PositionKind kind : kKinds)
             for (const Index distance : {Index{0}, Index{1}, settings.farthest}) {
-                const std::string words = positions_sentence(scores, kind, distance);
-                CHECK(words.ends_with("."));
-                CHECK_FALSE(has(words, "NaN"));
-                CHECK_FALSE(has(words, "−0 "));
+                const std::string text = positions_sentence(scores, kind, distance);
+                CHECK(text.ends_with("."));
+                CHECK_FALSE(has(text, "NaN"));
+                CHECK_FALSE(has(text, "−0 "));
                 if (kind == PositionKind::alibi)
-                    CHECK(has(words, "over all") == (settings.heads > 1 && distance > 0));
-                if (kind == PositionKind::rotary) CHECK(has(words, "for every query"));
+                    CHECK(has(text, "over all") == (settings.heads > 1 && distance > 0));
+                if (kind == PositionKind::rotary) CHECK(has(text, "for every query"));
                 if (kind == PositionKind::rotary && distance == 0)
-                    CHECK(has(words, "as without positions"));
-                if (kind == PositionKind::learned) CHECK(has(words, "depending on the query"));
+                    CHECK(has(text, "as without positions"));
+                if (kind == PositionKind::learned) CHECK(has(text, "depending on the query"));
             }
         const auto& line = scores[PositionKind::rotary].mean;
         const bool falls =
@@ -156,9 +156,9 @@ TEST_CASE("settings are one step of undo, named after what changed") {
     AppState state = positions_state();
     const std::size_t before = state.now;
     state = changed(state, [](PositionsControls& to) { to.settings.d_k = 128; });
-    CHECK(state.history[state.now].words == "d_k 128");
+    CHECK(state.history[state.now].text == "d_k 128");
     state = changed(state, [](PositionsControls& to) { to.kind = PositionKind::alibi; });
-    CHECK(state.history[state.now].words == "positions ALiBi");
+    CHECK(state.history[state.now].text == "positions ALiBi");
     CHECK(state.now == before + 2);
     CHECK(changed(state, [](PositionsControls&) {}).now == state.now);
     CHECK(positions_controls(acted(state, {Undo{}, Undo{}})) == PositionsControls{});
@@ -175,7 +175,7 @@ TEST_CASE("an odd d_k goes to the next, head and distance come back inside, the 
     CHECK(width(65) == 64);
     CHECK(width(2) == 2);
     CHECK(width(1) == 2);
-    CHECK(has(state.message.words, "2 to 256"));
+    CHECK(has(state.message.text, "2 to 256"));
     CHECK(state.message.severity == Severity::error);
     CHECK(width(std::numeric_limits<Index>::max()) == 2);
     CHECK(width(std::numeric_limits<Index>::min()) == 2);
@@ -290,7 +290,7 @@ TEST_CASE("the distance on a log axis begins at 1, where distance 0 has no value
             to.settings.farthest = farthest;
             to.log = true;
         });
-        CHECK(state.history[state.now].words != "");
+        CHECK(state.history[state.now].text != "");
         const PlotView plot = build_positions_view(state).hero;
         CHECK(plot.log_x);
         CHECK(plot.x_ticks.size() >= 2);

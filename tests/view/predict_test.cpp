@@ -23,9 +23,9 @@ TEST_CASE("predict: the inputs are shown, every computed stage is asked for firs
     CHECK_FALSE(build_predict_view(state));  // X is given
     for (const Stage stage : {Stage::q, Stage::scores, Stage::weights, Stage::output}) {
         REQUIRE(build_predict_view(acted(state, {GoToStage{stage}})));
-        CHECK(build_step_view(state).words.empty());
+        CHECK(build_step_view(state).text.empty());
         CHECK(shown_workspace(state).inspector(state).empty);
-        CHECK(state.message.words == "Guess a row of this stage before you look.");
+        CHECK(state.message.text == "Guess a row of this stage before you look.");
     }
     CHECK_FALSE(build_predict_view(after(state, {ShowGradients{true}})));
     CHECK_FALSE(build_predict_view(after(state, {SetPredicting{false}})));
@@ -68,7 +68,7 @@ TEST_CASE("predict: revealed, the difference is that of the row, by hand") {
     REQUIRE(view.revealed);
     for (std::size_t n = 0; n < 4; ++n) CHECK(view.truth[n] == static_cast<double>(row[n]));
     CHECK(view.total.starts_with("Total variation ½ Σ |guess − A| = 0.1"));
-    CHECK(state.message.words == view.total);
+    CHECK(state.message.text == view.total);
     apply(state, GuessEntry{0, 0.9});  // too late
     CHECK(build_predict_view(state)->guess[0] == doctest::Approx(row[0] + 0.1));
     apply(state, RevealGuess{});
@@ -144,11 +144,11 @@ TEST_CASE("predict: a session's guess of another row is over, a malformed one is
     const auto shorter = with("[0.5,0.25,0.25,0.25]", "[0.5,0.25]");
     REQUIRE(shorter);
     CHECK(build_predict_view(*shorter)->guess == std::vector<double>(4, 0.25));
-    const auto refused = [&](const char* from, const char* to, const char* words) {
+    const auto refused = [&](const char* from, const char* to, const char* description) {
         const auto read = with(from, to);
         REQUIRE_FALSE(read);
         CAPTURE(read.error().text());
-        CHECK(has(read.error().text(), words));
+        CHECK(has(read.error().text(), description));
     };
     refused("[0.5,", "[1.5,", "has the entry 1.5: expected a number from 0 to 1");
     refused("[0.5,", "[\"nan\",", "has the entry nan");

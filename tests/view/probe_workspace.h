@@ -20,7 +20,7 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
     .group = view::Group::check,
     .letter = view::Key::p,
     .shows_document = false,
-    .lacks = [](const view::AppState&) { return std::string(); },
+    .missing_data = [](const view::AppState&) { return std::string(); },
     .enter =
         [](view::AppState& state) {
             state.message = {"in the probe", {}};
@@ -30,9 +30,9 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
             list.push_back({"Probe deeper", "Probe", view::plain(view::Key::d), view::Redraw{}});
         },
     .escape = [](const view::AppState&) { return std::optional<view::Action>(view::Quit{}); },
-    .clear = [](view::AppState& state) { state.message.words = "cleared"; },
-    .settle = [](view::AppState&) {},
-    .forget = [](view::AppState&) {},
+    .clear = [](view::AppState& state) { state.message.text = "cleared"; },
+    .clamp_to_document = [](view::AppState&) {},
+    .clear_cache = [](view::AppState&) {},
     .has_side = [](const view::AppState&) { return false; },
     .inspector =
         [](const view::AppState&) {
@@ -50,7 +50,7 @@ inline constexpr view::WorkspaceInfo kProbeWorkspace{
         [](view::Fields& fields, view::AppState& state) {
             std::uint64_t depth = 0;
             fields.need("depth", depth);
-            state.message.words = "depth " + std::to_string(depth);
+            state.message.text = "depth " + std::to_string(depth);
         },
     .is_animating = [](const view::AppState&) { return true; },
     .is_idle = [](const view::AppState&) { return true; },

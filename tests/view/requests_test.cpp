@@ -30,10 +30,10 @@ TEST_CASE("in every workspace what cannot be answered ends, and is asked for aga
             for (const RequestKind& kind : requested_in(*workspace, shown)) {
                 CAPTURE(kind.name);
                 const AppState state = after(shown, {failure(kind, shown)});
-                const std::string words = failure_of(state, kind.name);
-                CHECK(has(words, "there is not enough memory for it."));
-                CHECK(job_status_text(state, kind.name, "computing…") == words);
-                CHECK(state.notice->words == words);
+                const std::string text = failure_of(state, kind.name);
+                CHECK(has(text, "there is not enough memory for it."));
+                CHECK(job_status_text(state, kind.name, "computing…") == text);
+                CHECK(state.notice->text == text);
                 CHECK_FALSE(open_request(kind, state));
                 CHECK(is_idle(*workspace, state));
                 const AppState left = after(state, {SetWorkspace{"exercises"}});
@@ -52,7 +52,7 @@ TEST_CASE("a file whose reading throws is said, and the next one opens") {
         throw std::runtime_error("too many links");
     });
     CHECK_FALSE(state.opening);
-    CHECK(state.notice->words == "Opening: too many links.");
+    CHECK(state.notice->text == "Opening: too many links.");
     CHECK(state.notice->severity == Severity::error);
     CHECK(state.failures.empty());
     apply(state, OpenFile{"other.npz"});

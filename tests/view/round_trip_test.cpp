@@ -22,11 +22,11 @@ using nlohmann::json, nlohmann::ordered_json;
 namespace {
 
 /// All that the described values of a workspace say.
-json kept_of(AppState state, const WorkspaceInfo& workspace) {
+json retained_of(AppState state, const WorkspaceInfo& workspace) {
     auto all = ordered_json::object();
     JsonWriter writer(all, None::null);
-    for (const PersistedValue& kept : workspace.values)
-        kept.type->describe(writer, slots_of(state, kept).edit(*kept.type));
+    for (const PersistedValue& retained : workspace.values)
+        retained.type->describe(writer, slots_of(state, retained).edit(*retained.type));
     return all;
 }
 
@@ -55,8 +55,8 @@ TEST_CASE("every described field of every workspace survives saving and opening"
         }
         if (std::ranges::any_of(kBrought, [&](const auto& each) { return changed.is(each); }))
             continue;
-        CHECK(kept_of(opened(text, first), *changed.workspace) ==
-              kept_of(changed.state, *changed.workspace));
+        CHECK(retained_of(opened(text, first), *changed.workspace) ==
+              retained_of(changed.state, *changed.workspace));
     }
     MESSAGE(all.size() << " fields, of which " << refused << " values are refused");
     CHECK(all.size() >= 60);

@@ -46,9 +46,9 @@ inline AppState masks_state(const Actions& actions = {}) { return in_workspace("
 
 /// "w0 w1 w2 ".
 inline std::string numbered(const std::string& word, Index count) {
-    std::string words;
-    for (Index n = 0; n < count; ++n) words += word + std::to_string(n) + " ";
-    return words;
+    std::string text;
+    for (Index n = 0; n < count; ++n) text += word + std::to_string(n) + " ";
+    return text;
 }
 
 /// A document over `sentence` of which the JSON says `spec` besides.

@@ -15,16 +15,18 @@ namespace {
 
 constexpr std::array kTabs{GradientOf::z, GradientOf::s, GradientOf::q, GradientOf::w_q};
 
-std::string without_numbers(std::string said) {
-    return std::regex_replace(said, std::regex("(over )?[^ ]+ times|[0-9.]+ %"), "#");
+std::string without_numbers(std::string stated) {
+    return std::regex_replace(stated, std::regex("(over )?[^ ]+ times|[0-9.]+ %"), "#");
 }
 
 /// The headline and the muted line of every tab, without their numbers.
-std::vector<std::string> said_at(const GradientPoint& point) {
-    std::vector<std::string> said;
-    for (const GradientOf of : kTabs) said.push_back(without_numbers(gradient_sentence(of, point)));
-    for (const GradientOf of : kTabs) said.push_back(without_numbers(gradient_closing(of, point)));
-    return said;
+std::vector<std::string> texts_at(const GradientPoint& point) {
+    std::vector<std::string> stated;
+    for (const GradientOf of : kTabs)
+        stated.push_back(without_numbers(gradient_sentence(of, point)));
+    for (const GradientOf of : kTabs)
+        stated.push_back(without_numbers(gradient_closing(of, point)));
+    return stated;
 }
 
 }  // namespace
@@ -35,10 +37,11 @@ TEST_CASE("the sentences of the four gradients are the same but for numbers for 
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const auto points = gradient_sweep({.seed = seed}, widths).value();
         for (std::size_t n = 0; n < widths.size(); ++n) {
-            if (seed == 1) first.push_back(said_at(points[n]));
+            if (seed == 1) first.push_back(texts_at(points[n]));
             INFO("seed ", seed, ", widths[n] ", widths[n]);
-            const auto said = said_at(points[n]);
-            for (std::size_t tab = 0; tab < said.size(); ++tab) CHECK(said[tab] == first[n][tab]);
+            const auto stated = texts_at(points[n]);
+            for (std::size_t tab = 0; tab < stated.size(); ++tab)
+                CHECK(stated[tab] == first[n][tab]);
         }
     }
     CHECK(first[0][2] == "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.");

@@ -1,6 +1,6 @@
 #include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/saturation/text.h"
 #include "app/workspaces/saturation/view.h"
-#include "app/workspaces/saturation/words.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -107,7 +107,7 @@ TEST_CASE("table and verdict are of the medians: another draw changes the bars a
 }
 
 TEST_CASE("a verdict that so few draws leave open is none") {
-    bool open = false, settled = false;
+    bool open = false, resolved = false;
     for (const Index d_k : sweep_widths()) {
         const AppState state = with_sweep(saturation_state(SaturationModel::sampled, d_k));
         const SaturationView view = build_saturation_view(state);
@@ -116,13 +116,13 @@ TEST_CASE("a verdict that so few draws leave open is none") {
             const Band& evenness = point.unscaled.evenness;
             const bool border = verdict_of(evenness.sure_low) != verdict_of(evenness.sure_high);
             CAPTURE(d_k);
-            CHECK((view.table.unscaled->words == "borderline") == border);
+            CHECK((view.table.unscaled->text == "borderline") == border);
             open |= border;
-            settled |= !border;
+            resolved |= !border;
         }
     }
     CHECK(open);
-    CHECK(settled);
+    CHECK(resolved);
 }
 
 TEST_CASE("both Jacobians are drawn on one scale, which the larger one fills") {
@@ -212,11 +212,10 @@ TEST_CASE("the factor from the pinned d_k is the ratio of the unscaled curve") {
                 CHECK(has(hero.headline, "is pinned"));
                 continue;
             }
-            const std::string words =
-                change_words(at(hero.plot.curves[1], static_cast<double>(pin)),
-                             at(hero.plot.curves[1], static_cast<double>(d_k)));
+            const std::string text = change_text(at(hero.plot.curves[1], static_cast<double>(pin)),
+                                                 at(hero.plot.curves[1], static_cast<double>(d_k)));
             CHECK(hero.headline.starts_with("d_k " + std::to_string(pin) + " → " +
-                                            std::to_string(d_k) + ": without scaling " + words +
+                                            std::to_string(d_k) + ": without scaling " + text +
                                             ","));
             CHECK(hero.pin_y == at(hero.plot.curves[1], static_cast<double>(pin)));
         }
@@ -354,7 +353,7 @@ TEST_CASE("four gradients: asked for while shown; tabs, table and bars are their
     REQUIRE(view.dead.size() == sweep_widths().size());
     CHECK(view.dead[9].share == here.unscaled.z.dead);
     CHECK(view.none.unscaled == view.dead[9].text);
-    CHECK(view.typical == change_words(here.scaled.w_q.median(), here.unscaled.w_q.median()));
+    CHECK(view.typical == change_text(here.scaled.w_q.median(), here.unscaled.w_q.median()));
     CHECK(requested_gradient_sweep(after(state, {SetSaturationSeed{2}})));
     CHECK(build_saturation_view(after(state, {SetSaturationKeys{4}})).stale);
     CHECK(requested_sweep(after(state, {ShowSaturationDetails{true}})));

@@ -1,4 +1,4 @@
-#include "app/workspaces/saturation/words.h"
+#include "app/workspaces/saturation/text.h"
 
 #include <fmt/format.h>
 
@@ -111,7 +111,7 @@ void check_sentence(const SaturationSettings& settings, Index d_k) {
         CHECK(want.p_scaled == want.p_unscaled);
         return;
     }
-    if (!alone) CHECK(has(sentence, root_words(d_k)));
+    if (!alone) CHECK(has(sentence, root_text(d_k)));
     check_gradient(sentence, want.j_scaled, want.j_unscaled);
 }
 
@@ -164,18 +164,18 @@ TEST_CASE("what the sentence says of the opening settings") {
 }
 
 TEST_CASE("factors are written with their direction") {
-    CHECK(change_words(182.0, 1.0) == "÷ 182");
-    CHECK(change_words(1.0, 1.0) == "the same");
-    CHECK(change_words(1.0, 1.04) == "about the same");
-    CHECK(change_words(1.04, 1.0) == "about the same");
+    CHECK(change_text(182.0, 1.0) == "÷ 182");
+    CHECK(change_text(1.0, 1.0) == "the same");
+    CHECK(change_text(1.0, 1.04) == "about the same");
+    CHECK(change_text(1.04, 1.0) == "about the same");
     CHECK(change_tick(1.0, 1.04) == "≈");
-    CHECK(change_words(1.0, 1.3) == "× 1.3");
-    CHECK(change_words(0.3, 0.0) == "÷ ∞");
-    CHECK(change_words(0.0, 0.0) == "stays 0");
+    CHECK(change_text(1.0, 1.3) == "× 1.3");
+    CHECK(change_text(0.3, 0.0) == "÷ ∞");
+    CHECK(change_text(0.0, 0.0) == "stays 0");
     CHECK(change_tick(0.0, 0.0) == "0");
-    CHECK(change_words(std::nan(""), 1.0) == "NaN");
-    CHECK(change_words(2475.0, 1.0) == "÷ 2,475");
-    CHECK(change_words(0.3, 0.3e-9) == "÷ 1·10⁹");
+    CHECK(change_text(std::nan(""), 1.0) == "NaN");
+    CHECK(change_text(2475.0, 1.0) == "÷ 2,475");
+    CHECK(change_text(0.3, 0.3e-9) == "÷ 1·10⁹");
     CHECK(change_tick(182.0, 1.0) == "÷182");
     CHECK(change_tick(2475.0, 1.0) == "÷2,475");
     CHECK(change_tick(3.2e7, 1.0) == "÷3·10⁷");
@@ -187,11 +187,11 @@ TEST_CASE("typed logits: any separator, and an error that names the bad value an
     CHECK(typed_logits("0.5, 0.9, 0, 1.2, 0.6").value() ==
           std::vector<double>{0.5, 0.9, 0.0, 1.2, 0.6});
     CHECK(typed_logits(" 1;2 −3\t4e-1 ").value() == std::vector<double>{1.0, 2.0, -3.0, 0.4});
-    const auto words = [](const char* text) { return typed_logits(text).error().text(); };
-    CHECK(words("0.5, abc, 2") == "'abc' is no finite number: the logit of key 1");
-    CHECK(has(words("1, 2, nan"), "'nan'"));
-    CHECK(has(words("inf"), "key 0"));
-    CHECK(has(words(" , "), "there is no logit"));
+    const auto description = [](const char* text) { return typed_logits(text).error().text(); };
+    CHECK(description("0.5, abc, 2") == "'abc' is no finite number: the logit of key 1");
+    CHECK(has(description("1, 2, nan"), "'nan'"));
+    CHECK(has(description("inf"), "key 0"));
+    CHECK(has(description(" , "), "there is no logit"));
     const std::vector<double> odd{0.1, -1e-300, 12345678.9, 1.0 / 3.0};
     CHECK(typed_logits(written_logits(odd)).value() == odd);
 }
@@ -249,14 +249,14 @@ TEST_CASE("curves that do not cross are not said to") {
 }
 
 TEST_CASE("what an interval leaves open is not said") {
-    CHECK(way_of({1.0, 1.0}, {0.5, 0.8}) == Way::alike);  // 1.25 at least
-    CHECK(way_of({1.0, 1.2}, {0.1, 0.2}) == Way::less);
-    CHECK(way_of({1.0, 1.2}, {3.0, 6.0}) == Way::more);
-    CHECK(way_of({0.9, 1.0}, {0.95, 9.0}) == Way::open);
-    CHECK(way_of({0.9, 1.0}, {0.95, 1.6}) == Way::alike);
-    CHECK(way_of({0.0, 0.0}, {0.0, 0.0}) == Way::alike);
-    CHECK(way_of({1.0, 1.0}, {0.0, 0.0}) == Way::less);
-    CHECK(times_words(1.0, 1.7) == "1.7 times as large");
-    CHECK(times_words(34.0, 1.0) == "34 times smaller");
-    CHECK(times_words(3e6, 1.0) == "over 10⁶ times smaller");
+    CHECK(gradient_change({1.0, 1.0}, {0.5, 0.8}) == GradientChange::alike);  // 1.25 at least
+    CHECK(gradient_change({1.0, 1.2}, {0.1, 0.2}) == GradientChange::less);
+    CHECK(gradient_change({1.0, 1.2}, {3.0, 6.0}) == GradientChange::more);
+    CHECK(gradient_change({0.9, 1.0}, {0.95, 9.0}) == GradientChange::open);
+    CHECK(gradient_change({0.9, 1.0}, {0.95, 1.6}) == GradientChange::alike);
+    CHECK(gradient_change({0.0, 0.0}, {0.0, 0.0}) == GradientChange::alike);
+    CHECK(gradient_change({1.0, 1.0}, {0.0, 0.0}) == GradientChange::less);
+    CHECK(times_text(1.0, 1.7) == "1.7 times as large");
+    CHECK(times_text(34.0, 1.0) == "34 times smaller");
+    CHECK(times_text(3e6, 1.0) == "over 10⁶ times smaller");
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/workspaces/step/attention_words.h"
+#include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
 #include "tests/view/view_test.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-AppState words_of_length(int count) {
+AppState text_of_length(int count) {
     return after(initial_state(), {SetSentence{numbered("w", count)}});
 }
 
@@ -24,9 +24,9 @@ AppState weighing(AppState state, std::vector<float> row) {
     state.trace = std::make_shared<const Trace>(std::move(trace));
     return state;
 }
-std::string told(std::vector<float> row) {
+std::string reported(std::vector<float> row) {
     const int count = static_cast<int>(row.size());
-    return attention_words(weighing(words_of_length(count), std::move(row)), 0);
+    return attention_text(weighing(text_of_length(count), std::move(row)), 0);
 }
 
 }  // namespace
@@ -36,29 +36,32 @@ TEST_CASE("large weights are told one by one, equal ones together, the rest coun
     row[0] = 0.5F;
     row[7] = 0.1F;
     row[9] = 0.06F;
-    CHECK(told(row) == "w0 looks at w0 50 %, w7 10 %, w9 6 %, and 34 % on 17 others.");
-    CHECK(told({0.56F, 0.1F, 0.04F, 0.3F}) == "w0 looks at w0 56 %, w3 30 %, w1 10 %, w2 4 %.");
-    CHECK(told({0.92F, 0.04F, 0.03F, 0.01F}) == "w0 looks at w0 92 %, and 8 % on 3 others.");
-    CHECK(told({1.0F, 0.0F, 0.0F, 0.0F}) == "w0 looks at w0 100 %, and nothing on 3 others.");
-    CHECK(told({0.4F, 0.1F, 0.4F, 0.1F}) ==
+    CHECK(reported(row) == "w0 looks at w0 50 %, w7 10 %, w9 6 %, and 34 % on 17 others.");
+    CHECK(reported({0.56F, 0.1F, 0.04F, 0.3F}) == "w0 looks at w0 56 %, w3 30 %, w1 10 %, w2 4 %.");
+    CHECK(reported({0.92F, 0.04F, 0.03F, 0.01F}) == "w0 looks at w0 92 %, and 8 % on 3 others.");
+    CHECK(reported({1.0F, 0.0F, 0.0F, 0.0F}) == "w0 looks at w0 100 %, and nothing on 3 others.");
+    CHECK(reported({0.4F, 0.1F, 0.4F, 0.1F}) ==
           "w0 looks at w0 and w2 40 % each, and 20 % on 2 others.");
-    CHECK(told({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 attends equally to all 4 words, 25 % each.");
-    CHECK(told({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
+    CHECK(reported({0.25F, 0.25F, 0.25F, 0.25F}) ==
+          "w0 attends equally to all 4 words, 25 % each.");
+    CHECK(reported({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
           "w0 looks at w0, w1, w2 and 1 more 20 % each, and 20 % on 2 others.");
     const float third = 1.0F / 3.0F;
-    CHECK(told({third, third, third}) == "w0 attends equally to all 3 words, 33 % each (rounded).");
-    CHECK(told({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");
-    CHECK(told({0.998F, 0.001F, 0.001F}) == "w0 looks at w0 over 99 %, and under 1 % on 2 others.");
+    CHECK(reported({third, third, third}) ==
+          "w0 attends equally to all 3 words, 33 % each (rounded).");
+    CHECK(reported({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");
+    CHECK(reported({0.998F, 0.001F, 0.001F}) ==
+          "w0 looks at w0 over 99 %, and under 1 % on 2 others.");
 }
 
 TEST_CASE("the headline is the sentence without head and rest, each part in its colour") {
     const auto headline = [](std::vector<float> row) {
         const int count = static_cast<int>(row.size());
-        std::string words;
+        std::string text;
         for (const HeadlinePart& part : attention_headline(
-                 weighing(after(words_of_length(count), {SetHeads{2}}), std::move(row)), 0))
-            words += part.role ? fmt::format("<{}>", part.text) : part.text;
-        return words;
+                 weighing(after(text_of_length(count), {SetHeads{2}}), std::move(row)), 0))
+            text += part.role ? fmt::format("<{}>", part.text) : part.text;
+        return text;
     };
     CHECK(headline({0.56F, 0.1F, 0.04F, 0.3F}) ==
           "<w0> looks at <w0>< 56 %>, <w3>< 30 %>, <w1>< 10 %>, <w2>< 4 %>");
@@ -66,46 +69,46 @@ TEST_CASE("the headline is the sentence without head and rest, each part in its 
     CHECK(headline({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 attends equally to all 4 words, 25 % each");
     CHECK(headline({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN");
     CHECK(headline({0.0F, 0.0F}) == "w0 looks at no word: its weights are 0");
-    CHECK(build_step_view(weighing(words_of_length(2), {0.5F, 0.5F})).headline_tip ==
+    CHECK(build_step_view(weighing(text_of_length(2), {0.5F, 0.5F})).headline_tip ==
           "w0 attends equally to both words, 50 % each.");
-    CHECK(build_step_view(words_of_length(3)).headline.empty());  // at X
+    CHECK(build_step_view(text_of_length(3)).headline.empty());  // at X
 }
 
 TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
-    CHECK(told({kNan, kNan, kNan}) == "w0: all its weights are NaN.");
-    CHECK(told({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN.");
-    const AppState causal = after(words_of_length(3), {SetCausal{true}, GoToStage{Stage::weights}});
-    CHECK(attention_words(causal, 0) == "w0 can only see w0: 100 %; 2 masked.");
-    CHECK(attention_words(causal, 1).ends_with("; 1 masked."));
-    CHECK_FALSE(has(attention_words(causal, 2), "masked"));
+    CHECK(reported({kNan, kNan, kNan}) == "w0: all its weights are NaN.");
+    CHECK(reported({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN.");
+    const AppState causal = after(text_of_length(3), {SetCausal{true}, GoToStage{Stage::weights}});
+    CHECK(attention_text(causal, 0) == "w0 can only see w0: 100 %; 2 masked.");
+    CHECK(attention_text(causal, 1).ends_with("; 1 masked."));
+    CHECK_FALSE(has(attention_text(causal, 2), "masked"));
     const AppState even = weighing(causal, {1.0F, 0.0F, 0.0F});
-    CHECK(attention_words(even, 0) == "w0 can only see w0: 100 %; 2 masked.");
+    CHECK(attention_text(even, 0) == "w0 can only see w0: 100 %; 2 masked.");
     for (const bool nan : {false, true}) {
         const std::string rows = nan ? "nan" : "zero";
         const AppState state =
             after(json_state(R"("padding": 0, "empty_rows": ")" + rows + '"', "a b"),
                   {GoToStage{Stage::weights}});
-        CHECK(attention_words(state, 1) == (nan ? "b can see no word, and its weights are NaN."
-                                                : "b can see no word: its weights are 0."));
+        CHECK(attention_text(state, 1) == (nan ? "b can see no word, and its weights are NaN."
+                                               : "b can see no word: its weights are 0."));
     }
 }
 
 TEST_CASE("weights after dropout are called so, with their sum; of several heads one is named") {
     AppState state = json_state(R"("dropout": 0.5, "dropout_seed": 3)");
-    CHECK(attention_words(acted(state, {GoToStage{Stage::weights}}), 0).starts_with("a looks at"));
+    CHECK(attention_text(acted(state, {GoToStage{Stage::weights}}), 0).starts_with("a looks at"));
     view::apply(state, GoToStage{Stage::dropped});
     Trace trace = *state.trace;
     std::ranges::copy(std::vector{1.0F, 0.0F, 0.5F, 0.0F},
                       trace[Stage::dropped].matrix(0, 0).row(0).begin());
     std::ranges::fill(trace[Stage::dropped].matrix(0, 0).row(1), 0.0F);
     state.trace = std::make_shared<const Trace>(trace);
-    CHECK(attention_words(state, 0) ==
+    CHECK(attention_text(state, 0) ==
           "After dropout: a looks at a 100 %, c 50 %, and nothing on 2 others; the sum is 150 %.");
-    CHECK(attention_words(state, 1) == "After dropout: b looks at no word: its weights are 0.");
+    CHECK(attention_text(state, 1) == "After dropout: b looks at no word: its weights are 0.");
     view::apply(state, GoToStage{Stage::context});
-    CHECK(attention_words(state, 1) == "After dropout: b looks at no word: its weights are 0.");
-    state = after(words_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
-    CHECK(attention_words(state, 2).starts_with("Head 1: w2 looks at "));
+    CHECK(attention_text(state, 1) == "After dropout: b looks at no word: its weights are 0.");
+    state = after(text_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
+    CHECK(attention_text(state, 2).starts_with("Head 1: w2 looks at "));
 }
 
 TEST_CASE("NaN is told exactly where a row of weights has one, in every model") {
@@ -115,18 +118,18 @@ TEST_CASE("NaN is told exactly where a row of weights has one, in every model") 
             view::apply(state, GoToStage{stage});
             const auto weights = sheet_of(state, described_weights(state)).values;
             for (Index i = 0; i < weights.rows; ++i) {
-                const std::string words = attention_words(state, i);
+                const std::string text = attention_text(state, i);
                 const bool any =
                     std::ranges::any_of(weights.row(i), [](float a) { return std::isnan(a); });
-                INFO(words);
-                CHECK(any == (has(words, "NaN")));
-                CHECK(words.ends_with('.'));
+                INFO(text);
+                CHECK(any == (has(text, "NaN")));
+                CHECK(text.ends_with('.'));
             }
         }
 }
 
 TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
-    AppState state = after(words_of_length(4), {SetCausal{true}, SelectCell{{Stage::q, 1, 0}}});
+    AppState state = after(text_of_length(4), {SetCausal{true}, SelectCell{{Stage::q, 1, 0}}});
     for (const Stage stage : ribbon_stages(state.document())) {
         view::apply(state, GoToStage{stage});
         const SentenceView view = build_sentence_view(state);
@@ -141,7 +144,7 @@ TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
     CHECK(masked.queries.chips[0].is_key);
     CHECK(masked.queries.chips[2].look == ChipLook::masked);
     CHECK(masked.queries.chips[1].look == ChipLook::plain);
-    CHECK(masked.words == "Query w1, key w0.");
+    CHECK(masked.text == "Query w1, key w0.");
     view::apply(state, GoToStage{Stage::scores});
     CHECK(build_sentence_view(state).queries.chips[2].look == ChipLook::plain);
 }
@@ -149,8 +152,8 @@ TEST_CASE("weights are shown from softmax on, masked words from the mask on") {
 TEST_CASE("a chip has the colour of its cell in the matrix, by row too") {
     for (const Action& colored : Actions{SetCausal{true}, ScaleRows{true}}) {
         CAPTURE(colored.type().name);
-        const AppState state = after(words_of_length(5), {colored, GoToStage{Stage::weights},
-                                                          SelectCell{{Stage::weights, 2, 0}}});
+        const AppState state = after(text_of_length(5), {colored, GoToStage{Stage::weights},
+                                                         SelectCell{{Stage::weights, 2, 0}}});
         const SentenceView view = build_sentence_view(state);
         const GridView grid = stage_grid(state, Stage::weights);
         for (Index key = 0; key < 5; ++key) {
@@ -162,7 +165,7 @@ TEST_CASE("a chip has the colour of its cell in the matrix, by row too") {
 }
 
 TEST_CASE("a hovered query goes before the selected one, and without either it is the first") {
-    AppState state = after(words_of_length(5), {GoToStage{Stage::weights}});
+    AppState state = after(text_of_length(5), {GoToStage{Stage::weights}});
     const auto query = [&] { return build_sentence_view(state).query; };
     view::apply(state, ClearSelection{});
     CHECK(query() == 0);
@@ -185,7 +188,7 @@ TEST_CASE("a chip stands for a cell that is there: of the weights the query's la
                     CHECK((!chip.cell || has_cell(state, *chip.cell)));
         }
     }
-    const AppState state = weighing(words_of_length(4), {0.1F, 0.2F, 0.6F, 0.1F});
+    const AppState state = weighing(text_of_length(4), {0.1F, 0.2F, 0.6F, 0.1F});
     CHECK(build_sentence_view(state).queries.chips[0].cell == CellRef{Stage::weights, 0, 2});
 }
 
@@ -202,7 +205,7 @@ TEST_CASE("cross-attention has the keys' words in a row of their own") {
 
 TEST_CASE("ring and inspector follow the pointer over the weights, like headline and arcs") {
     AppState state =
-        after(words_of_length(5), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 1}}});
+        after(text_of_length(5), {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 3, 1}}});
     view::apply(state, HoverCell{CellRef{Stage::weights, 2, 4}});
     CHECK(build_step_view(state).result.selected == std::pair<Index, Index>{2, 4});
     CHECK(step_inspector(state).title == "A[w2, w4]");

@@ -27,24 +27,24 @@ TEST_CASE("a field that is set is one step of undo, named by words and value, or
     const AppState before = saturation();
     const AppState set = after(before, {SetSaturationWidth{128}});
     CHECK(saturation_controls(set).d_k == 128);
-    CHECK(set.message.words == "d_k = 128.");
+    CHECK(set.message.text == "d_k = 128.");
     CHECK(set.now == before.now + 1);
     CHECK(saturation_controls(after(set, {Undo{}})).d_k == 64);
     CHECK(after(before, {SetSaturationWidth{64}}).now == before.now);  // the same: no step
     const AppState model = after(before, {SetSaturationModel{SaturationModel::fixed_logits}});
-    CHECK(model.message.words == "Model: fixed logits.");
-    CHECK(after(before, {PinSaturation{16}}).message.words == "Pinned d_k = 16.");
+    CHECK(model.message.text == "Model: fixed logits.");
+    CHECK(after(before, {PinSaturation{16}}).message.text == "Pinned d_k = 16.");
     const AppState dragged =
         after(before, {BeginGesture{}, SetSaturationKeys{20}, SetSaturationKeys{30}, EndGesture{}});
     CHECK(dragged.now == before.now + 1);
     CHECK(saturation_controls(dragged).settings.keys == 30);
     CHECK(saturation_controls(after(dragged, {Undo{}})).settings.keys == 16);
-    for (const auto& [action, words] :
+    for (const auto& [action, text] :
          {std::pair<Action, const char*>{SetSaturationDraws{0}, "Draws = 0: it must be 1 to 4000."},
           {PinSaturation{5000}, "Pinned d_k = 5000: it must be 1 to 4096."},
           {SetSaturationLogits{{}}, "The number of keys is 0: it must be 1 to 256."}}) {
         const AppState refused = after(before, {action});
-        CHECK(refused.message.words == words);
+        CHECK(refused.message.text == text);
         CHECK(refused.message.severity == Severity::error);
         CHECK(refused.now == before.now);
         CHECK(saturation_controls(refused) == saturation_controls(before));
@@ -61,7 +61,7 @@ TEST_CASE("what follows from a field comes along; a look's is no step and has no
     const AppState set = after(before, {ShowSaturationDetails{true}});
     CHECK(saturation_look(set).details);
     CHECK(set.now == before.now);
-    CHECK(set.message.words == before.message.words);
+    CHECK(set.message.text == before.message.text);
     AppState checked = before;
     verify_look(checked).cell = CheckedCell{0, 0, 1, 1};
     CHECK(verify_look(acted(checked, {ShowChecked{"weights"}})).array == "weights");

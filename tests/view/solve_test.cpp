@@ -40,7 +40,7 @@ TEST_CASE("a number of V is typed: W_V is solved for it, other rows of V and the
         CHECK(typed.document().inputs->x == state.document().inputs->x);
         CHECK(typed.document().inputs->params[Param::w_k] ==
               state.document().inputs->params[Param::w_k]);
-        CHECK(has(typed.message.words, ", by W_V, solved for it: other rows of V stay"));
+        CHECK(has(typed.message.text, ", by W_V, solved for it: other rows of V stay"));
         CHECK(after(typed, {Undo{}}).document().inputs->params[Param::w_v] ==
               state.document().inputs->params[Param::w_v]);
         CHECK(v_at(after(typed, {Undo{}, Redo{}}), row, column) == v_at(typed, row, column));
@@ -53,7 +53,7 @@ TEST_CASE("V: where words are no more independent other rows move, which is said
     const AppState typed = after(state, {SetCell{{Stage::v, 3, 1}, -1.5}});
     CHECK(v_at(typed, 3, 1) == doctest::Approx(-1.5).epsilon(1e-5));
     CHECK(moved_rows(after(state, {ShowHead{0}}), after(typed, {ShowHead{0}}), -1) == 0);
-    CHECK(has(typed.message.words, ", by W_V, solved for it: other rows of V move too"));
+    CHECK(has(typed.message.text, ", by W_V, solved for it: other rows of V move too"));
 }
 
 TEST_CASE("V: where it is given it is an input; what no W_V makes is refused") {
@@ -65,10 +65,10 @@ TEST_CASE("V: where it is given it is an input; what no W_V makes is refused") {
     acted(state, {SetCell{{Stage::v, 1, 1}, 3.0}});
     CHECK(state.now == now);
     CHECK(state.message.severity == Severity::error);
-    CHECK(has(state.message.words, "no W_V makes it of nothing but zeros, row 1 of X"));
+    CHECK(has(state.message.text, "no W_V makes it of nothing but zeros, row 1 of X"));
     acted(state, {SetCell{{Stage::v, 0, 1}, std::numeric_limits<double>::infinity()}});
     CHECK(state.now == now);
-    CHECK(has(state.message.words, "no W_V makes it of finite numbers"));
+    CHECK(has(state.message.text, "no W_V makes it of finite numbers"));
     CHECK_FALSE(can_be_typed(state, Stage::scores));
     CHECK_FALSE(can_be_typed(state, Stage::k));
 }

@@ -5,30 +5,30 @@ using namespace attn::view;
 
 namespace {
 
-std::string said(const AppState& state, Stage stage, Index row, Index column) {
-    return after(state, {ExplainSource{{stage, row, column}}}).message.words;
+std::string stated(const AppState& state, Stage stage, Index row, Index column) {
+    return after(state, {ExplainSource{{stage, row, column}}}).message.text;
 }
 
 }  // namespace
 
 TEST_CASE("a computed number says which inputs make it; what the mask decides has none") {
     const AppState first = initial_state();  // The cat sat down
-    CHECK(said(first, Stage::scores, 1, 2) ==
+    CHECK(stated(first, Stage::scores, 1, 2) ==
           "scores[cat, sat] is computed: change X[cat], X[sat], W_Q or W_K.");
-    CHECK(said(first, Stage::q, 1, 0) ==
+    CHECK(stated(first, Stage::q, 1, 0) ==
           "Q[cat, 0] is computed: change X[cat] or column 0 of W_Q.");
-    CHECK(said(first, Stage::weights, 1, 2) == "A[cat, sat] is computed: change X, W_Q or W_K.");
-    CHECK(said(first, Stage::context, 1, 0) ==
+    CHECK(stated(first, Stage::weights, 1, 2) == "A[cat, sat] is computed: change X, W_Q or W_K.");
+    CHECK(stated(first, Stage::context, 1, 0) ==
           "context[cat, 0] is computed: change X, W_Q, W_K or column 0 of W_V.");
-    CHECK(said(first, Stage::x, 1, 0) == "X[cat, 0] is an input: it can be changed.");
+    CHECK(stated(first, Stage::x, 1, 0) == "X[cat, 0] is an input: it can be changed.");
     const AppState causal = after(initial_state(), {SetCausal{true}});
-    CHECK(said(causal, Stage::weights, 0, 2) ==
+    CHECK(stated(causal, Stage::weights, 0, 2) ==
           "A[The, sat]: the mask forbids this pair, no input changes it.");
-    CHECK(said(causal, Stage::weights, 0, 0) ==
+    CHECK(stated(causal, Stage::weights, 0, 0) ==
           "A[The, The]: the query may attend to this key alone, no input changes it.");
-    CHECK(said(causal, Stage::weights, 1, 0) ==
+    CHECK(stated(causal, Stage::weights, 1, 0) ==
           "A[cat, The] is computed: change X[The], X[cat], W_Q or W_K.");
-    CHECK(said(causal, Stage::context, 0, 1) ==
+    CHECK(stated(causal, Stage::context, 0, 1) ==
           "context[The, 1] is computed: change X[The] or column 1 of W_V.");
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("every source exists, can be changed, and stands at a stage of the rib
             const CellRef cell{stage, 0, 0};
             if (!has_cell(state, cell)) continue;
             for (const SourceLink& source : sources_of(state, cell)) {
-                CAPTURE(source.words);
+                CAPTURE(source.text);
                 CHECK(is_editable(state, source.cell.tensor));
                 CHECK(has_cell(state, source.cell));
                 CHECK(std::ranges::count(ribbon, source.stage) == 1);

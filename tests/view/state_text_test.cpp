@@ -43,7 +43,7 @@ AppState opened_by_palette(AppState state, const std::string& text) {
     acted(state, {ShowPalette{true}, SetPaletteQuery{text}});
     const auto found = find_commands(state, state.palette_query);
     REQUIRE(found.size() == 1);
-    CHECK(found[0].words == "Open the pasted state");
+    CHECK(found[0].text == "Open the pasted state");
     acted(state, chosen(found[0]));
     answer_all(state, open_text);
     return state;
@@ -126,7 +126,7 @@ TEST_CASE("state text: Ctrl+K copies it and opens what is pasted; undo brings ba
                                                    SetWorkspace{"masks"}, CopyState{}});
     REQUIRE(state.effects.clipboard);
     const std::string text = *state.effects.clipboard;
-    CHECK(has(state.message.words, "as text, " + std::to_string(text.size()) + " characters"));
+    CHECK(has(state.message.text, "as text, " + std::to_string(text.size()) + " characters"));
     CHECK_FALSE(find_commands(state, "copy state text").empty());
     for (const std::string& around : {text, "  " + text + "\n"}) {
         const AppState there = opened_by_palette(initial_state(), around);
@@ -146,8 +146,8 @@ TEST_CASE("state text: a broken one is said to be so, and nothing is lost") {
         CAPTURE(broken);
         const AppState there = opened_by_palette(before, broken);
         CHECK(there.message.severity == Severity::error);
-        CHECK(there.message.words.starts_with("The state that was pasted: "));
-        CHECK(there.message.words.size() < 200);
+        CHECK(there.message.text.starts_with("The state that was pasted: "));
+        CHECK(there.message.text.size() < 200);
         CHECK(there.now == before.now);
         CHECK(screen_of(there) == screen_of(before));
     }

@@ -108,8 +108,8 @@ TEST_CASE("300 tokens: no stage is computed, a cell's number is the reference's"
         CHECK((view.role == Role::weight) == weighs);
         state = mapped(std::move(state), {SelectMapCell{{3, 200}}});
         const bool masks = stage == Stage::masked || weighs;
-        const bool says = has(inspector_of(state).as_text, "forbids");
-        CHECK(says == masks);
+        const bool contains = has(inspector_of(state).as_text, "forbids");
+        CHECK(contains == masks);
         CHECK((inspector_of(state).value == "−∞") == (stage == Stage::masked));
     }
 }

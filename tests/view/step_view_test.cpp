@@ -6,8 +6,8 @@ namespace {
 
 std::vector<std::pair<Index, Index>> highlighted_cells(const GridView& grid) {
     std::vector<std::pair<Index, Index>> cells;
-    for (std::size_t n = 0; n < grid.lit.size(); ++n)
-        if (grid.lit[n])
+    for (std::size_t n = 0; n < grid.highlighted.size(); ++n)
+        if (grid.highlighted[n])
             cells.emplace_back(static_cast<Index>(n) / grid.columns,
                                static_cast<Index>(n) % grid.columns);
     return cells;
@@ -18,7 +18,7 @@ void check_grid(const GridView& grid) {
     CHECK(grid.cells.size() == static_cast<std::size_t>(grid.rows * grid.columns));
     CHECK(grid.row_labels.size() == static_cast<std::size_t>(grid.rows));
     CHECK(grid.column_labels.size() == static_cast<std::size_t>(grid.columns));
-    CHECK((grid.lit.empty() || grid.lit.size() == grid.cells.size()));
+    CHECK((grid.highlighted.empty() || grid.highlighted.size() == grid.cells.size()));
     for (const SideVector& side : grid.sides)
         CHECK(side.cells.size() == static_cast<std::size_t>(grid.rows));
 }
@@ -91,14 +91,14 @@ TEST_CASE("a score lights its row of Q and its column of the transposed K") {
 }
 
 TEST_CASE("without W_O a number of the output lights its own in the context, and no other") {
-    const auto lit = [](Stage stage) {
+    const auto highlighted = [](Stage stage) {
         const StepView view = build_step_view(
             after(two_sequences_state(), {GoToStage{stage}, HoverCell{CellRef{stage, 1, 2}}}));
         REQUIRE_FALSE(view.operands.empty());
         return highlighted_cells(view.operands[0]);
     };
-    CHECK(lit(Stage::output) == std::vector<std::pair<Index, Index>>{{1, 2}});
-    CHECK(lit(Stage::scores) ==
+    CHECK(highlighted(Stage::output) == std::vector<std::pair<Index, Index>>{{1, 2}});
+    CHECK(highlighted(Stage::scores) ==
           std::vector<std::pair<Index, Index>>{{1, 0}, {1, 1}, {1, 2}, {1, 3}});
 }
 
@@ -232,14 +232,14 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
 
 TEST_CASE("Step does not promise a next stage at the last one") {
     const AppState state = after(initial_state(), {GoToEnd{true}, SetWorkspace{"heads"}});
-    CHECK(after(state, {SetWorkspace{"step"}}).message.words ==
+    CHECK(after(state, {SetWorkspace{"step"}}).message.text ==
           "This is the last stage: Home goes back to X.");
 }
 
 TEST_CASE("indices count from 0 wherever a person meets one") {
     const AppState state = after(two_heads_state(), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
-    CHECK(after(state, {ShowHead{1}}).message.words == "Head 1 (0–1).");
-    CHECK(after(state, {ShowHead{2}}).message.words ==
+    CHECK(after(state, {ShowHead{1}}).message.text == "Head 1 (0–1).");
+    CHECK(after(state, {ShowHead{2}}).message.text ==
           "There is no head 2 of sequence 0: the document has 2 of each of 1, counted from 0.");
     CHECK(axis_labels(state.document(), Axis::d_k, 3) == std::vector<std::string>{"0", "1", "2"});
     const std::string token = axis_labels(state.document(), Axis::query, 1).front();
@@ -248,7 +248,7 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
     CHECK(step_inspector(state).formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
     CHECK(has(build_step_view(after(state, {GoToStage{Stage::weights}})).result.tooltip,
               "head 1 (0–1)"));
-    CHECK(has(after(state, {SelectCell{{Stage::q, 99, 7}}}).message.words,
+    CHECK(has(after(state, {SelectCell{{Stage::q, 99, 7}}}).message.text,
               "row 99, column 7, counted from 0"));
 }
 
@@ -258,13 +258,13 @@ TEST_CASE("the bottom line says of a stage what the canvas says, that gradients 
         for (const Stage stage : ribbon_stages(state.document())) {
             const AppState there = after(state, {GoToStage{stage}});
             if (stage == state.stage) continue;
-            CHECK(there.message.words == build_step_view(there).words);
+            CHECK(there.message.text == build_step_view(there).text);
             CHECK(there.message.muted);  // said once, where the canvas has its line
         }
     }
-    CHECK(after(initial_state(), {GoToEnd{true}, GoToEnd{false}}).message.words ==
+    CHECK(after(initial_state(), {GoToEnd{true}, GoToEnd{false}}).message.text ==
           "Each token is a row of numbers, given with the sentence: change any of them.");
-    CHECK(after(initial_state(), {ShowGradients{true}}).message.words ==
+    CHECK(after(initial_state(), {ShowGradients{true}}).message.text ==
           "Gradients of L = Σ output: how fast L grows with each number.");
 }
 
@@ -289,10 +289,10 @@ TEST_CASE("an empty document says once what to do") {
 
 TEST_CASE("what a preset says of itself has one colon at most, and ends; Exercise counts from 0") {
     for (const Preset& preset : list_presets()) {
-        const std::string words = preset_state(preset.key).message.words;
-        CAPTURE(words);
-        CHECK(std::ranges::count(words, ':') <= 1);
-        CHECK(words.ends_with('.'));
+        const std::string text = preset_state(preset.key).message.text;
+        CAPTURE(text);
+        CHECK(std::ranges::count(text, ':') <= 1);
+        CHECK(text.ends_with('.'));
     }
     const AppState state = preset_state("exercise");
     CHECK(axis_labels(state.document(), Axis::query, 2) == std::vector<std::string>{"q₀", "q₁"});

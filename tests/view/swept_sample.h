@@ -15,15 +15,16 @@ namespace attn::view {
 inline SweptModel swept_by_hand(const SweepModel& of, const SweepAsked& asked) {
     SweptModel made{of, {}, {}, "d", "a"};
     const bool heads = asked.part == SweepPart::heads;
-    made.sweep = {of.by, 3, 0, 3.0, 2, heads ? 2 : 1, heads ? 1 : 2, {}, 0.0, 0.0, asked.part};
+    made.sweep = {of.ablation,   3,  0,   3.0, 2,         heads ? 2 : 1,
+                  heads ? 1 : 2, {}, 0.0, 0.0, asked.part};
     made.options = options_of(asked);
     const double logits[] = {1.0, 3.5, 1.0, 4.0}, kl[] = {0.5, 0.01, 0.25, 0.1};
     for (Index n = 0; n < 4; ++n)
         made.sweep.swept.push_back(
             {{n / 2, heads ? n % 2 : 0}, heads ? 0 : n % 2, logits[n], kl[n]});
-    if (of.by == Ablation::mean)
+    if (of.ablation == Ablation::mean)
         for (SweptHead& head : made.sweep.swept) head.difference = 3.0, head.kl = 0.0;
-    if (of.by != Ablation::patch) return made;
+    if (of.ablation != Ablation::patch) return made;
     made.others = {"the", "old", "dog"};
     made.sweep.alignment = {0, -1};
     for (SweptHead& head : made.sweep.swept)

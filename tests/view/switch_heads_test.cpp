@@ -3,8 +3,8 @@
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
 #include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 #include "app/workspaces/step/explain.h"
 #include "tests/view/view_test.h"
 
@@ -85,7 +85,7 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     const auto& wanted = std::get<ModelText>(state.opening->what);
     CHECK(wanted.typed);
     CHECK(wanted.model == ModelOrigin{"fake", "the cat sat down", "", {{{0, 1}}}});
-    CHECK(state.message.words == "Running the model without L0 H1.");
+    CHECK(state.message.text == "Running the model without L0 H1.");
     CHECK(heads_off(state).empty());  // until the answer is there
     CHECK(will_be_off(state, {0, 1}));
     CHECK_FALSE(is_off(state.document(), {0, 1}));
@@ -95,7 +95,7 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(is_off(state.document(), {0, 1}));
     CHECK_FALSE(is_off(state.document(), {1, 1}));
     CHECK(has(
-        state.message.words,
+        state.message.text,
         "Without L0 H1 the next token stays “the”, p 0.31 → 0.22; KL(untouched‖now) 0.12 nats."));
     CHECK(heads_off(acted(state, {Undo{}})).empty());
     CHECK(heads_off(acted(state, {Redo{}})) == Off{{0, 1}});
@@ -106,7 +106,7 @@ TEST_CASE("switching a head off asks for the model's run without it; the answer 
     CHECK(heads_off(state) == Off{{0, 0}});
     state = run_with(state, {SwitchAllHeadsOn{}, kRunDone});
     CHECK(heads_off(state).empty());
-    CHECK(state.message.words == "No intervention is left.");
+    CHECK(state.message.text == "No intervention is left.");
     CHECK(heads_off(after(state, {Undo{}})) == Off{{0, 0}});
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("heads that are switched before the answer are one run; back again is 
 
     const AppState back = after(two_by_two(), {SwitchHead{1, 1, false}, SwitchHead{1, 1, true}});
     CHECK_FALSE(back.opening);
-    CHECK(back.message.words == "What is shown is without interventions.");
+    CHECK(back.message.text == "What is shown is without interventions.");
 }
 
 TEST_CASE("what is typed is read without the heads that are off, those asked for too") {
@@ -150,7 +150,7 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
         const AppState tried = after(state, {action});
         CHECK_FALSE(tried.opening);
         CHECK(tried.message.severity == Severity::warning);
-        return tried.message.words;
+        return tried.message.text;
     };
     CHECK(refused(initial_state(), SwitchHead{0, 0, false}) ==
           "Interventions ask for a trained model: open a model's folder.");
@@ -189,13 +189,13 @@ TEST_CASE("the first line names heads that are off, the output's numbers and the
 TEST_CASE("many heads that are off are counted, the first by name; the colour bar marks 1/n") {
     Off many;
     for (Index head = 0; head < 12; ++head) many.push_back({3, head});
-    CHECK(off_words(many) == "L3 H0, L3 H1, L3 H2, L3 H3, L3 H4, L3 H5, L3 H6, L3 H7 and 4 more");
+    CHECK(off_text(many) == "L3 H0, L3 H1, L3 H2, L3 H3, L3 H4, L3 H5, L3 H6, L3 H7 and 4 more");
     many.resize(3);
-    CHECK(off_words(many) == "L3 H0, L3 H1 and L3 H2");
+    CHECK(off_text(many) == "L3 H0, L3 H1 and L3 H2");
     const HeadsLegend legend = build_all_heads_view(two_by_two()).legend;
     REQUIRE(legend.even);
     CHECK(*legend.even == doctest::Approx(0.5));  // √(1/4)
-    CHECK(has(legend.words, "mark: 1/n = 0.25"));
+    CHECK(has(legend.text, "mark: 1/n = 0.25"));
 }
 
 TEST_CASE("small pictures mark the head that is off, and how much each later one changed") {
@@ -203,7 +203,7 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     AllHeadsView view = build_all_heads_view(state);
     CHECK(view.controls.model);
     CHECK(std::ranges::none_of(view.thumbs, &HeadThumb::off));
-    CHECK(view.legend.change_words.empty());
+    CHECK(view.legend.change_text.empty());
 
     state = run_with(state, {SwitchHead{0, 1, false}, kRunDone, ShowHead{1, {}, 0}});
     view = build_all_heads_view(state);
@@ -217,12 +217,12 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
     CHECK(picture_of(view, {1, 0}).change_share == 1.0F);
     CHECK(picture_of(view, {1, 1}).change == "0.10");
     CHECK(picture_of(view, {1, 1}).change_share == doctest::Approx(0.4));
-    CHECK(view.legend.change_words ==
+    CHECK(view.legend.change_text ==
           "strip: mean KL(untouched‖now) of its rows, longest 0.25 nats");
     CHECK(has(heads_inspector(state).as_text, "switched off: its rows of W_O are 0"));
     view = build_all_heads_view(after(state, {HoverHead{HeadPlace{1, 1}}}));
     CHECK(has(
-        view.hover_words,
+        view.hover_text,
         "change: mean KL(untouched‖now) of 3 rows 0.10 nats, KL ∞ in 1 row, largest |Δα| 0.75"));
     // heads of another number are not the model's
     view = build_all_heads_view(after(state, {SetHeads{4}}));
@@ -237,15 +237,15 @@ TEST_CASE("small pictures mark the head that is off, and how much each later one
 
 TEST_CASE("Step says that a row of W_O is 0 because its head is off") {
     const AppState state = run_with(two_by_two(), {SwitchHead{0, 1, false}, kRunDone});
-    const auto told = [&](Index row) {
+    const auto reported = [&](Index row) {
         const Explanation explanation = explain(state, {Param::w_o, row, 0});
         return std::ranges::any_of(explanation.notes, [](const std::string& note) {
             return note == "Head 1 is switched off: its rows are 0 here, not in the model's file.";
         });
     };
-    CHECK(told(4));
-    CHECK(told(7));
-    CHECK_FALSE(told(3));
+    CHECK(reported(4));
+    CHECK(reported(7));
+    CHECK_FALSE(reported(3));
 }
 
 TEST_CASE("a journal and a session keep which heads are off") {
@@ -317,8 +317,8 @@ TEST_CASE("another text keeps heads off and drops rows and patches, which are of
                                 PatchHead{1, 1, Stage::k, "a dog ran off"}, kRunDone});
     state = run_with(state, {TypeText{"a bird"}, kRunDone});
     CHECK(model_of(state.document())->changes == ModelChanges{{{0, 0}}, {}, {}});
-    CHECK(has(state.message.words, "1 replaced row"));
-    CHECK(has(state.message.words, "1 patch"));
+    CHECK(has(state.message.text, "1 replaced row"));
+    CHECK(has(state.message.text, "1 patch"));
     CHECK(model_of(acted(state, {Undo{}}).document())->changes.patches.size() == 1);
 }
 

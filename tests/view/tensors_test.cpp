@@ -144,9 +144,9 @@ TEST_CASE("filter, order and selection; a toy's roles cannot be changed") {
     CHECK(build_tensors_view(after(state, {FilterTensors{"zzz"}}))
               .empty.find("No name contains “zzz”") == 0);
     state = shown({SetTensorRole{"X", "Q"}});
-    CHECK(has(state.message.words, "is not a file of tensors"));
+    CHECK(has(state.message.text, "is not a file of tensors"));
     CHECK(tensors_look(state).roles.empty());
     CHECK(roles_text({{"a", "Q"}, {"b", "K"}}) == "a=Q,b=K");
     state = shown({SetTensorOption{"causal", "top-left"}});
-    CHECK(has(state.message.words, "is not a file of tensors"));
+    CHECK(has(state.message.text, "is not a file of tensors"));
 }

@@ -81,12 +81,12 @@ TEST_CASE("plain text is written from the TeX, and keeps what belongs together")
 }
 
 TEST_CASE("any words come back from TeX; what is no part of the subset is named") {
-    for (const std::string words : {"cat", "100 % of_it #1 & {x} $y$", "a\\b ^ ~", "the₂ ₀₉",
-                                    "“é” 猫 \xF0\x9F\x98\x80", "", " "}) {
-        const auto back = tex::parse(tex::text_of(words));
-        REQUIRE_MESSAGE(back.has_value(), words);
+    for (const std::string text : {"cat", "100 % of_it #1 & {x} $y$", "a\\b ^ ~", "the₂ ₀₉",
+                                   "“é” 猫 \xF0\x9F\x98\x80", "", " "}) {
+        const auto back = tex::parse(tex::text_of(text));
+        REQUIRE_MESSAGE(back.has_value(), text);
         REQUIRE(back->parts.size() == 1);
-        CHECK(back->parts[0].text == words);
+        CHECK(back->parts[0].text == text);
     }
     const auto fault = [](std::string_view source) {
         const auto node = tex::parse(source);

@@ -65,7 +65,7 @@ TEST_CASE("tour: every page asks for what is not there yet, and what it shows do
             apply(state, ShowTourAction{});
             answer_all(state);
             // what opens documents stands above view: tests/window/tour.sh
-            if (has(state.message.words, "cannot be opened here"))
+            if (has(state.message.text, "cannot be opened here"))
                 state.tour.done = true, state.message = {};
             CHECK(state.tour.done);
             CHECK(tour_waits(state).empty());
@@ -122,14 +122,14 @@ TEST_CASE("tour: it is put away and resumed, also by a session") {
     apply(state, EndTour{});
     CHECK(!state.tour.tour);  // it was seen to its end
     apply(state, StartTour{"atention"});
-    CHECK(state.message.words == "There is no tour 'atention': choose one of attention.");
+    CHECK(state.message.text == "There is no tour 'atention': choose one of attention.");
 }
 
 TEST_CASE("tour: what no page asks for is said; numbers that are quoted") {
     AppState state = initial_state();
-    CHECK(acted(state, {Predict{0}}).message.words == "This page has nothing to predict.");
-    CHECK(acted(state, {GoToTourPage{1}}).message.words == "No tour is open. Shift+F1 starts one.");
-    CHECK(acted(state, {EndTour{}}).message.words == "No tour is open.");
+    CHECK(acted(state, {Predict{0}}).message.text == "This page has nothing to predict.");
+    CHECK(acted(state, {GoToTourPage{1}}).message.text == "No tour is open. Shift+F1 starts one.");
+    CHECK(acted(state, {EndTour{}}).message.text == "No tour is open.");
     state = on_tour();
     CHECK(!acted(state, {Predict{4}}).tour.chosen);
     state = after(on_tour(), {GoToStage{Stage::weights}});

@@ -82,9 +82,9 @@ TEST_CASE("tour: a reversed order is nothing to ALiBi, and much to sines") {
 TEST_CASE("tour: no page says again what was false") {
     for (const TourPage& page : pages()) {
         const std::string all = page.text + page.question + page.ask + page.reveal;
-        for (const char* words : {"learning dies", "others shrink", "the others lose", "16 bits",
-                                  "number of tokens to", "the last bars", "button"})
-            CHECK_FALSE_MESSAGE(has(all, words), page.title << ": " << words);
+        for (const char* text : {"learning dies", "others shrink", "the others lose", "16 bits",
+                                 "number of tokens to", "the last bars", "button"})
+            CHECK_FALSE_MESSAGE(has(all, text), page.title << ": " << text);
         if (answer_of(page).find(' ') != std::string::npos)  // a single word may stand anywhere
             CHECK_FALSE_MESSAGE(has(page.text + page.question + page.ask, answer_of(page)),
                                 page.title);
@@ -123,9 +123,9 @@ TEST_CASE("tour: the controls that it names are there") {
     for (int n = 0; n < 3; ++n) state = pressed(state, plain(Key::right));
     CHECK(cost_controls(state).sizes[CostSize::tq] == 8192);
     CHECK(has(page_of("A matrix that is never stored").ask, "Ctrl+K, type “Generate”"));
-    CHECK(std::ranges::any_of(
-        find_commands(in_workspace("large"), "Generate"),
-        [](const Command& each) { return each.words.starts_with("Generate"); }));
+    CHECK(
+        std::ranges::any_of(find_commands(in_workspace("large"), "Generate"),
+                            [](const Command& each) { return each.text.starts_with("Generate"); }));
 }
 
 TEST_CASE("tour: its end opens run A after 600 steps where it was trained so far, else heads") {
@@ -149,7 +149,7 @@ TEST_CASE("tour: its end opens run A after 600 steps where it was trained so far
 TEST_CASE("docs: the keys G of Step and Map, and the spread of initial weights") {
     const auto root = std::filesystem::path(ATTN_TEST_DATA).parent_path().parent_path();
     const auto list = commands(initial_state());
-    CHECK(one_of(list, plain(Key::g), &Command::chord).words == "Show gradients");
+    CHECK(one_of(list, plain(Key::g), &Command::chord).text == "Show gradients");
     CHECK(
         has(read_text_file(root / "docs/workspaces/step.md").value(), "| **G** | show gradients"));
     CHECK(has(read_text_file(root / "docs/workspaces/map.md").value(), "| **G** | go to a cell |"));

@@ -127,23 +127,22 @@ TEST_CASE("a longer sentence keeps vectors and weights; hand-set weights given u
     const AppState bank = after(preset_state("river-bank"), {SetSentence{"the bank"}});
     CHECK(bank.document().inputs->x(0, 0, 1, 2) == 1.0F);  // a given vector goes with its word
     const AppState typed = after(initial_state(), {SetSentence{"A dog ran off"}});
-    CHECK(has(typed.message.words, "new weights: the hand-set ones belong to “The cat sat down”"));
+    CHECK(has(typed.message.text, "new weights: the hand-set ones belong to “The cat sat down”"));
     CHECK(has(typed.document().note, "W from seed 1"));
     const AppState seeded = after(initial_state(), {SetSeed{4}});
-    CHECK(has(seeded.message.words, "new weights: the hand-set ones belong to “The cat sat down”"));
+    CHECK(has(seeded.message.text, "new weights: the hand-set ones belong to “The cat sat down”"));
     const AppState wider = after(initial_state(), {SetKeyWidth{6}});
-    CHECK(
-        has(wider.message.words, "what the hand-set weights of “The cat sat down” were made for"));
+    CHECK(has(wider.message.text, "what the hand-set weights of “The cat sat down” were made for"));
     CHECK(has(build_step_view(wider).controls.badge,
               "the hand-set W of “The cat sat down”, further entries from seed 1"));
-    CHECK_FALSE(has(after(typed, {SetSeed{9}}).message.words, "given up"));
+    CHECK_FALSE(has(after(typed, {SetSeed{9}}).message.text, "given up"));
     CHECK(reopened(wider).document().hand_set == "The cat sat down");
 }
 
 TEST_CASE("the heads of To be or not to be do what their names say") {
     const AppState state = preset_state("three-heads");
     const std::vector<std::string> names{"previous token", "first token", "same word"};
-    CHECK(build_step_view(state).controls.heads_words ==
+    CHECK(build_step_view(state).controls.heads_text ==
           "0: previous token, 1: first token, 2: same word");
     const Tensor& a = (*state.trace)[Stage::weights];
     const double fits = std::exp(12.0 / std::sqrt(6.0));  // 12 / √d_k against 0
@@ -186,7 +185,7 @@ TEST_CASE("a note that speaks of weights is not said under another scaling, temp
     REQUIRE(has(build_step_view(heads).title, "previous token"));
     const AppState masked = after(heads, {SetWindow{0}});
     CHECK_FALSE(has(build_step_view(masked).title, "previous token"));
-    CHECK(build_step_view(masked).controls.heads_words.empty());
+    CHECK(build_step_view(masked).controls.heads_text.empty());
     CHECK(build_heads_view(masked).heads[0].name.empty());
     // a preset that is not scaled, as its file says
     CHECK(has(badge(preset_state("exercise")), "A = [.5 .5]"));
@@ -244,12 +243,12 @@ TEST_CASE("two sentences are a batch, the shorter one padded, each with its own 
     CHECK(after(edited, {SetKeyWidth{6}, SetModelWidth{5}}).document().inputs->x(1, 0, 1, 0) ==
           7.0F);
     CHECK(after(edited, {SetSentence{"a dog"}}).document().size.batch == 1);
-    for (const auto& [typed, words] :
+    for (const auto& [typed, text] :
          {std::pair("a || b || c",
                     "A batch has two sentences at most: || stands between them once."),
           std::pair("a ||", "|| stands between two sentences, and none stands behind it."),
           std::pair("|| a", "|| stands between two sentences, and none stands before it.")})
-        CHECK(after(one, {SetSentence{typed}}).message.words == words);
-    CHECK(after(preset_state("cross-attention"), {SetSentence{"a || b"}}).message.words ==
+        CHECK(after(one, {SetSentence{typed}}).message.text == text);
+    CHECK(after(preset_state("cross-attention"), {SetSentence{"a || b"}}).message.text ==
           "A sentence that reads another one is no batch: leave out ||.");
 }

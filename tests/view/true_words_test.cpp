@@ -7,16 +7,16 @@
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/cost/view.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 #include "app/workspaces/kinds/view.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
+#include "app/workspaces/numerics/text.h"
 #include "app/workspaces/numerics/view.h"
-#include "app/workspaces/numerics/words.h"
 #include "app/workspaces/step/grids.h"
 #include "tests/view/view_test.h"
 
@@ -107,7 +107,7 @@ TEST_CASE("cost: what fits, fits with Q, K, V and the context") {
 TEST_CASE("lookup: the more similar key is shorter, or longer and away from q; ties are named") {
     struct {
         PlanePoint a, b, q;
-        const char* says;
+        const char* expected;
         const char* forbidden_text;
     } const rows[] = {
         {{2, 2},
@@ -122,7 +122,7 @@ TEST_CASE("lookup: the more similar key is shorter, or longer and away from q; t
     for (const auto& row : rows) {
         const MemoryView view = build_memory_view(memory_state(row.a, row.b, row.q));
         CAPTURE(view.notes[0]);
-        CHECK(has(view.notes[0], row.says));
+        CHECK(has(view.notes[0], row.expected));
         CHECK_FALSE(has(view.notes[0], row.forbidden_text));
     }
     const MemoryView tie = build_memory_view(memory_state({1, 1}, {1, -1}, {1, 0}));
@@ -152,7 +152,7 @@ TEST_CASE("similarity and alignment: a key that is best by both is no difference
         {SetCell{{Stage::x, 0, 0}, 1.0}, SetCell{{Stage::x, 0, 1}, 1.0}, SetWorkspace{"lookup"}});
     apply(state, ShowLookupPage{LookupPage::alignment});
     const AlignmentView view = build_alignment_view(state);
-    REQUIRE(view.body.lacks.empty());
+    REQUIRE(view.body.missing_data.empty());
     const auto dot = lookup_look(state).similarity->dot.matrix(0, 0);
     const auto cosine = lookup_look(state).similarity->cosine.matrix(0, 0);
     for (Index i = 0; i < dot.rows; ++i) {
@@ -198,12 +198,12 @@ TEST_CASE("numerics: broken from that gain on, finite one below it") {
             const auto algorithm = static_cast<SoftmaxAlgorithm>(a);
             const auto from = sweep.break_of(algorithm, format);
             if (!from) continue;
-            const auto fine = [&](Index gain) {
+            const auto valid = [&](Index gain) {
                 return run_softmax(algorithm, format, logits, static_cast<double>(gain))
                            .outcome() == Outcome::finite;
             };
-            CHECK_FALSE(fine(*from));
-            CHECK((*from == 1 || fine(*from - 1)));
+            CHECK_FALSE(valid(*from));
+            CHECK((*from == 1 || valid(*from - 1)));
         }
 }
 
@@ -268,9 +268,9 @@ TEST_CASE("step: entries of W beyond the hand-set ones are named where there are
 
 TEST_CASE("step: an edit that is undone is named, not told backwards; the scale's label has τ") {
     AppState state = after(initial_state(), {SetCell{{Param::w_q, 0, 0}, 5.0F}, Undo{}});
-    CAPTURE(state.message.words);
-    CHECK(state.message.words.starts_with("Undone: the edit “"));
-    CHECK(has(state.message.words, "→ 5.00"));
+    CAPTURE(state.message.text);
+    CHECK(state.message.text.starts_with("Undone: the edit “"));
+    CHECK(has(state.message.text, "→ 5.00"));
     state = after(initial_state(), {SetScaling{false}, SetTemperature{0.5}});
     const auto view = build_step_view(state);
     CHECK(one_of(view.ribbon, Stage::scaled, &RibbonItem::stage).label == "÷0.5");
@@ -278,9 +278,9 @@ TEST_CASE("step: an edit that is undone is named, not told backwards; the scale'
 
 TEST_CASE("step: gradients that are all as large have no largest one") {
     AppState state = after(initial_state(), {GoToStage{Stage::output}, ShowGradients{true}});
-    CHECK(has(build_step_view(state).words, "All of these gradients are 1.00."));
+    CHECK(has(build_step_view(state).text, "All of these gradients are 1.00."));
     apply(state, GoToStage{Stage::weights});
-    CHECK(has(build_step_view(state).words, "Largest in size: "));
+    CHECK(has(build_step_view(state).text, "Largest in size: "));
 }
 
 TEST_CASE("step: which columns decide a score, equal scores, asymmetry, entropies over τ") {
@@ -302,8 +302,8 @@ TEST_CASE("step: which columns decide a score, equal scores, asymmetry, entropie
     CHECK(has(arithmetic_of(example, {Stage::weights, 0, 2}), "A[mat, cat] is 21.2 %"));
     CHECK_FALSE(has(arithmetic_of(example, {Stage::weights, 0, 1}), "asymmetric"));
     AppState warm = after(example, {GoToStage{Stage::weights}, SetTemperature{0.5}});
-    CAPTURE(warm.message.words);
-    CHECK(has(warm.message.words,
+    CAPTURE(warm.message.text);
+    CHECK(has(warm.message.text,
               "entropy of rows in nats: cat 1.02 → 0.89, sat 1.02 → 0.89, mat 0.98 → 0.67"));
 }
 

@@ -80,10 +80,10 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
         play(state, {PlantFault{std::string(fault.key)}});
         const VerifyView view = build_verify_view(state);
         CHECK(view.ready);  // never a blank window
-        CHECK(view.fault_names[static_cast<std::size_t>(view.fault)] == fault.words);
+        CHECK(view.fault_names[static_cast<std::size_t>(view.fault)] == fault.text);
         if (!verify_look(state).result->not_planted.empty()) {
             CHECK_FALSE(view.bad);  // what is open is compared without it, and the reason is there
-            CHECK(view.point.starts_with("Not planted: " + std::string(fault.words) + ": "));
+            CHECK(view.point.starts_with("Not planted: " + std::string(fault.text) + ": "));
             continue;
         }
         CHECK(view.bad);
@@ -95,7 +95,7 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
             return outcomes->outcomes[n].fault->key == fault.key;
         }));
         CHECK(std::ranges::any_of(view.findings, [&](const Finding& finding) {
-            return finding.bad && has(finding.words, std::string(fault.words.substr(1)));
+            return finding.bad && has(finding.text, std::string(fault.text.substr(1)));
         }));
     }
     CHECK(planted >= 6);
@@ -103,7 +103,7 @@ TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
     CHECK_FALSE(build_verify_view(state).bad);
     const std::string before = verify_look(state).fault;
     CHECK(verify_look(acted(state, {PlantFault{"no such fault"}})).fault == before);
-    CHECK(has(state.message.words, "no such fault"));
+    CHECK(has(state.message.text, "no such fault"));
 }
 
 TEST_CASE("verify: what is allowed and the extent are said, a file's options; a fault is shown") {
@@ -113,14 +113,14 @@ TEST_CASE("verify: what is allowed and the extent are said, a file's options; a 
     CHECK(view.point.starts_with(
         "Not planted: the mask is inverted: true is read as forbidden: the call has no mask. "));
     REQUIRE(view.findings.size() >= 2);
-    CHECK(has(view.findings[0].words, "Tolerance for weights: "));
-    for (const auto& finding : view.findings) CHECK_FALSE(has(finding.words, "Options: "));
+    CHECK(has(view.findings[0].text, "Tolerance for weights: "));
+    for (const auto& finding : view.findings) CHECK_FALSE(has(finding.text, "Options: "));
     const AppState scaled = after(state, {});
     AppState wrong = scaled;
     play(wrong, {PlantFault{"scale"}});
     const VerifyView shown = build_verify_view(wrong);
     CHECK(shown.findings[0].bad);
-    CHECK(shown.findings[0].words.starts_with("scaled: "));
+    CHECK(shown.findings[0].text.starts_with("scaled: "));
     CHECK(has(shown.point, "The planted fault “the scores are scaled wrongly”"));
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("verify: what cannot be compared says why, and nothing is lost") {
     CHECK(has(build_verify_view(state).point, "gone.npz is not there"));
     play(state, {CheckFile{""}});
     CHECK_FALSE(build_verify_view(state).bad);
-    CHECK(has(verify_lacks(after(preset_state("empty"), {})), "nothing to check"));
+    CHECK(has(verify_missing_data(after(preset_state("empty"), {})), "nothing to check"));
 }
 
 TEST_CASE("verify: a long matrix is drawn in blocks, each with its worst number") {
@@ -268,7 +268,7 @@ TEST_CASE("verify: what the window sets is the call that a file's results are he
     play(state, {SetCausalMask{CausalChoice::top_left}}, open);
     const VerifyView view = build_verify_view(state);
     CHECK_FALSE(view.bad);
-    CHECK(std::ranges::count(view.findings, "Options: those of the window.", &Finding::words) == 1);
+    CHECK(std::ranges::count(view.findings, "Options: those of the window.", &Finding::text) == 1);
 }
 
 TEST_CASE("verify: a session brings back what is checked") {

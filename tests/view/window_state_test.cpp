@@ -12,8 +12,8 @@ using namespace attn::view;
 
 namespace {
 
-const Command& command(const std::vector<Command>& list, std::string_view words) {
-    return one_of(list, words, &Command::words);
+const Command& command(const std::vector<Command>& list, std::string_view text) {
+    return one_of(list, text, &Command::text);
 }
 
 AppState escaped(const AppState& state) {
@@ -78,8 +78,8 @@ TEST_CASE("Escape closes what is open on top and nothing else, no inspector besi
 
 TEST_CASE("the UI scale is said, but for that of the start; of a session it is 1 to 2") {
     const AppState first = initial_state();
-    CHECK(after(first, {SetUiScale{1.5}}).message.words == "UI scale 150 %");
-    CHECK(after(first, {SetUiScale{7.0}}).message.words == "UI scale 200 %");
+    CHECK(after(first, {SetUiScale{1.5}}).message.text == "UI scale 150 %");
+    CHECK(after(first, {SetUiScale{7.0}}).message.text == "UI scale 200 %");
     AppState larger = first;
     for (int n = 0; n < 6; ++n)
         larger = after(larger, {command(commands(larger), "Larger").action});
@@ -87,7 +87,7 @@ TEST_CASE("the UI scale is said, but for that of the start; of a session it is 1
     CHECK(after(larger, {command(commands(larger), "Smaller").action}).ui_scale == 1.5);
     const AppState started = after(first, {StartAtScale{1.4}});
     CHECK(started.ui_scale == 1.4);
-    CHECK(started.message.words == first.message.words);
+    CHECK(started.message.text == first.message.text);
     auto session = nlohmann::json::parse(session_to_json(initial_state()));
     REQUIRE(session.at("window").contains("ui_scale"));
     for (const double scale : {1.0, 1.5, 2.0, 0.99, 2.01, 0.0, -1.0}) {
@@ -123,13 +123,13 @@ TEST_CASE("Enter on what is no number explains it and keeps the field, a click a
         CHECK(step_look(state).editing->cell == cell);
         CHECK(step_look(state).editing->draft == "1.2.3");
         CHECK(state.message.severity == Severity::error);
-        CHECK(state.message.words ==
+        CHECK(state.message.text ==
               "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is.");
     }
     const AppState left = after(typed, {LeaveCellEdit{}});
     CHECK_FALSE(step_look(left).editing);
     CHECK(left.now == 0);
-    CHECK(left.message.words == "'1.2.3' is not a number; X[cat, 1] stays 0.51.");
+    CHECK(left.message.text == "'1.2.3' is not a number; X[cat, 1] stays 0.51.");
     CHECK(after(typed, {DraftCell{"2.5"}, LeaveCellEdit{}}).document().inputs->x(0, 0, 1, 1) ==
           2.5F);
 }
@@ -213,31 +213,31 @@ TEST_CASE("a session is saved as .json where its name has no extension") {
 }
 
 TEST_CASE("what the clock took from the bottom line a session still has, as a replay does") {
-    const AppState said = after(initial_state(), {SetReducedMotion{true}});
-    const AppState faded = after(said, {FadeMessage{}});
+    const AppState stated = after(initial_state(), {SetReducedMotion{true}});
+    const AppState faded = after(stated, {FadeMessage{}});
     const auto shown = [](const AppState& state) {
-        return state.notice.value_or(state.message).words;
+        return state.notice.value_or(state.message).text;
     };
-    CHECK(shown(said) == said.message.words);
+    CHECK(shown(stated) == stated.message.text);
     CHECK(shown(faded).empty());
-    CHECK(session_to_json(faded) == session_to_json(said));
+    CHECK(session_to_json(faded) == session_to_json(stated));
     CHECK(shown(after(faded, {SetPresenter{false}})) == "Whole window.");
     CHECK(shown(after(faded, {ShowHelp{true}})).empty());  // which says nothing
-    CHECK(shown(after(faded, {SetReducedMotion{true}})) == said.message.words);
+    CHECK(shown(after(faded, {SetReducedMotion{true}})) == stated.message.text);
     AppState opened = faded;
-    restore(opened, *session_from_json(session_to_json(said), "s", {}));
-    CHECK(shown(opened) == said.message.words);
+    restore(opened, *session_from_json(session_to_json(stated), "s", {}));
+    CHECK(shown(opened) == stated.message.text);
     desktop_look(opened).has_dialog = true;  // of the machine, and of no session
-    restore(opened, *session_from_json(session_to_json(said), "s", {}));
+    restore(opened, *session_from_json(session_to_json(stated), "s", {}));
     CHECK(desktop_look(opened).has_dialog);
     AppState refused = faded;
     apply(refused, LoadPreset{"none"});
-    CHECK(shown(refused) == refused.message.words);
-    CHECK(shown(after(refused, {FadeMessage{}})) == refused.message.words);
-    const AppState noticed = after(said, {Notify{{"saved", Severity::info}}});
+    CHECK(shown(refused) == refused.message.text);
+    CHECK(shown(after(refused, {FadeMessage{}})) == refused.message.text);
+    const AppState noticed = after(stated, {Notify{{"saved", Severity::info}}});
     CHECK(shown(noticed) == "saved");
     CHECK(shown(after(noticed, {FadeMessage{}})).empty());
-    const AppState failed = after(said, {Notify{{"no", Severity::error}}, FadeMessage{}});
+    const AppState failed = after(stated, {Notify{{"no", Severity::error}}, FadeMessage{}});
     CHECK(shown(failed) == "no");
 }
 
@@ -248,8 +248,8 @@ TEST_CASE("the prompt keeps the path of what cannot be opened, and its fault unt
     REQUIRE(state.prompt);
     CHECK(state.prompt->path == path);
     CHECK(state.message.severity == Severity::error);
-    CHECK(after(state, {DraftPrompt{path + "x"}}).message.words.empty());
-    CHECK(after(state, {ShowPrompt{PromptKind::save}}).message.words.empty());
+    CHECK(after(state, {DraftPrompt{path + "x"}}).message.text.empty());
+    CHECK(after(state, {ShowPrompt{PromptKind::save}}).message.text.empty());
     const Opened opened{std::make_shared<Document>(initial_state().document()), nullptr, {}};
     CHECK_FALSE(
         after(state, {OpenFile{path}, DocumentReady{path, "", std::make_shared<Opened>(opened)}})

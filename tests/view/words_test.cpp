@@ -1,6 +1,6 @@
 // Words of any length, script and bytes: bounded on screen, linear in time.
 
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/common/tokens.h"
 #include "app/workspaces/saturation/actions.h"
 #include "tests/view/view_test.h"
@@ -59,11 +59,11 @@ TEST_CASE("a sentence begins with a capital unless it begins with a name, and en
     CHECK(sentence("Done.") == "Done.");
     CHECK(sentence("computing …") == "Computing …");
     CHECK(sentence("") == "");
-    CHECK(after(initial_state(), {SetSentence{""}}).message.words ==
+    CHECK(after(initial_state(), {SetSentence{""}}).message.text ==
           "The sentence is empty: type at least one word and press Enter.");
-    CHECK(after(initial_state(), {SetSaturationWidth{5}}).message.words == "d_k = 5.");
+    CHECK(after(initial_state(), {SetSaturationWidth{5}}).message.text == "d_k = 5.");
     CHECK(after(initial_state(), {SetCausal{true}, Undo{}})
-              .message.words.starts_with("Undone: Causal mask on; masked scores, "));
+              .message.text.starts_with("Undone: Causal mask on; masked scores, "));
 }
 
 TEST_CASE("what cannot be seen shows its code") {
@@ -86,7 +86,7 @@ TEST_CASE("what shapes the letters around it is seen in them, and has its code a
 TEST_CASE("a word of 12,000 characters is short wherever it is shown") {
     const AppState state = after(typed("the " + std::string(12000, 'x')),
                                  {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 1, 0}}});
-    CHECK(state.message.words.size() < 100);
+    CHECK(state.message.text.size() < 100);
     const StepView step = build_step_view(state);
     for (const std::string& label : step.result.row_labels) CHECK(label.size() < 80);
     CHECK(step.controls.badge.size() <= 4 * kMostTip);
@@ -97,7 +97,7 @@ TEST_CASE("a word of 12,000 characters is short wherever it is shown") {
     CHECK(inspector.as_python.size() < 4000);
     for (const Line& line : inspector.lines)
         for (const Piece& piece : line.pieces) CHECK(piece.text.size() < 300);
-    CHECK(typed(std::string(12000, 'x')).message.words.size() <= 4 * kMostMessage);
+    CHECK(typed(std::string(12000, 'x')).message.text.size() <= 4 * kMostMessage);
 }
 
 // With a cost that grows as the square of the text this would not end.
@@ -109,7 +109,7 @@ TEST_CASE("a megabyte of text is shown, or refused, in time that is linear in it
     step_inspector(word);
     std::string many;
     for (int n = 0; n < 250000; ++n) many += "abc ";
-    CHECK(typed(many).message.words == "The sentence has 250000 tokens: a toy has at most 64.");
+    CHECK(typed(many).message.text == "The sentence has 250000 tokens: a toy has at most 64.");
     std::string chinese;
     for (int n = 0; n < 300000; ++n) chinese += "猫";
     CHECK(typed(chinese).message.severity == Severity::error);
@@ -119,7 +119,7 @@ TEST_CASE("the palette finds words without their commas, underscores and accents
     const AppState state = after(initial_state(), {SetWorkspace{"large"}});
     const auto first = [&](std::string_view query) {
         const std::vector<Command> found = find_commands(state, query);
-        return found.empty() ? std::string() : found.front().words;
+        return found.empty() ? std::string() : found.front().text;
     };
     CHECK(first("4096") == "Generate 4,096 tokens");
     CHECK(first("generate 4,096") == "Generate 4,096 tokens");
@@ -132,7 +132,7 @@ TEST_CASE("the palette finds terms, and looks them up") {
     const std::vector<Command> found = find_commands(state, "attention sink");
     const auto term = std::ranges::find(found, "Glossary", &Command::group);
     REQUIRE(term != found.end());
-    CHECK(term->words == "Glossary: attention sink");
+    CHECK(term->text == "Glossary: attention sink");
     const AppState there = after(state, chosen(*term));
     CHECK_FALSE(there.show_palette);
     CHECK(there.glossary.shown);

@@ -12,8 +12,8 @@ AppState state_with_probe() {
     return state;
 }
 
-bool lists(const std::vector<Command>& list, std::string_view words) {
-    return std::ranges::any_of(list, [&](const Command& each) { return each.words == words; });
+bool lists(const std::vector<Command>& list, std::string_view text) {
+    return std::ranges::any_of(list, [&](const Command& each) { return each.text == text; });
 }
 
 }  // namespace
@@ -21,9 +21,9 @@ bool lists(const std::vector<Command>& list, std::string_view words) {
 TEST_CASE("a workspace that is registered is entered by its key and found by its words") {
     const AppState state = state_with_probe();
     for (const Command& command : commands(state))
-        if (command.words == "Probe workspace") {
+        if (command.text == "Probe workspace") {
             CHECK(to_string(command.chord) == "5 P");
-            CHECK(after(state, {command.action}).message.words == "in the probe");
+            CHECK(after(state, {command.action}).message.text == "in the probe");
         }
     CHECK(lists(commands(state), "Probe workspace"));
     CHECK(lists(find_commands(state, "probe"), "Probe workspace"));
@@ -35,7 +35,7 @@ TEST_CASE("the shown workspace brings commands, escape, clearing, inspector and 
     CHECK(lists(commands(state), "Probe deeper"));
     CHECK_FALSE(lists(commands(state), "Next stage"));
     CHECK(is_animating(state));
-    CHECK(after(state, {ClearSelection{}}).message.words == "cleared");
+    CHECK(after(state, {ClearSelection{}}).message.text == "cleared");
     CHECK(after(state, {CopyArithmetic{CopyAs::text}}).effects.clipboard == "probed");
     for (const Command& command : commands(state))
         if (command.chord.key == Key::escape) CHECK(command.action.is<Quit>());
@@ -62,7 +62,7 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
     const auto read = session_from_json(text, "session", context);
     REQUIRE(read);
     CHECK(shown_workspace(*read).key == "probe");
-    CHECK(read->message.words == "depth 2");
+    CHECK(read->message.text == "depth 2");
     const auto refused = session_from_json(text, "session");
     REQUIRE_FALSE(refused);
     CHECK(has(refused.error().text(), "expected " + workspace_keys(workspaces())));
@@ -70,8 +70,8 @@ TEST_CASE("a session holds the part of every workspace and goes back to the one 
 
 TEST_CASE("a key that no workspace has is refused with the keys there are") {
     const AppState state = after(state_with_probe(), {SetWorkspace{"cellar"}});
-    CHECK(state.message.words == "There is no workspace 'cellar': expected " +
-                                     workspace_keys(test::workspaces_with_probe()) + ".");
+    CHECK(state.message.text == "There is no workspace 'cellar': expected " +
+                                    workspace_keys(test::workspaces_with_probe()) + ".");
     CHECK(state.workspace == "step");
     const std::string keys = workspace_keys(workspaces());
     CHECK(keys.starts_with("step, masks, lookup, saturation, "));

@@ -48,25 +48,25 @@ TEST_CASE_FIXTURE(OnDisk, "a file that never begins leaves no empty one behind")
 TEST_CASE_FIXTURE(OnDisk, "what is neither empty nor of the kind is not written over") {
     for (const char* text : {"notes\n", "[1, 2]\n", "{\"scores\": 1}\n", "\n", "1 s 2 ms"}) {
         REQUIRE(write_file_atomically(scratch / "f", text));
-        CHECK(says(fault(scratch / "f"), "f holds something else; expected a journal"));
+        CHECK(contains(fault(scratch / "f"), "f holds something else; expected a journal"));
         CHECK(read_text_file(scratch / "f").value() == text);
     }
     REQUIRE(write_file_atomically(scratch / "f", kOld));
-    CHECK(says(fault(scratch / "f", kFrameLogLines), "expected a frame log"));
+    CHECK(contains(fault(scratch / "f", kFrameLogLines), "expected a frame log"));
     CHECK(fault(scratch / "f") == "");
     REQUIRE(write_file_atomically(scratch / "f", "0.1520 s 12.01 ms\n0.1690 s 1.00 ms\n"));
     CHECK(fault(scratch / "f", kFrameLogLines) == "");
     REQUIRE(write_file_atomically(scratch / "f", ""));
     CHECK(fault(scratch / "f") == "");
     CHECK(fault("/dev/null") == "");
-    CHECK(says(fault(scratch / "no/f"), "no/f: cannot be written: No such file or directory"));
+    CHECK(contains(fault(scratch / "no/f"), "no/f: cannot be written: No such file or directory"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "two processes do not write to one journal") {
     const auto first = LineFile::open(scratch / "j", kJournalLines);
     REQUIRE(first);
     const pid_t other = ::fork();
-    if (other == 0) ::_exit(says(fault(scratch / "j"), "another process writes to it") ? 0 : 1);
+    if (other == 0) ::_exit(contains(fault(scratch / "j"), "another process writes to it") ? 0 : 1);
     int status = -1;
     REQUIRE(::waitpid(other, &status, 0) == other);
     CHECK(status == 0);

@@ -44,10 +44,10 @@ Layer layer_of(Index n, const Place& planted) {
 
 }  // namespace
 
-int main(int count, char** words) {
+int main(int count, char** text) {
     if (count != 2 && count != 4) return 2;
     Place planted;
-    if (count == 4) planted = {std::atoi(words[2]), std::atoi(words[3])};
+    if (count == 4) planted = {std::atoi(text[2]), std::atoi(text[3])};
     std::vector<Layer> layers;
     for (Index n = 0; n < kLayers; ++n) layers.push_back(layer_of(n, planted));
     std::vector<attn::NpzEntry> entries;
@@ -63,7 +63,7 @@ int main(int count, char** words) {
     for (Index i = 0; i < kTokens; ++i) tokens.push_back(fmt::format("word{}", i));
     entries.push_back({"tokens", {kTokens}, {}, tokens});
     entries.push_back({"options", {}, {}, {"{\"causal\": true}"}});
-    if (const auto written = attn::write_npz(words[1], entries); !written) {
+    if (const auto written = attn::write_npz(text[1], entries); !written) {
         std::cerr << written.error().text() << '\n';
         return 1;
     }

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <iostream>
 
-int main(int count, char** words) {
+int main(int count, char** text) {
     if (count != 2) return 2;
     for (const attn::view::Action& action :
-         attn::test::random_journal(std::strtoull(words[1], nullptr, 10)))
+         attn::test::random_journal(std::strtoull(text[1], nullptr, 10)))
         std::cout << attn::view::to_journal(action).value() << '\n';
 }

@@ -45,10 +45,10 @@ struct ShowGroup {
 /// Tensors, a session, a preset or a model; where a model of images is open, an image for it. DocumentReady follows.
 struct OpenFile {
     std::string path;
-    std::optional<std::string> text = {};     // for the model to read
-    std::optional<std::string> options = {};  // how its arrays are read, see FileOrigin
-    std::optional<std::string> image = {};    // for the model to read: a PNG
-    std::optional<std::string> beside = {};   // of a model of two stacks, see ModelOrigin
+    std::optional<std::string> text = {};          // for the model to read
+    std::optional<std::string> options = {};       // how its arrays are read, see FileOrigin
+    std::optional<std::string> image = {};         // for the model to read: a PNG
+    std::optional<std::string> second_input = {};  // of a model of two stacks, see ModelOrigin
     std::optional<std::string> group = {};
     static constexpr auto kJournalNames =
         journal_names("open_file", "path", "text", "options", "image", "beside", "group");

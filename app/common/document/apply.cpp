@@ -7,7 +7,7 @@
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/state_text.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/common/workspace.h"
 #include "core/large/planted.h"
 #include "core/text.h"
@@ -27,14 +27,14 @@ void resize(Document& document, Index d_model, Index d_k, Index heads) {
 }
 
 /// "every number that was there stays, new entries of W come from seed 1": what another size does to the weights.
-std::string resized_words(const Document& before, Index was, Index is, std::string_view grown) {
-    std::string words =
+std::string resized_text(const Document& before, Index was, Index is, std::string_view grown) {
+    std::string text =
         is > was ? fmt::format("every number that was there stays, {} seed {}", grown, before.seed)
                  : std::string("the numbers beyond it are dropped, the others stay");
     if (!before.hand_set.empty())
-        words += fmt::format("; what the hand-set weights of “{}” were made for need not hold now",
-                             before.hand_set);
-    return words;
+        text += fmt::format("; what the hand-set weights of “{}” were made for need not hold now",
+                            before.hand_set);
+    return text;
 }
 
 /// Says whose sizes these are where they cannot be set.
@@ -61,14 +61,14 @@ void set_width(AppState& state, const WidthChange& change, Index d_model, Index 
                std::string_view grown) {
     Document document = state.document();
     if (change.was == change.is || !sizes_fit(state, d_model, d_k, document.heads)) return;
-    const std::string words = fmt::format("{} {} → {}: {}", change.name, change.was, change.is,
-                                          resized_words(document, change.was, change.is, grown));
+    const std::string text = fmt::format("{} {} → {}: {}", change.name, change.was, change.is,
+                                         resized_text(document, change.was, change.is, grown));
     resize(document, d_model, d_k, document.heads);
-    edit_document(state, std::move(document), words);
+    edit_document(state, std::move(document), text);
 }
 
 /// "divided by √4 = 2", "multiplied by 0.3".
-std::string factor_words(const Document& document) {
+std::string factor_text(const Document& document) {
     if (document.spec.scale == ScaleKind::q_and_k)
         return fmt::format("products of queries and keys times {}^(−¼) = {} each",
                            document.size.d_k,
@@ -81,13 +81,13 @@ std::string factor_words(const Document& document) {
 }
 
 /// What a document says of itself: "The cat sat down. Toy weights, hand-set: sat looks at cat."
-std::string opened_words(const Document& document) {
+std::string opened_text(const Document& document) {
     if (is_toy(document)) return fmt::format("{}. {}", document.title, sentence(document.note));
     return fmt::format("{}: {}.", document.title, document.note);
 }
 
 /// "; what is shown is still of “The cat”": where a text that was typed cannot be read.
-std::string kept_words(const AppState& state, const ModelText* text) {
+std::string retained_text(const AppState& state, const ModelText* text) {
     if (text == nullptr || !text->typed) return {};
     if (text_of(state.document()).empty() || !state.document().groups.empty())
         return "; what is shown stays";
@@ -96,7 +96,7 @@ std::string kept_words(const AppState& state, const ModelText* text) {
 }
 
 /// "; new weights: the hand-set ones belong to “The cat sat down”"; "" if none were hand-set.
-std::string given_up_words(const Document& before, const Document& after) {
+std::string given_up_text(const Document& before, const Document& after) {
     if (before.hand_set.empty() || before.hand_set == after.hand_set) return {};
     return fmt::format("; new weights: the hand-set ones belong to “{}”", before.hand_set);
 }
@@ -116,8 +116,8 @@ bool is_made(const std::string& path) { return std::filesystem::path(path).exten
 void take_again(AppState& state, const Opened& opened) {
     Document next = *opened.document;
     look_at_layer(next, std::min<Index>(state.document().layer, std::ssize(next.layers) - 1));
-    const std::string words = next.title + ", read again";
-    if (!edit_document(state, std::move(next), words)) return;
+    const std::string text = next.title + ", read again";
+    if (!edit_document(state, std::move(next), text)) return;
     state.history[state.now].opens = true;
     state.sentence_draft = text_of(state.document());
     if (!opened.notes.empty()) state.notice = {sentence(text_of(opened.notes)), Severity::warning};
@@ -138,7 +138,7 @@ bool refuse_given(AppState& state, bool temperature) {
 /// Whether that layer is looked at now, or says why not.
 bool goes_to_layer(AppState& state, HeadPlace place) {
     if (!is_there(state.document(), place)) {
-        warn(state, missing_head_words(state.document(), place));
+        warn(state, missing_head_text(state.document(), place));
         return false;
     }
     if (place.layer != state.document().layer) carry_out(state, ShowLayer{place.layer});
@@ -149,14 +149,14 @@ bool goes_to_layer(AppState& state, HeadPlace place) {
 
 void carry_out(AppState& state, const LoadPreset& action) {
     auto document = load_preset(action.key);
-    if (!document) return say(state, document.error());
-    const std::string words = opened_words(*document);
+    if (!document) return show_message(state, document.error());
+    const std::string text = opened_text(*document);
     const std::string typed = document->sentence;
     const std::string title = fmt::format("“{}”", document->title);
     if (!edit_document(state, *std::move(document), title)) return;
     opened_another(state);
     state.sentence_draft = typed;
-    say(state, words);
+    show_message(state, text);
 }
 
 void carry_out(AppState& state, const OpenFile& action) {
@@ -168,14 +168,15 @@ void carry_out(AppState& state, const OpenFile& action) {
     state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
     if (auto model = model_text_of(action)) state.opening->what = *std::move(model);
     state.opening_done = 0.0;
-    say(state, "Opening {}.", words_of(*state.opening));
+    show_message(state, "Opening {}.", description_of(*state.opening));
 }
 
 void carry_out(AppState& state, const OpenPlanted& action) {
-    if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
+    if (auto valid = large::check_planted(action.spec); !valid)
+        return show_message(state, valid.error());
     state.opening = OpenRequest{action.spec, ++state.opened};
     state.opening_done = 0.0;
-    say(state, "Making a {}.", words_of(*state.opening));
+    show_message(state, "Making a {}.", description_of(*state.opening));
 }
 
 /// What cannot be opened changes nothing but the message.
@@ -183,7 +184,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (!state.opening) return;
     const OpenRequest request = *std::exchange(state.opening, std::nullopt);
     const auto* text = std::get_if<ModelText>(&request.what);
-    if (!action.opened) return show_error(state, action.fault + kept_words(state, text));
+    if (!action.opened) return show_error(state, action.fault + retained_text(state, text));
     if (const auto* path = std::get_if<std::string>(&request.what);
         path && state.prompt && state.prompt->kind == PromptKind::open &&
         state.prompt->path == *path)
@@ -193,12 +194,12 @@ void carry_out(AppState& state, const DocumentReady& action) {
     for (const WorkspaceInfo* workspace : state.workspaces) workspace->opened(state, opened);
     if (opened.run) return;
     if (reads_again(state, request, opened)) return take_again(state, opened);
-    const std::string words = opened_words(*opened.document);
+    const std::string description = opened_text(*opened.document);
     const AppState& settings = opened.session ? *opened.session : state;
     const std::string title = fmt::format("“{}”", opened.document->title);
     if (!edit_document(state, *opened.document, title, settings.history[settings.now])) return;
     opened_another(state);
-    forget(state);
+    clear_caches(state);
     state.sentence_draft = text_of(state.document());
     const auto* path = std::get_if<std::string>(&request.what);
     const bool file = path && !is_state_text(*path);
@@ -216,9 +217,11 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (recovered) state.recovery.reset();
     if (session && !opened.notes.empty())
         state.notice = {sentence(text_of(opened.notes)), Severity::warning};
-    if (!session) state.kept.clear();
+    if (!session) state.unknown_fields.clear();
     if (!session)
-        say(state, opened.notes.empty() ? words : words + " " + sentence(text_of(opened.notes)));
+        show_message(state, opened.notes.empty()
+                                ? description
+                                : description + " " + sentence(text_of(opened.notes)));
     if (!session) leave_unavailable_workspace(state);
 }
 
@@ -226,16 +229,16 @@ void carry_out(AppState& state, const SetSentence& action) {
     const Document& before = state.document();
     auto document = is_toy(before) ? retyped(before, action.text)
                                    : make_document(action.text, 4, 4, 1, 1, AttentionSpec{});
-    if (!document) return say(state, document.error());
+    if (!document) return show_message(state, document.error());
     const std::size_t tokens = document->tokens.size();
-    const std::string words =
+    const std::string text =
         fmt::format("“{}”: {} token{}, {}{}", shortened(document->sentence), tokens,
-                    tokens == 1 ? "" : "s", document->note, given_up_words(before, *document));
+                    tokens == 1 ? "" : "s", document->note, given_up_text(before, *document));
     const bool opens = !is_toy(before);
-    if (!edit_document(state, *std::move(document), words)) return;
+    if (!edit_document(state, *std::move(document), text)) return;
     if (opens) opened_another(state);
     state.sentence_draft = state.document().sentence;
-    if (opens) say(state, words + ".");
+    if (opens) show_message(state, text + ".");
 }
 
 void carry_out(AppState& state, const SetModelWidth& action) {
@@ -260,10 +263,10 @@ void carry_out(AppState& state, const SetHeads& action) {
     if (!is_toy(document) && !document.inputs->projects())
         return warn(state, "Q of {} brings {} heads: their number cannot be set.", document.title,
                     document.size.heads);
-    std::string words = "the columns of W are split anew";
+    std::string text = "the columns of W are split anew";
     if (is_toy(document)) {
         if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
-        words = resized_words(document, was, action.heads, "new heads come from");
+        text = resized_text(document, was, action.heads, "new heads come from");
         resize(document, document.d_model, document.d_k, action.heads);
     } else {
         const bool own_keys = document.spec.kv_heads == document.spec.heads;
@@ -271,19 +274,19 @@ void carry_out(AppState& state, const SetHeads& action) {
         if (own_keys) document.spec.kv_heads = action.heads;
     }
     edit_document(state, std::move(document),
-                  fmt::format("{} head{}: {}", action.heads, action.heads == 1 ? "" : "s", words));
+                  fmt::format("{} head{}: {}", action.heads, action.heads == 1 ? "" : "s", text));
 }
 
 void carry_out(AppState& state, const SetScaling& action) {
     Document document = state.document();
     if (action.on == (document.spec.scale != ScaleKind::none)) return;
     if (refuse_given(state, false)) return;
-    const std::string before = factor_words(document);
+    const std::string before = factor_text(document);
     document.spec.scale = action.on ? ScaleKind::sqrt_dk : ScaleKind::none;
-    const std::string words = action.on
-                                  ? fmt::format("Scaling on: scores are {}", factor_words(document))
-                                  : fmt::format("Scaling off: scores are no longer {}", before);
-    edit_spec(state, std::move(document), words);
+    const std::string text = action.on
+                                 ? fmt::format("Scaling on: scores are {}", factor_text(document))
+                                 : fmt::format("Scaling off: scores are no longer {}", before);
+    edit_spec(state, std::move(document), text);
 }
 
 void carry_out(AppState& state, const SetTemperature& action) {
@@ -309,9 +312,9 @@ void carry_out(AppState& state, const SetSeed& action) {
     document.hand_set.clear();
     document.head_names.clear();
     document.note = toy_note(document);
-    const std::string words = fmt::format("Seed {}: new random entries of W, X is kept{}",
-                                          action.seed, given_up_words(state.document(), document));
-    edit_document(state, std::move(document), words);
+    const std::string text = fmt::format("Seed {}: new random entries of W, X is kept{}",
+                                         action.seed, given_up_text(state.document(), document));
+    edit_document(state, std::move(document), text);
 }
 
 void carry_out(AppState& state, const ShowHead& action) {
@@ -326,10 +329,11 @@ void carry_out(AppState& state, const ShowHead& action) {
                                        action.head, batch, size.heads, size.batch));
     state.head = action.head;
     state.batch = batch;
-    settle(state);
-    if (action.layer) return say(state, "Layer {}, head {}.", *action.layer, action.head);
-    say(state, size.batch == 1 ? fmt::format("Head {} (0–{}).", action.head, size.heads - 1)
-                               : fmt::format("Sequence {}, head {}.", batch, action.head));
+    clamp_to_document(state);
+    if (action.layer) return show_message(state, "Layer {}, head {}.", *action.layer, action.head);
+    show_message(state, size.batch == 1
+                            ? fmt::format("Head {} (0–{}).", action.head, size.heads - 1)
+                            : fmt::format("Sequence {}, head {}.", batch, action.head));
 }
 
 /// A look at another part of the document: no step of undo.
@@ -343,16 +347,16 @@ void carry_out(AppState& state, const ShowLayer& action) {
     Document document = state.document();
     look_at_layer(document, action.layer);
     auto sized = with_size(std::move(document));  // layers may differ in their widths
-    if (!sized) return say(state, sized.error());
+    if (!sized) return show_message(state, sized.error());
     const Edit before = state.history[state.now];
     state.history[state.now].document = std::make_shared<const Document>(*std::move(sized));
     if (auto done = compute(state); !done) {
         state.history[state.now] = before;
-        return say(state, done.error());
+        return show_message(state, done.error());
     }
     state.effect.reset();
-    settle(state);
-    say(state, "Layer {} (0–{}).", action.layer, layers - 1);
+    clamp_to_document(state);
+    show_message(state, "Layer {} (0–{}).", action.layer, layers - 1);
 }
 
 void carry_out(AppState& state, const SetBackend& action) {
@@ -362,10 +366,11 @@ void carry_out(AppState& state, const SetBackend& action) {
     const std::string before = std::exchange(state.backend, action.name);
     if (auto done = compute(state); !done) {
         state.backend = before;
-        return say(state, done.error());
+        return show_message(state, done.error());
     }
-    settle(state);  // it may keep other stages
-    say(state,
+    clamp_to_document(state);  // it may keep other stages
+    show_message(
+        state,
         state.backend == kAuto || state.backend == state.backend_used
             ? fmt::format("Computed by the backend {}.", state.backend_used)
             : fmt::format(

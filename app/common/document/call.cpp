@@ -71,7 +71,7 @@ void set_options(AttentionSpec& spec, const CallSettings& call) {
 // ---- actions
 
 std::string call_field_unavailable(const Document& document, std::string_view field) {
-    if (is_empty(document)) return empty_words(document);
+    if (is_empty(document)) return empty_text(document);
     if (is_without_values(document))
         return fmt::format(
             "{} holds queries and keys without values: it is no call that could be set.",
@@ -156,8 +156,8 @@ void set_call_field(AppState& state, const PersistedField& field, const FieldVal
         return warn(state, std::move(lack));
     const CallSettings was = call_of(before);
     CallSettings call = was;
-    const auto words = put_field(state, field, &call, value);
-    if (!words) return say(state, words.error());
+    const auto text = put_field(state, field, &call, value);
+    if (!text) return show_message(state, text.error());
     if (call == was) return;
     Document document = before;
     if (call.rope == RopeTurn::off && before.spec.rope) document.rope_before = before.spec.rope;
@@ -169,7 +169,7 @@ void set_call_field(AppState& state, const PersistedField& field, const FieldVal
     if (call.scale_q_k != was.scale_q_k)
         document.spec.scale = call.scale_q_k ? ScaleKind::q_and_k : ScaleKind::sqrt_dk;
     if (is_toy(before)) set_tensors(document, was, call);
-    edit_spec(state, std::move(document), *words);
+    edit_spec(state, std::move(document), *text);
 }
 
 void carry_out(AppState& state, const CopyQueryWeights&) {
@@ -181,7 +181,7 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
     Inputs inputs = *document.inputs;
     const Tensor& w_q = inputs.params[Param::w_q];
     Tensor& w_k = inputs.params[Param::w_k];
-    if (w_k == w_q) return say(state, "W_K is W_Q already.");
+    if (w_k == w_q) return show_message(state, "W_K is W_Q already.");
     if (document.spec.kv_heads != document.spec.heads)
         return show_error(
             state,

@@ -37,67 +37,67 @@ struct CallSettings {
 
 inline void describe_rope(Visitor& visit, CallSettings& call) {
     visit("rope", call.rope, kRopeTurns,
-          {.words = "RoPE",
+          {.text = "RoPE",
            .tip = "RoPE turns queries and keys by their position\nhalf: columns c and c + d_k/2 "
                   "turn together, as in Llama; interleaved: 2c and 2c + 1, as in RoFormer."});
     visit("rope_base", call.rope_base,
-          {.words = "base",
+          {.text = "base",
            .tip = "RoPE's base\nPair c turns by position · base^(−2c/d_k) radians: a larger base "
                   "turns later pairs more slowly."});
     visit("rope_dims", call.rope_dims,
-          {.words = "RoPE's columns",
+          {.text = "RoPE's columns",
            .tip = "So many leading columns turn; 0: all d_k",
            .low = 0,
            .high = 4096});
-    visit("rope_scaled", call.rope_scaled, {.words = "RoPE's scaling"});
+    visit("rope_scaled", call.rope_scaled, {.text = "RoPE's scaling"});
 }
 /// What the options alone have, so that any document can be given it: all but what changes tensors, and the scale.
 inline void describe_options(Visitor& visit, CallSettings& call) {
     visit("score", call.score, score_keys(),
-          {.words = "score", .tip = "How a query and a key become one number"});
+          {.text = "score", .tip = "How a query and a key become one number"});
     visit("softcap", call.softcap,
-          {.words = "soft cap", .tip = "B = cap · tanh(S / cap)\nNo score goes beyond ± cap."});
+          {.text = "soft cap", .tip = "B = cap · tanh(S / cap)\nNo score goes beyond ± cap."});
     describe_rope(visit, call);
     visit("alibi", call.alibi,
-          {.words = "ALiBi",
+          {.text = "ALiBi",
            .tip = "ALiBi: B = S − slope · |p − j|\nThe farther a key, the lower its score, by a "
                   "slope of each head."});
     visit("query_offset", call.query_offset,
-          {.words = "query offset",
+          {.text = "query offset",
            .tip = "Position p of the first query\nQuery i stands at i + offset, key j at j. 0: as "
                   "the causal mask says, which is Tk − Tq for bottom-right."});
     visit("dropout", call.dropout,
-          {.words = "dropout p",
+          {.text = "dropout p",
            .tip = "Each weight is dropped with probability p\nThe others are divided by 1 − p."});
     visit(
         "dropout_seed", call.dropout_seed,
-        {.words = "dropout seed", .tip = "Seed of dropout\nThe same seed drops the same weights."});
+        {.text = "dropout seed", .tip = "Seed of dropout\nThe same seed drops the same weights."});
     visit("training", call.training,
-          {.words = "training", .tip = "Training\nOff, as in evaluation: no weight is dropped."});
+          {.text = "training", .tip = "Training\nOff, as in evaluation: no weight is dropped."});
 }
 inline void describe(Visitor& visit, CallSettings& call) {
     describe_options(visit, call);
     visit("sinks", call.sinks,
-          {.words = "sinks",
+          {.text = "sinks",
            .tip = "Sinks: one logit a head beside each row of scores\nIt takes its share of the "
                   "weight and has no value: rows add up to less than 1."});
     visit("scale_q_k", call.scale_q_k,
-          {.words = "q, k × d_k^(−¼)",
+          {.text = "q, k × d_k^(−¼)",
            .tip = "Queries and keys are scaled, not their scores\nEach is multiplied by d_k^(−¼) "
                   "before the dot product, as in Whisper: the scores are the same but for rounding "
                   "and are never larger than what softmax is given."});
     visit("sinusoid", call.sinusoid,
-          {.words = "sinusoid",
+          {.text = "sinusoid",
            .tip = "Sinusoidal positions\nX = word vector + position, sin and cos of position / "
                   "10000^(c/32). Off: the word vector alone."});
     visit("kv_heads", call.kv_heads,
-          {.words = "kv heads",
+          {.text = "kv heads",
            .tip = "G: key/value heads\nheads / G query heads share each: grouped-query attention; "
                   "1: multi-query.",
            .low = 1,
            .high = kMaxHeads});
     visit("d_v", call.d_v,
-          {.words = "d_v",
+          {.text = "d_v",
            .tip = "d_v: columns of V in each head\nW_V is [d_model, kv heads · d_v].",
            .low = 1,
            .high = kMaxKeyWidth});

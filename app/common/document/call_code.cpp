@@ -18,7 +18,7 @@ constexpr std::size_t kMostNumbers = 20000;  // that are written out
 
 /// How one library says it.
 struct Spelling {
-    std::string_view import, module, array, range, float64, kept, join, repeat, heads;
+    std::string_view import, module, array, range, float64, retained, join, repeat, heads;
 };
 constexpr Spelling kInNumpy{"import numpy as np", "np",         "np.array",
                             "np.arange",          "np.float64", "axis=-1, keepdims=True",
@@ -79,9 +79,9 @@ class CodeWriter {
     void add_tensor(std::string_view name, const Tensor& tensor, int axes) {
         const Shape& shape = tensor.shape();
         const Index sizes[] = {shape.b, shape.h, shape.t, shape.d};
-        const auto kept = std::span(sizes).last(axes);
+        const auto retained = std::span(sizes).last(axes);
         const std::string list = numbers_of(tensor.values(), std::max<Index>(shape.d, 1));
-        line(fmt::format("{} = {}.reshape({})", name, array(list), fmt::join(kept, ", ")));
+        line(fmt::format("{} = {}.reshape({})", name, array(list), fmt::join(retained, ", ")));
     }
     void add_param(Param which, int axes) {
         if (!param(which).empty()) add_tensor(info(which).npz, param(which), axes);
@@ -188,7 +188,7 @@ class CodeWriter {
     }
     void add_unit() {
         line("\n\ndef unit(x):");
-        line(fmt::format("    length = {}(x, {})", module("linalg.norm"), library_.kept));
+        line(fmt::format("    length = {}(x, {})", module("linalg.norm"), library_.retained));
         line("    return x / (length + (length == 0))\n\n");
     }
     void add_alibi() {
@@ -220,8 +220,8 @@ class CodeWriter {
         line(fmt::format("logits = {}",
                          sinks ? fmt::format("{}([masked, sink], -1)", library_.join) : "masked"));
         if (code_ == MaskCode::numpy) {
-            line(fmt::format("powers = np.exp(logits - logits.max({}))", library_.kept));
-            line(fmt::format("weights = powers / powers.sum({})", library_.kept));
+            line(fmt::format("powers = np.exp(logits - logits.max({}))", library_.retained));
+            line(fmt::format("weights = powers / powers.sum({})", library_.retained));
         } else {
             line("weights = torch.softmax(logits, -1)");
         }
@@ -276,7 +276,7 @@ void each_tensor(const Inputs& inputs, Look look) {
 }  // namespace
 
 Result<std::string> call_code(const Document& document, MaskCode code) {
-    if (is_empty(document)) return bad_input(empty_words(document));
+    if (is_empty(document)) return bad_input(empty_text(document));
     if (is_without_values(document)) return bad_input("the call has no values: nothing to compute");
     std::size_t count = 0;
     bool finite = true;
@@ -298,10 +298,10 @@ Result<std::string> call_code(const Document& document, MaskCode code) {
 
 void carry_out(AppState& state, const CopyCall& action) {
     const auto code = call_code(state.document(), action.code);
-    if (!code) return say(state, code.error());
+    if (!code) return show_message(state, code.error());
     state.effects.clipboard = *code;
-    say(state, "Copied the whole call as {}.",
-        action.code == MaskCode::numpy ? "NumPy" : "PyTorch");
+    show_message(state, "Copied the whole call as {}.",
+                 action.code == MaskCode::numpy ? "NumPy" : "PyTorch");
 }
 
 }  // namespace attn::view

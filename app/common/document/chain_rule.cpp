@@ -268,16 +268,16 @@ std::string gradient_formula(const AppState& state, const OperandId& id) {
     return stage == Stage::v ? over_group(state.document().size, std::move(own)) : own;
 }
 
-std::string chain_rule_words(const AppState& state, const OperandId& id) {
+std::string chain_rule_text(const AppState& state, const OperandId& id) {
     const Document& document = state.document();
-    std::string words = tex::plain_text(gradient_formula(state, id));
-    if (id == OperandId(Stage::output)) return words + ", of L = " + loss_words(state) + ".";
-    if (words.find("Σ_h") != std::string::npos)
-        words += fmt::format(", h the {} query heads of that key/value head",
-                             document.size.heads / document.size.kv_heads);
+    std::string text = tex::plain_text(gradient_formula(state, id));
+    if (id == OperandId(Stage::output)) return text + ", of L = " + loss_text(state) + ".";
+    if (text.find("Σ_h") != std::string::npos)
+        text += fmt::format(", h the {} query heads of that key/value head",
+                            document.size.heads / document.size.kv_heads);
     if (const auto stage = made_with(document, id))
-        words += ", of the forward line " + tex::plain_text(forward_formula(document, *stage));
-    return words + ".";
+        text += ", of the forward line " + tex::plain_text(forward_formula(document, *stage));
+    return text + ".";
 }
 
 }  // namespace attn::view

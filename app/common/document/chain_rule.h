@@ -25,6 +25,6 @@ std::string forward_formula(const Document& document, Stage stage);
 /// The chain rule of the stage or parameter as it is in this document, in TeX.
 std::string gradient_formula(const AppState& state, const OperandId& id);
 /// "∂L/∂A[i,j] = ∂L/∂context[i] · v_j, of the forward line context[i] = Σ_j A[i,j] v_j."
-std::string chain_rule_words(const AppState& state, const OperandId& id);
+std::string chain_rule_text(const AppState& state, const OperandId& id);
 
 }  // namespace attn::view

@@ -24,7 +24,7 @@ void add_heads(const CommandAdder& add, const AppState& state) {
             group != group_of(state.document()));
     if (const GroupsView groups = groups_view(state); !groups.names.empty())
         add(groups.label == "images" ? "Images for the model…" : "Decoder text…", {},
-            ShowPrompt{PromptKind::beside, groups.beside});
+            ShowPrompt{PromptKind::beside, groups.second_input});
     add("Next layer", Key::y, ShowLayer{(state.document().layer + 1) % layers}, layers > 1);
 }
 
@@ -33,8 +33,8 @@ void add_call_field(const CommandAdder& add, const AppState& state, const CallFi
     const CallSettings call = call_of(state.document());
     const FieldNow now = field_now(*field.field, &call);
     const std::string lack = call_field_unavailable(state.document(), field.field->name);
-    const auto offer = [&](const std::string& words, const FieldValue& value) {
-        add(fmt::format("Call: {} {}", now.words, words), {}, field.set(value), lack.empty(), lack);
+    const auto offer = [&](const std::string& text, const FieldValue& value) {
+        add(fmt::format("Call: {} {}", now.text, text), {}, field.set(value), lack.empty(), lack);
     };
     if (const bool* on = std::get_if<bool>(&now.value)) offer(*on ? "off" : "on", !*on);
     if (const double* value = std::get_if<double>(&now.value); value && field.reach.on != 0.0)
@@ -48,9 +48,9 @@ void add_call(const CommandAdder& add, const AppState& state) {
     const CallSettings call = call_of(state.document());
     for (const CallField& field : call_fields())
         if (field.counts(call)) add_call_field(add, state, field);
-    for (const auto& [words, code] :
+    for (const auto& [text, code] :
          {std::pair{"NumPy", MaskCode::numpy}, {"PyTorch", MaskCode::pytorch}})
-        add(fmt::format("Copy the whole call as {}", words), {}, CopyCall{code});
+        add(fmt::format("Copy the whole call as {}", text), {}, CopyCall{code});
     add("W_K := W_Q: keys are projected as queries are", {}, CopyQueryWeights{},
         is_toy(state.document()));
 }

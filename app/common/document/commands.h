@@ -12,7 +12,7 @@ void add_document_commands(std::vector<Command>& list, const AppState& state);
 void add_presets(std::vector<Command>& list, const AppState& state, const char* group);
 /// Where an arrow key goes.
 struct Arrow {
-    const char* words;
+    const char* text;
     Key key;
     int rows, columns;
 };
@@ -24,9 +24,9 @@ inline constexpr Arrow kArrows[] = {{"above", Key::up, -1, 0},
 template <class Make>
 void add_arrows(const CommandAdder& add, const char* row, const char* column, Chord (&chord)(Key),
                 Make make, bool enabled = true) {
-    for (const Arrow& way : kArrows)
-        add(fmt::format("Select the {} {}", way.rows != 0 ? row : column, way.words),
-            chord(way.key), make(way.rows, way.columns), enabled);
+    for (const Arrow& arrow : kArrows)
+        add(fmt::format("Select the {} {}", arrow.rows != 0 ? row : column, arrow.text),
+            chord(arrow.key), make(arrow.rows, arrow.columns), enabled);
 }
 /// What a sentence with toy weights offers besides: presets, other weights, gradients.
 void add_model_commands(std::vector<Command>& list, const AppState& state);

@@ -148,7 +148,7 @@ bool is_without_values(const Document& document) {
     return !in.projects() && !in.q.empty() && in.v.empty();
 }
 
-std::string empty_words(const Document& document) {
+std::string empty_text(const Document& document) {
     if (!document.no_attention.empty())
         return fmt::format("No attention can be made of {}: Tensors says why (3 T).",
                            document.title);
@@ -227,7 +227,7 @@ Result<Document> with_size(Document document) {
     return document;
 }
 
-std::string words_of(const OpenRequest& request) {
+std::string description_of(const OpenRequest& request) {
     if (const auto* path = std::get_if<std::string>(&request.what))
         return is_state_text(*path) ? std::string(kStateTextName) : *path;
     if (const auto* text = std::get_if<ModelText>(&request.what)) return text->model.path;
@@ -242,7 +242,7 @@ std::string words_of(const OpenRequest& request) {
 }
 
 std::string stages_lack(const Document& document) {
-    if (is_empty(document) && !is_toy(document)) return empty_words(document);
+    if (is_empty(document) && !is_toy(document)) return empty_text(document);
     if (is_empty(document)) return "Type a sentence and press Enter.";
     const Dimensions& size = document.size;
     if (size.tq > kMostCells / std::max<Index>(size.tk, 1))

@@ -57,9 +57,10 @@ struct ModelOrigin {
     std::string text;         // or the image's file; "": an image whose pixels are all the mean
     std::string before = {};  // the text whose vector is compared; "": none
     ModelChanges changes = {};
-    bool image = false;       // `text` is a file
-    std::string beside = {};  // of two stacks: what the decoder has written so far, images' files
-    std::string group = {};   // and which of its attentions is looked at; "": the first
+    bool image = false;  // `text` is a file
+    std::string second_input =
+        {};                  // of two stacks: what the decoder has written so far, images' files
+    std::string group = {};  // and which of its attentions is looked at; "": the first
     bool operator==(const ModelOrigin&) const = default;
 };
 /// A moment of a small model that is trained here: the same specification, switches and step give the same tensors.
@@ -123,7 +124,7 @@ struct FileQuestion {
         std::string option, value;  // what it adds to the file's options
         bool operator==(const Answer&) const = default;
     };
-    std::string words;  // "Where does the causal mask start?"
+    std::string text;  // "Where does the causal mask start?"
     std::vector<Answer> answers;
     bool operator==(const FileQuestion&) const = default;
 };
@@ -201,7 +202,7 @@ bool is_empty(const Document& document);
 /// Queries and keys are there, values are not: nothing after the weights is computed.
 bool is_without_values(const Document& document);
 /// What is missing in an empty document, and which workspace helps: for whoever shows none.
-std::string empty_words(const Document& document);
+std::string empty_text(const Document& document);
 /// Up to so many cells of one matrix are computed and drawn one by one.
 inline constexpr Index kMostCells = Index{1} << 16;
 /// Why it has no trace: nothing typed, too many scores, no values; "": it has one.

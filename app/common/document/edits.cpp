@@ -8,7 +8,7 @@
 #include "app/common/document/place.h"
 #include "app/common/document/stored.h"
 #include "app/common/document/toy.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/common/workspace.h"
 #include "core/text.h"
 
@@ -24,19 +24,19 @@ constexpr double kMaxHistoryBytes = 1024.0 * 1024.0 * 1024.0;
 void trim(AppState& state) {
     double bytes = 0.0;
     const Document* last = nullptr;
-    std::size_t kept = 0;
-    for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit, ++kept) {
+    std::size_t retained = 0;
+    for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit, ++retained) {
         const bool same = last != nullptr && last->layers == edit->document->layers;
         bytes += same ? 0.0 : edit->document->bytes;
         const auto& paint = edit->document->spec.mask.custom;
         if (paint && (last == nullptr || last->spec.mask.custom != paint))
             bytes += static_cast<double>(paint->count());
         last = edit->document.get();
-        if (kept > 0 && bytes > kMaxHistoryBytes) break;
+        if (retained > 0 && bytes > kMaxHistoryBytes) break;
     }
-    if (kept >= kMaxHistory + kDropped) kept = kMaxHistory;
+    if (retained >= kMaxHistory + kDropped) retained = kMaxHistory;
     state.history.erase(state.history.begin(),
-                        state.history.end() - static_cast<std::ptrdiff_t>(kept));
+                        state.history.end() - static_cast<std::ptrdiff_t>(retained));
     state.now = state.history.size() - 1;
 }
 
@@ -52,8 +52,8 @@ void push(AppState& state, Edit edit) {
 }
 
 /// A step of undo that changes what `settings` has beside the present.
-Edit step_of(Edit settings, const std::string& words) {
-    settings.words = words;
+Edit step_of(Edit settings, const std::string& text) {
+    settings.text = text;
     settings.opens = settings.typed = false;
     return settings;
 }
@@ -70,13 +70,13 @@ void note_effect(AppState& state, Moment before) {
         compare(std::move(before), {state.shared_document(), state.trace}));
 }
 
-/// The words of an edit with what it did (effect_words()), as a sentence.
-std::string with_effect(const AppState& state, std::string words) {
-    if (words.ends_with('.')) words.pop_back();
-    const std::string effect = effect_words(state);
-    if (effect.empty()) return sentence(words);
-    const bool has_colon = words.find(':') != std::string::npos;
-    return sentence(fmt::format("{}{} {}", words, has_colon ? ";" : ":", effect));
+/// The words of an edit with what it did (effect_text()), as a sentence.
+std::string with_effect(const AppState& state, std::string text) {
+    if (text.ends_with('.')) text.pop_back();
+    const std::string effect = effect_text(state);
+    if (effect.empty()) return sentence(text);
+    const bool has_colon = text.find(':') != std::string::npos;
+    return sentence(fmt::format("{}{} {}", text, has_colon ? ";" : ":", effect));
 }
 
 /// What a toy's note and its heads' names say of weights holds for the scaling, temperature, call and masks that they were
@@ -84,10 +84,10 @@ std::string with_effect(const AppState& state, std::string words) {
 /// are said again.
 void update_note(const AppState& state, Document& document) {
     for (auto edit = state.history.rbegin(); edit != state.history.rend(); ++edit) {
-        const Document& said = *edit->document;
-        if (said.inputs != document.inputs || !weighs_alike(said, document)) continue;
-        document.note = said.note;
-        document.head_names = said.head_names;
+        const Document& stated = *edit->document;
+        if (stated.inputs != document.inputs || !weighs_alike(stated, document)) continue;
+        document.note = stated.note;
+        document.head_names = stated.head_names;
         return;
     }
     constexpr std::string_view kEdited = ", edited";
@@ -99,15 +99,15 @@ void update_note(const AppState& state, Document& document) {
 
 }  // namespace
 
-bool edit_document(AppState& state, Document document, const std::string& words) {
-    return edit_document(state, std::move(document), words, state.history[state.now]);
+bool edit_document(AppState& state, Document document, const std::string& text) {
+    return edit_document(state, std::move(document), text, state.history[state.now]);
 }
 
-bool edit_document(AppState& state, Document document, const std::string& words, Edit settings) {
+bool edit_document(AppState& state, Document document, const std::string& text, Edit settings) {
     const bool left = leave_stored(state.document(), document);
     auto sized = with_size(std::move(document));
     if (!sized) {
-        say(state, sized.error());
+        show_message(state, sized.error());
         return false;
     }
     const Moment before = moment_before(state);
@@ -116,33 +116,34 @@ bool edit_document(AppState& state, Document document, const std::string& words,
     const auto done = compute(state);
     std::swap(state.history[state.now], settings);
     if (!done) {
-        say(state, done.error());
+        show_message(state, done.error());
         return false;
     }
-    push(state, step_of(std::move(settings), words));
-    settle(state);
+    push(state, step_of(std::move(settings), text));
+    clamp_to_document(state);
     note_effect(state, before);
-    say(state,
-        with_effect(state, words) +
+    show_message(
+        state,
+        with_effect(state, text) +
             (left ? " All weights are computed now: those that the file stores were another call's."
                   : ""));
     return true;
 }
 
-void edit_spec(AppState& state, Document document, const std::string& words) {
+void edit_spec(AppState& state, Document document, const std::string& text) {
     if (is_toy(document)) update_note(state, document);
-    edit_document(state, std::move(document), words);
+    edit_document(state, std::move(document), text);
 }
 
-void edit_controls(AppState& state, Slots controls, const std::string& words) {
+void edit_controls(AppState& state, Slots controls, const std::string& text) {
     if (controls == state.history[state.now].controls) return;
     Edit next = state.history[state.now];
     next.controls = std::move(controls);
-    push(state, step_of(std::move(next), words));
-    say(state, sentence(words));
+    push(state, step_of(std::move(next), text));
+    show_message(state, sentence(text));
 }
 
-void travel(AppState& state, std::size_t to, const std::string& words) {
+void travel(AppState& state, std::size_t to, const std::string& text) {
     const std::size_t from = state.now;
     const Moment before{state.shared_document(), state.trace};
     const bool other = state.history[std::max(from, to)].opens;
@@ -152,15 +153,15 @@ void travel(AppState& state, std::size_t to, const std::string& words) {
     ++state.edits;
     if (auto done = same ? Result<void>{} : compute(state); !done) {
         state.now = from;
-        return say(state, done.error());
+        return show_message(state, done.error());
     }
     if (!same) state.sentence_draft = text_of(state.document());
-    settle(state);
-    if (same) return say(state, words);
+    clamp_to_document(state);
+    if (same) return show_message(state, text);
     state.effect.reset();
-    if (other) return say(state, words);
+    if (other) return show_message(state, text);
     note_effect(state, before);
-    say(state, with_effect(state, words));
+    show_message(state, with_effect(state, text));
 }
 
 std::optional<UndoHint> undo_hint(const AppState& state) {
@@ -189,34 +190,34 @@ void opened_another(AppState& state) {
     state.effect.reset();
     state.places = {};
     state.chosen.reset();
-    settle(state);
+    clamp_to_document(state);
 }
 
-void settle(AppState& state) {
+void clamp_to_document(AppState& state) {
     clamp_place(state);
-    for (const WorkspaceInfo* workspace : state.workspaces) workspace->settle(state);
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->clamp_to_document(state);
 }
 
-void forget(AppState& state) {
+void clear_caches(AppState& state) {
     state.batch = state.head = 0;
-    forget_places(state);
-    forget_loss(state);
-    for (const WorkspaceInfo* workspace : state.workspaces) workspace->forget(state);
-    settle(state);
+    clear_places(state);
+    clear_loss(state);
+    for (const WorkspaceInfo* workspace : state.workspaces) workspace->clear_cache(state);
+    clamp_to_document(state);
 }
 
-void say(AppState& state, std::string words, Severity severity) {
-    if (severity != Severity::info) words = sentence(std::move(words));
-    state.message = {shortened(words, kMostMessage), severity};
-    if (state.notice && state.notice->words.empty()) state.notice.reset();
+void show_message(AppState& state, std::string text, Severity severity) {
+    if (severity != Severity::info) text = sentence(std::move(text));
+    state.message = {shortened(text, kMostMessage), severity};
+    if (state.notice && state.notice->text.empty()) state.notice.reset();
 }
 
-void show_muted(AppState& state, std::string words) {
-    say(state, std::move(words));
+void show_muted(AppState& state, std::string text) {
+    show_message(state, std::move(text));
     state.message.muted = true;
 }
 
-void say(AppState& state, const Error& error) { show_error(state, error.text()); }
+void show_message(AppState& state, const Error& error) { show_error(state, error.text()); }
 
 void warn_of_backend(AppState& state) {
     if (state.backend_failure.empty()) return;

@@ -195,10 +195,10 @@ std::string list_of(const std::vector<Stage>& stages) {
     std::vector<std::string> nouns;
     for (const Stage stage : stages) {
         const auto listed = [&](Stage before) { return std::ranges::count(stages, before) > 0; };
-        const bool said =
+        const bool stated =
             (stage == Stage::scaled && listed(Stage::scores)) ||
             (stage == Stage::masked && (listed(Stage::scaled) || listed(Stage::biased)));
-        if (!said) nouns.push_back(noun_of(stage));
+        if (!stated) nouns.push_back(noun_of(stage));
     }
     if (nouns.size() < 2) return nouns.empty() ? "" : nouns.front();
     const std::string last = nouns.back();
@@ -270,7 +270,7 @@ bool has_a_key(const AppState& state, Index row) {
 }
 
 /// What the row of A that is looked at was and is; "" where the weights did not change.
-std::string row_words(const AppState& state) {
+std::string row_description(const AppState& state) {
     const StageChange* const change = change_of(state, Stage::weights);
     if (change == nullptr || change->fate == Fate::cannot || change->fate == Fate::same) return {};
     const MatrixView<const float> is = sheet_of(state, Stage::weights).values;
@@ -326,7 +326,7 @@ Entropies entropies_of(const AppState& state) {
 
 /// "entropy of rows in nats: cat 1.02 → 0.97, sat …"; of many in how many it rises and falls. "" where scaling and temperature
 /// are what they were.
-std::string entropy_words(const AppState& state) {
+std::string entropy_text(const AppState& state) {
     const auto [before, after] = entropies_of(state);
     if (before.empty() || same_scale(*state.effect->before.document, state.document())) return {};
     std::vector<std::string> rows;
@@ -347,12 +347,12 @@ std::string entropy_words(const AppState& state) {
 }
 
 /// "head 1: " where there are several: the sentence speaks of the one shown.
-std::string part_words(const AppState& state) {
+std::string part_text(const AppState& state) {
     const Dimensions& size = state.document().size;
-    std::string words;
-    if (size.batch > 1) words += fmt::format("sequence {}, ", state.batch);
-    if (size.heads > 1) words += fmt::format("head {}, ", state.head);
-    return words.empty() ? "" : "in " + words;
+    std::string text;
+    if (size.batch > 1) text += fmt::format("sequence {}, ", state.batch);
+    if (size.heads > 1) text += fmt::format("head {}, ", state.head);
+    return text.empty() ? "" : "in " + text;
 }
 
 /// Heads whose part of the stage changed, though the one shown did not: "1, 3".
@@ -431,7 +431,7 @@ EffectStages effect_stages(const AppState& state) {
     return stages;
 }
 
-std::string effect_words(const AppState& state) {
+std::string effect_text(const AppState& state) {
     const EffectStages stages = effect_stages(state);
     if (stages.change.empty() && stages.cannot.empty() && stages.same.empty()) return {};
     std::vector<std::string> parts{
@@ -443,36 +443,36 @@ std::string effect_words(const AppState& state) {
         parts.push_back(fmt::format("{} could, but {} not, to float precision",
                                     list_of(stages.same),
                                     is_singular(stages.same) ? "does" : "do"));
-    if (const std::string row = row_words(state); !row.empty()) parts.push_back(row);
-    if (const std::string rows = entropy_words(state); !rows.empty()) parts.push_back(rows);
-    return fmt::format("{}{}", part_words(state), fmt::join(parts, "; "));
+    if (const std::string row = row_description(state); !row.empty()) parts.push_back(row);
+    if (const std::string rows = entropy_text(state); !rows.empty()) parts.push_back(rows);
+    return fmt::format("{}{}", part_text(state), fmt::join(parts, "; "));
 }
 
-std::string change_words(const AppState& state, Stage stage) {
+std::string change_text(const AppState& state, Stage stage) {
     const StageChange* const change = change_of(state, stage);
     if (change == nullptr || !is_stored_stage(state, stage)) return {};
-    std::string words;
+    std::string text;
     switch (change->fate) {
         case Fate::changed: {
             const auto [was, is] = cells_apart(change->before, change->after);
             return fmt::format("● changed by the last edit, most at {}: {} → {}{}",
                                cell_name(state, {stage, change->row, change->column}), was, is,
-                               as_much_words(change->others));
+                               as_much_text(change->others));
         }
         case Fate::resized:
             return "● another size since the last edit";
         case Fate::appeared:
             return "● not there before the last edit";
         case Fate::same:
-            words = "○ the same: the last edit leads here, but no number changed";
+            text = "○ the same: the last edit leads here, but no number changed";
             break;
         case Fate::cannot:
-            words = "○ the same: nothing that was edited leads here";
+            text = "○ the same: nothing that was edited leads here";
             break;
     }
     if (const std::string others = other_heads(state, stage); !others.empty())
-        words += fmt::format("; changed in head {}", others);
-    return words;
+        text += fmt::format("; changed in head {}", others);
+    return text;
 }
 
 }  // namespace attn::view

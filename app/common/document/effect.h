@@ -61,15 +61,15 @@ const StageChange* change_of(const AppState& state, Stage stage);
 
 /// "V, context and output change; Q, K, scores and weights cannot; largest weight of cat: sat 0.40 → 0.52": of the
 /// sequence and head shown, the row that is selected, else the first query. "" where nothing is computed.
-std::string effect_words(const AppState& state);
+std::string effect_text(const AppState& state);
 
 /// "changed by the last edit, most at scores[cat, sat]: 0.40 → 0.52"; "" without an edit.
-std::string change_words(const AppState& state, Stage stage);
+std::string change_text(const AppState& state, Stage stage);
 
 /// Of each row of weights: "H = 0.89 nats, 1.02 before the last edit"; "" where it is what it was. Empty: nothing changed.
 std::vector<std::string> entropy_changes(const AppState& state);
 
-/// The stages that a sentence of effect_words() speaks of, in its order.
+/// The stages that a sentence of effect_text() speaks of, in its order.
 struct EffectStages {
     std::vector<Stage> change, cannot, same;
 };

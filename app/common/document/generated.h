@@ -21,7 +21,7 @@ struct GeneratedStep {
 
 /// A model that writes: immutable, and shared with the next one as far as their tokens are the same.
 struct Generated {
-    std::string path, text, beside;                           // of the model's folder; read first
+    std::string path, text, second_input;                     // of the model's folder; read first
     std::vector<Index> tokens;                                // that were taken after the text
     std::vector<std::string> prompt;                          // the text's tokens
     std::shared_ptr<const std::vector<std::string>> names;    // of the vocabulary's tokens

@@ -47,7 +47,7 @@ std::string heads_fault(const Document& document) {
 
 std::string head_name(HeadPlace place) { return fmt::format("L{} H{}", place.layer, place.head); }
 
-std::string missing_head_words(const Document& document, HeadPlace place) {
+std::string missing_head_text(const Document& document, HeadPlace place) {
     const auto layers = std::ssize(document.layers);
     if (place.layer >= layers)
         return fmt::format("There is no layer {}: layers count from 0, and there {} {}.",

@@ -25,6 +25,6 @@ std::string heads_fault(const Document& document);
 /// "L0 H3"
 std::string head_name(HeadPlace place);
 /// "There is no L2 H0: …"
-std::string missing_head_words(const Document& document, HeadPlace place);
+std::string missing_head_text(const Document& document, HeadPlace place);
 
 }  // namespace attn::view

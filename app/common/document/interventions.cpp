@@ -21,25 +21,21 @@ std::string patched_head(const TextPatch& patch) {
     return fmt::format("layer {} {} {}", patch.at.layer,
                        patch.part == Stage::q ? "head" : "key head", patch.at.head);
 }
-std::string from_words(const TextPatch& patch) {
+std::string from_description(const TextPatch& patch) {
     return fmt::format("“{}”", shortened(patch.text, kMostOfPatch));
 }
 
 /// "a, b and c", of many the first and how many more.
 std::string listed(const std::vector<std::string>& names) {
-    std::string words;
+    std::string text;
     const std::size_t shown = std::min(names.size(), kMostInList);
     for (std::size_t n = 0; n < shown; ++n)
-        words += fmt::format("{}{}",
-                             n == 0                  ? ""
-                             : n + 1 == names.size() ? " and "
-                                                     : ", ",
-                             names[n]);
-    if (names.size() > shown) words += fmt::format(" and {} more", names.size() - shown);
-    return words;
+        text += fmt::format("{}{}", n == 0 ? "" : n + 1 == names.size() ? " and " : ", ", names[n]);
+    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+    return text;
 }
 
-std::string rows_words(const std::vector<RowIntervention>& rows) {
+std::string rows_text(const std::vector<RowIntervention>& rows) {
     if (rows.size() == 1)
         return fmt::format("with row {} of {} replaced", rows[0].query, head_name(rows[0].at));
     std::vector<std::string> names;
@@ -48,12 +44,12 @@ std::string rows_words(const std::vector<RowIntervention>& rows) {
     return fmt::format("with rows {} replaced", listed(names));
 }
 
-std::string patches_words(const std::vector<TextPatch>& patches) {
+std::string patches_text(const std::vector<TextPatch>& patches) {
     std::vector<std::string> names;
     for (const TextPatch& patch : patches)
         names.push_back(fmt::format("{} of {} from {}", info(patch.part).key,
                                     patches.size() == 1 ? patched_head(patch) : head_name(patch.at),
-                                    from_words(patch)));
+                                    from_description(patch)));
     return fmt::format("with {}", listed(names));
 }
 
@@ -73,9 +69,9 @@ void put_in_order(std::vector<Each>& list, Each value, KeyOf key_of) {
 void run_again(AppState& state, ModelOrigin wanted) {
     leave_typed_text(state);
     const ModelOrigin& shown = *model_of(state.document());
-    const std::string which = changes_words(wanted.changes);
-    if (wanted == shown) return say(state, "What is shown is {}.", which);
-    say(state, "Running the model {}.", which);
+    const std::string which = changes_text(wanted.changes);
+    if (wanted == shown) return show_message(state, "What is shown is {}.", which);
+    show_message(state, "Running the model {}.", which);
     ask_model(state, std::move(wanted));
 }
 
@@ -88,7 +84,7 @@ bool can_change(AppState& state, HeadPlace place) {
     if (wanted_model(state) == nullptr)
         report_no_model(state);
     else if (!is_there(state.document(), place))
-        warn(state, missing_head_words(state.document(), place));
+        warn(state, missing_head_text(state.document(), place));
     else if (!has_own_heads(state.document()))
         warn(state, "W is split into {} heads, the model has {}: set its own number to change one",
              state.document().size.heads, state.document().own_heads);
@@ -141,22 +137,22 @@ std::string interventions_lack(const Document& document) {
                        group_of(document));
 }
 
-std::string off_words(const std::vector<HeadPlace>& off) {
+std::string off_text(const std::vector<HeadPlace>& off) {
     std::vector<std::string> names;
     for (const HeadPlace at : off) names.push_back(head_name(at));
     return listed(names);
 }
 
-std::string changes_words(const ModelChanges& changes) {
-    std::vector<std::string> words;
-    if (!changes.off.empty()) words.push_back(fmt::format("without {}", off_words(changes.off)));
-    if (!changes.rows.empty()) words.push_back(rows_words(changes.rows));
-    if (!changes.patches.empty()) words.push_back(patches_words(changes.patches));
-    if (words.empty()) return "without interventions";
-    return fmt::format("{}", fmt::join(words, ", "));
+std::string changes_text(const ModelChanges& changes) {
+    std::vector<std::string> items;
+    if (!changes.off.empty()) items.push_back(fmt::format("without {}", off_text(changes.off)));
+    if (!changes.rows.empty()) items.push_back(rows_text(changes.rows));
+    if (!changes.patches.empty()) items.push_back(patches_text(changes.patches));
+    if (items.empty()) return "without interventions";
+    return fmt::format("{}", fmt::join(items, ", "));
 }
 
-std::string row_words(const std::vector<double>& weights) {
+std::string row_description(const std::vector<double>& weights) {
     std::vector<std::size_t> keys;
     for (std::size_t j = 0; j < weights.size(); ++j)
         if (weights[j] != 0.0) keys.push_back(j);
@@ -177,13 +173,13 @@ std::vector<Intervention> interventions_of(const ModelChanges& changes) {
     for (const TextPatch& patch : changes.patches)
         list.push_back({fmt::format("{} {}", head_name(patch.at), info(patch.part).key),
                         fmt::format("{} of {} from {}", info(patch.part).key, patched_head(patch),
-                                    from_words(patch)),
+                                    from_description(patch)),
                         RemovePatch{patch.at.layer, patch.at.head, patch.part}});
     for (const RowIntervention& row : changes.rows)
-        list.push_back(
-            {fmt::format("{} row {}", head_name(row.at), row.query),
-             fmt::format("row {} of {}: {}", row.query, head_name(row.at), row_words(row.weights)),
-             RestoreRow{row.at.layer, row.at.head, row.query}});
+        list.push_back({fmt::format("{} row {}", head_name(row.at), row.query),
+                        fmt::format("row {} of {}: {}", row.query, head_name(row.at),
+                                    row_description(row.weights)),
+                        RestoreRow{row.at.layer, row.at.head, row.query}});
     for (const HeadPlace at : changes.off)
         list.push_back({fmt::format("{} off", head_name(at)),
                         fmt::format("{} is switched off", head_name(at)),
@@ -233,8 +229,8 @@ void carry_out(AppState& state, const AskPatch& action) {
     if (!can_change(state, place) || !is_patched(state, action.part)) return;
     state.show_help = state.show_palette = false;
     const ModelOrigin& model = *model_of(state.document());
-    state.prompt = Prompt{PromptKind::patch, model.group.empty() ? model.text : model.beside, false,
-                          TextPatch{place, action.part, {}}};
+    state.prompt = Prompt{PromptKind::patch, model.group.empty() ? model.text : model.second_input,
+                          false, TextPatch{place, action.part, {}}};
 }
 
 void carry_out(AppState& state, const PatchHead& action) {

@@ -26,13 +26,13 @@ constexpr std::array<std::string_view, 2> kEmptyRowsNames{"zero", "nan"};  // in
 /// What a matrix must be, and the words for it: "d_k·heads".
 struct Expected {
     Index rows = 0;  // 0: any
-    std::string rows_words;
+    std::string rows_text;
     Index columns = 0;  // 0: any
-    std::string columns_words;
+    std::string columns_text;
 };
 
-std::string expected_size(Index count, const std::string& words) {
-    return words.empty() ? fmt::format("{}", count) : fmt::format("{} = {}", words, count);
+std::string expected_size(Index count, const std::string& text) {
+    return text.empty() ? fmt::format("{}", count) : fmt::format("{} = {}", text, count);
 }
 
 void read_row(Fields& fields, std::string_view key, const json& row, std::size_t n,
@@ -41,9 +41,8 @@ void read_row(Fields& fields, std::string_view key, const json& row, std::size_t
         return fields.complain(fmt::format("{} row {}: expected a list of numbers", key, n));
     const Index count = static_cast<Index>(row.size());
     if (count != expected.columns)
-        return fields.complain(
-            fmt::format("{} row {} has {} numbers, expected {}", key, n, count,
-                        expected_size(expected.columns, expected.columns_words)));
+        return fields.complain(fmt::format("{} row {} has {} numbers, expected {}", key, n, count,
+                                           expected_size(expected.columns, expected.columns_text)));
     for (std::size_t c = 0; c < row.size(); ++c) {
         double value = 0.0;
         if (!number_from(row[c], value))
@@ -75,11 +74,11 @@ Tensor read_matrix(Fields& fields, std::string_view key, Expected expected) {
     const Index rows = static_cast<Index>(found->size());
     if (rows != expected.rows)
         fields.complain(fmt::format("{} has {} rows, expected {}", key, rows,
-                                    expected_size(expected.rows, expected.rows_words)));
+                                    expected_size(expected.rows, expected.rows_text)));
     std::vector<float> values;
-    for (std::size_t n = 0; n < found->size() && fields.fine(); ++n)
+    for (std::size_t n = 0; n < found->size() && fields.ok(); ++n)
         read_row(fields, key, (*found)[n], n, expected, values);
-    if (!fields.fine()) return {};
+    if (!fields.ok()) return {};
     return Tensor({1, 1, rows, expected.columns}, std::move(values));
 }
 
@@ -222,7 +221,7 @@ Tensor read_vectors(Fields& fields, std::string_view key, const Document& docume
     if (tokens.empty() && fields.find(key) != nullptr)
         fields.complain(fmt::format("has {} but no words for it: give '{}'", key,
                                     key == "X" ? "sentence" : "source"));
-    if (!fields.fine() || tokens.empty()) return {};
+    if (!fields.ok() || tokens.empty()) return {};
     const Stage stage = key == "X" ? Stage::x : Stage::x_kv;
     Tensor x = vectors_of(document, stage, d_model);
     const Tensor given = read_matrix(
@@ -312,12 +311,12 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     document.spec.heads = shape.heads;
     document.spec.kv_heads = shape.kv_heads;
     Inputs inputs;
-    if (fields.fine()) {
+    if (fields.ok()) {
         inputs.x = read_vectors(fields, "X", document);
         inputs.x_kv = read_vectors(fields, "X_kv", document);
         read_weights(fields, shape, document, inputs.params);
     }
-    if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+    if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
     set_inputs(document, std::move(inputs));
     return with_size(std::move(document)).map_error([&](const Error& error) {
         return within(file_name, error);
@@ -337,7 +336,7 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
     ModelOrigin model;
     fields.read("model", model.path);
     fields.read("before", model.before);
-    fields.read("beside", model.beside);
+    fields.read("beside", model.second_input);
     fields.read("group", model.group);
     if (!model.path.empty()) {
         model.image = fields.find("image") != nullptr;

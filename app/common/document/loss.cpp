@@ -65,9 +65,9 @@ void set_loss(AppState& state, const Loss& loss) {
     const Loss before = std::exchange(state.loss, loss);
     if (auto done = compute_gradients(state); !done) {
         state.loss = before;
-        return say(state, done.error());
+        return show_message(state, done.error());
     }
-    say(state, loss_sentence(state));
+    show_message(state, loss_sentence(state));
 }
 
 /// Whether the output has that cell; tells the person where it has not.
@@ -151,7 +151,7 @@ std::optional<double> loss_value(const AppState& state) {
     return sum;
 }
 
-std::string loss_words(const AppState& state, const Loss& loss) {
+std::string loss_text(const AppState& state, const Loss& loss) {
     if (loss.kind == LossKind::sum) return "Σ output";
     if (loss.kind == LossKind::squared) return "½ Σ (output − target)²";
     if (loss.kind == LossKind::file) return "Σ dY ∘ output";
@@ -165,11 +165,11 @@ std::string loss_words(const AppState& state, const Loss& loss) {
     return fmt::format("output[{}, {}]", row, loss.cell.column);
 }
 
-std::string loss_words(const AppState& state) { return loss_words(state, loss_of(state)); }
+std::string loss_text(const AppState& state) { return loss_text(state, loss_of(state)); }
 
 std::string loss_tex(const AppState& state) {
     const std::string own = tex_of(loss_of(state).kind).loss;
-    return own.empty() ? tex::text_of(loss_words(state)) : own;
+    return own.empty() ? tex::text_of(loss_text(state)) : own;
 }
 
 std::string loss_gradient_tex(const AppState& state) {
@@ -177,15 +177,14 @@ std::string loss_gradient_tex(const AppState& state) {
 }
 
 std::string loss_sentence(const AppState& state) {
-    return fmt::format("Gradients of L = {}: how fast L grows with each number.",
-                       loss_words(state));
+    return fmt::format("Gradients of L = {}: how fast L grows with each number.", loss_text(state));
 }
 
 void carry_out(AppState& state, const ShowGradients& action) {
     if (action.on)
-        if (auto done = state.gradients.compute(); !done) return say(state, done.error());
+        if (auto done = state.gradients.compute(); !done) return show_message(state, done.error());
     state.show_gradients = action.on;
-    say(state, action.on ? loss_sentence(state) : "Values again.");
+    show_message(state, action.on ? loss_sentence(state) : "Values again.");
 }
 
 void carry_out(AppState& state, const SetLoss& action) {
@@ -214,15 +213,15 @@ void carry_out(AppState& state, const SetTarget& action) {
     if (before == value) return;
     Document document = state.document();
     set_target(document, cell, value);
-    const std::string words = fmt::format("Target of {}: {} → {}", cell_name(state, action.cell),
-                                          number(before), number(value));
-    if (edit_document(state, std::move(document), words)) say(state, words + ".");
+    const std::string text = fmt::format("Target of {}: {} → {}", cell_name(state, action.cell),
+                                         number(before), number(value));
+    if (edit_document(state, std::move(document), text)) show_message(state, text + ".");
 }
 
-void forget_loss(AppState& state) {
+void clear_loss(AppState& state) {
     if (state.loss == Loss{}) return;
     state.loss = {};
-    if (auto done = compute_gradients(state); !done) say(state, done.error());
+    if (auto done = compute_gradients(state); !done) show_message(state, done.error());
 }
 
 LossView build_loss_view(const AppState& state) {
@@ -231,9 +230,9 @@ LossView build_loss_view(const AppState& state) {
     view.current = static_cast<int>(loss_of(state).kind);
     for (int kind = 0; kind < loss_count(state); ++kind)
         view.choices.push_back(
-            "L = " + loss_words(state, {static_cast<LossKind>(kind), offered_output(state)}));
+            "L = " + loss_text(state, {static_cast<LossKind>(kind), offered_output(state)}));
     if (is_of_one_output(loss_of(state).kind))
-        view.choices[view.current] = "L = " + loss_words(state);
+        view.choices[view.current] = "L = " + loss_text(state);
     return view;
 }
 

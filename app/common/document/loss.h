@@ -33,19 +33,19 @@ float target_of(const Document& document, Index batch, Index row, Index column);
 std::optional<double> loss_value(const AppState& state);
 
 /// "Σ output", "output[cat, 2]", "½ Σ (output − target)²", "−ln softmax(output[cat])[2]".
-std::string loss_words(const AppState& state);
+std::string loss_text(const AppState& state);
 /// The same as TeX.
 std::string loss_tex(const AppState& state);
 /// ∂L/∂Y as TeX: "1", "Y - \mathrm{target}".
 std::string loss_gradient_tex(const AppState& state);
 /// The same of any kind, for a list of choices.
-std::string loss_words(const AppState& state, const Loss& loss);
+std::string loss_text(const AppState& state, const Loss& loss);
 
 /// "Gradients of L = Σ output: how fast L grows with each number."
 std::string loss_sentence(const AppState& state);
 
 /// The sum of all outputs again.
-void forget_loss(AppState& state);
+void clear_loss(AppState& state);
 
 /// The list of what gradients are of.
 struct LossView {

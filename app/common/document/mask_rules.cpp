@@ -27,7 +27,7 @@ bool refuse_empty(AppState& state) {
 }
 
 /// ", the padding mask stays": the masks besides the causal one; "" without any.
-std::string other_masks_words(const Document& document) {
+std::string other_masks_text(const Document& document) {
     const MaskSpec& mask = document.spec.mask;
     std::vector<std::string_view> others;
     if (mask.windowed()) others.emplace_back("window");
@@ -39,7 +39,7 @@ std::string other_masks_words(const Document& document) {
                        others.size() == 1 ? "" : "s", others.size() == 1 ? "s" : "");
 }
 
-std::string causal_words(CausalChoice causal, const Document& before) {
+std::string causal_description(CausalChoice causal, const Document& before) {
     switch (causal) {
         case CausalChoice::top_left:
             return "Causal mask on: no query sees a key after its own place";
@@ -48,7 +48,7 @@ std::string causal_words(CausalChoice causal, const Document& before) {
         case CausalChoice::off:
             break;
     }
-    return "Causal mask off" + other_masks_words(before);
+    return "Causal mask off" + other_masks_text(before);
 }
 
 void set_causal(AppState& state, CausalChoice choice) {
@@ -58,11 +58,11 @@ void set_causal(AppState& state, CausalChoice choice) {
     if (choice == CausalChoice::top_left) causal = CausalAlign::top_left;
     if (choice == CausalChoice::bottom_right) causal = CausalAlign::bottom_right;
     if (causal == before) return;
-    edit_spec(state, std::move(document), causal_words(choice, state.document()));
+    edit_spec(state, std::move(document), causal_description(choice, state.document()));
 }
 
 /// The same reach on both sides is one number.
-void set_window(AppState& state, const WindowSides& sides, const std::string& words) {
+void set_window(AppState& state, const WindowSides& sides, const std::string& text) {
     Document document = state.document();
     MaskSpec& mask = document.spec.mask;
     const bool same = sides.left == sides.right;
@@ -70,10 +70,10 @@ void set_window(AppState& state, const WindowSides& sides, const std::string& wo
     mask.window_left = same ? std::nullopt : sides.left;
     mask.window_right = same ? std::nullopt : sides.right;
     if (!mask.windowed()) mask.global_tokens = 0;
-    edit_spec(state, std::move(document), words);
+    edit_spec(state, std::move(document), text);
 }
 
-std::string window_words(std::optional<Index> left, std::optional<Index> right) {
+std::string window_text(std::optional<Index> left, std::optional<Index> right) {
     if (!left && !right) return "Window mask off";
     const auto reach = [](std::optional<Index> side, const char* name) {
         return side ? fmt::format("no farther than {} to its {}", counted(*side, "place"), name)
@@ -116,8 +116,8 @@ void paint_stroke(const AppState& state, const Stroke& stroke, Mask& mask) {
 }
 
 /// "Painted: sat → cat forbidden", "Painted: 6 pairs forbidden": against what was there before the gesture.
-std::string painted_words(const AppState& state, const Document& before, const Mask& mask,
-                          const Stroke& stroke) {
+std::string painted_text(const AppState& state, const Document& before, const Mask& mask,
+                         const Stroke& stroke) {
     const Mask old = paintable_mask(before);
     const auto values = mask.values();
     Index changed = 0;
@@ -132,10 +132,11 @@ std::string painted_words(const AppState& state, const Document& before, const M
 void report_forbidden(AppState& state, Pair pair) {
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
-            return say(state,
-                       "{} stays forbidden by the {} rule, {}: paint cannot allow it, B turns the "
-                       "rules into paint.",
-                       pair_name(state, pair), verdict.name, verdict.words);
+            return show_message(
+                state,
+                "{} stays forbidden by the {} rule, {}: paint cannot allow it, B turns the "
+                "rules into paint.",
+                pair_name(state, pair), verdict.name, verdict.text);
 }
 
 // ---- rule by rule
@@ -145,7 +146,7 @@ void report_forbidden(AppState& state, Pair pair) {
 std::string causal_verdict(const AppState& state, Pair pair, bool allows) {
     const Dimensions& size = state.document().size;
     const Index shift = causal_shift(size, *state.document().spec.mask.causal);
-    return fmt::format("j = {} {} {} = {}", pair.key, allows ? "≤" : ">", shifted_words("i", shift),
+    return fmt::format("j = {} {} {} = {}", pair.key, allows ? "≤" : ">", shifted_text("i", shift),
                        pair.query + shift);
 }
 
@@ -154,11 +155,11 @@ std::string block_verdict(const AppState& state, Pair pair, bool allows) {
     const Index offset = state.document().size.query_offset;
     const Index p = pair.query + offset;
     const Index block = p >= 0 ? p / length : -((-p - 1) / length) - 1;  // ⌊p / length⌋
-    std::string words =
+    std::string text =
         fmt::format("{0} is in block {1} {3} j in block {2}, of {4} each", offset == 0 ? "i" : "p",
                     block, pair.key / length, allows ? "=" : "≠", length);
-    if (offset != 0) words += fmt::format(", p = {}", shifted_words("i", offset));
-    return words;
+    if (offset != 0) text += fmt::format(", p = {}", shifted_text("i", offset));
+    return text;
 }
 
 std::string padding_verdict(const AppState& state, Pair pair, bool allows) {
@@ -187,8 +188,7 @@ std::string window_verdict(const AppState& state, Pair pair) {
     if (p >= 0 && p < mask.global_tokens) return "the query is a global token: it sees every key";
     if (pair.key < mask.global_tokens) return "the key is a global token: every query sees it";
     const std::string query = offset == 0 ? "i" : "p";
-    const std::string where =
-        offset == 0 ? "" : fmt::format(", p = {}", shifted_words("i", offset));
+    const std::string where = offset == 0 ? "" : fmt::format(", p = {}", shifted_text("i", offset));
     const WindowSides sides = window_sides(mask);
     if (sides.left == sides.right)
         return side_verdict(fmt::format("|{} − j|", query), std::abs(p - pair.key), sides.left,
@@ -199,7 +199,7 @@ std::string window_verdict(const AppState& state, Pair pair) {
     return side_verdict("j − " + query, pair.key - p, sides.right, "right") + where;
 }
 
-std::string verdict_words(const AppState& state, MaskRule rule, Pair pair, bool allows) {
+std::string verdict_text(const AppState& state, MaskRule rule, Pair pair, bool allows) {
     switch (rule) {
         case MaskRule::causal:
             return causal_verdict(state, pair, allows);
@@ -256,7 +256,7 @@ void carry_out(AppState& state, const SetWindowSides& action) {
     if (refuse_empty(state)) return;
     const WindowSides before = window_sides(state.document().spec.mask);
     if (before.left == action.left && before.right == action.right) return;
-    set_window(state, {action.left, action.right}, window_words(action.left, action.right));
+    set_window(state, {action.left, action.right}, window_text(action.left, action.right));
 }
 
 void carry_out(AppState& state, const SetGlobalTokens& action) {
@@ -317,21 +317,21 @@ void carry_out(AppState& state, const PaintMask& action) {
         return warn(state, "There is no such pair to paint.");
     const bool joins = state.gesture && state.gesture->joins;
     const auto before = joins ? state.history[state.now - 1].document : state.shared_document();
-    const bool anew = stroke.shape == PaintShape::rectangle;
-    Mask mask = paintable_mask(anew ? *before : state.document());
+    const bool restarts = stroke.shape == PaintShape::rectangle;
+    Mask mask = paintable_mask(restarts ? *before : state.document());
     paint_stroke(state, stroke, mask);
     if (mask == paintable_mask(state.document())) {
         if (stroke.allowed) report_forbidden(state, stroke.to);
         return;
     }
-    const std::string words = painted_words(state, *before, mask, stroke);
+    const std::string text = painted_text(state, *before, mask, stroke);
     Document document = state.document();
     set_paint(document, std::move(mask));
-    edit_spec(state, std::move(document), words);
+    edit_spec(state, std::move(document), text);
 }
 
 void carry_out(AppState& state, const ClearPaint&) {
-    if (!state.document().spec.mask.custom) return say(state, "Nothing is painted.");
+    if (!state.document().spec.mask.custom) return show_message(state, "Nothing is painted.");
     Document document = state.document();
     document.spec.mask.custom.reset();
     document.painted = true;
@@ -409,7 +409,7 @@ std::vector<RuleVerdict> rule_verdicts(const AppState& state, Pair pair) {
         const bool allows = may_attend(rule_alone(document.spec.mask, rule), document.size,
                                        state.batch, state.head, pair.query, pair.key);
         verdicts.push_back(
-            {rule, allows, name_of(document, rule), verdict_words(state, rule, pair, allows)});
+            {rule, allows, name_of(document, rule), verdict_text(state, rule, pair, allows)});
     }
     return verdicts;
 }
@@ -422,7 +422,7 @@ WindowSides window_sides(const MaskSpec& mask) {
     return {reach(mask.window_left), reach(mask.window_right)};
 }
 
-std::string shifted_words(std::string_view letter, Index by) {
+std::string shifted_text(std::string_view letter, Index by) {
     if (by == 0) return std::string(letter);
     return fmt::format("{} {} {}", letter, by > 0 ? "+" : "−", std::abs(by));
 }

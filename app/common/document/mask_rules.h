@@ -30,8 +30,8 @@ Index count_allowed(const AppState& state, const MaskSpec& mask);
 struct RuleVerdict {
     MaskRule rule;
     bool allows;
-    std::string name;   // "causal"
-    std::string words;  // the arithmetic
+    std::string name;  // "causal"
+    std::string text;  // the arithmetic
 };
 /// A mask counts: scores are computed, or given before their softmax.
 bool takes_masks(const Document& document);
@@ -46,7 +46,7 @@ struct WindowSides {
 WindowSides window_sides(const MaskSpec& mask);
 
 /// "i + 2", "i − 1", "i".
-std::string shifted_words(std::string_view letter, Index by);
+std::string shifted_text(std::string_view letter, Index by);
 /// What the causal mask adds to i: query i sees keys 0 … i + shift.
 Index causal_shift(const Dimensions& size, CausalAlign align);
 

@@ -10,7 +10,7 @@
 #include "app/common/document/interventions.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "core/spec_fields.h"
 #include "core/text.h"
 
@@ -84,7 +84,7 @@ void add_lost_changes(const Document& before, const Document& next,
     const ModelOrigin* const is = model_of(next);
     if (was == nullptr || is == nullptr) return;
     const bool other = group_of(before) != group_of(next);
-    if (!other && was->text == is->text && was->beside == is->beside) return;
+    if (!other && was->text == is->text && was->second_input == is->second_input) return;
     if (is->changes.rows.empty())
         add_lost(dropped, was->changes.rows.size(), "replaced row", "replaced rows");
     if (is->changes.patches.empty())
@@ -146,20 +146,20 @@ void add_lost_options(const AppState& state, std::vector<std::string>& dropped) 
 }
 
 /// "; dropped, as made for the text before: 1 edited number"; "" of none.
-std::string dropped_words(const std::vector<std::string>& dropped, std::string_view made_for) {
+std::string dropped_text(const std::vector<std::string>& dropped, std::string_view made_for) {
     if (dropped.empty()) return {};
     return fmt::format("; dropped, as {}: {}", made_for, fmt::join(dropped, ", "));
 }
 
 /// "Without L0 H1 …; dropped, as made for the run before: 1 edited number".
-std::string switched_words(const Document& document, const std::vector<std::string>& dropped) {
-    std::string words = without_words(document);
-    if (words.empty()) words = "No intervention is left";
-    if (words.ends_with('.')) words.pop_back();
-    return words + dropped_words(dropped, "made for the run before");
+std::string switched_text(const Document& document, const std::vector<std::string>& dropped) {
+    std::string text = without_text(document);
+    if (text.empty()) text = "No intervention is left";
+    if (text.ends_with('.')) text.pop_back();
+    return text + dropped_text(dropped, "made for the run before");
 }
 
-std::string next_words(const Document& document, const NextTokenEffect& next) {
+std::string next_text(const Document& document, const NextTokenEffect& next) {
     const InterventionEffects& effects = *document.effects;
     const std::string_view what = read_out_noun(document);
     const std::string kl = fmt::format("KL(untouched‖now) {} nats", number(next.kl));
@@ -172,26 +172,26 @@ std::string next_words(const Document& document, const NextTokenEffect& next) {
 }
 
 /// "cross: 7 × 8 weights of each head".
-std::string group_words(const Document& document) {
-    const std::string said = read_out_words(document);
+std::string group_text(const Document& document) {
+    const std::string stated = read_out_text(document);
     return fmt::format("{}: {} × {} weights of each head{}{}", group_of(document), document.size.tq,
-                       document.size.tk, said.empty() ? "" : "; ", said);
+                       document.size.tk, stated.empty() ? "" : "; ", stated);
 }
 
 /// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, as made for the text before: 1 edited number".
-std::string typed_words(const Document& document, const std::vector<std::string>& dropped) {
+std::string typed_text(const Document& document, const std::vector<std::string>& dropped) {
     const bool across = group_of(document) == "cross";  // the text is the keys'
     if (!shows_first(document) && !across)
-        return group_words(document) + dropped_words(dropped, "made for what was read before");
+        return group_text(document) + dropped_text(dropped, "made for what was read before");
     const std::size_t tokens = across ? document.tokens_kv.size() : document.tokens.size();
     const bool blank = reads_image(document) && text_of(document).empty();
-    std::string words =
+    std::string text =
         fmt::format("{}: {} token{}", blank ? "No image" : quoted_part(document, text_of(document)),
                     tokens, tokens == 1 ? "" : "s");
-    if (const std::string said = read_out_words(document); !said.empty())
-        words += fmt::format("; {}", said);
-    return words + dropped_words(dropped, reads_image(document) ? "made for the image before"
-                                                                : "made for the text before");
+    if (const std::string stated = read_out_text(document); !stated.empty())
+        text += fmt::format("; {}", stated);
+    return text + dropped_text(dropped, reads_image(document) ? "made for the image before"
+                                                              : "made for the text before");
 }
 
 }  // namespace
@@ -214,7 +214,7 @@ void carry_out(AppState& state, const TypeText& action) {
     const bool blank = is_blank(action.text);
     ModelOrigin wanted = *model;
     wanted.group = now.group;
-    wanted.beside = now.beside;
+    wanted.second_input = now.second_input;
     if (!blank && action.text != model->text) {
         wanted.text = action.text;
         wanted.before = compared_text(state, *model);
@@ -223,7 +223,7 @@ void carry_out(AppState& state, const TypeText& action) {
     }
     wanted.changes = changes;
     if (wanted != *model) ask_model(state, std::move(wanted));
-    if (!blank) return say(state, typed_words(state.document(), {}) + ".");
+    if (!blank) return show_message(state, typed_text(state.document(), {}) + ".");
     warn(state, "the text is empty: what is shown is still of {}", quoted_text(model->text));
 }
 
@@ -239,7 +239,7 @@ void carry_out(AppState& state, const ReadImage& action) {
     }
     leave_typed_text(state);
     state.sentence_draft = action.path;
-    say(state, "Reading {}.", shortened(action.path));
+    show_message(state, "Reading {}.", shortened(action.path));
     ModelOrigin wanted = *model;
     if (wanted.text != action.path) wanted.changes = {wanted.changes.off};
     wanted.text = action.path;
@@ -258,8 +258,8 @@ void carry_out(AppState& state, const ShowGroup& action) {
     const ModelOrigin& shown = *model_of(state.document());
     wanted.changes = wanted.group == shown.group ? shown.changes : ModelChanges{};
     leave_typed_text(state);
-    if (wanted == shown) return say(state, "What is shown is {}.", action.group);
-    say(state, "Reading {}.", action.group);
+    if (wanted == shown) return show_message(state, "What is shown is {}.", action.group);
+    show_message(state, "Reading {}.", action.group);
     ask_model(state, std::move(wanted));
 }
 
@@ -271,15 +271,15 @@ void carry_out(AppState& state, const TypeBeside& action) {
                     "no model of two stacks is open: an encoder with a decoder, or towers of texts "
                     "and of images");
     const bool image = has_towers(state.document());  // may have changed since
-    if (!image && model->beside == action.text) return;
+    if (!image && model->second_input == action.text) return;
     ModelOrigin wanted = *model;
-    wanted.beside = action.text;
+    wanted.second_input = action.text;
     if (!wanted.group.empty()) wanted.changes = {wanted.changes.off};  // the others are of tokens
     leave_typed_text(state);
     if (!image && wanted == *model_of(state.document()))
-        return say(state, typed_words(state.document(), {}) + ".");
-    say(state, action.text.empty() ? "Reading the text alone."
-                                   : fmt::format("Reading {}.", shortened(action.text)));
+        return show_message(state, typed_text(state.document(), {}) + ".");
+    show_message(state, action.text.empty() ? "Reading the text alone."
+                                            : fmt::format("Reading {}.", shortened(action.text)));
     ask_model(state, std::move(wanted));
 }
 
@@ -292,7 +292,7 @@ GroupsView groups_view(const AppState& state) {
     view.current = static_cast<int>(std::ranges::find(view.names, now) - view.names.begin());
     const bool towers = has_towers(document);
     view.label = towers ? "images" : "decoder";
-    view.beside = wanted_model(state)->beside;
+    view.second_input = wanted_model(state)->second_input;
     view.reads_text = now != "image";
     view.reads_beside = !shows_first(document);
     return view;
@@ -302,7 +302,7 @@ std::optional<ModelText> model_text_of(const OpenFile& action) {
     if (!action.text && !action.image) return std::nullopt;
     ModelOrigin model{action.path, action.text ? *action.text : *action.image};
     model.image = !action.text;  // beside a text it is the other tower's
-    model.beside = action.beside.value_or(action.text ? action.image.value_or("") : "");
+    model.second_input = action.second_input.value_or(action.text ? action.image.value_or("") : "");
     model.group = action.group.value_or("");
     return ModelText{std::move(model)};
 }
@@ -329,26 +329,26 @@ void take_typed(AppState& state, const Document& read) {
     const ModelOrigin was = *model_of(before), is = *model_of(next);
     const bool typed = is.text != was.text;
     const bool other = group_of(next) != group_of(before);
-    const std::string words =
-        other ? group_words(next) + dropped_words(dropped, "the other group's")
-        : is.beside != was.beside
-            ? group_words(next) + dropped_words(dropped, "made for what was read before")
-        : typed || is.changes == was.changes ? typed_words(next, dropped)
-                                             : switched_words(next, dropped);
+    const std::string text =
+        other ? group_text(next) + dropped_text(dropped, "the other group's")
+        : is.second_input != was.second_input
+            ? group_text(next) + dropped_text(dropped, "made for what was read before")
+        : typed || is.changes == was.changes ? typed_text(next, dropped)
+                                             : switched_text(next, dropped);
     if (state.gesture) state.gesture->joins = typed && state.history[state.now].typed;
-    if (!edit_document(state, std::move(next), words)) return;
+    if (!edit_document(state, std::move(next), text)) return;
     state.history[state.now].typed = typed;
-    say(state, words + ".");
+    show_message(state, text + ".");
 }
 
-std::string without_words(const Document& document) {
+std::string without_text(const Document& document) {
     const ModelOrigin* const model = model_of(document);
     if (model == nullptr || model->changes.empty()) return {};
-    std::string without = changes_words(model->changes);
+    std::string without = changes_text(model->changes);
     without.front() = 'W';  // "without", "with"
     if (!document.effects) return without + ".";
     const RunEffects& run = document.effects->run;
-    if (run.next) return fmt::format("{} {}", without, next_words(document, *run.next));
+    if (run.next) return fmt::format("{} {}", without, next_text(document, *run.next));
     if (run.cosine)
         return fmt::format(
             "{} the text's vector has cosine similarity {:.6f} to that of the untouched run.",
@@ -360,15 +360,15 @@ std::string_view read_out_noun(const Document& document) {
     return reads_image(document) ? "class" : "next token";
 }
 
-std::string read_out_words(const Document& document) {
+std::string read_out_text(const Document& document) {
     const ReadOut& out = document.read_out;
     if (!out.next.empty()) {
-        std::vector<std::string> words;
+        std::vector<std::string> items;
         for (const NextToken& token : out.next)
-            words.push_back(
+            items.push_back(
                 fmt::format("{} {}", shown_token(token.text), percent(token.probability)));
         return fmt::format("the model's {}: {}", read_out_noun(document),
-                           fmt::join(words, reads_image(document) ? "; " : ", "));
+                           fmt::join(items, reads_image(document) ? "; " : ", "));
     }
     if (!out.similarity) return {};
     const ModelOrigin* const model = model_of(document);

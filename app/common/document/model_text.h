@@ -21,19 +21,19 @@ struct GroupsView {
     std::vector<std::string> names;  // empty: it is one stack
     int current = 0;
     std::string label;          // of what the second reads, "decoder" or "images"
-    std::string beside;         // as it was typed last
+    std::string second_input;   // as it was typed last
     bool reads_text = true;     // what is shown is made of the text
     bool reads_beside = false;  // and of that
 };
 GroupsView groups_view(const AppState& state);
 
 /// What the model says under its interventions, with the numbers of both runs; "" where there are none.
-std::string without_words(const Document& document);
+std::string without_text(const Document& document);
 
 /// What a model's logits are of: "class" of an image, else "next token".
 std::string_view read_out_noun(const Document& document);
 /// "the model's next token: ▁mat 12.3 %, ▁floor 8.1 %", "the model's cosine similarity to “The cat”: 0.831"; "" where it
 /// gives neither.
-std::string read_out_words(const Document& document);
+std::string read_out_text(const Document& document);
 
 }  // namespace attn::view

@@ -46,7 +46,7 @@ struct GenerateText {
     std::string text;
     std::vector<Index> tokens;
     std::optional<Index> lens = {};  // the step of which the logit lens is wanted; nullopt: of none
-    std::string beside = {};         // of a model of two stacks, see ModelOrigin
+    std::string second_input = {};   // of a model of two stacks, see ModelOrigin
     bool operator==(const GenerateText&) const = default;
 };
 
@@ -54,8 +54,8 @@ struct GenerateText {
 struct SweepModel {
     std::string path, text;
     bool image = false;
-    Ablation by = Ablation::zero;
-    std::string beside = {}, group = {};  // of a model of two stacks, see ModelOrigin
+    Ablation ablation = Ablation::zero;
+    std::string second_input = {}, group = {};  // of a model of two stacks, see ModelOrigin
     bool operator==(const SweepModel&) const = default;
 };
 
@@ -69,7 +69,7 @@ struct OpenRequest {
     bool operator==(const OpenRequest&) const = default;
 };
 /// "in.npz", or "131,072 generated tokens".
-std::string words_of(const OpenRequest& request);
+std::string description_of(const OpenRequest& request);
 
 /// What came of it: a document, or a whole session.
 struct Opened {

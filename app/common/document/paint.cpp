@@ -13,9 +13,9 @@ using nlohmann::json;
 /// One row of texts of a mask whose rows are all as long.
 void read_row(Fields& fields, const json& row, std::size_t width, std::vector<std::uint8_t>& out) {
     const auto* text = row.get_ptr<const json::string_t*>();
-    const bool fine = text != nullptr && text->size() == width &&
-                      text->find_first_not_of("01") == std::string::npos;
-    if (!fine)
+    const bool valid = text != nullptr && text->size() == width &&
+                       text->find_first_not_of("01") == std::string::npos;
+    if (!valid)
         return fields.complain(fmt::format(
             "has the row {} in 'mask': expected a text of {} digits, 0 or 1", quoted(row), width));
     for (const char digit : *text) out.push_back(digit == '1' ? 1 : 0);
@@ -23,17 +23,17 @@ void read_row(Fields& fields, const json& row, std::size_t width, std::vector<st
 
 std::shared_ptr<const Mask> read_rows(Fields& fields, const json& rows, Index batch, Index heads) {
     const auto parts = static_cast<std::size_t>(batch * heads);
-    const bool fine = rows.is_array() && !rows.empty() && rows.size() % parts == 0 &&
-                      rows.front().is_string() &&
-                      !rows.front().get_ref<const json::string_t&>().empty();
-    if (!fine) {
+    const bool valid = rows.is_array() && !rows.empty() && rows.size() % parts == 0 &&
+                       rows.front().is_string() &&
+                       !rows.front().get_ref<const json::string_t&>().empty();
+    if (!valid) {
         fields.complain("has a 'mask' that is no list of texts: expected one a query, \"1011\"");
         return nullptr;
     }
     const std::size_t width = rows.front().get_ref<const json::string_t&>().size();
     std::vector<std::uint8_t> values;
     for (const json& row : rows) read_row(fields, row, width, values);
-    if (!fields.fine()) return nullptr;
+    if (!fields.ok()) return nullptr;
     const Shape shape{batch, heads, static_cast<Index>(rows.size() / parts),
                       static_cast<Index>(width)};
     return std::make_shared<const Mask>(shape, values);
@@ -110,11 +110,11 @@ bool read_paint(Fields& fields, std::shared_ptr<const Mask>& mask) {
     inner.read_index("batch", batch, 1);
     inner.read_index("heads", heads, 1);
     const json* rows = inner.find("rows");
-    if (rows != nullptr && inner.fine() && batch <= kMostCells && heads <= kMostCells)
+    if (rows != nullptr && inner.ok() && batch <= kMostCells && heads <= kMostCells)
         mask = read_rows(inner, *rows, batch, heads);
     else
         inner.complain("has no 'rows'");
-    if (auto fine = inner.finish(); !fine) fields.complain(fine.error());
+    if (auto valid = inner.finish(); !valid) fields.complain(valid.error());
     return true;
 }
 

@@ -103,7 +103,7 @@ void show_place(AppState& state) {
     if (state.selected == first && !place) place = large::Cell{first.row, first.column};
 }
 
-void forget_places(AppState& state) {
+void clear_places(AppState& state) {
     state.places = {};
     state.chosen.reset();
     state.selected.reset();
@@ -171,7 +171,7 @@ void carry_out(AppState& state, const SelectCell& action) {
     CellRef cell = action.cell;
     show_head_of(state, cell);
     choose_cell(state, cell);
-    say(state, "{} = {}", cell_name(state, cell), number(*value_at(state, cell)));
+    show_message(state, "{} = {}", cell_name(state, cell), number(*value_at(state, cell)));
 }
 
 void carry_out(AppState& state, const MoveSelection& action) {

@@ -20,7 +20,7 @@ void choose_pair(AppState& state, const large::Cell& pair);
 /// `selected` from what was chosen and from what the document has. Without a choice: the pair that is looked at, else
 /// the largest weight of the first query; of keys and values that key's row, of the other stages that query's.
 void show_place(AppState& state);
-void forget_places(AppState& state);
+void clear_places(AppState& state);
 /// Brings all of the place back inside what the present document has.
 void clamp_place(AppState& state);
 

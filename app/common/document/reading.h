@@ -7,8 +7,8 @@ namespace attn::view {
 
 /// What an array of a file can be read as.
 struct TensorRole {
-    std::string_view key;    // "Q", "weights"; "-": not used
-    std::string_view words;  // "queries"
+    std::string_view key;   // "Q", "weights"; "-": not used
+    std::string_view text;  // "queries"
 };
 std::span<const TensorRole> tensor_roles();
 

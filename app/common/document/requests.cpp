@@ -10,8 +10,9 @@ std::optional<OpenRequest> requested_document(const AppState& state) { return st
 
 Action run(const OpenRequest& request, const Opener& open, const RunControl& control) {
     auto opened = open(request, control);
-    if (!opened) return DocumentReady{words_of(request), opened.error().text(), nullptr};
-    return DocumentReady{words_of(request), "", std::make_shared<const Opened>(*std::move(opened))};
+    if (!opened) return DocumentReady{description_of(request), opened.error().text(), nullptr};
+    return DocumentReady{description_of(request), "",
+                         std::make_shared<const Opened>(*std::move(opened))};
 }
 
 std::optional<TraceRequest> requested_trace(const AppState& state) {
@@ -48,18 +49,19 @@ Action run(const TraceRequest& request, const RunControl& control) {
     return ready;
 }
 
-std::string computed_words(const AppState& state) {
+std::string computed_text(const AppState& state) {
     if (state.opening && state.opening_done > 0.0)
-        return fmt::format("{}: {:.0f} %", words_of(*state.opening), 100.0 * state.opening_done);
+        return fmt::format("{}: {:.0f} %", description_of(*state.opening),
+                           100.0 * state.opening_done);
     if (state.backend_used.empty()) return {};
-    std::string words = state.backend_used;
-    words += state.backend_used == "reference" ? " · float64" : " · float32";
-    if (state.trace_ms > 0.0) words += fmt::format(" · {:.2f} ms", state.trace_ms);
+    std::string text = state.backend_used;
+    text += state.backend_used == "reference" ? " · float64" : " · float32";
+    if (state.trace_ms > 0.0) text += fmt::format(" · {:.2f} ms", state.trace_ms);
     if (state.gradients_by != state.backend_used)
-        words += fmt::format(" · gradients by {}", state.gradients_by);
+        text += fmt::format(" · gradients by {}", state.gradients_by);
     if (const auto request = requested_trace(state); request && request->document)
-        words += fmt::format(" · {} is computing", request->backend->name());
-    return words;
+        text += fmt::format(" · {} is computing", request->backend->name());
+    return text;
 }
 
 }  // namespace attn::view

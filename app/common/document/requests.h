@@ -25,6 +25,6 @@ Action run(const TraceRequest& request, const RunControl& control);
 
 /// "staged · float32 · 0.04 ms": who computed what is shown, and who still computes. A picture without a clock has no
 /// time to say.
-std::string computed_words(const AppState& state);
+std::string computed_text(const AppState& state);
 
 }  // namespace attn::view

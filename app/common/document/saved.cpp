@@ -53,7 +53,7 @@ std::string with_corner(const DocumentReference& reference) {
 /// The images that a model reads, each as it is found, beside the session first. `absolute`: see DocumentReference.
 Result<void> find_images(ModelOrigin& model, const std::string& absolute,
                          const std::filesystem::path& folder) {
-    std::string& files = model.image ? model.text : model.beside;
+    std::string& files = model.image ? model.text : model.second_input;
     if (files.empty() || (!model.image && absolute.empty())) return {};
     const std::vector<std::string> places = parts_of(absolute);
     std::optional<Error> fault;
@@ -152,8 +152,8 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
     if (const auto& before = reference.rope_before) set_rope(document.rope_before, *before);
     document.painted = reference.painted;
     for (const InputEdit& edit : reference.edits) {
-        if (auto fine = check_input(document, edit); !fine)
-            return tl::unexpected(within(document.title, fine.error()));
+        if (auto valid = check_input(document, edit); !valid)
+            return tl::unexpected(within(document.title, valid.error()));
         set_input(document, edit);
         document.edits.push_back(edit);
     }

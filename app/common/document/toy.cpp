@@ -123,22 +123,22 @@ Tensor resized_vectors(const Document& document, Stage stage, Index d_model) {
 }
 
 /// The row of the old X that row `i` of the new sentences keeps; −1: none.
-Index kept_row(const Document& old, const Document& made, Index i) {
+Index retained_row(const Document& old, const Document& made, Index i) {
     const Index length = std::ssize(made.tokens), old_length = std::ssize(old.tokens);
-    const std::vector<std::string> words = all_tokens(old, Stage::x);
+    const std::vector<std::string> items = all_tokens(old, Stage::x);
     const std::string word = all_tokens(made, Stage::x)[i];
     const Index same = i / length * old_length + i % length;
-    if (i % length < old_length && same < std::ssize(words) && words[same] == word) return same;
-    const auto found = std::ranges::find(words, word);
-    if (found == words.end()) return -1;
-    const Index row = found - words.begin();
+    if (i % length < old_length && same < std::ssize(items) && items[same] == word) return same;
+    const auto found = std::ranges::find(items, word);
+    if (found == items.end()) return -1;
+    const Index row = found - items.begin();
     return is_computed(old, Stage::x, row) ? -1 : row;
 }
 
 Tensor retyped_vectors(const Document& old, const Document& made) {
     Tensor x = vectors_of(made, Stage::x, old.d_model);
     for (Index i = 0; i < rows_in(x); ++i)
-        if (const Index row = kept_row(old, made, i); row >= 0)
+        if (const Index row = retained_row(old, made, i); row >= 0)
             std::ranges::copy(x_row(old.inputs->x, row), x_row(x, i).begin());
     return x;
 }
@@ -239,10 +239,10 @@ void set_sinusoid(Document& document, bool on) {
     for (const Stage stage : {Stage::x, Stage::x_kv}) {
         Tensor& x = stage == Stage::x ? inputs.x : inputs.x_kv;
         if (x.empty()) continue;
-        const Tensor anew = vectors_of(document, stage, x.shape().d);
+        const Tensor recomputed = vectors_of(document, stage, x.shape().d);
         for (Index i = 0; i < rows_in(x); ++i)
             if (is_computed(before, stage, i))
-                std::ranges::copy(x_row(anew, i), x_row(x, i).begin());
+                std::ranges::copy(x_row(recomputed, i), x_row(x, i).begin());
     }
     set_inputs(document, std::move(inputs));
     document.name = "custom";

@@ -17,7 +17,7 @@ void describe(view::Visitor& visit, Spec& spec) {
         }
     });
     if (!visit.reads()) return;
-    if (auto fine = check(spec); !fine) visit.complain(": " + fine.error().text());
+    if (auto valid = check(spec); !valid) visit.complain(": " + valid.error().text());
 }
 
 }  // namespace attn::train
@@ -48,8 +48,8 @@ void describe(Visitor& visit, TrainedOrigin& origin) {
     visit("sentence", origin.sentence);
     visit("head", origin.head, {.low = 0.0, .high = 7.0});
     if (!visit.reads()) return;
-    if (auto fine = train::check(origin.spec, origin.switches); !fine)
-        visit.complain(": " + fine.error().text());
+    if (auto valid = train::check(origin.spec, origin.switches); !valid)
+        visit.complain(": " + valid.error().text());
     if (origin.head >= origin.spec.heads) visit.complain("has a 'head' that the model has not");
 }
 

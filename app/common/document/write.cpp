@@ -132,12 +132,13 @@ void add_model(Rows& rows, const ModelOrigin& model, bool images,
     } else {
         rows.emplace_back("text", text_json(model.text));
     }
-    if (!model.beside.empty()) {
+    if (!model.second_input.empty()) {
         const auto from = [&](const std::string& file) { return path_from(folder, file); };
-        rows.emplace_back("beside",
-                          text_json(images ? with_parts(model.beside, from) : model.beside));
+        rows.emplace_back("beside", text_json(images ? with_parts(model.second_input, from)
+                                                     : model.second_input));
         if (images && !folder.empty())
-            rows.emplace_back("absolute_image", text_json(with_parts(model.beside, absolute_path)));
+            rows.emplace_back("absolute_image",
+                              text_json(with_parts(model.second_input, absolute_path)));
     }
     if (!model.group.empty()) rows.emplace_back("group", text_json(model.group));
     if (!model.before.empty()) rows.emplace_back("before", text_json(model.before));

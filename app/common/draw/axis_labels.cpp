@@ -9,10 +9,10 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kFlatHeight = 20.0F, kRoomyPitch = 26.0F;
-constexpr float kBetween = 0.5F;         // two lines of words
-constexpr float kTightly = -0.6F;        // of the smallest: their line has air of its own
-constexpr float kSmallestWords = 11.0F;  // no text is smaller
+constexpr float kFlatHeight = 20.0F, kSpaciousPitch = 26.0F;
+constexpr float kBetween = 0.5F;        // two lines of words
+constexpr float kTightly = -0.6F;       // of the smallest: their line has air of its own
+constexpr float kSmallestText = 11.0F;  // no text is smaller
 
 constexpr float kLeastTurn = 45.0F;  // degrees
 constexpr float kMostTurn = 90.0F;
@@ -22,30 +22,29 @@ constexpr std::size_t kLongestLabel = 14;  // longer ones lose their middle
 constexpr std::size_t kLongestTight = 11;
 
 view::Font font_of(const AxisLabels& labels, const Frame& frame) {
-    if (labels.pitch >= frame.px(kRoomyPitch)) return frame.fonts.body;
+    if (labels.pitch >= frame.px(kSpaciousPitch)) return frame.fonts.body;
     const bool tight = labels.pitch < frame.fonts.small.px + frame.px(kBetween);
-    return tight ? view::Font{Face::sans, frame.px(kSmallestWords)} : view::Font(frame.fonts.small);
+    return tight ? view::Font{Face::sans, frame.px(kSmallestText)} : view::Font(frame.fonts.small);
 }
 
 bool is_tight(const AxisLabels& labels, const Frame& frame) {
-    return font_of(labels, frame).px <= frame.px(kSmallestWords);
+    return font_of(labels, frame).px <= frame.px(kSmallestText);
 }
 
 std::string shown(const AxisLabels& labels, const Frame& frame, Index n) {
-    return middle_ellipsis(labels.words[n],
-                           is_tight(labels, frame) ? kLongestTight : kLongestLabel);
+    return middle_ellipsis(labels.text[n], is_tight(labels, frame) ? kLongestTight : kLongestLabel);
 }
 
 float widest(const AxisLabels& labels, const Frame& frame) {
     const view::Font font = font_of(labels, frame);
     float width = 0.0F;
-    for (Index n = 0; n < std::ssize(labels.words); ++n)
+    for (Index n = 0; n < std::ssize(labels.text); ++n)
         width = std::max(width, frame.text_width(font, shown(labels, frame, n)));
     return width;
 }
 
-bool are_numbers(const std::vector<std::string>& words) {
-    return std::ranges::all_of(words, [](const std::string& word) {
+bool are_numbers(const std::vector<std::string>& items) {
+    return std::ranges::all_of(items, [](const std::string& word) {
         return std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
     });
 }
@@ -68,7 +67,7 @@ Color color_of(const AxisLabels& labels, const Frame& frame, Index n) {
 /// Every `stride`-th place, and the marked ones always: what is too near to those has none.
 template <class Draw>
 void draw_each(const AxisLabels& labels, Index stride, Draw draw) {
-    const Index count = std::ssize(labels.words);
+    const Index count = std::ssize(labels.text);
     const auto near = [&](std::optional<Index> mark, Index n) {
         return mark && std::abs(n - *mark) < stride;
     };
@@ -84,7 +83,7 @@ void draw_each(const AxisLabels& labels, Index stride, Draw draw) {
 }
 
 bool is_turned(const AxisLabels& labels, const Frame& frame) {
-    return !are_numbers(labels.words) && widest(labels, frame) > labels.pitch - frame.px(4);
+    return !are_numbers(labels.text) && widest(labels, frame) > labels.pitch - frame.px(4);
 }
 
 /// Degrees up from the horizontal: as little as keeps the lines apart.
@@ -95,7 +94,7 @@ float turn_of(const AxisLabels& labels, const Frame& frame) {
 }
 
 bool is_staggered(const AxisLabels& labels, const Frame& frame) {
-    return labels.pitch < line_of(labels, frame) && std::ssize(labels.words) > 1;
+    return labels.pitch < line_of(labels, frame) && std::ssize(labels.text) > 1;
 }
 
 /// Turned words where even upright lines have no room beside each other.
@@ -105,11 +104,11 @@ bool is_sparse(const AxisLabels& labels, const Frame& frame) {
 
 /// How far the labels reach along their axis.
 float reach_of(const AxisLabels& labels) {
-    return labels.pitch * static_cast<float>(std::ssize(labels.words));
+    return labels.pitch * static_cast<float>(std::ssize(labels.text));
 }
 
 /// Over the middle of its column, as far as it stands over the columns.
-void draw_level_label(const AxisLabels& labels, const Frame& frame, float left, float foot,
+void draw_level_label(const AxisLabels& labels, const Frame& frame, float left, float bottom,
                       Index n) {
     const view::Font font = font_of(labels, frame);
     const std::string text = shown(labels, frame, n);
@@ -117,15 +116,15 @@ void draw_level_label(const AxisLabels& labels, const Frame& frame, float left, 
     const float middle = left + (static_cast<float>(n) + 0.5F) * labels.pitch;
     const float last = std::max(left + reach_of(labels) - width, left);
     const float low = within(middle - width / 2, left, last);
-    draw_text_in(frame, font, {low, foot - frame.px(kFlatHeight)}, {low + width, foot}, Align::left,
-                 color_of(labels, frame, n), text);
+    draw_text_in(frame, font, {low, bottom - frame.px(kFlatHeight)}, {low + width, bottom},
+                 Align::left, color_of(labels, frame, n), text);
 }
 
 /// The marked columns alone, level; of two that lie near each other the focused one.
-void draw_marked_columns(const AxisLabels& labels, const Frame& frame, float left, float foot) {
-    const auto draw = [&](Index n) { draw_level_label(labels, frame, left, foot, n); };
+void draw_marked_columns(const AxisLabels& labels, const Frame& frame, float left, float bottom) {
+    const auto draw = [&](Index n) { draw_level_label(labels, frame, left, bottom, n); };
     const auto index = [&](std::optional<Index> n) {
-        return n && *n >= 0 && *n < std::ssize(labels.words) ? n : std::nullopt;
+        return n && *n >= 0 && *n < std::ssize(labels.text) ? n : std::nullopt;
     };
     const auto focus = index(labels.focus);
     const auto selected = index(labels.selected);
@@ -162,8 +161,8 @@ void draw_row_labels(const AxisLabels& labels, const Frame& frame, float right, 
                           {right - row_labels_width(labels, frame), top},
                           {right, top + reach_of(labels)});
     const bool staggered = is_staggered(labels, frame);
-    const float room = labels.pitch * static_cast<float>(staggered ? kStaggered : 1);
-    const Index stride = stride_of(room, line_of(labels, frame));
+    const float space = labels.pitch * static_cast<float>(staggered ? kStaggered : 1);
+    const Index stride = stride_of(space, line_of(labels, frame));
     draw_each(labels, stride, [&](Index n) {
         const bool aside = staggered && (n / stride) % kStaggered == 1;
         draw_row_label(labels, frame, right, top, n, aside);
@@ -183,7 +182,7 @@ float column_labels_overhang(const AxisLabels& labels, const Frame& frame) {
     const view::Font font = font_of(labels, frame);
     const float line = font.px / 2 * std::sin(turn);
     float most = 0.0F;
-    for (Index n = 0; n < std::ssize(labels.words); ++n) {
+    for (Index n = 0; n < std::ssize(labels.text); ++n) {
         const float middle = (static_cast<float>(n) + 0.5F) * labels.pitch;
         const float width = frame.text_width(font, shown(labels, frame, n));
         most = std::max(most, middle + width * std::cos(turn) + line - reach_of(labels));
@@ -191,23 +190,23 @@ float column_labels_overhang(const AxisLabels& labels, const Frame& frame) {
     return most;
 }
 
-void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot) {
+void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float bottom) {
     const float height = column_labels_height(labels, frame);
-    record_rect_for_tests(frame.painter, Measuring::Kind::labels, {left, foot - height},
-                          {left + reach_of(labels) + height, foot});
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, {left, bottom - height},
+                          {left + reach_of(labels) + height, bottom});
     const view::Font font = font_of(labels, frame);
-    if (is_sparse(labels, frame)) return draw_marked_columns(labels, frame, left, foot);
+    if (is_sparse(labels, frame)) return draw_marked_columns(labels, frame, left, bottom);
     if (is_turned(labels, frame)) {
         const float turn = turn_of(labels, frame);
         draw_each(labels, stride_of(labels.pitch, line_of(labels, frame)), [&](Index n) {
             const float middle = left + (static_cast<float>(n) + 0.5F) * labels.pitch;
-            draw_rotated_text(frame, font, {middle, foot - frame.px(kSpace8 / 2)}, -turn,
+            draw_rotated_text(frame, font, {middle, bottom - frame.px(kSpace8 / 2)}, -turn,
                               color_of(labels, frame, n), shown(labels, frame, n));
         });
         return;
     }
     const Index stride = stride_of(labels.pitch, widest(labels, frame) + frame.px(2));
-    draw_each(labels, stride, [&](Index n) { draw_level_label(labels, frame, left, foot, n); });
+    draw_each(labels, stride, [&](Index n) { draw_level_label(labels, frame, left, bottom, n); });
 }
 
 }  // namespace attn::ui

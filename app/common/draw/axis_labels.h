@@ -12,7 +12,7 @@ namespace attn::ui {
 /// place stand at any pitch; others are left out only where neither turning nor two columns of them make room: of
 /// columns, all where only one in three would stand.
 struct AxisLabels {
-    const std::vector<std::string>& words;
+    const std::vector<std::string>& text;
     float pitch = 0.0F;
     Role role = Role::query;
     std::optional<Index> selected, focus;
@@ -28,6 +28,6 @@ float column_labels_height(const AxisLabels& labels, const Frame& frame);
 /// How far turned words reach past the last column.
 float column_labels_overhang(const AxisLabels& labels, const Frame& frame);
 /// The columns follow each other from `left`; the words stand above `foot`.
-void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float foot);
+void draw_column_labels(const AxisLabels& labels, const Frame& frame, float left, float bottom);
 
 }  // namespace attn::ui

@@ -37,20 +37,20 @@ bool ControlBar::take(float width) {
     return true;
 }
 
-bool ControlBar::button(const char* id, const std::string& words, const Tip& tip) {
-    return take(button_width(frame, words)) && ui::button(frame, id, words, tip);
+bool ControlBar::button(const char* id, const std::string& text, const Tip& tip) {
+    return take(button_width(frame, text)) && ui::button(frame, id, text, tip);
 }
 
-std::optional<bool> ControlBar::toggle(const char* id, const std::string& words, bool on,
+std::optional<bool> ControlBar::toggle(const char* id, const std::string& text, bool on,
                                        const Tip& tip) {
-    if (!take(toggle_width(frame, words))) return std::nullopt;
-    return ui::toggle(frame, id, words, on, tip);
+    if (!take(toggle_width(frame, text))) return std::nullopt;
+    return ui::toggle(frame, id, text, on, tip);
 }
 
-std::optional<int> ControlBar::choice(const char* id, const std::vector<std::string>& words,
+std::optional<int> ControlBar::choice(const char* id, const std::vector<std::string>& items,
                                       int current, const Tip& tip) {
-    if (!take(choice_width(frame, words))) return std::nullopt;
-    return ui::choice(frame, id, words, current, tip);
+    if (!take(choice_width(frame, items))) return std::nullopt;
+    return ui::choice(frame, id, items, current, tip);
 }
 
 std::optional<int> ControlBar::combo(const char* id, const Options& options, float width,
@@ -59,11 +59,11 @@ std::optional<int> ControlBar::combo(const char* id, const Options& options, flo
     return ui::combo(frame, id, options, frame.px(width), tip, out);
 }
 
-std::optional<Index> ControlBar::number(const char* id, const char* words, Index value, Index low,
+std::optional<Index> ControlBar::number(const char* id, const char* text, Index value, Index low,
                                         Index high, const Tip& tip) {
-    const float width = number_width(frame, words, high);
+    const float width = number_width(frame, text, high);
     if (!take(width)) return std::nullopt;
-    return number_field(frame, id, words, value, low, high, width, tip, out);
+    return number_field(frame, id, text, value, low, high, width, tip, out);
 }
 
 std::optional<std::uint64_t> ControlBar::seed(const char* id, std::uint64_t value, const Tip& tip) {
@@ -83,18 +83,18 @@ std::optional<std::vector<double>> ControlBar::logits(const char* label, const s
     return std::nullopt;
 }
 
-std::optional<double> ControlBar::slider(const char* id, const SliderWords& words, double value,
+std::optional<double> ControlBar::slider(const char* id, const SliderText& text, double value,
                                          double low, double high, float width, const Tip& tip) {
-    const float whole = std::max(frame.px(width), slider_width(frame, words));
+    const float whole = std::max(frame.px(width), slider_width(frame, text));
     if (!take(whole)) return std::nullopt;
-    return real_slider(frame, id, words, value, low, high, whole, tip, out);
+    return real_slider(frame, id, text, value, low, high, whole, tip, out);
 }
 
-void ControlBar::words(Color color, const std::string& text, const Tip& tip) {
+void ControlBar::put_text(Color color, const std::string& text, const Tip& tip) {
     if (text.empty() || !take(frame.text_width(frame.fonts.body, text))) return;
     ImGui::AlignTextToFramePadding();
-    ui::words(frame, frame.fonts.body, color, text);
-    if (!tip.heading.empty()) tooltip(frame, tip.heading, tip.words);
+    ui::put_text(frame, frame.fonts.body, color, text);
+    if (!tip.heading.empty()) tooltip(frame, tip.heading, tip.text);
 }
 
 void ControlBar::go_through(Pass pass, ImVec2 low,
@@ -107,34 +107,34 @@ void ControlBar::go_through(Pass pass, ImVec2 low,
 }
 
 /// All of them, or the first ones and the button.
-void ControlBar::leave_out(float room, float button) {
+void ControlBar::leave_out(float space, float button) {
     const auto whole = [&](float end) {
         for (const Control& control : controls_)
             if (!control.rests) end += control.width + frame.px(kControlsBetween);
         return end;
     };
     const bool needed = std::ranges::any_of(controls_, &Control::rests);
-    if (!needed && whole(-frame.px(kControlsBetween)) <= room) return;
-    for (std::size_t n = controls_.size(); n > 0 && whole(button) > room; --n)
+    if (!needed && whole(-frame.px(kControlsBetween)) <= space) return;
+    for (std::size_t n = controls_.size(); n > 0 && whole(button) > space; --n)
         controls_[n - 1].rests = true;
 }
 
 void ControlBar::draw_row(const std::function<void(ControlBar&)>& controls, const std::string& more,
                           bool open) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 low{at.x, std::round(at.y + (room.y - ImGui::GetFrameHeight()) / 2)};
-    const std::string words = more + " ▾";
-    const float button = button_width(frame, words);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    const ImVec2 low{at.x, std::round(at.y + (space.y - ImGui::GetFrameHeight()) / 2)};
+    const std::string text = more + " ▾";
+    const float button = button_width(frame, text);
     go_through(Pass::measure, low, controls);
-    leave_out(room.x, button);
+    leave_out(space.x, button);
     go_through(Pass::row, low, controls);
     if (std::ranges::none_of(controls_, &Control::rests)) {
         if (open) out.push_back(ShowMore{false});
         return;
     }
-    ImGui::SetCursorScreenPos({std::round(at.x + room.x - button), low.y});
-    button_ = popover_button(frame, "more", words, {more, "Opens more options"});
+    ImGui::SetCursorScreenPos({std::round(at.x + space.x - button), low.y});
+    button_ = popover_button(frame, "more", text, {more, "Opens more options"});
     if (button_.pressed) out.push_back(ShowMore{!open});
 }
 
@@ -144,7 +144,7 @@ void ControlBar::draw_rest(const std::function<void(ControlBar&)>& controls) {
         if (control.rests) column_ = std::max(column_, control.width), ++count;
     if (count == 0) return;
     const float row = frame.px(kControlRow);
-    const float fit = std::max(popover_room(button_, frame) / row, 1.0F);
+    const float fit = std::max(popover_space(button_, frame) / row, 1.0F);
     const std::size_t columns =
         (count + static_cast<std::size_t>(fit) - 1) / static_cast<std::size_t>(fit);
     rows_ = (count + columns - 1) / columns;

@@ -24,32 +24,32 @@ class ControlBar {
     /// What comes next stands in the popover at any width.
     void rest() { rests_ = true; }
     /// A muted word before the next control, which keeps it with it.
-    ControlBar& label(std::string words) {
-        label_ = std::move(words);
+    ControlBar& label(std::string text) {
+        label_ = std::move(text);
         return *this;
     }
 
-    bool button(const char* id, const std::string& words, const Tip& tip);
-    std::optional<bool> toggle(const char* id, const std::string& words, bool on, const Tip& tip);
-    std::optional<int> choice(const char* id, const std::vector<std::string>& words, int current,
+    bool button(const char* id, const std::string& text, const Tip& tip);
+    std::optional<bool> toggle(const char* id, const std::string& text, bool on, const Tip& tip);
+    std::optional<int> choice(const char* id, const std::vector<std::string>& items, int current,
                               const Tip& tip);
     /// `width` in design units.
     std::optional<int> combo(const char* id, const Options& options, float width, const Tip& tip);
-    std::optional<Index> number(const char* id, const char* words, Index value, Index low,
+    std::optional<Index> number(const char* id, const char* text, Index value, Index low,
                                 Index high, const Tip& tip);
     std::optional<std::uint64_t> seed(const char* id, std::uint64_t value, const Tip& tip);
     /// A row of logits that a click opens to be typed; where what was typed is none, the old one, `now`, stays.
     std::optional<std::vector<double>> logits(const char* label, const std::string& now,
                                               Logits kind, const Tip& tip);
     /// `width` in design units, more where its words ask for it.
-    std::optional<double> slider(const char* id, const SliderWords& words, double value, double low,
+    std::optional<double> slider(const char* id, const SliderText& text, double value, double low,
                                  double high, float width, const Tip& tip);
     /// What can be read there.
-    void words(Color color, const std::string& text, const Tip& tip = {});
+    void put_text(Color color, const std::string& text, const Tip& tip = {});
     /// The control of a described field (field_controls.h).
     template <class Set>
-    void field(const typename Set::Persisted& kept, const ControlWords& words = {}) {
-        field_control<Set>(kept, frame, out, words, [this](float width) { return take(width); });
+    void field(const typename Set::Persisted& retained, const ControlText& text = {}) {
+        field_control<Set>(retained, frame, out, text, [this](float width) { return take(width); });
     }
 
     /// Fills the current window with the row; `more`: words of the button that opens the rest.
@@ -68,7 +68,7 @@ class ControlBar {
     };
     enum class Pass { measure, row, rest };
     void go_through(Pass pass, ImVec2 low, const std::function<void(ControlBar&)>& controls);
-    void leave_out(float room, float button);
+    void leave_out(float space, float button);
 
     std::vector<Control> controls_;
     std::string label_;

@@ -51,11 +51,11 @@ std::size_t fitting_bytes(const Frame& frame, const view::Font& font, std::strin
 std::size_t line_end(const Frame& frame, const view::Font& font, std::string_view text,
                      float width) {
     std::size_t end = 0;
-    float room = width;
+    float space = width;
     while (end < text.size() && text[end] != '\n') {
         const std::size_t stop = std::min(text.find_first_of(" \n", end + 1), text.size());
-        room -= frame.text_width(font, text.substr(end, stop - end));
-        if (room < 0.0F)
+        space -= frame.text_width(font, text.substr(end, stop - end));
+        if (space < 0.0F)
             return end > 0 ? end
                            : std::max(fitting_bytes(frame, font, text.substr(0, stop), width),
                                       prefix_bytes(text, 1));
@@ -88,9 +88,9 @@ ImVec2 size_of(const Frame& frame, const view::Font& font,
 
 /// As an item of its own, wrapped in `room`; "" is none.
 void draw_lines(const Frame& frame, const view::Font& font, Color color, std::string_view text,
-                float room) {
+                float space) {
     if (text.empty()) return;
-    const auto lines = wrap(frame, font, text, room);
+    const auto lines = wrap(frame, font, text, space);
     ImVec2 at = place_text(size_of(frame, font, lines));
     for (const std::string_view line : lines) {
         frame.painter.text(font, at, color, line);
@@ -107,7 +107,7 @@ constexpr float kControl = 72.0F;  // the tallest thing that a tooltip stands be
 
 struct Text {
     const std::string& heading;
-    const std::string& words;
+    const std::string& text;
 };
 
 ImVec2 padding(const Frame& frame) { return {frame.px(12), frame.px(8)}; }
@@ -116,7 +116,7 @@ ImVec2 padding(const Frame& frame) { return {frame.px(12), frame.px(8)}; }
 ImVec2 size_of(const Frame& frame, const Text& text) {
     const ImVec2 pad = padding(frame);
     ImVec2 size{0.0F, 0.0F};
-    for (const std::string* part : {&text.heading, &text.words}) {
+    for (const std::string* part : {&text.heading, &text.text}) {
         if (part->empty()) continue;
         const Font& font = frame.fonts.body;
         const ImVec2 block = size_of(frame, font, wrap(frame, font, *part, frame.px(kWrap)));
@@ -160,22 +160,22 @@ ImVec2 place(const Frame& frame, ImVec2 low, ImVec2 high, ImVec2 size, Beside fi
     return on_screen(order[0], size);
 }
 
-void draw_words(const Frame& frame, const Text& text) {
+void draw_description(const Frame& frame, const Text& text) {
     draw_lines(frame, frame.fonts.body, frame.theme.text, text.heading, frame.px(kWrap));
-    draw_lines(frame, frame.fonts.body, frame.theme.muted, text.words, frame.px(kWrap));
+    draw_lines(frame, frame.fonts.body, frame.theme.muted, text.text, frame.px(kWrap));
 }
 
 void draw_tooltip(const Frame& frame, ImVec2 low, ImVec2 high, Beside first, const Text& text) {
     ImGui::SetNextWindowPos(place(frame, low, high, size_of(frame, text), first));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding(frame));
     ImGui::BeginTooltip();
-    draw_words(frame, text);
+    draw_description(frame, text);
     ImGui::EndTooltip();
     ImGui::PopStyleVar();
 }
 
 bool is_wanted(const Frame& frame, const Text& text) {
-    if (frame.quiet || (text.heading.empty() && text.words.empty())) return false;
+    if (frame.quiet || (text.heading.empty() && text.text.empty())) return false;
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return false;
     return !ImGui::IsItemActive();  // it would cover the value while a slider is pulled
 }
@@ -205,8 +205,8 @@ void draw_text_in(const Frame& frame, const view::Font& font, Point low, Point h
 std::string fit_text(const Frame& frame, const view::Font& font, std::string_view text,
                      float width) {
     if (frame.text_width(font, text) <= width) return std::string(text);
-    const float room = width - frame.text_width(font, "…");
-    return std::string(text.substr(0, fitting_bytes(frame, font, text, room))) + "…";
+    const float space = width - frame.text_width(font, "…");
+    return std::string(text.substr(0, fitting_bytes(frame, font, text, space))) + "…";
 }
 
 std::string_view cut_text(const Frame& frame, const view::Font& font, std::string_view text,
@@ -251,45 +251,45 @@ void draw_box(const Frame& frame, Point low, Point high, Color fill) {
     frame.painter.outline(low, high, frame.theme.control, frame.px(1), frame.px(kBoxRadius));
 }
 
-void words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
+void put_text(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
     const Point size = frame.painter.text_size(font, text);
     const ImVec2 at = place_text({std::ceil(size.x), size.y});
     frame.painter.text(font, at, color, text);
 }
 
-void wrapped_words(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
+void wrapped_text(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
     draw_lines(frame, font, color, text, ImGui::GetContentRegionAvail().x);
 }
 
 void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
-                    const std::string& heading, const std::string& words) {
-    const Text text{heading, words};
+                    const std::string& heading, const std::string& description) {
+    const Text text{heading, description};
     if (is_wanted(frame, text)) draw_tooltip(frame, low, high, first, text);
 }
 
-void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& words) {
+void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& text) {
     if (frame.quiet) return;
     const ImVec2 at = ImGui::GetMousePos();
     const float away = frame.px(kPointer);
     draw_tooltip(frame, {at.x - away, at.y - away}, {at.x + away, at.y + away}, Beside::below,
-                 {heading, words});
+                 {heading, text});
 }
 
-void tooltip_now(const Frame& frame, const std::string& heading, const std::string& words) {
+void tooltip_now(const Frame& frame, const std::string& heading, const std::string& text) {
     if (!frame.quiet)
         draw_tooltip(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::below,
-                     {heading, words});
+                     {heading, text});
 }
 
-void tooltip(const Frame& frame, const std::string& heading, const std::string& words) {
+void tooltip(const Frame& frame, const std::string& heading, const std::string& text) {
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
     if (high.y - low.y <= frame.px(kControl))
-        return tooltip_beside(frame, low, high, Beside::below, heading, words);
+        return tooltip_beside(frame, low, high, Beside::below, heading, text);
     const ImVec2 at = ImGui::GetMousePos();
     const float away = frame.px(kPointer);
     tooltip_beside(frame, {at.x - away, at.y - away}, {at.x + away, at.y + away}, Beside::right,
-                   heading, words);
+                   heading, text);
 }
 
 }  // namespace attn::ui

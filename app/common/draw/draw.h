@@ -72,9 +72,9 @@ void draw_ring(Painter& painter, Point low, Point high, const Theme& theme, floa
 void draw_box(const Frame& frame, Point low, Point high, Color fill);
 
 /// One line of text as an item.
-void words(const Frame& frame, const view::Font& font, Color color, std::string_view text);
+void put_text(const Frame& frame, const view::Font& font, Color color, std::string_view text);
 /// The same, wrapped at the window's edge; "" is no item.
-void wrapped_words(const Frame& frame, const view::Font& font, Color color, std::string_view text);
+void wrapped_text(const Frame& frame, const view::Font& font, Color color, std::string_view text);
 
 // A tooltip is a heading and, beneath it, muted lines; either may be empty. There is none while a
 // list is open or something is typed.
@@ -82,12 +82,12 @@ void wrapped_words(const Frame& frame, const view::Font& font, Color color, std:
 enum class Beside { below, right };  // where it stands when there is room
 /// On the last item, clear of `low` … `high`.
 void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
-                    const std::string& heading, const std::string& words = {});
+                    const std::string& heading, const std::string& text = {});
 /// Of what is drawn under the pointer and is no item.
-void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& words);
+void tooltip_at_pointer(const Frame& frame, const std::string& heading, const std::string& text);
 /// Beneath the last item, wherever the pointer is.
-void tooltip_now(const Frame& frame, const std::string& heading, const std::string& words);
+void tooltip_now(const Frame& frame, const std::string& heading, const std::string& text);
 /// On the last item: beneath a control, beside the pointer on something larger.
-void tooltip(const Frame& frame, const std::string& heading, const std::string& words = {});
+void tooltip(const Frame& frame, const std::string& heading, const std::string& text = {});
 
 }  // namespace attn::ui

@@ -19,23 +19,22 @@ struct Control {
     const FieldNow& now;
     const std::string& id;
     const Tip& tip;
-    const ControlWords& words;
+    const ControlText& text;
     const Frame& frame;
     Actions& out;
     const PlaceControl& place;
 
     std::optional<FieldValue> operator()(bool on) const {
-        if (!place(toggle_width(frame, now.words))) return std::nullopt;
-        return toggle(frame, id.c_str(), now.words, on, tip);
+        if (!place(toggle_width(frame, now.text))) return std::nullopt;
+        return toggle(frame, id.c_str(), now.text, on, tip);
     }
     std::optional<FieldValue> operator()(Index value) const {
         const auto low = static_cast<Index>(now.about.low);
         const auto high = static_cast<Index>(now.about.high);
         if (now.about.high > kLongRange) return slider(value, low, high);
-        const float width = number_width(frame, now.words, high);
+        const float width = number_width(frame, now.text, high);
         if (!place(width)) return std::nullopt;
-        return number_field(frame, id.c_str(), now.words.c_str(), value, low, high, width, tip,
-                            out);
+        return number_field(frame, id.c_str(), now.text.c_str(), value, low, high, width, tip, out);
     }
     std::optional<FieldValue> operator()(std::uint64_t seed) const {
         const float width = seed_width(frame, seed);
@@ -45,9 +44,9 @@ struct Control {
     std::optional<FieldValue> operator()(Chosen chosen) const {
         const auto at = static_cast<int>(chosen.n);
         std::vector<std::string> names = now.names;
-        if (!words.choices.empty()) names.assign(words.choices.begin(), words.choices.end());
-        const bool opens = words.width > 0.0F;
-        const float width = opens ? frame.px(words.width) : choice_width(frame, names);
+        if (!text.choices.empty()) names.assign(text.choices.begin(), text.choices.end());
+        const bool opens = text.width > 0.0F;
+        const float width = opens ? frame.px(text.width) : choice_width(frame, names);
         if (!place(width)) return std::nullopt;
         const auto n = opens
                            ? combo(frame, id.c_str(), {names, at, names[chosen.n]}, width, tip, out)
@@ -56,11 +55,11 @@ struct Control {
         return Chosen{static_cast<std::size_t>(*n)};
     }
     std::optional<FieldValue> operator()(double value) const {
-        const auto text = [](double of) {
+        const auto number = [](double of) {
             return of < kWholeFrom ? view::significant(of, 3) : std::to_string(std::llround(of));
         };
-        const std::string widest = now.about.high < kWholeFrom ? "0.000" : text(now.about.high);
-        const SliderWords shown{now.words, text(value), widest};
+        const std::string widest = now.about.high < kWholeFrom ? "0.000" : number(now.about.high);
+        const SliderText shown{now.text, number(value), widest};
         const float width = std::max(frame.px(kRealSlider), slider_width(frame, shown));
         if (!place(width)) return std::nullopt;
         return real_slider(frame, id.c_str(), shown, value, now.about.low, now.about.high, width,
@@ -73,45 +72,44 @@ struct Control {
     }
 
     std::optional<FieldValue> slider(Index value, Index low, Index high) const {
-        const SliderWords shown{now.words, std::to_string(value), std::to_string(high)};
-        const float room = ImGui::GetWindowSize().x * 0.3F;
-        const float width = within(room, slider_width(frame, shown), frame.px(kSlider));
+        const SliderText shown{now.text, std::to_string(value), std::to_string(high)};
+        const float space = ImGui::GetWindowSize().x * 0.3F;
+        const float width = within(space, slider_width(frame, shown), frame.px(kSlider));
         if (!place(width)) return std::nullopt;
         return log_slider(frame, id.c_str(), shown, value, low, high, width, tip, out);
     }
 };
 
 /// The first line of the description's tip, then the range and what else there is to say.
-Tip tip_of(const FieldNow& now, const ControlWords& words) {
+Tip tip_of(const FieldNow& now, const ControlText& text) {
     const std::string_view tip = now.about.tip;
     const std::size_t end = std::min(tip.find('\n'), tip.size());
     Tip shown{std::string(tip.substr(0, end)), {}};
     if (std::holds_alternative<Index>(now.value))
-        shown.words =
-            fmt::format("{} to {}. Double-click to type. ", now.about.low, now.about.high);
-    if (end < tip.size()) shown.words += tip.substr(end + 1);
-    shown.words += words.more;
+        shown.text = fmt::format("{} to {}. Double-click to type. ", now.about.low, now.about.high);
+    if (end < tip.size()) shown.text += tip.substr(end + 1);
+    shown.text += text.more;
     return shown;
 }
 
 }  // namespace
 
-std::optional<FieldValue> draw_field(const PersistedField& field, const void* kept,
-                                     const ControlWords& words, const Frame& frame, Actions& out,
+std::optional<FieldValue> draw_field(const PersistedField& field, const void* retained,
+                                     const ControlText& text, const Frame& frame, Actions& out,
                                      const PlaceControl& place) {
-    const FieldNow now = view::field_now(field, kept);
-    const Tip tip = tip_of(now, words);
+    const FieldNow now = view::field_now(field, retained);
+    const Tip tip = tip_of(now, text);
     const std::string id =
-        (std::holds_alternative<Chosen>(now.value) && words.width <= 0.0F ? "" : "##") +
+        (std::holds_alternative<Chosen>(now.value) && text.width <= 0.0F ? "" : "##") +
         std::string(field.name);
-    return std::visit(Control{now, id, tip, words, frame, out, place}, now.value);
+    return std::visit(Control{now, id, tip, text, frame, out, place}, now.value);
 }
 
 template <class T>
 void FieldWidgets::set(T& value, Names names, const About& about) {
-    const FieldNow now{about, value, std::string(about.words), {names.begin(), names.end()}};
-    const std::string id = "##" + now.words;
-    const Tip tip{now.words, std::string(about.tip)};
+    const FieldNow now{about, value, std::string(about.text), {names.begin(), names.end()}};
+    const std::string id = "##" + now.text;
+    const Tip tip{now.text, std::string(about.tip)};
     if (const auto to = Control{now, id, tip, {}, frame_, out_, place_}(value))
         value = std::get<T>(*to);
 }

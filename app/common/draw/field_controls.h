@@ -13,7 +13,7 @@
 namespace attn::ui {
 
 /// What the description of a field does not have.
-struct ControlWords {
+struct ControlText {
     std::string more = {};                           // of the tooltip
     std::span<const std::string_view> choices = {};  // as a person reads them; empty: their names
     float width = 0.0F;  // of a list that opens, in design units; 0: a row of choices
@@ -24,14 +24,14 @@ using PlaceControl = std::function<bool(float width)>;
 
 /// The control of a described field: a toggle, a number, a seed, a slider where the range is long, a choice. Its tooltip is
 /// the description's, a first line as heading. The new value when it was changed.
-std::optional<FieldValue> draw_field(const PersistedField& field, const void* kept,
-                                     const ControlWords& words, const Frame& frame, Actions& out,
+std::optional<FieldValue> draw_field(const PersistedField& field, const void* retained,
+                                     const ControlText& text, const Frame& frame, Actions& out,
                                      const PlaceControl& place);
 /// The control that emits the action `Set`, a SetField. `kept` has the field.
 template <class Set>
-void field_control(const typename Set::Persisted& kept, const Frame& frame, Actions& out,
-                   const ControlWords& words, const PlaceControl& place) {
-    if (const auto value = draw_field(Set::kField, &kept, words, frame, out, place))
+void field_control(const typename Set::Persisted& retained, const Frame& frame, Actions& out,
+                   const ControlText& text, const PlaceControl& place) {
+    if (const auto value = draw_field(Set::kField, &retained, text, frame, out, place))
         out.push_back(Set{view::value_in<decltype(Set::value)>(*value)});
 }
 

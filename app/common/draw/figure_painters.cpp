@@ -38,9 +38,9 @@ void WindowClipPainter::pop_rotation() {
     turned_ = false;
 }
 
-void WindowClipPainter::push_title(std::string_view words) {
+void WindowClipPainter::push_title(std::string_view text) {
     follow_window();  // no clip begins or ends in it
-    to_.push_title(words);
+    to_.push_title(text);
 }
 
 void WindowClipPainter::follow_window() {

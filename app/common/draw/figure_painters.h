@@ -63,7 +63,7 @@ class PassingPainter : public view::Painter {
         to_.push_rotation(about, degrees);
     }
     void pop_rotation() override { to_.pop_rotation(); }
-    void push_title(std::string_view words) override { to_.push_title(words); }
+    void push_title(std::string_view text) override { to_.push_title(text); }
     void pop_title() override { to_.pop_title(); }
     bool has_titles() const override { return to_.has_titles(); }
     Index most_cells() const override { return to_.most_cells(); }
@@ -104,7 +104,7 @@ class WindowClipPainter : public PassingPainter {
     void pop_clip() override;
     void push_rotation(view::Point about, float degrees) override;
     void pop_rotation() override;
-    void push_title(std::string_view words) override;
+    void push_title(std::string_view text) override;
 
   protected:
     bool admits(view::Point low, view::Point high) override;

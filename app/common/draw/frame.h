@@ -55,9 +55,9 @@ struct Frame {
     float text_width(const view::Font& font, std::string_view text) const {
         return painter.text_size(font, text).x;
     }
-    float widest(const view::Font& font, const std::vector<std::string>& words) const {
+    float widest(const view::Font& font, const std::vector<std::string>& items) const {
         float width = 0.0F;
-        for (const std::string& word : words) width = std::max(width, text_width(font, word));
+        for (const std::string& word : items) width = std::max(width, text_width(font, word));
         return width;
     }
     /// A figure of the canvas alone: nothing around it is drawn, and nothing in it is scrolled.

@@ -21,7 +21,7 @@ void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& fra
     const ImVec2 low{place.origin.x + step.x * static_cast<float>(at.column - 1),
                      place.origin.y + step.y * static_cast<float>(at.row - 1)};
     tooltip_beside(frame, low, {low.x + 3 * step.x, low.y + 3 * step.y}, Beside::right,
-                   cell_words(grid, at.row, at.column), grid.tooltip);
+                   cell_description(grid, at.row, at.column), grid.tooltip);
 }
 
 GridResult done_at(const GridView& grid, large::Cell at) {
@@ -34,14 +34,14 @@ GridResult done_at(const GridView& grid, large::Cell at) {
 /// The border between lit cells and the rest.
 void outline_highlighted(const GridCanvas& canvas, large::Cell at, Color color, float thickness) {
     const GridView& grid = canvas.grid;
-    const auto lit = [&](Index row, Index column) {
+    const auto highlighted = [&](Index row, Index column) {
         return row >= 0 && column >= 0 && row < grid.rows && column < grid.columns &&
-               grid.lit[row * grid.columns + column];
+               grid.highlighted[row * grid.columns + column];
     };
     const ImVec2 a = canvas.corner(at.row, at.column);
     const ImVec2 b = canvas.corner(at.row + 1, at.column + 1);
     const auto edge = [&](Index row, Index column, ImVec2 from, ImVec2 to) {
-        if (!lit(row, column)) canvas.frame.painter.line(from, to, color, thickness);
+        if (!highlighted(row, column)) canvas.frame.painter.line(from, to, color, thickness);
     };
     edge(at.row - 1, at.column, a, {b.x, a.y});
     edge(at.row + 1, at.column, {a.x, b.y}, b);
@@ -54,7 +54,7 @@ void outline_highlighted(const GridCanvas& canvas, large::Cell at, Color color, 
 // Design units.
 constexpr float kTitleHeight = 24.0F, kCornerTitle = 20.0F;
 constexpr float kCornerBar = 96.0F, kWidestCorner = 200.0F, kLowLabels = 24.0F;
-constexpr float kRoomyCell = 56.0F;
+constexpr float kSpaciousCell = 56.0F;
 constexpr float kBeforeSides = 8;   // between a grid and the first column at its right
 constexpr float kBetweenSides = 4;  // between these columns
 constexpr float kSideBar = 6.0F;
@@ -76,7 +76,7 @@ void draw_title(const GridCanvas& canvas) {
 }
 
 const Font& side_font(const Frame& frame, float cell_height) {
-    return cell_height >= frame.px(kRoomyCell) ? frame.fonts.digits : frame.fonts.digits_small;
+    return cell_height >= frame.px(kSpaciousCell) ? frame.fonts.digits : frame.fonts.digits_small;
 }
 
 /// What stands below the cells: the ends of the colour bar, or the legend.
@@ -172,23 +172,24 @@ void draw_group_borders(const GridCanvas& canvas) {
 }
 
 /// "head 1" over every group, or "1" where one of them is too narrow for that.
-void draw_group_labels(const GridCanvas& canvas, float foot) {
+void draw_group_labels(const GridCanvas& canvas, float bottom) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.small;
-    const auto room_of = [&](std::size_t n) {
+    const auto space_of = [&](std::size_t n) {
         const Span span = span_of(canvas, n);
         return span.right - span.left - frame.px(4);
     };
     bool fits = true;
     for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n)
-        fits = fits && frame.text_width(font, canvas.grid.groups[n].label) <= room_of(n);
+        fits = fits && frame.text_width(font, canvas.grid.groups[n].label) <= space_of(n);
     for (std::size_t n = 0; n < canvas.grid.groups.size(); ++n) {
         const ColumnGroup& group = canvas.grid.groups[n];
         const Span span = span_of(canvas, n);
         const std::string number = group.label.substr(group.label.rfind(' ') + 1);
-        if (!fits && frame.text_width(font, number) > room_of(n)) continue;
-        draw_text_in(frame, font, {span.left, foot - frame.px(kLabelHeight)}, {span.right, foot},
-                     Align::center, group.shown ? frame.theme.accent : frame.theme.muted,
+        if (!fits && frame.text_width(font, number) > space_of(n)) continue;
+        draw_text_in(frame, font, {span.left, bottom - frame.px(kLabelHeight)},
+                     {span.right, bottom}, Align::center,
+                     group.shown ? frame.theme.accent : frame.theme.muted,
                      fits ? group.label : number);
     }
 }
@@ -227,9 +228,9 @@ void draw_bar_labels(const GridCanvas& canvas, const Bar& bar) {
     const Font& font = frame.fonts.digits_small;
     const float y = bar.low.y + frame.px(kBarHeight + kTickHeight);
     TakenSpans taken(frame.px(kLabelAir));
-    const auto put = [&](float x, const std::string& words) {
-        if (taken.take(x, x + frame.text_width(font, words)))
-            frame.painter.text(font, {x, y}, frame.theme.muted, words);
+    const auto put = [&](float x, const std::string& text) {
+        if (taken.take(x, x + frame.text_width(font, text)))
+            frame.painter.text(font, {x, y}, frame.theme.muted, text);
     };
     put(bar.low.x, canvas.grid.low_label);
     put(bar.low.x + bar.width - frame.text_width(font, canvas.grid.high_label),
@@ -248,14 +249,14 @@ void draw_legend(const GridCanvas& canvas, ImVec2 at) {
     }
 }
 
-constexpr const char* kSwitchWords = "by row";
+constexpr const char* kSwitchText = "by row";
 
 /// The room that the switch for rows takes beside the bar; 0 where there is none.
-float switch_room(const GridCanvas& canvas, float width) {
+float switch_space(const GridCanvas& canvas, float width) {
     const Frame& frame = canvas.frame;
     if (!canvas.grid.rows_scaled || frame.is_canvas_alone()) return 0.0F;
-    const float room = toggle_width(frame, kSwitchWords) + frame.px(kSpace16);
-    return width - room >= frame.px(kLeastBar) ? room : 0.0F;
+    const float space = toggle_width(frame, kSwitchText) + frame.px(kSpace16);
+    return width - space >= frame.px(kLeastBar) ? space : 0.0F;
 }
 
 /// Right of the bar.
@@ -263,7 +264,7 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
     const Frame& frame = canvas.frame;
     ImGui::SetCursorScreenPos(
         {bar.low.x + bar.width + frame.px(kSpace16), bar.low.y - frame.px(kBarGap)});
-    return toggle(frame, "rows", kSwitchWords, *canvas.grid.rows_scaled,
+    return toggle(frame, "rows", kSwitchText, *canvas.grid.rows_scaled,
                   {"Colours by row",
                    "on: the largest weight of each row has the full colour, so that rows compare "
                    "by their shape; off: the full colour is a weight of 1"});
@@ -271,7 +272,7 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
 
 }  // namespace
 
-std::string cell_words(const GridView& grid, Index row, Index column) {
+std::string cell_description(const GridView& grid, Index row, Index column) {
     const CellView& cell = grid.at(row, column);
     const bool is_number = cell.look == CellLook::number;
     const std::string name = grid.title.substr(0, grid.title.find('['));  // of "A[it, ·]" too
@@ -293,9 +294,9 @@ void draw_marks(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
     const Theme& theme = canvas.frame.theme;
     const auto outline_all = [&](Color color, float thickness) {
-        for (std::size_t n = 0; n < grid.lit.size(); ++n) {
+        for (std::size_t n = 0; n < grid.highlighted.size(); ++n) {
             const auto cell = static_cast<Index>(n);
-            if (grid.lit[n])
+            if (grid.highlighted[n])
                 outline_highlighted(canvas, {cell / grid.columns, cell % grid.columns}, color,
                                     thickness);
         }
@@ -354,10 +355,10 @@ void draw_row_labels(const GridCanvas& canvas, float right) {
                     canvas.place.origin.y);
 }
 
-void draw_column_labels(const GridCanvas& canvas, float foot) {
-    if (!canvas.grid.groups.empty()) return draw_group_labels(canvas, foot);
+void draw_column_labels(const GridCanvas& canvas, float bottom) {
+    if (!canvas.grid.groups.empty()) return draw_group_labels(canvas, bottom);
     draw_column_labels(columns_of(canvas.grid, canvas.place.cell.x), canvas.frame,
-                       canvas.place.origin.x, foot);
+                       canvas.place.origin.x, bottom);
 }
 
 float side_width(const SideVector& side, const Frame& frame, float cell_height) {
@@ -375,12 +376,12 @@ GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell, 
         margins.right += side_width(side, frame, cell.y) +
                          frame.px(margins.right == 0.0F ? kBeforeSides : kBetweenSides);
     const float title = frame.text_width(frame.fonts.strong, grid.title);
-    const float below = footer_width(grid, frame), foot = footer_height(grid, frame);
+    const float below = footer_width(grid, frame), bottom = footer_height(grid, frame);
     margins.width =
         std::max(title + frame.px(8) + frame.text_width(frame.fonts.small, grid.shape), below);
     if (!corner) {
         margins.top += frame.px(kTitleHeight);
-        margins.bottom = frame.px(kBarGap) + foot;
+        margins.bottom = frame.px(kBarGap) + bottom;
         return margins;
     }
     margins.bottom = frame.px(kSpace8);
@@ -388,11 +389,11 @@ GridMargins grid_margins(const GridView& grid, const Frame& frame, ImVec2 cell, 
     if (title > frame.px(kWidestCorner) || margins.top <= frame.px(kLowLabels)) {
         const float cells = margins.left + cell.x * static_cast<float>(grid.columns);
         margins.right = std::max(margins.right, title + frame.px(kSpace16) + bar - cells);
-        margins.top += foot;
+        margins.top += bottom;
         return margins;
     }
     margins.left = std::max(margins.left, std::max(title, bar) + frame.px(kSpace16));
-    margins.top = std::max(margins.top, frame.px(kCornerTitle) + foot);
+    margins.top = std::max(margins.top, frame.px(kCornerTitle) + bottom);
     margins.bar = margins.left;
     return margins;
 }
@@ -403,10 +404,10 @@ void draw_labels(const GridCanvas& canvas) {
     draw_column_labels(canvas, canvas.place.origin.y);
 }
 
-void draw_sides(const GridCanvas& canvas, float room) {
+void draw_sides(const GridCanvas& canvas, float space) {
     const Frame& frame = canvas.frame;
     const float head = frame.px(kLabelHeight);
-    const float end = canvas.end().x + room;
+    const float end = canvas.end().x + space;
     float x = canvas.end().x + frame.px(kBeforeSides);
     const bool readable = side_font(frame, canvas.place.cell.y).px <= canvas.place.cell.y;
     for (const SideVector& side : canvas.grid.sides) {
@@ -439,9 +440,9 @@ std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float w
         return std::nullopt;
     }
     const Frame& frame = canvas.frame;
-    const float room = switch_room(canvas, width);
-    const Bar bar{low, std::min(width - room, frame.px(kWidestBar))};
-    const auto by_row = room > 0.0F ? draw_row_switch(canvas, bar) : std::nullopt;
+    const float space = switch_space(canvas, width);
+    const Bar bar{low, std::min(width - space, frame.px(kWidestBar))};
+    const auto by_row = space > 0.0F ? draw_row_switch(canvas, bar) : std::nullopt;
     std::vector<Color> colors;
     for (int step = 0; step <= kBarSteps; ++step)
         colors.push_back(color_at(canvas.grid.range.scale, static_cast<double>(step) / kBarSteps,

@@ -62,7 +62,7 @@ GridResult draw_grid(const GridView& grid, const Fade& fade, const GridPlace& pl
                      const Frame& frame, const Dress& dress = {});
 
 /// "A[it, cat] = 0.5", "(masked)" where it is.
-std::string cell_words(const GridView& grid, Index row, Index column);
+std::string cell_description(const GridView& grid, Index row, Index column);
 
 /// Whether each cell of that size shows its number. Where not, the focused row and column do and the three largest
 /// of each row, as far as one fits.

@@ -56,7 +56,7 @@ struct NumberSetting {
     float char_width = 0.0F;
     int before = 0;           // characters before the point, at most
     int after = 0;            // from the point on, at most
-    int words = 0;            // characters of "NaN", "−∞", at most
+    int text_chars = 0;       // characters of "NaN", "−∞", at most
     bool huge_apart = false;  // huge numbers among others: set by themselves
     Spelling spelling;
     bool fits = false;
@@ -75,7 +75,7 @@ NumberSetting measure(const GridView& grid, const Spelling& spelling) {
     for (const CellView& cell : grid.cells) {
         if (cell.look == CellLook::masked || (setting.huge_apart && is_huge(cell))) continue;
         if (cell.look != CellLook::number) {
-            setting.words = std::max(setting.words, cell_chars(cell.text));
+            setting.text_chars = std::max(setting.text_chars, cell_chars(cell.text));
             continue;
         }
         const std::string text = text_of(grid, cell, spelling);
@@ -93,7 +93,7 @@ bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font
               float gap, int least_chars) {
     setting.font = font;
     setting.char_width = frame.text_width(font, "0");
-    const int chars = std::max({setting.before + setting.after, setting.words, least_chars});
+    const int chars = std::max({setting.before + setting.after, setting.text_chars, least_chars});
     const float width = setting.char_width * static_cast<float>(chars);
     // a character of air: "1.5" beside "−1.5" must not read as a difference
     const float air = std::max(gap, setting.char_width);
@@ -114,16 +114,16 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
         smallest_digits(frame);  // two of them at least: no cell is asked where they do not fit
     if (place.cell.y < least.px + 2.0F || place.cell.x < 2.5F * frame.text_width(least, "0"))
         return setting;
-    const auto fits = [&](const view::Font& font, Spelling spelling, float room, int chars = 0) {
+    const auto fits = [&](const view::Font& font, Spelling spelling, float space, int chars = 0) {
         setting = measure(grid, spelling);
-        return try_font(setting, frame, font, place.cell, room, chars);
+        return try_font(setting, frame, font, place.cell, space, chars);
     };
-    const bool roomy = place.cell.x >= frame.px(kFewDecimals);
+    const bool spacious = place.cell.x >= frame.px(kFewDecimals);
     const bool zero = !is_dense(grid);
-    if (roomy && (fits(fonts.digits_large, {full, zero}, gap * 2, kUsualChars) ||
-                  fits(fonts.digits_medium, {full, zero}, gap * 2, kUsualChars) ||
-                  fits(fonts.digits, {full, zero}, gap * 2, kUsualChars) ||
-                  fits(fonts.digits_small, {full, zero}, gap)))
+    if (spacious && (fits(fonts.digits_large, {full, zero}, gap * 2, kUsualChars) ||
+                     fits(fonts.digits_medium, {full, zero}, gap * 2, kUsualChars) ||
+                     fits(fonts.digits, {full, zero}, gap * 2, kUsualChars) ||
+                     fits(fonts.digits_small, {full, zero}, gap)))
         return setting;
     for (const view::Font& font : {view::Font(fonts.digits_small), smallest_digits(frame)})
         for (const Spelling spelling :
@@ -319,17 +319,18 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
     for (Index column = 0; column < canvas.grid.columns; ++column) {
         const CellView& cell = canvas.grid.at(0, column);
         if (cell.look != CellLook::number) continue;
-        const Titled titled(frame.painter, [&] { return cell_words(canvas.grid, 0, column); });
+        const Titled titled(frame.painter,
+                            [&] { return cell_description(canvas.grid, 0, column); });
         const ImVec2 low = canvas.corner(0, column);
-        const float foot = low.y + canvas.place.cell.y;
+        const float bottom = low.y + canvas.place.cell.y;
         const float above = frame.px(kSmallestDigits + 4);
         const bool numbered = canvas.place.cell.y >= 2 * above;
-        const float room = canvas.place.cell.y - (numbered ? above : 0.0F);
+        const float space = canvas.place.cell.y - (numbered ? above : 0.0F);
         const auto share = largest > 0.0
                                ? static_cast<float>(std::max(cell.value, 0.0) / largest * arrived)
                                : 0.0F;
-        const float top = foot - std::max(room * share, cell.value > 0.0 ? 1.0F : 0.0F);
-        frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, foot},
+        const float top = bottom - std::max(space * share, cell.value > 0.0 ? 1.0F : 0.0F);
+        frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, bottom},
                            frame.theme.role(canvas.grid.role));
         std::string text = view::cell_number(cell.value, 2);
         if (is_dense(canvas.grid)) text = without_zero(std::move(text));
@@ -378,7 +379,7 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
     for (Index row = 0; row < grid.rows; ++row)
         for (Index column = 0; column < grid.columns; ++column, ++n) {
             const Titled titled(canvas.frame.painter,
-                                [&] { return cell_words(grid, row, column); });
+                                [&] { return cell_description(grid, row, column); });
             const ImVec2 low = canvas.corner(row, column);
             if (!many) fill_cell(canvas, fade, n, low);
             draw_look(canvas, grid.cells[n], low, setting.fits);

@@ -29,10 +29,10 @@ std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float w
 /// The same at its place: beneath the cells at least as wide as its words, or in the corner.
 std::optional<bool> draw_own_color_bar(const GridCanvas& canvas);
 /// Row max, Σ exp, row sums: as many from the first as `room` holds, in pixels.
-void draw_sides(const GridCanvas& canvas, float room);
+void draw_sides(const GridCanvas& canvas, float space);
 /// The words of the rows end at `right`; those of the columns stand above `foot`.
 void draw_row_labels(const GridCanvas& canvas, float right);
-void draw_column_labels(const GridCanvas& canvas, float foot);
+void draw_column_labels(const GridCanvas& canvas, float bottom);
 float side_width(const SideVector& side, const Frame& frame, float cell_height);
 
 // Design units.

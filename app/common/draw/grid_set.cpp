@@ -149,8 +149,8 @@ LensPart around(Index middle, Index all) {
     return {within(middle - count / 2, Index{0}, all - count), count};
 }
 
-std::vector<std::string> part_of(const std::vector<std::string>& words, LensPart part) {
-    const auto first = words.begin() + part.first;
+std::vector<std::string> part_of(const std::vector<std::string>& items, LensPart part) {
+    const auto first = items.begin() + part.first;
     return {first, first + part.count};
 }
 
@@ -161,7 +161,7 @@ GridView part_of(const GridView& grid, LensPart rows, LensPart columns) {
     part.row_labels = part_of(grid.row_labels, rows);
     part.column_labels = part_of(grid.column_labels, columns);
     part.cells.clear();
-    part.lit.clear();
+    part.highlighted.clear();
     part.sides.clear();
     part.groups.clear();
     for (const auto [row, column] : each_cell(rows.count, columns.count))

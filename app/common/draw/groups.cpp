@@ -21,8 +21,9 @@ void draw_beside_field(const GroupsView& view, const Frame& frame, Actions& out,
                               "Or drop one on the window. Enter: read it"}
                         : Tip{"What the decoder has written so far",
                               "It begins with a token of its own. Enter: read it"};
-    const auto text = list_field(frame, "beside", view.label.c_str(), view.beside, tip, out, place);
-    if (text && *text != view.beside) out.push_back(TypeBeside{*text});
+    const auto text =
+        list_field(frame, "beside", view.label.c_str(), view.second_input, tip, out, place);
+    if (text && *text != view.second_input) out.push_back(TypeBeside{*text});
 }
 
 void draw_groups(const GroupsView& view, ControlBar& bar) {

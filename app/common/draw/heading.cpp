@@ -52,14 +52,14 @@ bool may_break(const std::string& text, std::size_t space) {
 }
 
 /// Two lines of which the first fits in `room` and is the longer one.
-std::pair<std::string, std::string> broken(const Font& font, const std::string& text, float room,
+std::pair<std::string, std::string> broken(const Font& font, const std::string& text, float space,
                                            const Frame& frame) {
     const auto width = [&](std::size_t from, std::size_t to) {
         return frame.text_width(font, text.substr(from, to - from));
     };
     std::size_t best = std::string::npos;
     for (std::size_t at = text.find(' ', 1); at != std::string::npos; at = text.find(' ', at + 1)) {
-        if (!may_break(text, at) || width(0, at) > room) continue;
+        if (!may_break(text, at) || width(0, at) > space) continue;
         best = at;
         if (width(0, at) >= width(at + 1, text.size())) break;
     }
@@ -77,17 +77,17 @@ std::string without_last_clause(const std::string& text) {
 
 /// One line of the largest letters in which it fits; of none, two of the smallest. In the lowest windows, which say it
 /// whole where it is pointed at, the last clauses give way to what would be cut.
-Set set_headline(const std::string& text, float room, const Frame& frame) {
+Set set_headline(const std::string& text, float space, const Frame& frame) {
     Font font = frame.fonts.headline;
     const bool lowest = is_lower_than(kLowestWindow, frame);
     for (std::size_t n = lowest ? 1 : 0; n < kSizes.size(); ++n) {
         font.px = frame.px(kSizes[n]);
-        if (frame.text_width(font, text) <= room) return {font, text};
+        if (frame.text_width(font, text) <= space) return {font, text};
     }
-    const auto [one, two] = broken(font, text, room, frame);
-    if (lowest && frame.text_width(font, two) > room)
+    const auto [one, two] = broken(font, text, space, frame);
+    if (lowest && frame.text_width(font, two) > space)
         if (const std::string less = without_last_clause(text); !less.empty())
-            return set_headline(less, room, frame);
+            return set_headline(less, space, frame);
     return {font, one, two};
 }
 
@@ -107,25 +107,25 @@ float draw_line(const Font& font, ImVec2 at, float right, Color color, const std
 constexpr const char* kWhy = "why?";
 
 /// Whoever points at it, clicks it, or reaches it by Tab, is told `words`.
-void draw_why(ImVec2 at, const std::string& words, const Frame& frame) {
+void draw_why(ImVec2 at, const std::string& text, const Frame& frame) {
     const Font& font = frame.fonts.body;
     frame.painter.text(font, at, frame.theme.accent, kWhy);
     ImGui::SetCursorScreenPos(at);
     const bool clicked = invisible_button(kWhy, {frame.text_width(font, kWhy), font.px});
     if (clicked && frame.focus != nullptr) frame.focus->give(last_item_id());
     if (focus_stop(frame))
-        tooltip_now(frame, {}, words);
+        tooltip_now(frame, {}, text);
     else
-        tooltip(frame, {}, words);
+        tooltip(frame, {}, text);
 }
 
 /// Under the sentence.
 void draw_muted(const std::string& text, const std::string& why, ImVec2 at, float right,
                 const Frame& frame) {
     const float gap = text.empty() ? 0.0F : frame.px(kSpace12);
-    const float room = why.empty() ? 0.0F : gap + frame.text_width(frame.fonts.body, kWhy);
+    const float space = why.empty() ? 0.0F : gap + frame.text_width(frame.fonts.body, kWhy);
     const float end =
-        draw_line(frame.fonts.body, at, right - room, frame.theme.muted, text, text, frame);
+        draw_line(frame.fonts.body, at, right - space, frame.theme.muted, text, text, frame);
     if (!why.empty()) draw_why({end + gap, at.y}, why, frame);
 }
 
@@ -148,12 +148,12 @@ Lay lay_out(const Heading& heading, float low, float high, const Frame& frame) {
     if (lines_in(frame).muted > 0.0F && !heading.tex.empty())
         lay.tex = fitted_math(frame, heading.tex, kFormulaSize, (high - low) / 3);
     if (lay.tex) lay.right -= lay.tex->width + frame.px(kSpace24);
-    const float room = lay.right - low;
+    const float space = lay.right - low;
     const float least = frame.px(kSizes[1]) / frame.px(kSizes[0]);
     std::string first = heading.headline;
-    if (frame.text_width(frame.fonts.headline, first) * least > room)
+    if (frame.text_width(frame.fonts.headline, first) * least > space)
         std::tie(first, lay.rest) = parted(first);
-    lay.headline = set_headline(first, room, frame);
+    lay.headline = set_headline(first, space, frame);
     if (!lay.headline.second.empty()) lay.second = lay.headline.font.px;
     append(lay.rest, heading.muted, " ");
     std::string notes;

@@ -9,7 +9,7 @@
 #include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 
 namespace attn::ui {
 namespace {
@@ -115,32 +115,32 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
             starts_line = false;
             const Color color = color_of(fragment.piece, frame.theme);
             width <= ImGui::GetContentRegionAvail().x
-                ? words(frame, font, color, fragment.text)
-                : wrapped_words(frame, font, color, fragment.text);
+                ? put_text(frame, font, color, fragment.text)
+                : wrapped_text(frame, font, color, fragment.text);
             if (fragment.piece.link) link(fragment.piece, frame, hovered, out);
         }
     }
 }
 
 /// The room of the labels that stand before their lines; longer ones stand above.
-float label_width(const std::vector<Line>& lines, float room, const Frame& frame) {
+float label_width(const std::vector<Line>& lines, float space, const Frame& frame) {
     float widest = 0.0F;
     for (const Line& line : lines) {
         const float width = frame.text_width(frame.fonts.small, line.label);
-        if (width <= room * kWidestLabel) widest = std::max(widest, width);
+        if (width <= space * kWidestLabel) widest = std::max(widest, width);
     }
     return widest;
 }
 
 void draw_lines(const std::vector<Line>& lines, const Frame& frame, std::optional<CellRef>& hovered,
                 Actions& out) {
-    const float room = ImGui::GetContentRegionAvail().x;
-    const float before = label_width(lines, room, frame);
+    const float space = ImGui::GetContentRegionAvail().x;
+    const float before = label_width(lines, space, frame);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, frame.px(2)});
     for (const Line& line : lines) {
         const float width = frame.text_width(frame.fonts.small, line.label);
         const bool beside = !line.label.empty() && !line.pieces.empty() && width <= before;
-        wrapped_words(frame, frame.fonts.small, frame.theme.muted, line.label);
+        wrapped_text(frame, frame.fonts.small, frame.theme.muted, line.label);
         if (beside) ImGui::SameLine(0.0F, before - width + frame.px(8));
         ImGui::BeginGroup();
         draw_pieces(line.pieces, frame, hovered, out);
@@ -156,7 +156,7 @@ float copy_height(const Frame& frame) {
 
 void draw_copy_buttons(const Frame& frame, Actions& out) {
     ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.small, frame.theme.muted, "Copy as");
+    put_text(frame, frame.fonts.small, frame.theme.muted, "Copy as");
     ImGui::SameLine();
     if (button(frame, "copy text", "text", {"Copy the arithmetic as plain text", "Ctrl+C"}))
         out.push_back(CopyArithmetic{CopyAs::text});
@@ -172,13 +172,13 @@ void draw_copy_buttons(const Frame& frame, Actions& out) {
 void draw_sources(const InspectorView& view, const Frame& frame, std::optional<CellRef>& hovered,
                   Actions& out) {
     if (view.sources.empty()) return;
-    words(frame, frame.fonts.small, frame.theme.muted, "from");
+    put_text(frame, frame.fonts.small, frame.theme.muted, "from");
     for (std::size_t n = 0; n < view.sources.size(); ++n) {
         const SourceLink& source = view.sources[n];
-        const float width = frame.text_width(frame.fonts.digits, source.words);
+        const float width = frame.text_width(frame.fonts.digits, source.text);
         if (n > 0) ImGui::SameLine(0.0F, frame.px(12));
         if (n > 0 && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
-        words(frame, frame.fonts.digits, frame.theme.role(source.role), source.words);
+        put_text(frame, frame.fonts.digits, frame.theme.role(source.role), source.text);
         const ImVec2 low = ImGui::GetItemRectMin();
         const ImVec2 high = ImGui::GetItemRectMax();
         frame.painter.line({low.x, high.y}, high, frame.theme.muted, frame.px(1));
@@ -202,13 +202,13 @@ void draw_loss_button(const CellRef& output, const Frame& frame, Actions& out) {
 /// Returns the symbol of the formula under the pointer.
 std::optional<OperandId> draw_heading(const InspectorView& view, const Frame& frame) {
     std::optional<OperandId> pointed;
-    wrapped_words(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
-    wrapped_words(frame, frame.fonts.value, frame.theme.text, view.value);
-    wrapped_words(frame, frame.fonts.small, frame.theme.muted, view.edit_hint);
+    wrapped_text(frame, frame.fonts.strong, frame.theme.role(view.role), view.title);
+    wrapped_text(frame, frame.fonts.value, frame.theme.text, view.value);
+    wrapped_text(frame, frame.fonts.small, frame.theme.muted, view.edit_hint);
     if (!view.tex.empty())
         pointed = formula_item(frame, view.tex, view.formula, kSmallFormula);
     else
-        wrapped_words(frame, frame.fonts.digits, frame.theme.muted, view.formula);
+        wrapped_text(frame, frame.fonts.digits, frame.theme.muted, view.formula);
     leave_space({0.0F, frame.px(4)});
     return pointed;
 }
@@ -274,12 +274,12 @@ struct Placed {
 
 void draw_label(const Placed& at, float y, const std::string& label, Color color) {
     const float low = at.left + at.frame.px(kInset);
-    const float room = at.start(0) - at.frame.px(kSpace8) - low;
+    const float space = at.start(0) - at.frame.px(kSpace8) - low;
     const Font& font = at.frame.fonts.small;
-    const bool fits = at.frame.text_width(font, label) <= room;
+    const bool fits = at.frame.text_width(font, label) <= space;
     const std::string shown = fits ? label : middle_ellipsis(label, view::kMostNamed);
-    draw_text_in(at.frame, font, {low, y}, {low + room, y + at.row()}, Align::left, color,
-                 fit_text(at.frame, font, shown, room));
+    draw_text_in(at.frame, font, {low, y}, {low + space, y + at.row()}, Align::left, color,
+                 fit_text(at.frame, font, shown, space));
 }
 
 /// Left of where the text begins, so that its point stands under the others'.
@@ -317,9 +317,9 @@ void draw_background(const Placed& at, float y, const TableRow& row) {
     if (row.chosen) at.frame.painter.rect(low, high, theme.raised);
     if (row.bar != 0.0) {
         const double share = std::min(std::abs(row.bar), 1.0);
-        const float foot = high.y - at.frame.px(1);
-        at.frame.painter.rect({low.x, foot - at.frame.px(kBar)},
-                              {low.x + (high.x - low.x) * static_cast<float>(share), foot},
+        const float bottom = high.y - at.frame.px(1);
+        at.frame.painter.rect({low.x, bottom - at.frame.px(kBar)},
+                              {low.x + (high.x - low.x) * static_cast<float>(share), bottom},
                               bar_color(at.table, row.bar, theme));
     }
     if (row.chosen) at.frame.painter.rect(low, {low.x + at.frame.px(2), high.y}, theme.accent);
@@ -393,10 +393,11 @@ struct Shares {
 Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
     const float row = frame.px(kTextRow);
     const float around = row * (table.total ? 2.0F : 1.0F) + below;
-    const float room = ImGui::GetContentRegionAvail().y - around;
+    const float space = ImGui::GetContentRegionAvail().y - around;
     const float whole = row * static_cast<float>(table.rows.size());
-    const bool scrolls = table.rows.size() > kMostWhole && whole > room && room >= kLeastRows * row;
-    return {scrolls ? room : whole, scrolls};
+    const bool scrolls =
+        table.rows.size() > kMostWhole && whole > space && space >= kLeastRows * row;
+    return {scrolls ? space : whole, scrolls};
 }
 
 /// Without its last spare column, where the labels would have no room; nullopt: it fits, or has none.
@@ -426,7 +427,7 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
     if (const auto less = narrower(table, columns, frame))
         return draw_table(*less, below, frame, out);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
-    if (!table.title.empty()) words(frame, frame.fonts.small, frame.theme.muted, table.title);
+    if (!table.title.empty()) put_text(frame, frame.fonts.small, frame.theme.muted, table.title);
     const Shares shares = share_out(table, below, frame);
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float bar = shares.scrolls ? ImGui::GetStyle().ScrollbarSize + frame.px(4) : 0.0F;
@@ -446,9 +447,10 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
         frame.painter, Measuring::Kind::labels, low,
         {at.right, ImGui::GetCursorScreenPos().y + (table.total ? at.row() : 0.0F)});
     if (table.total) {
-        const ImVec2 foot = ImGui::GetCursorScreenPos();
-        frame.painter.line({at.left, foot.y}, {at.right, foot.y}, frame.theme.line, frame.px(1));
-        draw_row(at, foot.y, *table.total, hovered, out);
+        const ImVec2 bottom = ImGui::GetCursorScreenPos();
+        frame.painter.line({at.left, bottom.y}, {at.right, bottom.y}, frame.theme.line,
+                           frame.px(1));
+        draw_row(at, bottom.y, *table.total, hovered, out);
         leave_space({0.0F, at.row()});
     }
     ImGui::PopStyleVar();
@@ -459,14 +461,14 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
 
 Pointed draw_inspector(const InspectorView& view, const Frame& frame, Actions& out) {
     if (view.empty) {
-        wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.hint);
+        wrapped_text(frame, frame.fonts.body, frame.theme.muted, view.hint);
         return {};
     }
     std::optional<CellRef> hovered;
     const auto symbol = draw_heading(view, frame);
     draw_lines(view.lines, frame, hovered, out);
     draw_lines(view.geometry, frame, hovered, out);
-    wrapped_words(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
+    wrapped_text(frame, frame.fonts.digits_small, frame.theme.muted, view.gradient);
     leave_space({0.0F, frame.px(4)});
     draw_sources(view, frame, hovered, out);
     if (view.loss_cell) draw_loss_button(*view.loss_cell, frame, out);

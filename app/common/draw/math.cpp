@@ -38,10 +38,10 @@ std::optional<OperandId> draw_formula(const Frame& frame, const MathBox& box, Im
 
 std::optional<OperandId> formula_item(const Frame& frame, const std::string& tex,
                                       const std::string& plain, float units) {
-    const float room = ImGui::GetContentRegionAvail().x;
-    const auto box = fitted_math(frame, tex, units, room);
-    if (!box || box->width > room) {
-        wrapped_words(frame, frame.fonts.body, frame.theme.muted, plain);
+    const float space = ImGui::GetContentRegionAvail().x;
+    const auto box = fitted_math(frame, tex, units, space);
+    if (!box || box->width > space) {
+        wrapped_text(frame, frame.fonts.body, frame.theme.muted, plain);
         return std::nullopt;
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();

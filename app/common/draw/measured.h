@@ -12,13 +12,13 @@ class Measuring {
     /// A table of numbers is as labels are: in no picture, and data. The heading is told before it is drawn.
     enum class Kind : std::uint8_t { cells, labels, chart, heading };
     virtual ~Measuring() = default;
-    virtual void stands(Kind kind, view::Point low, view::Point high) = 0;
+    virtual void record_rect(Kind kind, view::Point low, view::Point high) = 0;
 };
 
 inline void record_rect_for_tests(view::Painter& painter, Measuring::Kind kind, view::Point low,
                                   view::Point high) {
     if (auto* const measuring = dynamic_cast<Measuring*>(&painter))
-        measuring->stands(kind, low, high);
+        measuring->record_rect(kind, low, high);
 }
 
 }  // namespace attn::ui

@@ -36,7 +36,7 @@ bool step_button(const Frame& frame, const char* sign, ImVec2 size, bool possibl
 /// A whole number with its limits: an Index, or a seed up to 2^64 - 1.
 template <class Whole>
 struct Number {
-    const char* words;
+    const char* text;
     Whole value, low, high;
 
     /// So many steps on, no further than the limits.
@@ -79,14 +79,14 @@ Any typed_or(Any value, const std::optional<std::string>& text, const std::strin
     return typed.value_or(value);
 }
 
-void draw_number(const Frame& frame, ImVec2 low, ImVec2 high, const char* words,
+void draw_number(const Frame& frame, ImVec2 low, ImVec2 high, const char* text,
                  const std::string& value) {
     const float pad = frame.px(kSpace4);
     const ImVec2 from{low.x + pad, low.y};
     const ImVec2 to{high.x - pad, high.y};
     const Color color =
         ImGui::IsItemActive() || ImGui::IsItemHovered() ? frame.theme.accent : frame.theme.text;
-    draw_text_in(frame, frame.fonts.body, from, to, Align::left, frame.theme.muted, words);
+    draw_text_in(frame, frame.fonts.body, from, to, Align::left, frame.theme.muted, text);
     draw_text_in(frame, frame.fonts.digits, from, to, Align::right, color, value);
 }
 
@@ -99,15 +99,15 @@ Whole draw_middle(const Frame& frame, ImGuiID control, const Number<Whole>& numb
     const std::string value = std::to_string(number.value);
     if (is_typed_into(frame, control)) {
         const auto text = type_in_place(frame, control, low, high, out);
-        return typed_or(number.value, text, number.words, value, out);
+        return typed_or(number.value, text, number.text, value, out);
     }
     invisible_button("number", size);
     const bool opened = opens_typing();
     report_gesture(opened, out);
     if (opened) begin_typing(control, value, out);
-    draw_number(frame, low, high, number.words, value);
+    draw_number(frame, low, high, number.text, value);
     if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-    tooltip(frame, tip.heading, tip.words);
+    tooltip(frame, tip.heading, tip.text);
     return opened ? number.value : number.moved(dragged_steps(frame) + wheel_steps());
 }
 
@@ -137,8 +137,8 @@ std::optional<Whole> draw_field(const Frame& frame, const char* id, const Number
     return chosen;
 }
 
-float field_width(const Frame& frame, const std::string& words, std::size_t digits) {
-    return frame.text_width(frame.fonts.body, words) +
+float field_width(const Frame& frame, const std::string& text, std::size_t digits) {
+    return frame.text_width(frame.fonts.body, text) +
            frame.text_width(frame.fonts.digits, std::string(digits, '0')) +
            frame.px(2 * kStepButton + 2 * kSpace4 + 8);
 }
@@ -192,20 +192,20 @@ struct SlidersPlace {
     ImVec2 high;
 };
 
-float label_width(const Frame& frame, const SliderWords& words) {
-    return std::max(words.label_px, frame.text_width(frame.fonts.body, words.label));
+float label_width(const Frame& frame, const SliderText& text) {
+    return std::max(text.label_px, frame.text_width(frame.fonts.body, text.label));
 }
 
-float slider_text_width(const Frame& frame, const SliderWords& words) {
-    return label_width(frame, words) + frame.text_width(frame.fonts.digits, words.widest) +
+float slider_text_width(const Frame& frame, const SliderText& text) {
+    return label_width(frame, text) + frame.text_width(frame.fonts.digits, text.widest) +
            frame.px(16);
 }
 
-SlidersPlace place_slider(const Frame& frame, const SliderWords& words, float width) {
+SlidersPlace place_slider(const Frame& frame, const SliderText& text, float width) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     return {at,
-            at.x + label_width(frame, words) + frame.px(8),
-            width - slider_text_width(frame, words),
+            at.x + label_width(frame, text) + frame.px(8),
+            width - slider_text_width(frame, text),
             {at.x + width, at.y + ImGui::GetFrameHeight()}};
 }
 
@@ -239,13 +239,13 @@ void draw_track(const Frame& frame, const SlidersPlace& place, double share,
     frame.painter.circle({x, y}, radius, grab);
 }
 
-void draw_words(const Frame& frame, const SlidersPlace& place, const SliderWords& words,
-                bool typing) {
+void draw_description(const Frame& frame, const SlidersPlace& place, const SliderText& text,
+                      bool typing) {
     draw_text_in(frame, frame.fonts.body, place.at, {place.left, place.high.y}, Align::left,
-                 frame.theme.text, words.label);
+                 frame.theme.text, text.label);
     if (typing) return;
     draw_text_in(frame, frame.fonts.digits, {place.left, place.at.y}, place.high, Align::right,
-                 frame.theme.text, words.value);
+                 frame.theme.text, text.value);
 }
 
 /// Where along the track the hand holds the last item; nullopt while it only rests on the grab.
@@ -280,12 +280,12 @@ struct Shown {
 
 /// Label, track and value.
 Input draw_slider(const Frame& frame, const char* id, const SlidersPlace& place,
-                  const SliderWords& words, const Shown& shown, const Tip& tip, Actions& out) {
+                  const SliderText& text, const Shown& shown, const Tip& tip, Actions& out) {
     const ImGuiID control = ImGui::GetID(id);
     const bool typing = is_typed_into(frame, control);
     Input input;
     input.magnet = frame.px(kMagnet) / std::max(1.0F, place.length);
-    draw_words(frame, place, words, typing);
+    draw_description(frame, place, text, typing);
     ImGui::BeginGroup();
     ImGui::SetCursorScreenPos({place.left, place.at.y});
     if (typing) {
@@ -300,7 +300,7 @@ Input draw_slider(const Frame& frame, const char* id, const SlidersPlace& place,
         if (!opened) input.share = pulled_to(frame, place, shown.share);
         input.wheel = wheel_steps();
         draw_track(frame, place, shown.share, shown.stops);
-        tooltip(frame, tip.heading, tip.words);
+        tooltip(frame, tip.heading, tip.text);
     }
     ImGui::EndGroup();
     input.focused = focus_stop(frame, control, place.at, place.high);
@@ -363,23 +363,23 @@ void draw_closed(const Frame& frame, const char* id, ImVec2 low, ImVec2 high,
     draw_text_in(frame, frame.fonts.digits, {low.x + pad, low.y}, high, Align::left,
                  frame.theme.text,
                  fit_text(frame, frame.fonts.digits, text, high.x - low.x - 2 * pad));
-    tooltip(frame, tip.heading, tip.words);
+    tooltip(frame, tip.heading, tip.text);
 }
 
 }  // namespace
 
-float number_width(const Frame& frame, const std::string& words, Index high) {
-    return field_width(frame, words, std::to_string(high).size());
+float number_width(const Frame& frame, const std::string& text, Index high) {
+    return field_width(frame, text, std::to_string(high).size());
 }
 
 float seed_width(const Frame& frame, std::uint64_t seed) {
     return field_width(frame, "seed", std::max(kSeedDigits, std::to_string(seed).size()));
 }
 
-std::optional<Index> number_field(const Frame& frame, const char* id, const char* words,
-                                  Index value, Index low, Index high, float width, const Tip& tip,
+std::optional<Index> number_field(const Frame& frame, const char* id, const char* text, Index value,
+                                  Index low, Index high, float width, const Tip& tip,
                                   Actions& out) {
-    return draw_field(frame, id, Number<Index>{words, value, low, high}, width, tip, out);
+    return draw_field(frame, id, Number<Index>{text, value, low, high}, width, tip, out);
 }
 
 std::optional<std::uint64_t> seed_field(const Frame& frame, const char* id, std::uint64_t value,
@@ -388,23 +388,23 @@ std::optional<std::uint64_t> seed_field(const Frame& frame, const char* id, std:
     return draw_field(frame, id, Number<std::uint64_t>{"seed", value, 0, kLast}, width, tip, out);
 }
 
-float slider_width(const Frame& frame, const SliderWords& words) {
-    return slider_text_width(frame, words) + frame.px(kLeastTrack);
+float slider_width(const Frame& frame, const SliderText& text) {
+    return slider_text_width(frame, text) + frame.px(kLeastTrack);
 }
 
-std::optional<Index> log_slider(const Frame& frame, const char* id, const SliderWords& words,
+std::optional<Index> log_slider(const Frame& frame, const char* id, const SliderText& text,
                                 Index value, Index low, Index high, float width, const Tip& tip,
                                 Actions& out) {
     const Scale scale{static_cast<double>(low), static_cast<double>(high)};
     const std::string draft = std::to_string(value);
     const Shown shown{scale.share(static_cast<double>(value)), scale.stops(2.0), draft};
     const Input input =
-        draw_slider(frame, id, place_slider(frame, words, width), words, shown, tip, out);
+        draw_slider(frame, id, place_slider(frame, text, width), text, shown, tip, out);
     Index chosen = within<Index>(value + input.wheel, std::min(low, value), std::max(high, value));
     if (input.share)
         chosen =
             static_cast<Index>(std::round(scale.held(scale.at(*input.share), 2.0, input.magnet)));
-    if (input.text) chosen = typed_or(value, input.text, words.label, draft, out);
+    if (input.text) chosen = typed_or(value, input.text, text.label, draft, out);
     if (input.focused) {
         chosen = next_whole(frame, chosen, low, high);
         begin_typing_by_key(frame, ImGui::GetID(id), draft, out);
@@ -413,18 +413,18 @@ std::optional<Index> log_slider(const Frame& frame, const char* id, const Slider
     return chosen;
 }
 
-std::optional<double> real_slider(const Frame& frame, const char* id, const SliderWords& words,
+std::optional<double> real_slider(const Frame& frame, const char* id, const SliderText& text,
                                   double value, double low, double high, float width,
                                   const Tip& tip, Actions& out) {
     const Scale scale{low, high};
     const std::string draft = view::exact(value);
     const Shown shown{scale.share(value), {scale.share(1.0)}, draft};
     const Input input =
-        draw_slider(frame, id, place_slider(frame, words, width), words, shown, tip, out);
+        draw_slider(frame, id, place_slider(frame, text, width), text, shown, tip, out);
     double chosen = input.wheel == 0 ? value : stepped_real(value, input.wheel, low, high);
     if (input.share)
         chosen = rounded(scale.held(scale.at(*input.share), 10.0, input.magnet), scale);
-    if (input.text) chosen = typed_or(value, input.text, words.label, draft, out);
+    if (input.text) chosen = typed_or(value, input.text, text.label, draft, out);
     if (input.focused) {
         chosen = next_real(frame, chosen, low, high);
         begin_typing_by_key(frame, ImGui::GetID(id), draft, out);
@@ -436,12 +436,12 @@ std::optional<double> real_slider(const Frame& frame, const char* id, const Slid
 std::optional<std::string> list_field(const Frame& frame, const char* id, const char* label,
                                       const std::string& text, const Tip& tip, Actions& out,
                                       const PlaceControl& place) {
-    const float words = frame.text_width(frame.fonts.body, label) + frame.px(8);
+    const float text_extent = frame.text_width(frame.fonts.body, label) + frame.px(8);
     const float wanted = frame.text_width(frame.fonts.digits, text) + frame.px(16);
     const float width = within(wanted, frame.px(kLeast), frame.px(kMost));
-    if (!place(words + width)) return std::nullopt;
+    if (!place(text_extent + width)) return std::nullopt;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 low{at.x + words, at.y};
+    const ImVec2 low{at.x + text_extent, at.y};
     const ImVec2 high{low.x + width, at.y + ImGui::GetFrameHeight()};
     draw_text_in(frame, frame.fonts.body, at, {low.x, high.y}, Align::left, frame.theme.muted,
                  label);

@@ -49,9 +49,9 @@ void scroll_by_keys(const Frame& frame) {
     const auto pressed = [](Key key) { return is_pressed(key, true) ? 1.0F : 0.0F; };
     const float lines = pressed(Key::down) - pressed(Key::up);
     const float pages = pressed(Key::page_down) - pressed(Key::page_up);
-    const float way = lines * frame.px(40) + pages * ImGui::GetWindowHeight() * 0.9F;
-    if (way != 0.0F)
-        ImGui::SetScrollY(within(ImGui::GetScrollY() + way, 0.0F, ImGui::GetScrollMaxY()));
+    const float distance = lines * frame.px(40) + pages * ImGui::GetWindowHeight() * 0.9F;
+    if (distance != 0.0F)
+        ImGui::SetScrollY(within(ImGui::GetScrollY() + distance, 0.0F, ImGui::GetScrollMaxY()));
 }
 
 }  // namespace attn::ui

@@ -41,9 +41,9 @@ Box canvas_of(const WorkArea& area, float top, const Frame& frame) {
 bool is_below(Where where) { return where == Where::below || where == Where::lowest; }
 
 /// Of one below its height, of others their width.
-float size_of(const CanvasPart& part, const Box& room) {
-    const float whole = is_below(part.where) ? room.size().y : room.size().x;
-    return part.size ? part.size(room.size()) : part.share * whole;
+float size_of(const CanvasPart& part, const Box& space) {
+    const float whole = is_below(part.where) ? space.size().y : space.size().x;
+    return part.size ? part.size(space.size()) : part.share * whole;
 }
 
 struct PlacedPart {
@@ -52,28 +52,28 @@ struct PlacedPart {
 };
 
 /// Those of one side beneath each other, or of the ones below beside each other; cuts their room off `room`.
-void place_side(const Parts& parts, Where where, Box& room, const Frame& frame,
+void place_side(const Parts& parts, Where where, Box& space, const Frame& frame,
                 std::vector<PlacedPart>& placed) {
     std::vector<const CanvasPart*> all;
     for (const CanvasPart& part : parts.others)
         if (part.where == where) all.push_back(&part);
     if (all.empty()) return;
     const bool below = is_below(where);
-    const float whole = below ? room.size().y : room.size().x;
+    const float whole = below ? space.size().y : space.size().x;
     float size = 0.0F;
-    for (const CanvasPart* part : all) size = std::max(size, size_of(*part, room));
+    for (const CanvasPart* part : all) size = std::max(size, size_of(*part, space));
     size = std::floor(std::min(size, whole * (below ? kMostBelow : kMostAside)));
     const float gap = std::round(frame.px(kSpace24));
-    Box box = room;
+    Box box = space;
     if (where == Where::left) {
         box.high.x = box.low.x + size;
-        room.low.x = box.high.x + gap;
+        space.low.x = box.high.x + gap;
     } else if (below) {
         box.low.y = box.high.y - size;
-        room.high.y = box.low.y - std::round(frame.px(kSpace16));
+        space.high.y = box.low.y - std::round(frame.px(kSpace16));
     } else {
         box.low.x = box.high.x - size;
-        room.high.x = box.low.x - gap;
+        space.high.x = box.low.x - gap;
     }
     const auto count = static_cast<float>(all.size());
     float& from = below ? box.low.x : box.low.y;
@@ -88,23 +88,23 @@ void place_side(const Parts& parts, Where where, Box& room, const Frame& frame,
 
 /// One tab a part; returns the one that is shown.
 const CanvasPart& draw_tabs(const AppState& state, const std::vector<const CanvasPart*>& all,
-                            Box& room, const Frame& frame, Actions& out) {
+                            Box& space, const Frame& frame, Actions& out) {
     const auto found = std::ranges::find_if(
         all, [&](const CanvasPart* part) { return part->id == view::parts_look(state).part; });
     const auto shown = found == all.end() ? 0 : static_cast<int>(found - all.begin());
     std::vector<std::string> names;
     for (const CanvasPart* part : all) names.push_back(part->name);
     if (frame.is_canvas_alone()) return *all[shown];
-    const float foot = room.low.y + frame.px(kTabs);
-    panel("tabs", {room.low, {room.high.x, foot}}, [&] {
+    const float bottom = space.low.y + frame.px(kTabs);
+    panel("tabs", {space.low, {space.high.x, bottom}}, [&] {
         const Frame chrome = around(frame);
         const Tip tip{"What stands here", "A larger window shows all at once."};
-        const bool fits = choice_width(chrome, names) <= room.size().x;
+        const bool fits = choice_width(chrome, names) <= space.size().x;
         const auto n = fits ? choice(chrome, "part", names, shown, tip)
-                            : combo(chrome, "##part", {names, shown}, room.size().x, tip, out);
+                            : combo(chrome, "##part", {names, shown}, space.size().x, tip, out);
         if (n) out.push_back(ShowPart{all[*n]->id});
     });
-    room.low.y = foot;
+    space.low.y = bottom;
     return *all[shown];
 }
 
@@ -119,38 +119,38 @@ std::vector<const CanvasPart*> singles_of(const Parts& parts) {
 }
 
 /// Two rows below that would leave the hero too low: one of them, with tabs.
-std::optional<PlacedPart> place_one_below(const AppState& state, const Parts& parts, Box& room,
+std::optional<PlacedPart> place_one_below(const AppState& state, const Parts& parts, Box& space,
                                           const Frame& frame, Actions& out) {
     std::vector<const CanvasPart*> all;
     float sum = 0.0F, most = 0.0F;
     for (const CanvasPart& part : parts.others) {
         if (!is_below(part.where)) continue;
         all.insert(part.where == Where::below ? all.begin() : all.end(), &part);
-        const float height = size_of(part, room);
+        const float height = size_of(part, space);
         sum += height;
         most = std::max(most, height);
     }
     const bool rows = std::ranges::count(all, Where::lowest, &CanvasPart::where) > 0;
-    if (!rows || sum <= kMostBothRows * room.size().y) return std::nullopt;
-    Box box = room;
+    if (!rows || sum <= kMostBothRows * space.size().y) return std::nullopt;
+    Box box = space;
     box.low.y = std::round(box.high.y - most - frame.px(kTabs));
-    room.high.y = box.low.y - std::round(frame.px(kSpace16));
+    space.high.y = box.low.y - std::round(frame.px(kSpace16));
     const CanvasPart& part = draw_tabs(state, all, box, frame, out);
     return PlacedPart{&part, box};
 }
 
 /// Around the hero, which gets what they leave of `room`: what comes first has its whole side.
-std::vector<PlacedPart> place_others(const AppState& state, const Parts& parts, Box& room,
+std::vector<PlacedPart> place_others(const AppState& state, const Parts& parts, Box& space,
                                      const Frame& frame, Actions& out) {
     std::vector<PlacedPart> placed;
     std::vector<Where> done;
-    if (const auto one = place_one_below(state, parts, room, frame, out)) {
+    if (const auto one = place_one_below(state, parts, space, frame, out)) {
         placed.push_back(*one);
         done = {Where::below, Where::lowest};
     }
     for (const CanvasPart& part : parts.others) {
         if (std::ranges::count(done, part.where) > 0) continue;
-        place_side(parts, part.where, room, frame, placed);
+        place_side(parts, part.where, space, frame, placed);
         done.push_back(part.where);
     }
     return placed;
@@ -158,38 +158,38 @@ std::vector<PlacedPart> place_others(const AppState& state, const Parts& parts, 
 
 /// Where what is open has nothing to show here.
 void draw_undo_hint(const AppState& state, const Frame& frame, Actions& out) {
-    if (view::shown_workspace(state).lacks(state).empty()) return;
+    if (view::shown_workspace(state).missing_data(state).empty()) return;
     const auto back = view::undo_hint(state);
     if (!back) return;
     leave_space({0.0F, frame.px(kSpace8)});
-    if (button(frame, "way back", back->words,
-               {"A sentence, which is shown everywhere", back->tip}))
+    if (button(frame, "way back", back->text, {"A sentence, which is shown everywhere", back->tip}))
         out.insert(out.end(), back->actions.begin(), back->actions.end());
 }
 
 void draw_canvas(const AppState& state, const Parts& parts, const WorkArea& area, float top,
                  const Frame& frame, Actions& out) {
-    Box room = canvas_of(area, top, frame);
-    if (!parts.lacks.empty()) {
-        room.low.y += frame.px(kSpace16);
-        return panel("lacks", room, [&] {
-            wrapped_words(frame, frame.fonts.title, frame.theme.muted, parts.lacks);
+    Box space = canvas_of(area, top, frame);
+    if (!parts.missing_data.empty()) {
+        space.low.y += frame.px(kSpace16);
+        return panel("lacks", space, [&] {
+            wrapped_text(frame, frame.fonts.title, frame.theme.muted, parts.missing_data);
             if (area.chrome) draw_undo_hint(state, frame, out);
         });
     }
-    const float foot = top + heading_height(parts.heading, room.size().x, frame);
-    record_rect_for_tests(frame.painter, Measuring::Kind::heading, room.low, {room.high.x, foot});
-    panel("heading", {room.low, {room.high.x, foot}}, [&] {
-        draw_heading(parts.heading, {room.low, {room.high.x, foot}}, frame);
+    const float bottom = top + heading_height(parts.heading, space.size().x, frame);
+    record_rect_for_tests(frame.painter, Measuring::Kind::heading, space.low,
+                          {space.high.x, bottom});
+    panel("heading", {space.low, {space.high.x, bottom}}, [&] {
+        draw_heading(parts.heading, {space.low, {space.high.x, bottom}}, frame);
     });
-    room.low.y = std::round(foot);
+    space.low.y = std::round(bottom);
     const CanvasPart* hero = &parts.hero;
     std::vector<PlacedPart> others;
     if (is_single(parts, area, frame))
-        hero = &draw_tabs(state, singles_of(parts), room, frame, out);
+        hero = &draw_tabs(state, singles_of(parts), space, frame, out);
     else
-        others = place_others(state, parts, room, frame, out);
-    if (hero->draw) panel("hero", room, [&] { hero->draw(room); });  // Tab reaches it first
+        others = place_others(state, parts, space, frame, out);
+    if (hero->draw) panel("hero", space, [&] { hero->draw(space); });  // Tab reaches it first
     for (const PlacedPart& other : others)
         panel(other.part->id.c_str(), other.box, [&] { other.part->draw(other.box); });
 }
@@ -211,12 +211,13 @@ float draw_bar(const AppState& state, const Controls& controls, const std::strin
     const Frame& frame = bar.frame;
     const Box& work = area.work;
     if (!area.chrome) return work.low.y;
-    const float foot = work.low.y + bar_height(frame);
-    panel("bar", {{work.low.x + area.margin, work.low.y}, {work.high.x - area.margin, foot}}, [&] {
-        if (controls) bar.draw_row(controls, more, view::parts_look(state).more);
-    });
-    frame.painter.line({work.low.x, foot}, {work.high.x, foot}, frame.theme.line, frame.px(1));
-    return foot;
+    const float bottom = work.low.y + bar_height(frame);
+    panel("bar", {{work.low.x + area.margin, work.low.y}, {work.high.x - area.margin, bottom}},
+          [&] {
+              if (controls) bar.draw_row(controls, more, view::parts_look(state).more);
+          });
+    frame.painter.line({work.low.x, bottom}, {work.high.x, bottom}, frame.theme.line, frame.px(1));
+    return bottom;
 }
 
 }  // namespace

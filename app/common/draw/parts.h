@@ -21,15 +21,15 @@ struct CanvasPart {
     std::function<void(const Box& box)> draw;
     Where where = Where::hero;
     float share = 0.0F;  // of the canvas: its width, or of one below its height
-    std::function<float(ImVec2 room)> size = {};  // the same in pixels, where it knows it
-    bool only_beside = false;                     // it is one of the singles too
+    std::function<float(ImVec2 space)> size = {};  // the same in pixels, where it knows it
+    bool only_beside = false;                      // it is one of the singles too
 };
 
 /// What a workspace gives to the frame, which places it. Where the window has room the hero stands in the middle of the
 /// others; where not there is one of them, and tabs. What it is given while presenting has no bar and no panel at the
 /// right.
 struct Parts {
-    std::string lacks = {};  // why nothing is shown, in the place of all else; "": it is
+    std::string missing_data = {};  // why nothing is shown, in the place of all else; "": it is
     Heading heading = {};
     CanvasPart hero = {};
     std::vector<CanvasPart> singles =

@@ -41,8 +41,8 @@ PlotInput read_marker(const PlotCanvas& canvas, const char* id) {
     input.let_go = ImGui::IsItemDeactivated();
     if (ImGui::IsItemActive()) input.moved_to = canvas.value_at(ImGui::GetMousePos().x);
     input.steps = focus_stop(canvas.frame) ? arrow_steps(canvas.frame) : 0;
-    const bool told = !canvas.plot.title.empty() || !canvas.plot.tooltip.empty();
-    if (told && ImGui::IsItemHovered() && !ImGui::IsItemActive())
+    const bool has_tooltip = !canvas.plot.title.empty() || !canvas.plot.tooltip.empty();
+    if (has_tooltip && ImGui::IsItemHovered() && !ImGui::IsItemActive())
         tooltip_at_pointer(canvas.frame, canvas.plot.title, canvas.plot.tooltip);
     return input;
 }
@@ -186,17 +186,17 @@ void draw_x_axis(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.digits_small;
     const float top = canvas.high.y + frame.px(4);
-    const float foot = top + font.px + frame.px(2);
+    const float bottom = top + font.px + frame.px(2);
     const Color color = frame.theme.muted;
     const std::size_t stride = x_stride(canvas);
     for (std::size_t n = 0; n < canvas.plot.x_ticks.size(); n += stride) {
         const float x = canvas.x(canvas.plot.x_ticks[n]);
         const float half = frame.px(24);
-        draw_text_in(frame, font, {x - half, top}, {x + half, foot}, Align::center, color,
+        draw_text_in(frame, font, {x - half, top}, {x + half, bottom}, Align::center, color,
                      canvas.plot.x_tick_labels[n]);
     }
     draw_text_in(frame, frame.fonts.small, {canvas.low.x - frame.px(60), top},
-                 {canvas.low.x - frame.px(12), foot}, Align::right, color, canvas.plot.x_label);
+                 {canvas.low.x - frame.px(12), bottom}, Align::right, color, canvas.plot.x_label);
 }
 
 PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,

@@ -27,28 +27,28 @@ bool is_left(const PopoverButton& button, ImVec2 low, ImVec2 high, const Frame& 
 
 }  // namespace
 
-PopoverButton popover_button(const Frame& frame, const char* id, const std::string& words,
+PopoverButton popover_button(const Frame& frame, const char* id, const std::string& text,
                              const Tip& tip) {
-    const bool pressed = button(frame, id, words, tip);
+    const bool pressed = button(frame, id, text, tip);
     return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), last_item_id(), pressed};
 }
 
-float popover_room(const PopoverButton& button, const Frame& frame) {
+float popover_space(const PopoverButton& button, const Frame& frame) {
     return ImGui::GetIO().DisplaySize.y - button.high.y - frame.px(kUnderButton + 2 * kSpace16);
 }
 
 bool draw_popover(const char* id, const PopoverButton& button, ImVec2 size, const Frame& frame,
                   Actions& out, const std::function<void(ImVec2 low)>& draw) {
     const float pad = frame.px(kSpace16);
-    const float room = popover_room(button, frame);
-    const ImVec2 whole{2 * pad + size.x, 2 * pad + std::min(size.y, room)};
+    const float space = popover_space(button, frame);
+    const ImVec2 whole{2 * pad + size.x, 2 * pad + std::min(size.y, space)};
     const float edge = ImGui::GetStyle().DisplaySafeAreaPadding.x;
     const float right = std::min(button.high.x, ImGui::GetIO().DisplaySize.x - edge);
     const ImVec2 low{std::max(0.0F, right - whole.x), button.high.y + frame.px(kUnderButton)};
     const ImVec2 high{low.x + whole.x, low.y + whole.y};
     ImGui::SetNextWindowPos(low);
     ImGui::SetNextWindowSize({std::max(whole.x, 1.0F), std::max(whole.y, 1.0F)});
-    ImGui::Begin(id, nullptr, size.y > room ? kPopover & ~ImGuiWindowFlags_NoScrollbar : kPopover);
+    ImGui::Begin(id, nullptr, size.y > space ? kPopover & ~ImGuiWindowFlags_NoScrollbar : kPopover);
     ImGui::PushClipRect(low, high, false);  // the window's padding cuts nothing
     frame.painter.rect(low, high, frame.theme.surface, frame.px(8));
     frame.painter.outline(low, high, frame.theme.muted, frame.px(1), frame.px(8));

@@ -132,14 +132,14 @@ std::string keep_characters(std::string_view before, std::string_view typed) {
     const auto head = alike(old, now);
     const auto tail = alike(std::ranges::subrange(old.rbegin(), old.rend() - head),
                             std::ranges::subrange(now.rbegin(), now.rend() - head));
-    std::string kept;
-    const auto add = [&kept](auto from, auto end) {
-        for (; from != end; ++from) kept += *from;
+    std::string retained;
+    const auto add = [&retained](auto from, auto end) {
+        for (; from != end; ++from) retained += *from;
     };
     add(old.begin(), old.begin() + head);
     add(now.begin() + head, now.end() - tail);
     add(old.end() - tail, old.end());
-    return kept;
+    return retained;
 }
 
 }  // namespace attn::ui

@@ -91,34 +91,34 @@ bool is_plain(std::string_view text) {
 
 /// What stands where, from the top left of the line.
 struct TypesettingPainter::Line {
-    struct Words {
+    struct TextRun {
         std::string_view text;
         view::Font font;
         Point at;
     };
     float width = 0.0F;
-    std::vector<Words> words;
+    std::vector<TextRun> runs;
     std::vector<std::vector<Point>> strokes;
 };
 
 void TypesettingPainter::add(std::string_view text, const view::Font& font, float y,
                              Line& line) const {
     if (text.empty()) return;
-    line.words.push_back({text, font, {line.width, y}});
+    line.runs.push_back({text, font, {line.width, y}});
     line.width += to_.text_size(font, text).x;
 }
 
 void TypesettingPainter::add_root(const view::Font& font, std::string_view radicand,
                                   Line& line) const {
     const float em = font.em();
-    const float foot = font.ascent();
-    const float top = std::round(foot - kTop * em);
+    const float bottom = font.ascent();
+    const float top = std::round(bottom - kTop * em);
     const float x = line.width;
     line.width += kHook * em;
     set(font, radicand, line);
-    line.strokes.push_back({{x + 0.03F * em, foot - 0.3F * em},
-                            {x + 0.14F * em, foot - 0.36F * em},
-                            {x + 0.29F * em, foot},
+    line.strokes.push_back({{x + 0.03F * em, bottom - 0.3F * em},
+                            {x + 0.14F * em, bottom - 0.36F * em},
+                            {x + 0.29F * em, bottom},
                             {x + 0.47F * em, top},
                             {line.width, top}});
 }
@@ -156,8 +156,9 @@ void TypesettingPainter::text(const view::Font& font, Point at, Color color,
     if (is_plain(text)) return to_.text(font, at, color, text);
     Line line;
     set(font, text, line);
-    for (const Line::Words& words : line.words)
-        to_.text(words.font, {at.x + words.at.x, at.y + words.at.y}, color, words.text);
+    for (const Line::TextRun& description : line.runs)
+        to_.text(description.font, {at.x + description.at.x, at.y + description.at.y}, color,
+                 description.text);
     for (std::vector<Point>& stroke : line.strokes) {
         for (Point& point : stroke) point = {at.x + point.x, at.y + point.y};
         to_.polyline(stroke, color, std::max(1.0F, kStroke * font.em()));

@@ -189,8 +189,8 @@ std::optional<std::string> type_in_place(const Frame& frame, ImGuiID control, Im
                                          ImVec2 high, Actions& out) {
     const Typing before = *frame.focus->focus().typing;
     Typing typing = before;
-    const float room = frame.text_width(frame.fonts.digits, typing.text + "00") + frame.px(12);
-    const ImVec2 size{std::max(high.x - low.x, room), high.y - low.y};
+    const float space = frame.text_width(frame.fonts.digits, typing.text + "00") + frame.px(12);
+    const ImVec2 size{std::max(high.x - low.x, space), high.y - low.y};
     ImGui::SetCursorScreenPos(low);
     // a window of its own: it may cover what stands to the right
     begin_child("typing", size, ImGuiWindowFlags_NoScrollbar);

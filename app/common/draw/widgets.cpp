@@ -21,9 +21,9 @@ void draw_switch(const Frame& frame, ImVec2 at, ImVec2 size, bool on, bool hover
 }
 
 /// A box with words in it; how it looks depends on the mouse.
-bool plain_button(const Frame& frame, const char* id, const std::string& words, Color color) {
+bool plain_button(const Frame& frame, const char* id, const std::string& text, Color color) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 size{button_width(frame, words), ImGui::GetFrameHeight()};
+    const ImVec2 size{button_width(frame, text), ImGui::GetFrameHeight()};
     const ImVec2 high{low.x + size.x, low.y + size.y};
     const bool clicked = invisible_button(id, size);
     const Theme& theme = frame.theme;
@@ -32,7 +32,7 @@ bool plain_button(const Frame& frame, const char* id, const std::string& words, 
                        : hovered             ? theme.line
                                              : theme.raised;
     draw_box(frame, low, high, fill);
-    draw_text_in(frame, frame.fonts.body, low, high, Align::center, color, words);
+    draw_text_in(frame, frame.fonts.body, low, high, Align::center, color, text);
     return clicked;
 }
 
@@ -42,7 +42,7 @@ void tip_until_clicked(const Frame& frame, bool clicked, const Tip& tip) {
     const ImGuiID item = last_item_id();
     const bool over = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
     if (clicked || (clicks.GetBool(item) && !over)) clicks.SetBool(item, clicked);
-    if (!clicks.GetBool(item)) tooltip(frame, tip.heading, tip.words);
+    if (!clicks.GetBool(item)) tooltip(frame, tip.heading, tip.text);
 }
 
 // ---- lists that open
@@ -65,9 +65,9 @@ void draw_closed(const Frame& frame, ImVec2 at, ImVec2 size, const std::string& 
     const ImVec2 tip{high.x - pad - arm, at.y + size.y / 2 + arm / 2};
     const Point mark[] = {{tip.x - arm, tip.y - arm}, tip, {tip.x + arm, tip.y - arm}};
     frame.painter.polyline(mark, theme.muted, frame.px(2));
-    const float room = size.x - 3 * pad - 2 * arm;
+    const float space = size.x - 3 * pad - 2 * arm;
     draw_text_in(frame, frame.fonts.body, {at.x + pad, at.y}, high, Align::left, theme.text,
-                 fit_text(frame, frame.fonts.body, shown, room));
+                 fit_text(frame, frame.fonts.body, shown, space));
 }
 
 /// Of the longest name, with room for a scroll bar.
@@ -148,47 +148,47 @@ std::optional<int> chosen_by_key(const Frame& frame, int count, int current) {
 
 }  // namespace
 
-float toggle_width(const Frame& frame, const std::string& words) {
-    return frame.px(28 + 8) + frame.text_width(frame.fonts.body, words);
+float toggle_width(const Frame& frame, const std::string& text) {
+    return frame.px(28 + 8) + frame.text_width(frame.fonts.body, text);
 }
 
-float button_width(const Frame& frame, const std::string& words) {
-    return frame.text_width(frame.fonts.body, words) + 2 * ImGui::GetStyle().FramePadding.x;
+float button_width(const Frame& frame, const std::string& text) {
+    return frame.text_width(frame.fonts.body, text) + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
-float choice_width(const Frame& frame, const std::vector<std::string>& words) {
-    float width = frame.px(2) * static_cast<float>(std::max<std::size_t>(words.size(), 1) - 1);
-    for (const std::string& name : words) width += button_width(frame, name);
+float choice_width(const Frame& frame, const std::vector<std::string>& items) {
+    float width = frame.px(2) * static_cast<float>(std::max<std::size_t>(items.size(), 1) - 1);
+    for (const std::string& name : items) width += button_width(frame, name);
     return width;
 }
 
-std::optional<bool> toggle(const Frame& frame, const char* id, const std::string& words, bool on,
+std::optional<bool> toggle(const Frame& frame, const char* id, const std::string& text, bool on,
                            const Tip& tip) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = frame.px(kControlHeight);
-    const bool clicked = invisible_button(id, {toggle_width(frame, words), height});
+    const bool clicked = invisible_button(id, {toggle_width(frame, text), height});
     const bool pressed = pressed_by_key(frame);
     const bool hovered = ImGui::IsItemHovered();
     const ImVec2 size{frame.px(28), frame.px(16)};
     draw_switch(frame, {at.x, at.y + (height - size.y) / 2}, size, on, hovered);
     const float x = at.x + size.x + frame.px(8);
     draw_text_in(frame, frame.fonts.body, {x, at.y}, {x, at.y + height}, Align::left,
-                 on ? frame.theme.text : frame.theme.muted, words);
+                 on ? frame.theme.text : frame.theme.muted, text);
     tip_until_clicked(frame, clicked, tip);
     if (!clicked && !pressed) return std::nullopt;
     return !on;
 }
 
-bool button(const Frame& frame, const char* id, const std::string& words, const Tip& tip) {
-    const bool clicked = plain_button(frame, id, words, frame.theme.text);
+bool button(const Frame& frame, const char* id, const std::string& text, const Tip& tip) {
+    const bool clicked = plain_button(frame, id, text, frame.theme.text);
     const bool pressed = pressed_by_key(frame);
     tip_until_clicked(frame, clicked, tip);
     return clicked || pressed;
 }
 
-std::optional<int> choice(const Frame& frame, const char* id, const std::vector<std::string>& words,
+std::optional<int> choice(const Frame& frame, const char* id, const std::vector<std::string>& items,
                           int current, const Tip& tip) {
-    const int count = static_cast<int>(words.size());
+    const int count = static_cast<int>(items.size());
     const ImVec2 low = ImGui::GetCursorScreenPos();
     std::optional<int> clicked;
     ImGui::PushID(id);
@@ -197,7 +197,7 @@ std::optional<int> choice(const Frame& frame, const char* id, const std::vector<
         if (n > 0) ImGui::SameLine();
         const Color color = n == current ? frame.theme.accent : frame.theme.muted;
         ImGui::PushID(n);
-        const std::string& name = words[n];
+        const std::string& name = items[n];
         const bool pressed = plain_button(frame, "button", name, color);
         if (pressed && n != current) clicked = n;
         ImGui::PopID();
@@ -224,7 +224,7 @@ std::optional<int> combo(const Frame& frame, const char* id, const Options& opti
     const auto current = static_cast<std::size_t>(options.current);
     const bool named = options.shown.empty() && current < options.names.size();
     draw_closed(frame, at, size, named ? options.names[current] : options.shown);
-    tooltip(frame, tip.heading, tip.words);
+    tooltip(frame, tip.heading, tip.text);
     const bool focused = focus_stop(frame);
     const bool by_key = focused && (take_key(frame, Key::enter) || take_key(frame, Key::space) ||
                                     (options.opens && arrow_steps(frame) != 0));

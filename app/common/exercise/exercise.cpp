@@ -61,9 +61,9 @@ Result<NamedMatrices> values_of(const ExerciseSheet& sheet, std::uint64_t seed) 
         draw_values(sheet, seed, attempt, values);
         if (auto computed = compute_values(sheet, values); !computed)
             return tl::unexpected(std::move(computed.error()));
-        const auto fine = meets(sheet, values);
-        if (!fine) return tl::unexpected(fine.error());
-        if (*fine) return values;
+        const auto valid = meets(sheet, values);
+        if (!valid) return tl::unexpected(valid.error());
+        if (*valid) return values;
     }
     return bad_input(fmt::format("sheet {}: {} draws met no 'require'", sheet.key, kMostDraws));
 }
@@ -200,7 +200,7 @@ CheckedAnswer check_answer(const ExerciseQuestion& question, std::span<const std
     for (std::size_t n = 0; n < answers.size(); ++n)
         checked.marks.push_back(n < entries.size() ? mark_of(question, answers[n], entries[n])
                                                    : EntryMark::empty);
-    checked.words = verdict_of(checked, entries);
+    checked.text = verdict_of(checked, entries);
     checked.right = std::ranges::count(checked.marks, EntryMark::right) == std::ssize(answers);
     return checked;
 }

@@ -100,7 +100,7 @@ std::optional<double> typed_answer(std::string_view text);
 enum class EntryMark : std::uint8_t { empty, unreadable, wrong, right };
 struct CheckedAnswer {
     std::vector<EntryMark> marks;  // of each blank
-    std::string words;             // "3 of 4 entries are right."
+    std::string text;              // "3 of 4 entries are right."
     bool right = false;            // all of them
 };
 /// `entries`: what stands in the blanks, row by row; of choices one, the index of the choice. NaN is right where the answer

@@ -30,7 +30,7 @@ struct Inline {
 void shift(Point& point, Point by) { point = {point.x + by.x, point.y + by.y}; }
 
 void append(ExerciseBlock& to, ExerciseBlock from, Point by) {
-    for (auto& words : from.words) shift(words.at, by), to.words.push_back(std::move(words));
+    for (auto& text : from.runs) shift(text.at, by), to.runs.push_back(std::move(text));
     for (auto& formula : from.formulas)
         shift(formula.baseline, by), to.formulas.push_back(std::move(formula));
     for (auto& stroke : from.strokes) {
@@ -60,18 +60,18 @@ class Setter {
 
     float px() const { return type_.px; }
 
-    Inline words(const std::string& text) const {
+    Inline text(const std::string& text) const {
         Inline made;
         made.width = measure_.text_size(font_, text).x;
         made.ascent = font_.ascent();
         made.descent = font_.px - made.ascent;
-        made.content.words.push_back({font_, {0.0F, -made.ascent}, text, muted_});
+        made.content.runs.push_back({font_, {0.0F, -made.ascent}, text, muted_});
         return made;
     }
 
     Inline math(const std::string& tex) const {
         auto box = lay_out_math(tex, {px() * kMath, px() * 0.7F}, measure_);
-        if (!box) return words(tex);  // make_exercise() has refused it
+        if (!box) return text(tex);  // make_exercise() has refused it
         Inline made{{}, box->width, box->ascent, box->descent};
         made.content.formulas.push_back({std::move(*box), {}});
         return made;
@@ -92,7 +92,7 @@ class Setter {
             for (std::size_t j = 0; j < row.size(); ++j) {
                 right += widths[j] + (j > 0 ? px() * kMatrixGap : 0.0F);
                 const float x = right - measure_.text_size(font, row[j]).x;
-                made.content.words.push_back({font, {x, y}, row[j], muted_});
+                made.content.runs.push_back({font, {x, y}, row[j], muted_});
             }
             y += step;
         }
@@ -118,8 +118,8 @@ class Setter {
         return made;
     }
 
-    Inline choice(const std::string& text, Index n) const {
-        Inline label = words(text);
+    Inline choice(const std::string& shown, Index n) const {
+        Inline label = text(shown);
         const float indent = px() * (kTick + 0.4F);
         Inline made{{}, indent, label.ascent, label.descent};
         join(made, std::move(label), 0.0F);
@@ -152,7 +152,7 @@ class Setter {
         for (const ExercisePiece& piece : pieces) {
             Inline part = piece.is_math           ? math(piece.text)
                           : !piece.matrix.empty() ? matrix(piece.matrix)
-                                                  : words(piece.text);
+                                                  : text(piece.text);
             if (piece.glued && !parts.empty())
                 join(parts.back(), std::move(part), 0.0F);
             else
@@ -207,7 +207,7 @@ ExerciseBlock lay_out_blanks(const ExerciseQuestion& question, const ExerciseTyp
     if (!parts.empty()) return set.flow(std::move(parts), type.px * kBetweenChoices);
     if (!question.label.empty()) parts.push_back(set.math(question.label));
     parts.push_back(set.blanks(question.answer.rows, question.answer.columns));
-    parts.push_back(Setter(type, measure, ExerciseVoice::muted).words(question.precision));
+    parts.push_back(Setter(type, measure, ExerciseVoice::muted).text(question.precision));
     return set.flow(std::move(parts), type.px * 0.5F);
 }
 
@@ -220,9 +220,9 @@ std::vector<ExerciseParagraph> numbered(const std::vector<ExerciseParagraph>& te
 
 void draw_exercise_block(const ExerciseBlock& block, Point at, const Theme& theme,
                          Painter& painter) {
-    for (const auto& words : block.words)
-        painter.text(words.font, {at.x + words.at.x, at.y + words.at.y},
-                     words.muted ? theme.muted : theme.text, words.text);
+    for (const auto& text : block.runs)
+        painter.text(text.font, {at.x + text.at.x, at.y + text.at.y},
+                     text.muted ? theme.muted : theme.text, text.text);
     for (const auto& formula : block.formulas)
         draw_math(formula.box, {at.x + formula.baseline.x, at.y + formula.baseline.y}, theme, {},
                   painter);

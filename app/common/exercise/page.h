@@ -18,7 +18,7 @@ struct ExerciseType {
 
 /// A paragraph, or the blanks of a question; (0, 0) is its top left.
 struct ExerciseBlock {
-    struct Words {
+    struct TextRun {
         Font font;
         Point at;
         std::string text;
@@ -33,7 +33,7 @@ struct ExerciseBlock {
         Index row = 0, column = 0;
         Point low, high;
     };
-    std::vector<Words> words;
+    std::vector<TextRun> runs;
     std::vector<Formula> formulas;
     std::vector<std::vector<Point>> strokes;  // brackets
     std::vector<Blank> blanks;

@@ -82,7 +82,7 @@ Result<ExerciseSheet> exercise_sheet_from_json(std::string_view text, std::strin
         read_compute(fields, sheet);
         fields.read("text", sheet.text);
         need_list(fields, "questions", "question", sheet.tasks, read_task);
-        if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+        if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
         return sheet;
     });
 }

@@ -117,7 +117,7 @@ Result<void> go_through(std::string_view text, const NamedMatrices& values, Word
 /// Collects the pieces of a paragraph.
 class LineWriter {
   public:
-    void words(std::string_view text) {
+    void text(std::string_view text) {
         for (const char c : text) {
             if (c == ' ')
                 end_word();
@@ -126,7 +126,7 @@ class LineWriter {
         }
     }
     void value(ExercisePiece piece) {
-        if (piece.matrix.empty()) return words(piece.text);
+        if (piece.matrix.empty()) return text(piece.text);
         add(std::move(piece));
     }
     void add(ExercisePiece piece) {
@@ -189,7 +189,7 @@ Result<std::string> filled_text(std::string_view text, const NamedMatrices& valu
     std::string filled;
     bool matrix = false;
     const auto done = go_through(
-        text, values, [&](std::string_view words) { filled += words; },
+        text, values, [&](std::string_view description) { filled += description; },
         [&](const ExercisePiece& piece) {
             matrix = matrix || !piece.matrix.empty();
             filled += piece.text;
@@ -222,7 +222,8 @@ Result<ExerciseParagraph> exercise_paragraph(std::string_view text, const NamedM
     while (!text.empty()) {
         const std::size_t open = std::min(text.find('$'), text.size());
         const auto done = go_through(
-            text.substr(0, open), values, [&](std::string_view words) { line.words(words); },
+            text.substr(0, open), values,
+            [&](std::string_view description) { line.text(description); },
             [&](ExercisePiece piece) { line.value(std::move(piece)); });
         if (!done) return tl::unexpected(done.error());
         text.remove_prefix(std::min(open + 1, text.size()));

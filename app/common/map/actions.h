@@ -107,7 +107,7 @@ Action moved_map(const MapLook& look, const MapCamera& camera);
 /// The map stands for another stage from now on.
 void show_form(AppState& state, MapForm form);
 void clamp_map(AppState& state);
-void forget_map(AppState& state);
+void clear_map(AppState& state);
 void tick_map(AppState& state, double seconds);
 /// A session took the place of `was`, which has what is of this machine.
 void keep_machine(AppState& state, const AppState& was);

@@ -7,21 +7,21 @@
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/requests.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 
 namespace attn::view {
 namespace {
 
 constexpr double kMovingSeconds = 0.25;  // after the last step of a pan or zoom
 
-std::string size_words(const MapLook& look) {
+std::string size_text(const MapLook& look) {
     return fmt::format("{} × {}", grouped(look.size.rows), grouped(look.size.columns));
 }
 
 bool refuse_outside(AppState& state, large::Cell cell) {
     if (has_map_cell(map_look(state), cell)) return false;
     warn(state, "There is no cell {} → {}: the matrix is {}, counted from 0.", grouped(cell.row),
-         grouped(cell.column), size_words(map_look(state)));
+         grouped(cell.column), size_text(map_look(state)));
     return true;
 }
 
@@ -33,7 +33,7 @@ void go_to(AppState& state, large::Cell cell) {
     look.camera = camera_at(cell);
     look.fitted = false;
     look.moving_s = kMovingSeconds;
-    say(state, "Query {} → key {}.", grouped(cell.row), grouped(cell.column));
+    show_message(state, "Query {} → key {}.", grouped(cell.row), grouped(cell.column));
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void show_form(AppState& state, MapForm form) {
     look.inspected.reset();
 }
 
-void forget_map(AppState& state) {
+void clear_map(AppState& state) {
     MapLook fresh;
     const auto keep = [&](auto... members) { ((fresh.*members = map_look(state).*members), ...); };
     keep(&MapLook::form, &MapLook::own_shown, &MapLook::colors, &MapLook::picture, &MapLook::top,
@@ -166,14 +166,15 @@ void carry_out(AppState& state, const GoToCell& action) {
 
 void carry_out(AppState& state, const GoToNeedle&) {
     const auto& landmarks = state.document().landmarks;
-    if (!landmarks || !landmarks->needle) return warn(state, no_needle_words(state.document()));
+    if (!landmarks || !landmarks->needle) return warn(state, no_needle_text(state.document()));
     go_to(state, *landmarks->needle);
 }
 
 void carry_out(AppState& state, const SelectMapCell& action) {
     if (refuse_outside(state, action.cell)) return;
     map_look(state).selected = action.cell;
-    say(state, "Query {} → key {}.", grouped(action.cell.row), grouped(action.cell.column));
+    show_message(state, "Query {} → key {}.", grouped(action.cell.row),
+                 grouped(action.cell.column));
 }
 
 void carry_out(AppState& state, const HoverMapCell& action) {
@@ -188,28 +189,28 @@ void carry_out(AppState& state, const SetMapColors& action) {
     const bool pooling = colors.pooling != map_look(state).colors.pooling;
     map_look(state).colors = colors;
     if (pooling)
-        say(state, "A texel shows {}.", pooling_words(colors.pooling));
+        show_message(state, "A texel shows {}.", pooling_text(colors.pooling));
     else
-        say(state,
-            colors.log_scale ? "Colours on a logarithmic scale." : "Colours on a linear scale.");
+        show_message(state, colors.log_scale ? "Colours on a logarithmic scale."
+                                             : "Colours on a linear scale.");
 }
 
 void carry_out(AppState& state, const SetMapPicture& action) {
     map_look(state).picture = action.picture;
-    const std::string scores = score_words(state.document().spec, 1);
-    say(state, shows_scores(map_look(state)) ? fmt::format("The map shows the {}.", scores)
-                                             : std::string("The map shows the weights."));
+    const std::string scores = score_description(state.document().spec, 1);
+    show_message(state, shows_scores(map_look(state)) ? fmt::format("The map shows the {}.", scores)
+                                                      : std::string("The map shows the weights."));
 }
 
 void carry_out(AppState& state, const SetTopCells& action) {
     map_look(state).top = action.top;
-    say(state, top_words(action.top) + ".");
+    show_message(state, top_text(action.top) + ".");
 }
 
 void carry_out(AppState& state, const SetFullPass& action) {
     map_look(state).full_pass = action.on;
-    say(state,
-        action.on ? "The exact pass is resumed." : "The exact pass is paused: nothing is lost.");
+    show_message(state, action.on ? "The exact pass is resumed."
+                                  : "The exact pass is paused: nothing is lost.");
 }
 
 void carry_out(AppState& state, const SearchMap& action) {
@@ -217,12 +218,12 @@ void carry_out(AppState& state, const SearchMap& action) {
     const bool key = action.search && action.search->of == large::Search::Of::key;
     if (action.search && !has_search(look, *action.search))
         return warn(state, "There is no {} {}: the matrix is {}, counted from 0.",
-                    key ? "key" : "query", grouped(action.search->index), size_words(look));
+                    key ? "key" : "query", grouped(action.search->index), size_text(look));
     look.search = action.search;
     if (!look.search) return;
     const std::string index = grouped(look.search->index);
-    say(state, key ? fmt::format("What attends to key {}.", index)
-                   : fmt::format("What query {} attends to.", index));
+    show_message(state, key ? fmt::format("What attends to key {}.", index)
+                            : fmt::format("What query {} attends to.", index));
 }
 
 void add_zoom_commands(const CommandAdder& add, const MapLook& look, Key whole) {
@@ -237,8 +238,7 @@ void add_color_commands(const CommandAdder& add, const MapLook& look, Key poolin
     constexpr int kPoolings = 3;
     MapColors next = look.colors;
     next.pooling = static_cast<large::Pooling>((static_cast<int>(next.pooling) + 1) % kPoolings);
-    add(fmt::format("Show {} of a texel", pooling_words(next.pooling)), pooling,
-        SetMapColors{next});
+    add(fmt::format("Show {} of a texel", pooling_text(next.pooling)), pooling, SetMapColors{next});
     MapColors other = look.colors;
     other.log_scale = !other.log_scale;
     add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", scale,
@@ -248,7 +248,7 @@ void add_color_commands(const CommandAdder& add, const MapLook& look, Key poolin
 void add_map_commands(const CommandAdder& add, const AppState& state) {
     const MapLook& look = map_look(state);
     add_zoom_commands(add, look);
-    if (no_needle_words(state.document()).empty()) add("Go to the needle", Key::n, GoToNeedle{});
+    if (no_needle_text(state.document()).empty()) add("Go to the needle", Key::n, GoToNeedle{});
     if (!shows_scores(look)) add_color_commands(add, look, Key::none, Key::none);
 }
 

@@ -191,10 +191,10 @@ void describe(Visitor& visit, MapColors& colors) {
     visit("log_scale", colors.log_scale);
     visit("low_percentile", colors.low_percentile);
     visit("high_percentile", colors.high_percentile);
-    const bool fine = colors.low_percentile >= 0.0 &&
-                      colors.low_percentile < colors.high_percentile &&
-                      colors.high_percentile <= 100.0;
-    if (!fine)
+    const bool valid = colors.low_percentile >= 0.0 &&
+                       colors.low_percentile < colors.high_percentile &&
+                       colors.high_percentile <= 100.0;
+    if (!valid)
         visit.complain(fmt::format("has percentiles {} to {}: expected 0 to 100, ascending",
                                    colors.low_percentile, colors.high_percentile));
 }

@@ -11,8 +11,8 @@
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/ruler.h"
-#include "app/common/map/words.h"
-#include "app/common/words.h"
+#include "app/common/map/text.h"
+#include "app/common/text.h"
 #include "core/rng.h"
 
 namespace attn::view {
@@ -193,8 +193,8 @@ MapLegend cell_legend(const MapCells& cells, Index side, ThemeName name) {
 }
 
 /// "query 17 “cat” → key 5 “sat”: weight 0.0312": of the cell itself, whatever its texel pools.
-std::string words_of_cell(const MapCells& cells, const AxisText& rows, const AxisText& columns,
-                          large::Cell at) {
+std::string text_of_cell(const MapCells& cells, const AxisText& rows, const AxisText& columns,
+                         large::Cell at) {
     const auto token = [](std::string_view kind, const AxisText& axis, Index n) {
         const std::string word = axis.word(n);
         return fmt::format("{} {}{}", kind, grouped(n),
@@ -319,10 +319,10 @@ MapView cells_view(const AppState& state, const MapCellsPtr& cells, const MapSel
     view.legend = cell_legend(*cells, side, state.theme);
     view.quality = cells->nans > 0 ? fmt::format("exact, {} NaN", grouped(cells->nans)) : "exact";
     view.flawed = cells->nans > 0 || cells->infinities > 0;
-    view.zoom_words = zoom_words(look);
+    view.zoom_text = zoom_text(look);
     if (!look.hovered || !holds(values, *look.hovered)) return view;
     view.hovered = cells_on_canvas(look, *look.hovered, 1, 1);
-    view.hover_words = words_of_cell(*cells, rows, columns, *look.hovered);
+    view.hover_text = text_of_cell(*cells, rows, columns, *look.hovered);
     return view;
 }
 

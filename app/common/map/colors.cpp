@@ -7,7 +7,7 @@
 
 #include "app/common/colormap.h"
 #include "app/common/format.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 
 namespace attn::view {
 namespace {
@@ -105,14 +105,14 @@ MapLegend titled_legend(std::string title, bool masks, ThemeName name) {
     return legend;
 }
 
-std::string percent_words(double percent) { return significant(percent, 6) + " %"; }
+std::string percent_text(double percent) { return significant(percent, 6) + " %"; }
 
 std::string note(const MapColors& colors) {
     const char* scale = colors.log_scale ? "logarithmic" : "linear";
     if (colors.low_percentile <= 0.0 && colors.high_percentile >= 100.0)
         return fmt::format("the whole range of the view, rounded outwards, {}", scale);
     return fmt::format("percentiles {} to {} of the view, rounded outwards, {}",
-                       percent_words(colors.low_percentile), percent_words(colors.high_percentile),
+                       percent_text(colors.low_percentile), percent_text(colors.high_percentile),
                        scale);
 }
 
@@ -203,7 +203,7 @@ Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName
 
 MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index side, bool masks,
                      ThemeName name) {
-    MapLegend legend = titled_legend(texel_words(colors.pooling, side), masks, name);
+    MapLegend legend = titled_legend(texel_text(colors.pooling, side), masks, name);
     legend.colors = weight_ramp(name, false, kLegendColors);
     if (range.log_scale)
         add_decades(legend, range);
@@ -215,7 +215,7 @@ MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index si
 
 MapLegend score_legend(double high, const AttentionSpec& spec, Index side, bool masks,
                        ThemeName name) {
-    MapLegend legend = titled_legend(score_words(spec, side), masks, name);
+    MapLegend legend = titled_legend(score_description(spec, side), masks, name);
     legend.colors = score_ramp(name, kLegendColors);
     legend.ticks = {{0.0, tick(-high)}, {0.5, "0"}, {1.0, tick(high)}};
     legend.infinite_color = infinite_color(name);

@@ -8,7 +8,7 @@
 
 #include "app/common/expr.h"
 #include "app/common/format.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 
 namespace attn::view {
 namespace {
@@ -63,7 +63,7 @@ std::string_view name_of_cell(const MapLook& look) {
 }
 
 /// "logsumexp of the row", of its sink too.
-std::string logsumexp_words(const Inspected& at) {
+std::string logsumexp_text(const Inspected& at) {
     return at.has_sink() ? "logsumexp of the row and the sink" : "logsumexp of the row";
 }
 
@@ -72,14 +72,14 @@ std::string formula_of_cell(const Inspected& at) {
     const MapForm form = at.look.form;
     const std::string product = at.names.product();
     if (form == MapForm::scores) return product + ", the sum over the dimensions";
-    const std::string bias = at.biased() ? bias_words(at.spec) + ", " : "";
+    const std::string bias = at.biased() ? bias_text(at.spec) + ", " : "";
     const std::string scaled = bias + fmt::format("S = {} · factor", product);
     if (form == MapForm::scaled || form == MapForm::biased) return scaled;
     const std::string_view letter = logit_letter(at.spec);
     if (form == MapForm::masked)
         return fmt::format("M = {} where the mask allows it, else −∞{}", letter,
                            at.biased() ? ", " + scaled : "");
-    return fmt::format("a = exp({} − L), {}, L = {}", letter, scaled, logsumexp_words(at));
+    return fmt::format("a = exp({} − L), {}, L = {}", letter, scaled, logsumexp_text(at));
 }
 
 double number_of_cell(const Inspected& at) {
@@ -124,7 +124,7 @@ std::vector<ShownStep> steps_of(const Inspected& at, std::span<const std::size_t
          product}};
     if (at.look.form == MapForm::scores) return steps;
     steps.push_back({{"S", "S", plain(sum.score, Role::score) * plain(at.factor), sum.scaled},
-                     factor_words(at.spec)});
+                     factor_text(at.spec)});
     add_biases(at, steps);
     if (is_score(at.look)) return steps;
     const std::string_view letter = logit_letter(at.spec);
@@ -138,11 +138,11 @@ std::vector<ShownStep> steps_of(const Inspected& at, std::span<const std::size_t
 
 // ---- on screen
 
-Piece words(std::string text, bool muted = false) { return {std::move(text), {}, muted}; }
+Piece text(std::string text, bool muted = false) { return {std::move(text), {}, muted}; }
 
 Line step_line(const ShownStep& shown) {
     Line line{shown.label, write(shown.step.expr, Dialect::screen)};
-    line.pieces.push_back(words(" = "));
+    line.pieces.push_back(text(" = "));
     line.pieces.push_back({number(shown.step.result), shown.role});
     return line;
 }
@@ -153,17 +153,17 @@ Line product_line(const Inspected& at, std::span<const std::size_t> order) {
     Line line{at.names.product(), write(products(at.sum, order.first(shown)), Dialect::screen)};
     if (shown < order.size()) {
         const double rest = evaluate(products(at.sum, order.subspan(shown)));
-        line.pieces.push_back(words(rest < 0.0 ? " − " : " + "));
-        line.pieces.push_back(words(number(std::abs(rest))));
+        line.pieces.push_back(text(rest < 0.0 ? " − " : " + "));
+        line.pieces.push_back(text(number(std::abs(rest))));
         line.pieces.push_back(
-            words(fmt::format(" (the {} smaller terms)", order.size() - shown), true));
+            text(fmt::format(" (the {} smaller terms)", order.size() - shown), true));
     }
-    line.pieces.push_back(words(" = "));
+    line.pieces.push_back(text(" = "));
     line.pieces.push_back({number(at.sum.score), Role::score});
     return line;
 }
 
-std::string token_words(const MapLook& look, const char* kind, Index token) {
+std::string token_description(const MapLook& look, const char* kind, Index token) {
     std::string text = fmt::format("{} {}", kind, grouped(token));
     const std::string word = token_text(look, std::string_view(kind) == "key", token);
     if (!word.empty()) text += fmt::format(" “{}”", word);
@@ -172,7 +172,7 @@ std::string token_words(const MapLook& look, const char* kind, Index token) {
 }
 
 /// A row that has no key at all is NaN under EmptyRows::nan.
-std::string forbidden_words(const Inspected& at) {
+std::string forbidden_description(const Inspected& at) {
     const CellArithmetic& sum = at.sum;
     if (at.look.form == MapForm::masked) return "The mask forbids this pair: its score is −∞.";
     return std::isnan(sum.weight) ? "The mask leaves this query no key: its weights are NaN."
@@ -181,50 +181,50 @@ std::string forbidden_words(const Inspected& at) {
 
 /// The score that softmax takes beside the weight that it becomes.
 std::vector<Piece> both_values(const CellArithmetic& sum) {
-    return {words("score ", true),
+    return {text("score ", true),
             {number(sum.biased), Role::score},
-            words("  weight ", true),
+            text("  weight ", true),
             {number(sum.weight), Role::weight}};
 }
 
 /// What makes the row NaN; "" where nothing does.
-std::string spoilt_words(const Inspected& at) {
+std::string spoilt_text(const Inspected& at) {
     if (at.has_sink() && !std::isfinite(at.sum.sink))
         return fmt::format("The sink's logit is {}: it makes every weight of the head NaN.",
                            number(at.sum.sink));
     if (!at.sum.spoiling_key) return {};
     return fmt::format("{}[{}] = {}: it makes every weight of query {} NaN.", logit_letter(at.spec),
-                       cell_words({at.cell.row, *at.sum.spoiling_key}),
+                       cell_description({at.cell.row, *at.sum.spoiling_key}),
                        number(at.sum.spoiling_score), grouped(at.cell.row));
 }
 
 /// The part of the row's softmax that no key has.
 Line sink_line(const CellArithmetic& sum) {
     return {"sink",
-            {words(fmt::format("a logit of {} in the row takes exp({} − L) = ", number(sum.sink),
-                               factor(number(sum.sink)))),
+            {text(fmt::format("a logit of {} in the row takes exp({} − L) = ", number(sum.sink),
+                              factor(number(sum.sink)))),
              {number(std::exp(sum.sink - sum.logsumexp)), Role::weight}}};
 }
 
 std::vector<Line> lines_of(const Inspected& at, std::span<const ShownStep> steps,
                            std::span<const std::size_t> order) {
-    std::vector<Line> lines{{"", {words(formula_of_cell(at), true)}},
-                            {"", {words(token_words(at.look, "query", at.cell.row), true)}},
-                            {"", {words(token_words(at.look, "key", at.cell.column), true)}}};
-    if (!at.names.how.empty()) lines.insert(lines.begin() + 1, {"", {words(at.names.how, true)}});
+    std::vector<Line> lines{{"", {text(formula_of_cell(at), true)}},
+                            {"", {text(token_description(at.look, "query", at.cell.row), true)}},
+                            {"", {text(token_description(at.look, "key", at.cell.column), true)}}};
+    if (!at.names.how.empty()) lines.insert(lines.begin() + 1, {"", {text(at.names.how, true)}});
     if (!at.sum.allowed) {
-        lines.push_back({"", {words(forbidden_words(at))}});
+        lines.push_back({"", {text(forbidden_description(at))}});
         return lines;
     }
     if (!is_score(at.look))
         lines.push_back({fmt::format("{}, a", logit_letter(at.spec)), both_values(at.sum)});
     lines.push_back(product_line(at, order));
-    const std::string spoilt = is_score(at.look) ? "" : spoilt_words(at);
+    const std::string spoilt = is_score(at.look) ? "" : spoilt_text(at);
     const std::size_t softmax = spoilt.empty() ? 0 : 2;  // its steps say nothing of a NaN
     for (const ShownStep& shown : steps.subspan(1, steps.size() - 1 - softmax))
         lines.push_back(step_line(shown));
     if (!spoilt.empty())
-        lines.push_back({"", {words(spoilt)}});
+        lines.push_back({"", {text(spoilt)}});
     else if (!is_score(at.look) && at.has_sink())
         lines.push_back(sink_line(at.sum));
     return lines;
@@ -252,8 +252,7 @@ std::string as_text(const Inspected& at, std::span<const ShownStep> steps) {
         fmt::format("{}[query {}, key {}]", is_score(at.look) ? name_of_cell(at.look) : "weight",
                     at.cell.row, at.cell.column);
     if (!is_score(at.look))
-        text +=
-            fmt::format(", a = exp({} - L), L = {}", logit_letter(at.spec), logsumexp_words(at));
+        text += fmt::format(", a = exp({} - L), L = {}", logit_letter(at.spec), logsumexp_text(at));
     text += "\n";
     if (!at.names.how.empty()) text += at.names.how + "\n";
     if (!at.sum.allowed)
@@ -317,7 +316,7 @@ InspectorView view_of(const Inspected& at) {
     InspectorView view;
     view.empty = false;
     const bool score = shows_scores(at.look);
-    view.title = fmt::format("{}[{}]", name_of_cell(at.look), cell_words(at.cell));
+    view.title = fmt::format("{}[{}]", name_of_cell(at.look), cell_description(at.cell));
     view.value = number(number_of_cell(at));
     view.role = score ? Role::score : Role::weight;
     view.lines = lines_of(at, steps, order);
@@ -344,7 +343,7 @@ InspectorView map_inspector(const AppState& state) {
     const MapCell* const answer = look.inspected.get();
     if (!answer || answer->cell != *look.selected || !(answer->head == shown_head(state))) {
         view.hint =
-            fmt::format("Computing {}[{}].", name_of_cell(look), cell_words(*look.selected));
+            fmt::format("Computing {}[{}].", name_of_cell(look), cell_description(*look.selected));
         return view;
     }
     const large::WeightSource& source = look.input->source;

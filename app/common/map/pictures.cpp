@@ -6,7 +6,7 @@
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 #include "core/rng.h"
 
 namespace attn::view {

@@ -7,7 +7,7 @@
 
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 #include "core/kernels/peak.h"
 #include "core/memory.h"
 
@@ -47,7 +47,7 @@ AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
 }
 
 /// What computes a score that a map cannot show; "" where it can.
-std::string elsewhere_words(const AttentionSpec& spec) {
+std::string elsewhere_text(const AttentionSpec& spec) {
     if (is_dot(spec.score)) return {};
     return fmt::format("; attnscope trace computes it, and Step shows it up to {} pairs",
                        grouped(kMostCells));
@@ -83,8 +83,8 @@ class MapJob : public Job {
         seen_ = snapshot->version;
         return {MapReady{input_, snapshot}};
     }
-    void settle() override {
-        if (map_) map_->settle();
+    void wait_until_idle() override {
+        if (map_) map_->wait_until_idle();
     }
 
   private:
@@ -187,7 +187,7 @@ Action run(const MapInputRequest& request, const RunControl&) try {
     auto source = large::weight_source(document.inputs, whole, document.size);
     if (!source)
         return MapInputReady{request.document, nullptr,
-                             source.error().text() + elsewhere_words(document.spec), request.form};
+                             source.error().text() + elsewhere_text(document.spec), request.form};
     large::MapInput input;
     input.source = *std::move(source);
     input.source.spec = spec;

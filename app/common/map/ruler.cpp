@@ -7,7 +7,7 @@
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/pictures.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 
 namespace attn::view {
 namespace {
@@ -31,7 +31,7 @@ struct RulerAxis {
     double label = 0.0;  // pixels from one number to the next
     double word = 0.0;   // pixels of a cell that holds a word
     bool keys = false;
-    const AxisText* words = nullptr;
+    const AxisText* text = nullptr;
 
     double cell_px() const { return 1.0 / cells_per_pixel(look); }
     double at(double cell) const { return length / 2.0 + (cell - middle) * cell_px(); }
@@ -59,7 +59,7 @@ RulerAxis axis_of(const MapLook& look, bool keys) {
 }
 
 void add_documents(const RulerAxis& axis, std::vector<RulerMark>& marks) {
-    const std::span<const Index> starts = axis.words->starts;
+    const std::span<const Index> starts = axis.text->starts;
     const double scale = canvas_of(axis.look).scale;
     double ticked = -kDocumentTick * scale;
     double labelled = -kDocumentLabel * scale;
@@ -68,10 +68,10 @@ void add_documents(const RulerAxis& axis, std::vector<RulerMark>& marks) {
         const double at = axis.at(static_cast<double>(*start));
         if (at < 0.0 || at - ticked < kDocumentTick * scale) continue;
         ticked = at;
-        const bool room = at - labelled >= kDocumentLabel * scale;
-        if (room) labelled = at;
+        const bool space = at - labelled >= kDocumentLabel * scale;
+        if (space) labelled = at;
         marks.push_back(
-            {at, room ? fmt::format("doc {}", grouped(start - starts.begin())) : "", true});
+            {at, space ? fmt::format("doc {}", grouped(start - starts.begin())) : "", true});
     }
 }
 
@@ -83,23 +83,23 @@ void add_numbers(const RulerAxis& axis, std::vector<RulerMark>& marks) {
 
 /// A row has room for number and word; a column's word is cut to its cell.
 std::string word_label(const RulerAxis& axis, Index n) {
-    const std::string word = axis.words->word(n);
+    const std::string word = axis.text->word(n);
     if (word.empty()) return grouped(n);
     if (n % kNumbered != 0) return word;
     if (!axis.keys) return grouped(n) + " " + word;
-    return axis.words->own ? word : grouped(n);
+    return axis.text->own ? word : grouped(n);
 }
 
-void add_words(const RulerAxis& axis, std::vector<RulerMark>& marks) {
+void add_description(const RulerAxis& axis, std::vector<RulerMark>& marks) {
     for (Index n = axis.first(); n <= axis.last(); ++n)
         marks.push_back({axis.at(static_cast<double>(n) + 0.5), word_label(axis, n), false,
                          axis.keys ? axis.cell_px() : 0.0});
 }
 
 void add_selected(const RulerAxis& axis, std::vector<RulerMark>& marks) {
-    const auto& selected = axis.words->selected;
+    const auto& selected = axis.text->selected;
     if (!selected || *selected < axis.first() || *selected > axis.last()) return;
-    const std::string word = axis.words->word(*selected);
+    const std::string word = axis.text->word(*selected);
     marks.push_back({axis.at(static_cast<double>(*selected) + 0.5),
                      word.empty() ? grouped(*selected) : grouped(*selected) + " " + word, true, 0.0,
                      true});
@@ -108,8 +108,8 @@ void add_selected(const RulerAxis& axis, std::vector<RulerMark>& marks) {
 // ---- profiles
 
 /// Sums over sampled texels are estimates and say so.
-std::string profile_title(const MapLook& look, std::string words) {
-    return is_estimated(look) ? words + ", sampled" : words;
+std::string profile_title(const MapLook& look, std::string text) {
+    return is_estimated(look) ? text + ", sampled" : text;
 }
 
 double largest_of(const std::vector<double>& sums) {
@@ -141,13 +141,13 @@ std::vector<Bar> bars(const RulerAxis& axis, Index first, Index side,
     return all;
 }
 
-std::string count_words(Index count, const char* one, const char* many) {
+std::string count_text(Index count, const char* one, const char* many) {
     return count == 1 ? fmt::format("the one {}", one)
                       : fmt::format("the {} {}", grouped(count), many);
 }
 
 /// ", 8 keys a bar": what the largest bar is a mean of.
-std::string bar_words(Index side, const char* many) {
+std::string bar_text(Index side, const char* many) {
     return side == 1 ? "" : fmt::format(", {} {} a bar", grouped(side), many);
 }
 
@@ -157,14 +157,14 @@ std::string column_title(const large::Profiles& sums) {
         fmt::format("{} in rows of texels with NaN", grouped(sums.queries_left_out));
     if (sums.queries == 0) return "no mean weight per key: every query in view is " + left_out;
     const std::string title = "mean weight per key over " +
-                              count_words(sums.queries, "query", "queries") + " in view" +
-                              bar_words(sums.side, "keys");
+                              count_text(sums.queries, "query", "queries") + " in view" +
+                              bar_text(sums.side, "keys");
     return sums.queries_left_out == 0 ? title : title + ", without " + left_out;
 }
 
 std::string row_title(const large::Profiles& sums) {
-    return "weight per query, Σ over " + count_words(sums.keys, "key", "keys") + " in view" +
-           bar_words(sums.side, "queries");
+    return "weight per query, Σ over " + count_text(sums.keys, "key", "keys") + " in view" +
+           bar_text(sums.side, "queries");
 }
 
 }  // namespace
@@ -177,32 +177,32 @@ Index round_step(double least) {
     return 10 * decade;
 }
 
-AxisText axis_words(const MapLook& look, bool keys) {
-    AxisText words{keys ? look.size.columns : look.size.rows,
-                   [&look, keys](Index n) { return token_text(look, keys, n); },
-                   has_own_tokens(look, keys)};
-    if (look.input) words.starts = look.input->document_starts;
-    if (look.selected) words.selected = keys ? look.selected->column : look.selected->row;
-    return words;
+AxisText axis_text(const MapLook& look, bool keys) {
+    AxisText text{keys ? look.size.columns : look.size.rows,
+                  [&look, keys](Index n) { return token_text(look, keys, n); },
+                  has_own_tokens(look, keys)};
+    if (look.input) text.starts = look.input->document_starts;
+    if (look.selected) text.selected = keys ? look.selected->column : look.selected->row;
+    return text;
 }
 
-std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisText& words) {
+std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisText& text) {
     RulerAxis axis = axis_of(look, keys);
-    axis.cells = words.cells;
-    axis.words = &words;
+    axis.cells = text.cells;
+    axis.text = &text;
     std::vector<RulerMark> marks;
     add_documents(axis, marks);
-    const bool fits = axis.cell_px() >= axis.word && !words.word(0).empty();
-    fits ? add_words(axis, marks) : add_numbers(axis, marks);
+    const bool fits = axis.cell_px() >= axis.word && !text.word(0).empty();
+    fits ? add_description(axis, marks) : add_numbers(axis, marks);
     add_selected(axis, marks);
     return marks;
 }
 
 std::vector<RulerMark> row_ruler(const MapLook& look) {
-    return look.input ? ruler(look, false, axis_words(look, false)) : std::vector<RulerMark>{};
+    return look.input ? ruler(look, false, axis_text(look, false)) : std::vector<RulerMark>{};
 }
 std::vector<RulerMark> column_ruler(const MapLook& look) {
-    return look.input ? ruler(look, true, axis_words(look, true)) : std::vector<RulerMark>{};
+    return look.input ? ruler(look, true, axis_text(look, true)) : std::vector<RulerMark>{};
 }
 
 std::optional<MapProfile> row_profile(const MapLook& look) {

@@ -16,11 +16,11 @@ struct AxisText {
     std::optional<Index> selected = {};
 };
 /// Of the one map.
-AxisText axis_words(const MapLook& look, bool keys);
+AxisText axis_text(const MapLook& look, bool keys);
 
 /// Where the tokens are, along the canvas: round numbers while cells are small, each token's word (or
 /// number) once it fits; the starts of documents are strong marks. What is selected has its number and word at any size.
-std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisText& words);
+std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisText& text);
 std::vector<RulerMark> row_ruler(const MapLook& look);
 std::vector<RulerMark> column_ruler(const MapLook& look);
 

@@ -9,7 +9,7 @@
 #include "app/common/map/colors.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/ruler.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 
 namespace attn::view {
 namespace {
@@ -25,7 +25,7 @@ std::string title(const AppState& state) {
 
 std::string hint(const AppState& state) {
     if (is_empty(state.document()) && !is_toy(state.document()))
-        return empty_words(state.document());
+        return empty_text(state.document());
     if (is_empty(state.document()))
         return "Open a file of queries and keys (Ctrl+O) or generate them: nothing comes by "
                "itself.";
@@ -35,10 +35,10 @@ std::string hint(const AppState& state) {
 /// Scores are sums, never samples.
 std::string score_quality(const large::ScorePicture& scores) {
     if (scores.tiles.empty()) return "computing";
-    std::string words = scores.complete ? "exact" : "exact, sharpening";
-    if (scores.nans > 0) words += fmt::format(", {} texels NaN", grouped(scores.nans));
-    if (scores.infinities > 0) words += fmt::format(", {} texels ±∞", grouped(scores.infinities));
-    return words;
+    std::string text = scores.complete ? "exact" : "exact, sharpening";
+    if (scores.nans > 0) text += fmt::format(", {} texels NaN", grouped(scores.nans));
+    if (scores.infinities > 0) text += fmt::format(", {} texels ±∞", grouped(scores.infinities));
+    return text;
 }
 
 /// What no picture may hide.
@@ -63,7 +63,7 @@ std::string quality(const MapLook& look, bool estimated) {
     return look.snapshot->complete ? "exact" : "exact, sharpening";
 }
 
-std::string hover_words(const MapLook& look, large::Cell cell) {
+std::string hover_text(const MapLook& look, large::Cell cell) {
     const auto token = [&](const char* kind, bool key, Index n) {
         const std::string document = document_of(*look.input, n);
         const std::string word = has_own_tokens(look, key) ? token_text(look, key, n) : "";
@@ -71,18 +71,19 @@ std::string hover_words(const MapLook& look, large::Cell cell) {
                            word.empty() ? "" : fmt::format(" “{}”", word),
                            document.empty() ? "" : fmt::format(" (doc {})", document));
     };
-    std::string words = token("query", false, cell.row) + " → " + token("key", true, cell.column);
+    std::string text = token("query", false, cell.row) + " → " + token("key", true, cell.column);
     const auto drawn = drawn_weight(look, cell);
-    if (!drawn) return words;
-    if (drawn->masked) return words + ": masked";
+    if (!drawn) return text;
+    if (drawn->masked) return text + ": masked";
     if (shows_scores(look))
-        return fmt::format("{}: {} = {}", words, score_words(look.input->source.spec, drawn->side),
+        return fmt::format("{}: {} = {}", text,
+                           score_description(look.input->source.spec, drawn->side),
                            number(drawn->weight));
     const bool bound = look.colors.pooling == large::Pooling::max;  // the largest of some rows
     const std::string_view estimate = drawn->exact ? "" : bound ? "at least " : "about ";
     const std::string weight = fmt::format("{}{}", estimate, number(drawn->weight));
-    if (drawn->side == 1) return words + ": " + weight;
-    return fmt::format("{}; {}: {}", words, texel_words(look.colors.pooling, drawn->side), weight);
+    if (drawn->side == 1) return text + ": " + weight;
+    return fmt::format("{}; {}: {}", text, texel_text(look.colors.pooling, drawn->side), weight);
 }
 
 MapLegend legend(const AppState& state, Index side) {
@@ -95,7 +96,7 @@ MapLegend legend(const AppState& state, Index side) {
     if (!look.snapshot) return legend;
     const large::ScorePicture& scores = look.snapshot->scores;
     const large::NanWeights& nan = look.snapshot->not_finite.in_view;
-    if (!shows_scores(look) && nan.first) legend.nan = nan_words(nan);
+    if (!shows_scores(look) && nan.first) legend.nan = nan_text(nan);
     if (shows_scores(look) && scores.nans > 0) legend.nan = "NaN";
     if (shows_scores(look) && scores.infinities > 0) legend.infinite = "±∞";
     if (!legend.nan.empty() || !legend.infinite.empty())
@@ -116,7 +117,7 @@ void add_canvas(MapView& view, const AppState& state) {
     view.row_profile = row_profile(look);
     view.column_profile = column_profile(look);
     view.minimap = minimap(state);
-    view.zoom_words = zoom_words(look);
+    view.zoom_text = zoom_text(look);
     const Index side = Index{1} << drawn_level(look);
     view.legend = legend(state, side);
     if (view.sampled) view.legend.title += ", some rows only";
@@ -132,21 +133,21 @@ void add_marks(MapView& view, const MapLook& look) {
     if (look.selected) view.selected = cells_on_canvas(look, *look.selected, 1, 1);
     if (!look.hovered) return;
     view.hovered = cells_on_canvas(look, *look.hovered, 1, 1);
-    view.hover_words = hover_words(look, *look.hovered);
+    view.hover_text = hover_text(look, *look.hovered);
 }
 
 // ---- the exact pass
 
-std::string rows_words(const large::PassState& pass) {
+std::string rows_text(const large::PassState& pass) {
     return fmt::format("{} of {} rows", grouped(pass.rows_done), grouped(pass.rows));
 }
 
 /// Down to what rounding shows: never 100 % before the end.
-std::string done_words(double fraction) {
+std::string done_text(double fraction) {
     return fmt::format("{:.0f} %", std::floor(100 * fraction));
 }
 
-std::string pass_words(const large::PassState& pass, double fraction, bool wanted) {
+std::string pass_text(const large::PassState& pass, double fraction, bool wanted) {
     if (fraction >= 1.0) {
         const std::string rows = fmt::format("exact overview of {} row{}", grouped(pass.rows),
                                              pass.rows == 1 ? "" : "s");
@@ -154,26 +155,26 @@ std::string pass_words(const large::PassState& pass, double fraction, bool wante
         return rows + " in " + (pass.seconds < 1.0 ? "less than a second" : duration(pass.seconds));
     }
     if (pass.running)
-        return fmt::format("exact overview {}, {} left", done_words(fraction),
+        return fmt::format("exact overview {}, {} left", done_text(fraction),
                            duration(pass.seconds_left));
-    if (wanted) return fmt::format("exact overview {}: the view comes first", done_words(fraction));
-    return fmt::format("exact overview paused at {}: {}", done_words(fraction), rows_words(pass));
+    if (wanted) return fmt::format("exact overview {}: the view comes first", done_text(fraction));
+    return fmt::format("exact overview paused at {}: {}", done_text(fraction), rows_text(pass));
 }
 
-std::string preview_words(const large::PreviewState& preview, const large::PassState& pass) {
+std::string preview_text(const large::PreviewState& preview, const large::PassState& pass) {
     const std::string rows =
         fmt::format("sampled: {} of {} rows", grouped(preview.rows_sampled), grouped(pass.rows));
     return preview.seconds >= 0.005 ? rows + fmt::format(" in {:.2f} s", preview.seconds) : rows;
 }
 
-std::string error_words(const large::PreviewState& preview) {
+std::string error_text(const large::PreviewState& preview) {
     return fmt::format("standard error of a texel's mean: median {}, 95 % of texels below {}",
                        percent(preview.relative_error_median), percent(preview.relative_error_95));
 }
 
 }  // namespace
 
-std::string zoom_words(const MapLook& look) {
+std::string zoom_text(const MapLook& look) {
     const double cells = cells_per_pixel(look);
     if (cells < 1.0) return fmt::format("1 cell = {} px", tick(1.0 / cells));
     return fmt::format("1 px = {0} × {0} cells", tick(cells));
@@ -211,7 +212,7 @@ std::optional<large::Cell> cell_at(const MapLook& look, double x, double y) {
 PassView pass_view(const MapLook& look) {
     PassView view;
     if (!look.snapshot) {
-        view.words = "sampling rows";
+        view.text = "sampling rows";
         return view;
     }
     const large::PassState& pass = look.snapshot->pass;
@@ -223,14 +224,14 @@ PassView pass_view(const MapLook& look) {
     const bool wanted = wants_full_pass(look);
     view.offer_pause = wanted && view.fraction < 1.0;
     view.offer_start = !wanted && view.fraction < 1.0;
-    if (view.offer_start) view.start_words = begun ? "resume" : "exact pass";
+    if (view.offer_start) view.start_text = begun ? "resume" : "exact pass";
     if (view.offer_start && pass.seconds_left > 0.0)  // 0: no speed is known yet
-        view.start_words += fmt::format(": about {}", duration(pass.seconds_left));
+        view.start_text += fmt::format(": about {}", duration(pass.seconds_left));
     if (begun)
-        view.words = pass_words(pass, view.fraction, wanted);
+        view.text = pass_text(pass, view.fraction, wanted);
     else
-        view.words = preview.ready ? preview_words(preview, pass) : "sampling rows";
-    if (preview.ready && view.fraction < 1.0) view.detail = error_words(preview);
+        view.text = preview.ready ? preview_text(preview, pass) : "sampling rows";
+    if (preview.ready && view.fraction < 1.0) view.detail = error_text(preview);
     return view;
 }
 

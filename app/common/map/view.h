@@ -37,7 +37,7 @@ struct RulerMark {
     double at = 0.0;
     std::string label;    // "65,536", or a token
     bool strong = false;  // the start of a document, a round number
-    double room = 0.0;    // a word is cut to so many pixels; 0: it is not
+    double space = 0.0;   // a word is cut to so many pixels; 0: it is not
     bool chosen = false;  // of what is selected: its label is never left out
 };
 
@@ -83,12 +83,12 @@ struct Minimap {
 
 /// The exact pass, as a line and a bar.
 struct PassView {
-    std::string words;   // "exact overview 43 %, 11 s left", "sampled: 3,576 of 131,072 rows"
+    std::string text;    // "exact overview 43 %, 11 s left", "sampled: 3,576 of 131,072 rows"
     std::string detail;  // "standard error of a texel: median 3 %, 95 % of them below 11 %"
     double fraction = 0.0;
     bool done = false;  // nothing is left to show of it but its words
     bool offer_start = false, offer_pause = false;
-    std::string start_words;  // "exact pass: about 13 min"
+    std::string start_text;  // "exact pass: about 13 min"
 };
 
 struct MapView {
@@ -111,16 +111,16 @@ struct MapView {
     std::optional<MapProfile> row_profile, column_profile;
     std::vector<MapMark> marks;
     std::optional<PixelRect> selected, hovered;
-    std::string hover_words;  // "query 70,001 (doc 12) → key 5: 0.0312"
+    std::string hover_text;  // "query 70,001 (doc 12) → key 5: 0.0312"
     Minimap minimap;
     MapLegend legend;
     PassView pass;
-    std::string zoom_words;  // "1 px = 64 × 64 cells" or "1 cell = 24 px"
+    std::string zoom_text;  // "1 px = 64 × 64 cells" or "1 cell = 24 px"
 };
 
 MapView build_map_view(const AppState& state);
 /// "1 px = 64 × 64 cells", "1 cell = 24 px".
-std::string zoom_words(const MapLook& look);
+std::string zoom_text(const MapLook& look);
 
 /// What the canvas position shows; nullopt outside the matrix.
 std::optional<large::Cell> cell_at(const MapLook& look, double x, double y);

@@ -40,11 +40,11 @@ std::vector<std::vector<KeyGroup>> columns_of(const std::vector<KeyGroup>& group
     std::vector<std::vector<KeyGroup>> made(1);
     std::size_t used = 0;
     for (KeyGroup group : groups) {
-        const std::size_t room = most - std::min(used + kTitleRows, most);
+        const std::size_t space = most - std::min(used + kTitleRows, most);
         const std::size_t count = group.commands.size();
-        if (count > room && made.size() < columns) {
-            const bool parts = room >= kLeastRows && count - room >= kLeastRows;
-            const auto end = group.commands.begin() + (parts ? room : 0);
+        if (count > space && made.size() < columns) {
+            const bool parts = space >= kLeastRows && count - space >= kLeastRows;
+            const auto end = group.commands.begin() + (parts ? space : 0);
             if (parts) made.back().push_back({group.title, {group.commands.begin(), end}});
             group.commands.erase(group.commands.begin(), end);
             made.emplace_back();
@@ -57,24 +57,24 @@ std::vector<std::vector<KeyGroup>> columns_of(const std::vector<KeyGroup>& group
 }
 
 void draw_group(const KeyGroup& group, const Frame& frame) {
-    words(frame, frame.fonts.strong, frame.theme.text, group.title);
+    put_text(frame, frame.fonts.strong, frame.theme.text, group.title);
     for (const Command* const command : group.commands) {
         const float left = ImGui::GetCursorPosX();
-        words(frame, frame.fonts.digits_small, frame.theme.accent, keys_of(*command));
+        put_text(frame, frame.fonts.digits_small, frame.theme.accent, keys_of(*command));
         ImGui::SameLine();
         ImGui::SetCursorPosX(left + frame.px(kKeyWidth));  // SameLine counts from the window
-        wrapped_words(frame, frame.fonts.body,
-                      command->enabled ? frame.theme.text : frame.theme.muted, command->words);
+        wrapped_text(frame, frame.fonts.body,
+                     command->enabled ? frame.theme.text : frame.theme.muted, command->text);
     }
     leave_space({0.0F, frame.px(8)});
 }
 
 void draw_mouse(std::span<const std::string_view> mouse, const Frame& frame) {
-    words(frame, frame.fonts.strong, frame.theme.text, "Mouse");
+    put_text(frame, frame.fonts.strong, frame.theme.text, "Mouse");
     for (const std::string_view line : mouse)
-        wrapped_words(frame, frame.fonts.body, frame.theme.muted, line);
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  "Drag a number or a slider. Double-click it to type a value.");
+        wrapped_text(frame, frame.fonts.body, frame.theme.muted, line);
+    wrapped_text(frame, frame.fonts.body, frame.theme.muted,
+                 "Drag a number or a slider. Double-click it to type a value.");
 }
 
 // ---- about
@@ -93,14 +93,14 @@ std::vector<std::string> families_here() {
 void draw_about_rows(const char* id, const char* title, const std::vector<AboutRow>& rows,
                      const Frame& frame) {
     leave_space({0.0F, frame.px(8)});
-    words(frame, frame.fonts.strong, frame.theme.text, title);
+    put_text(frame, frame.fonts.strong, frame.theme.text, title);
     if (!ImGui::BeginTable(id, 3)) return;
     for (const float share : {0.4F, 0.25F, 0.35F})
         ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, share);
     for (const AboutRow& row : rows) {
         for (const std::string* text : {&row.name, &row.version, &row.licence}) {
             ImGui::TableNextColumn();
-            wrapped_words(frame, frame.fonts.body, frame.theme.text, *text);
+            wrapped_text(frame, frame.fonts.body, frame.theme.text, *text);
         }
     }
     ImGui::EndTable();
@@ -111,8 +111,8 @@ void draw_about_rows(const char* id, const char* title, const std::vector<AboutR
 void draw_help(const std::vector<Command>& commands, std::span<const std::string_view> mouse,
                const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("help", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
-    words(frame, frame.fonts.title, frame.theme.text, "Keys and commands");
-    wrapped_words(
+    put_text(frame, frame.fonts.title, frame.theme.text, "Keys and commands");
+    wrapped_text(
         frame, frame.fonts.body, frame.theme.muted,
         "Ctrl+K finds every available command. Shift+G opens the glossary. Ctrl+F1 shows version "
         "and licences. Escape closes this page.");
@@ -136,10 +136,10 @@ void draw_about(const Frame& frame, Actions& out) {
     const std::vector<std::string> families = families_here();
     const AboutView about = build_about_view(families);
     const bool beside = begin_overlay("about", frame.px(960), ImGui::GetIO().DisplaySize.y, frame);
-    words(frame, frame.fonts.title, frame.theme.text, about.version);
-    wrapped_words(frame, frame.fonts.body, frame.theme.text, about.what);
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  fmt::format("{} ↑ ↓ scroll, Escape closes this page.", about.licence));
+    put_text(frame, frame.fonts.title, frame.theme.text, about.version);
+    wrapped_text(frame, frame.fonts.body, frame.theme.text, about.what);
+    wrapped_text(frame, frame.fonts.body, frame.theme.muted,
+                 fmt::format("{} ↑ ↓ scroll, Escape closes this page.", about.licence));
     draw_about_rows("libraries", "Libraries", about.libraries, frame);
     draw_about_rows("fonts", "Fonts", about.fonts, frame);
     scroll_by_keys(frame);

@@ -15,8 +15,8 @@ namespace {
 constexpr float kRow = 32.0F;       // design units
 constexpr float kAround = 48 + 48;  // above and below the rows
 constexpr float kMostRows = 12;
-constexpr float kApart = 16.0F;      // of a row's words and its remark
-constexpr float kLeastWords = 0.6F;  // of a row, before its remark gives way
+constexpr float kApart = 16.0F;            // of a row's words and its remark
+constexpr float kLeastDescription = 0.6F;  // of a row, before its remark gives way
 
 /// The right side of a row: where the command belongs and its keys, or why it cannot be done.
 std::string remark_of(const Command& command) {
@@ -66,15 +66,15 @@ void choose(const Entry& entry, Actions& out) {
 
 bool draw_row(const Command& command, bool current, const Frame& frame) {
     const bool clicked = draw_list_row(
-        {"row", kRow, current, command.words, remark_of(command), command.enabled}, frame);
-    if (!command.why_not.empty()) tooltip(frame, command.words, command.why_not);
+        {"row", kRow, current, command.text, remark_of(command), command.enabled}, frame);
+    if (!command.why_not.empty()) tooltip(frame, command.text, command.why_not);
     return clicked;
 }
 
 /// As many as the window has room for.
 std::size_t most_rows(const Frame& frame) {
-    const float room = ImGui::GetIO().DisplaySize.y - frame.px(kAround + 48);
-    return static_cast<std::size_t>(within(room / frame.px(kRow), 1.0F, kMostRows));
+    const float space = ImGui::GetIO().DisplaySize.y - frame.px(kAround + 48);
+    return static_cast<std::size_t>(within(space / frame.px(kRow), 1.0F, kMostRows));
 }
 
 void draw_rows(const AppState& state, const std::vector<Command>& found, const Frame& frame,
@@ -82,7 +82,7 @@ void draw_rows(const AppState& state, const std::vector<Command>& found, const F
     draw_list(state.palette_row, found.size(), most_rows(frame), [&](std::size_t n) {
         if (draw_row(found[n], n == state.palette_row, frame)) choose(found[n], out);
     });
-    if (found.empty()) wrapped_words(frame, frame.fonts.body, frame.theme.muted, "No matches.");
+    if (found.empty()) wrapped_text(frame, frame.fonts.body, frame.theme.muted, "No matches.");
 }
 
 void read_keys(const AppState& state, const std::vector<Command>& found, Actions& out) {
@@ -119,13 +119,13 @@ void draw_term(const AppState& state, const GlossaryTerm& term, const Frame& fra
     const std::string title = term.symbol.empty() || term.symbol == term.term
                                   ? term.term
                                   : term.term + ", " + term.symbol;
-    wrapped_words(frame, frame.fonts.title, frame.theme.text, title);
+    wrapped_text(frame, frame.fonts.title, frame.theme.text, title);
     leave_space({0.0F, frame.px(4)});
-    wrapped_words(frame, frame.fonts.body, frame.theme.text, term.definition);
+    wrapped_text(frame, frame.fonts.body, frame.theme.text, term.definition);
     leave_space({0.0F, frame.px(12)});
     if (!term.tex.empty()) formula_item(frame, term.tex, plain_formula_of(term), kFormulaSize);
     leave_space({0.0F, frame.px(12)});
-    const std::string place = place_words(state, term);
+    const std::string place = place_description(state, term);
     if (button(frame, "##see", "Show in " + place, {"Opens " + place, "Key: Enter"}))
         choose(term, out);
 }
@@ -166,11 +166,11 @@ bool draw_list_row(const ListRow& row, const Frame& frame) {
     const ImVec2 inner{low.x + frame.px(12), low.y}, end{high.x - frame.px(12), high.y};
     const float all = end.x - inner.x - frame.px(kApart);
     const float remark = frame.text_width(frame.fonts.small, row.remark);
-    const std::string words =
-        fit_text(frame, frame.fonts.body, row.words, std::max(all * kLeastWords, all - remark));
-    const float left = all - frame.text_width(frame.fonts.body, words);
+    const std::string text = fit_text(frame, frame.fonts.body, row.text,
+                                      std::max(all * kLeastDescription, all - remark));
+    const float left = all - frame.text_width(frame.fonts.body, text);
     draw_text_in(frame, frame.fonts.body, inner, end, Align::left,
-                 row.enabled ? frame.theme.text : frame.theme.muted, words);
+                 row.enabled ? frame.theme.text : frame.theme.muted, text);
     draw_text_in(frame, frame.fonts.small, inner, end, Align::right, frame.theme.muted,
                  fit_text(frame, frame.fonts.small, row.remark, left));
     return clicked;
@@ -211,19 +211,19 @@ void draw_glossary(const AppState& state, const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("glossary", frame.px(kGlossaryWidth), height, frame);
     if (auto query = query_field(state.glossary.query, "Find a term", frame))
         out.push_back(SetGlossaryQuery{*std::move(query)});
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float list = std::min(frame.px(kTerms), room.x * 0.45F);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    const float list = std::min(frame.px(kTerms), space.x * 0.45F);
     if (terms.empty()) {
         const auto& all = glossary();
-        wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                      all ? "No matches." : all.error().text());
-    } else if (begin_child("terms", {list, room.y})) {
-        draw_term_list(terms, state.glossary.row, room.y, frame, out);
+        wrapped_text(frame, frame.fonts.body, frame.theme.muted,
+                     all ? "No matches." : all.error().text());
+    } else if (begin_child("terms", {list, space.y})) {
+        draw_term_list(terms, state.glossary.row, space.y, frame, out);
     }
     if (!terms.empty()) {
         ImGui::EndChild();
         ImGui::SameLine(0.0F, frame.px(20));
-        begin_child("term", {ImGui::GetContentRegionAvail().x, room.y});
+        begin_child("term", {ImGui::GetContentRegionAvail().x, space.y});
         draw_term(state, *terms[std::min(state.glossary.row, terms.size() - 1)], frame, out);
         ImGui::EndChild();
     }

@@ -47,7 +47,7 @@ struct ListRow {
     const char* id;
     float height;  // design units
     bool current;
-    std::string words, remark;
+    std::string text, remark;
     bool enabled = true;
 };
 /// True when it was clicked.

@@ -100,13 +100,13 @@ void draw_figure_choice(const FigureLook& look, const Frame& frame, Actions& out
     if (step != 0) out.push_back(SetFigureSize{static_cast<FigureSize>(next)});
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 left = ImGui::GetContentRegionAvail();
-    const ImVec2 room{left.x, std::max(left.y - frame.px(kSpace4), frame.px(kLeastPreview))};
-    leave_space(room);
+    const ImVec2 space{left.x, std::max(left.y - frame.px(kSpace4), frame.px(kLeastPreview))};
+    leave_space(space);
     if (!look.preview || look.preview->width < 1 || look.preview->height < 1) return;
     const auto width = static_cast<float>(look.preview->width);
     const auto height = static_cast<float>(look.preview->height);
-    const float scale = std::min({room.x / width, room.y / height, 1.0F});
-    const ImVec2 at{std::round(low.x + (room.x - width * scale) / 2), low.y};
+    const float scale = std::min({space.x / width, space.y / height, 1.0F});
+    const ImVec2 at{std::round(low.x + (space.x - width * scale) / 2), low.y};
     frame.painter.image({reinterpret_cast<std::uintptr_t>(look.preview.get()),  // NOLINT: a key
                          [image = look.preview] { return *image; }},
                         at, {at.x + width * scale, at.y + height * scale});
@@ -115,19 +115,19 @@ void draw_figure_choice(const FigureLook& look, const Frame& frame, Actions& out
 }
 
 /// What went wrong with the path, that it is taken, or what it is for.
-void draw_prompt_words(const AppState& state, const std::string& hint, const Frame& frame) {
-    const Message& said = state.notice ? *state.notice : state.message;
-    const bool failed = said.severity == Severity::error;
+void draw_prompt_text(const AppState& state, const std::string& hint, const Frame& frame) {
+    const Message& message = state.notice ? *state.notice : state.message;
+    const bool failed = message.severity == Severity::error;
     if (failed && !state.prompt->confirmed)
-        return wrapped_words(frame, frame.fonts.body, frame.theme.bad, said.words);
+        return wrapped_text(frame, frame.fonts.body, frame.theme.bad, message.text);
     const std::string& path = state.prompt->path;
     const std::string caption = caption_of(state, state.prompt->kind, path);
     const std::string taken =
         caption.empty() ? path + " exists. Enter overwrites it."
                         : fmt::format("{} or {} exists. Enter overwrites both.", path, caption);
-    wrapped_words(frame, frame.fonts.body,
-                  state.prompt->confirmed ? frame.theme.warning : frame.theme.muted,
-                  state.prompt->confirmed ? taken : hint);
+    wrapped_text(frame, frame.fonts.body,
+                 state.prompt->confirmed ? frame.theme.warning : frame.theme.muted,
+                 state.prompt->confirmed ? taken : hint);
 }
 
 /// A file is taken, a folder entered; where something is saved, its path is typed first.
@@ -161,7 +161,7 @@ bool draw_paths(const AppState& state, const Frame& frame, Actions& out) {
         taken = true;
     });
     if (!look.folder.fault.empty())
-        wrapped_words(frame, frame.fonts.small, frame.theme.muted, look.folder.fault);
+        wrapped_text(frame, frame.fonts.small, frame.theme.muted, look.folder.fault);
     return taken;
 }
 
@@ -176,12 +176,12 @@ std::string draw_path_field(const AppState& state, const char* asked, const Fram
 }
 
 /// What they are of, and what saving does.
-std::string unsaved_words(const UnsavedWork& work, const std::string& file) {
+std::string unsaved_text(const UnsavedWork& work, const std::string& file) {
     if (!work.shown) return "The changes belong to " + work.left + ", which is no longer open.";
-    std::string said = file.empty() ? "There is no session file yet: “Save” asks for a path."
-                                    : "“Save” writes them to " + file + ".";
-    if (!work.left.empty()) said += " The next start offers the changes of " + work.left + ".";
-    return said;
+    std::string message = file.empty() ? "There is no session file yet: “Save” asks for a path."
+                                       : "“Save” writes them to " + file + ".";
+    if (!work.left.empty()) message += " The next start offers the changes of " + work.left + ".";
+    return message;
 }
 
 }  // namespace
@@ -196,13 +196,13 @@ void draw_prompt(const AppState& state, const Frame& frame, Actions& out) {
                                                : lists ? kListHeight
                                                        : kHeight),
                                       frame);
-    words(frame, frame.fonts.title, frame.theme.text, text.title);
+    put_text(frame, frame.fonts.title, frame.theme.text, text.title);
     const std::string path = draw_path_field(state, text.asked, frame);
     if (desktop_look(state).has_dialog && !asks_text(prompt.kind) &&
         (button(frame, "browse", "browse…", {"Opens the file dialog", "Key: Ctrl+B"}) ||
          (ImGui::GetIO().KeyCtrl && is_pressed(Key::b))))
         out.push_back(AskFileDialog{true});
-    draw_prompt_words(state, text.hint, frame);
+    draw_prompt_text(state, text.hint, frame);
     if (figure) draw_figure_choice(figure_look(state), frame, out);
     const bool taken = lists && draw_paths(state, frame, out);
     end_overlay();
@@ -216,10 +216,10 @@ void draw_prompt(const AppState& state, const Frame& frame, Actions& out) {
 
 void draw_recovery(const Recovery& recovery, const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("recovery", frame.px(640), frame.px(220), frame);
-    words(frame, frame.fonts.title, frame.theme.text, "Restore unsaved work?");
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted,
-                  "attnscope closed unexpectedly. It kept this work:");
-    wrapped_words(frame, frame.fonts.strong, frame.theme.text, recovery.words);
+    put_text(frame, frame.fonts.title, frame.theme.text, "Restore unsaved work?");
+    wrapped_text(frame, frame.fonts.body, frame.theme.muted,
+                 "attnscope closed unexpectedly. It kept this work:");
+    wrapped_text(frame, frame.fonts.strong, frame.theme.text, recovery.text);
     leave_space({0.0F, frame.px(8)});
     const bool resume = button(frame, "resume", "Restore",
                                {"Opens the work. The copy stays until you save.", "Key: Enter"});
@@ -239,8 +239,8 @@ void draw_recovery(const Recovery& recovery, const Frame& frame, Actions& out) {
 
 void draw_quit(const UnsavedWork& work, const std::string& file, const Frame& frame, Actions& out) {
     const bool beside = begin_overlay("quit", frame.px(640), frame.px(200), frame);
-    words(frame, frame.fonts.title, frame.theme.text, "Unsaved changes");
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted, unsaved_words(work, file));
+    put_text(frame, frame.fonts.title, frame.theme.text, "Unsaved changes");
+    wrapped_text(frame, frame.fonts.body, frame.theme.muted, unsaved_text(work, file));
     leave_space({0.0F, frame.px(8)});
     bool save = false;
     if (work.shown) {
@@ -256,7 +256,7 @@ void draw_quit(const UnsavedWork& work, const std::string& file, const Frame& fr
     ImGui::SameLine(0.0F, frame.px(8));
     const bool stay = button(frame, "stay", "Cancel", {"Keeps attnscope open", "Key: Escape"});
     leave_space({0.0F, frame.px(8)});
-    wrapped_words(
+    wrapped_text(
         frame, frame.fonts.body, frame.theme.muted,
         std::string(work.shown ? "Enter saves, " : "") +
             "D quits without saving, Ctrl+Q keeps the changes for the next start, Esc cancels.");

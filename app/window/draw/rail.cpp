@@ -28,12 +28,12 @@ constexpr float kTwoLines = 28.0F;
 constexpr float kFoldedFooter = 22.0F;
 constexpr float kLastAir = 12.0F;
 
-enum class Look : std::uint8_t { title, item, group, within, foot };
+enum class Look : std::uint8_t { title, item, group, within, bottom };
 
 /// One line of the rail.
 struct Entry {
     Look look;
-    std::string id, words, cap, tip;
+    std::string id, text, cap, tip;
     bool current = false;
     bool waits = false;  // its letter may be pressed now
     Action action;
@@ -84,13 +84,14 @@ std::vector<Entry> entries_of(const AppState& state, bool folded) {
 std::vector<Entry> footer_of(const AppState& state, bool folded) {
     const bool dark = state.theme == ThemeName::dark;
     const float height = folded ? kFoldedFooter : kItem;
-    return {{Look::foot, "find", "Find", "^K", "Finds commands, workspaces and terms.  Key: Ctrl+K",
-             state.show_palette, false, ShowPalette{!state.show_palette}, height},
-            {Look::foot, "help", "Help", "F1", "Lists keys and commands.  Key: F1", state.show_help,
-             false, ShowHelp{!state.show_help}, height},
-            {Look::foot, "theme", dark ? "Light" : "Dark", "F2",
-             dark ? "Light theme.  Keys: F2, T" : "Dark theme.  Keys: F2, T", false, false,
-             SetTheme{dark ? ThemeName::light : ThemeName::dark}, height}};
+    return {
+        {Look::bottom, "find", "Find", "^K", "Finds commands, workspaces and terms.  Key: Ctrl+K",
+         state.show_palette, false, ShowPalette{!state.show_palette}, height},
+        {Look::bottom, "help", "Help", "F1", "Lists keys and commands.  Key: F1", state.show_help,
+         false, ShowHelp{!state.show_help}, height},
+        {Look::bottom, "theme", dark ? "Light" : "Dark", "F2",
+         dark ? "Light theme.  Keys: F2, T" : "Dark theme.  Keys: F2, T", false, false,
+         SetTheme{dark ? ThemeName::light : ThemeName::dark}, height}};
 }
 
 float height_of(const std::vector<Entry>& entries) {
@@ -126,7 +127,7 @@ Touch touch(const Entry& entry, ImVec2 low, ImVec2 size, const Frame& frame) {
     const bool keyed = pressed_by_key(frame, {low.x + inset, low.y + frame.px(2)},
                                       {low.x + size.x - inset, low.y + size.y - frame.px(2)});
     const bool hovered = ImGui::IsItemHovered();
-    tooltip_beside(frame, low, {low.x + size.x, low.y + size.y}, Beside::right, entry.words,
+    tooltip_beside(frame, low, {low.x + size.x, low.y + size.y}, Beside::right, entry.text,
                    entry.tip);
     const Theme& theme = frame.theme;
     const bool bright = entry.current || hovered || entry.look == Look::item;
@@ -134,7 +135,7 @@ Touch touch(const Entry& entry, ImVec2 low, ImVec2 size, const Frame& frame) {
 }
 
 void draw_mark(const Entry& entry, ImVec2 low, ImVec2 high, const Frame& frame) {
-    if (!entry.current || entry.look == Look::foot || entry.look == Look::title) return;
+    if (!entry.current || entry.look == Look::bottom || entry.look == Look::title) return;
     const float in = frame.px(entry.look == Look::item ? kInset : 4.0F);
     frame.painter.rect({low.x + in, low.y}, {high.x - in, high.y}, frame.theme.raised, frame.px(6));
     frame.painter.rect({low.x + in, low.y + frame.px(6)},
@@ -147,7 +148,7 @@ void draw_wide(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const F
                              : entry.current ? frame.fonts.strong
                                              : frame.fonts.body;
     draw_text_in(frame, font, {low.x + frame.px(kEdge), low.y}, high, Align::left,
-                 title ? frame.theme.muted : color, entry.words);
+                 title ? frame.theme.muted : color, entry.text);
     draw_text_in(frame, frame.fonts.digits_small, low, {high.x - frame.px(kEdge), high.y},
                  Align::right,
                  entry.waits               ? frame.theme.accent
@@ -163,8 +164,8 @@ void draw_folded(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const
     if (digit)
         draw_text_in(frame, frame.fonts.digits, {low.x, low.y + frame.px(3)}, {high.x, middle},
                      Align::center, entry.current ? frame.theme.accent : color, entry.cap);
-    const std::string words = entry.look == Look::foot ? entry.cap : entry.words;
-    draw_text_in(frame, font, {low.x, middle}, high, Align::center, color, words);
+    const std::string text = entry.look == Look::bottom ? entry.cap : entry.text;
+    draw_text_in(frame, font, {low.x, middle}, high, Align::center, color, text);
 }
 
 /// From `top` on, at `scale` times their heights; returns where they end.
@@ -196,14 +197,14 @@ void draw_rail(const AppState& state, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetWindowPos();
     const float height = ImGui::GetWindowSize().y;
     const auto entries = entries_of(state, folded);
-    const auto foot = footer_of(state, folded);
+    const auto bottom = footer_of(state, folded);
     const float head = folded ? kFoldedHead : kHead;
-    const float wanted = frame.px(head + height_of(entries) + height_of(foot) + kLastAir);
+    const float wanted = frame.px(head + height_of(entries) + height_of(bottom) + kLastAir);
     const float scale = frame.scale * std::min(1.0F, height / std::max(wanted, 1.0F));
     if (!folded) draw_name(frame, low);
     draw_entries(entries, low.y + head * scale, scale, folded, frame, out);
-    draw_entries(foot, low.y + height - (height_of(foot) + kLastAir) * scale, scale, folded, frame,
-                 out);
+    draw_entries(bottom, low.y + height - (height_of(bottom) + kLastAir) * scale, scale, folded,
+                 frame, out);
 }
 
 }  // namespace attn::ui

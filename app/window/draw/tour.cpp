@@ -14,8 +14,8 @@ struct Columns {
     float text = 0.0F, asked = 0.0F;  // widths
 };
 Columns columns_of(float width, const Frame& frame) {
-    const float room = std::max(width - frame.px(kButtons + 2 * kBetween), frame.px(200));
-    return {room * 0.48F, room * 0.52F};
+    const float space = std::max(width - frame.px(kButtons + 2 * kBetween), frame.px(200));
+    return {space * 0.48F, space * 0.52F};
 }
 
 float wrapped_height(const Font& font, const std::string& text, float width) {
@@ -41,14 +41,14 @@ float choices_height(const TourView& tour, float width, const Frame& frame) {
 }
 
 void draw_text(const TourView& tour, const Frame& frame) {
-    words(frame, frame.fonts.small, frame.theme.muted,
-          tour.place + (tour.waits.empty() ? "" : " · " + tour.waits));
-    words(frame, frame.fonts.strong, frame.theme.text, tour.title);
-    wrapped_words(frame, frame.fonts.body, frame.theme.text, tour.text);
+    put_text(frame, frame.fonts.small, frame.theme.muted,
+             tour.place + (tour.waits.empty() ? "" : " · " + tour.waits));
+    put_text(frame, frame.fonts.strong, frame.theme.text, tour.title);
+    wrapped_text(frame, frame.fonts.body, frame.theme.text, tour.text);
 }
 
 void draw_asked(const TourView& tour, const Frame& frame, Actions& out) {
-    wrapped_words(frame, frame.fonts.strong, frame.theme.text, tour.question);
+    wrapped_text(frame, frame.fonts.strong, frame.theme.text, tour.question);
     for (std::size_t n = 0; n < tour.choices.size(); ++n) {
         if (n > 0) flow(frame, button_width(frame, tour.choices[n]));
         const bool on = tour.chosen == static_cast<Index>(n);
@@ -61,9 +61,9 @@ void draw_asked(const TourView& tour, const Frame& frame, Actions& out) {
         ImGui::PopID();
     }
     const bool seen = !tour.reveal.empty();
-    wrapped_words(frame, frame.fonts.body, seen ? frame.theme.muted : frame.theme.accent, tour.ask);
-    wrapped_words(frame, frame.fonts.strong, frame.theme.text, tour.verdict);
-    wrapped_words(frame, frame.fonts.body, frame.theme.text, tour.reveal);
+    wrapped_text(frame, frame.fonts.body, seen ? frame.theme.muted : frame.theme.accent, tour.ask);
+    wrapped_text(frame, frame.fonts.strong, frame.theme.text, tour.verdict);
+    wrapped_text(frame, frame.fonts.body, frame.theme.text, tour.reveal);
 }
 
 void draw_buttons(const TourView& tour, Index page, const Frame& frame, Actions& out) {
@@ -101,16 +101,16 @@ float tour_height(const TourView& tour, float width, const Frame& frame) {
 
 void draw_tour(const TourView& tour, Index page, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const Columns columns = columns_of(room.x, frame);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    const Columns columns = columns_of(space.x, frame);
     const float top = low.y + frame.px(kSpace12);
-    const float foot = low.y + room.y;
+    const float bottom = low.y + space.y;
     const float middle = low.x + columns.text + frame.px(kBetween);
     const float right = middle + columns.asked + frame.px(kBetween);
-    panel("says", {{low.x, top}, {low.x + columns.text, foot}}, [&] { draw_text(tour, frame); });
-    panel("asks", {{middle, top}, {middle + columns.asked, foot}},
+    panel("says", {{low.x, top}, {low.x + columns.text, bottom}}, [&] { draw_text(tour, frame); });
+    panel("asks", {{middle, top}, {middle + columns.asked, bottom}},
           [&] { draw_asked(tour, frame, out); });
-    panel("buttons", {{right, top}, {low.x + room.x, foot}},
+    panel("buttons", {{right, top}, {low.x + space.x, bottom}},
           [&] { draw_buttons(tour, page, frame, out); });
 }
 

@@ -52,15 +52,15 @@ Regions regions(const AppState& state, const std::optional<TourView>& tour, cons
     const bool tight = display.x < frame.px(kNarrow);
     const float margin = frame.px(tight ? kSpace16 : kSpace24);
     const float rail = std::min(rail_width(frame), display.x / 2);
-    const float foot = std::max(display.y - frame.px(kBottom), display.y / 2);
+    const float bottom = std::max(display.y - frame.px(kBottom), display.y / 2);
     Regions r{{{0.0F, 0.0F}, {rail, display.y}},
-              {{rail + margin, foot}, {display.x - margin, display.y}},
+              {{rail + margin, bottom}, {display.x - margin, display.y}},
               {},
-              {{rail + margin, foot}, {display.x - margin, foot}},
-              {{{rail, 0.0F}, {display.x, foot}}, margin}};
+              {{rail + margin, bottom}, {display.x - margin, bottom}},
+              {{{rail, 0.0F}, {display.x, bottom}}, margin}};
     if (tour) {
         const float height = tour_height(*tour, r.tour.size().x, frame);
-        r.tour.low.y = r.area.work.high.y = std::max(foot - height, foot / 2);
+        r.tour.low.y = r.area.work.high.y = std::max(bottom - height, bottom / 2);
     }
     place_side(state, frame, r);
     return r;
@@ -103,11 +103,11 @@ const WorkspacePanel& panel_of(const AppState& state, PanelList panels) {
 }
 
 /// After the words that a file was written: its path to copy, and the file to open.
-void draw_written(const AppState& state, const Message& said, const Box& line, const Frame& frame,
-                  Actions& out) {
+void draw_written(const AppState& state, const Message& message, const Box& line,
+                  const Frame& frame, Actions& out) {
     const std::string& path = view::desktop_look(state).written;
-    if (path.empty() || said.words.find(path) == std::string::npos) return;
-    const float after = line.low.x + frame.text_width(frame.fonts.body, said.words);
+    if (path.empty() || message.text.find(path) == std::string::npos) return;
+    const float after = line.low.x + frame.text_width(frame.fonts.body, message.text);
     ImGui::SetCursorScreenPos(
         {after + frame.px(kSpace16), (line.low.y + line.high.y - ImGui::GetFrameHeight()) / 2});
     if (button(frame, "copy path", "copy path", {"Copies the path", path}))
@@ -136,10 +136,10 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
     }
     panel("bottom line", r.bottom, [&] {
         const ImVec2 low = ImGui::GetCursorScreenPos();
-        Message said = state.notice ? *state.notice : state.message;
-        if (said.muted && !is_lower_than(kLowWindow, frame)) said.words.clear();
-        draw_bottom_line(said, aside, chrome);
-        draw_written(state, said, {low, r.bottom.high}, chrome, out);
+        Message message = state.notice ? *state.notice : state.message;
+        if (message.muted && !is_lower_than(kLowWindow, frame)) message.text.clear();
+        draw_bottom_line(message, aside, chrome);
+        draw_written(state, message, {low, r.bottom.high}, chrome, out);
     });
     if (state.narrow != is_narrow(frame)) out.push_back(SetNarrow{is_narrow(frame)});
 }
@@ -148,16 +148,16 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
 void draw_presented(const AppState& state, PanelList panels, const Frame& frame, Actions& out) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float margin = frame.px(kSpace16);
-    const float foot = std::max(display.y - frame.px(kPresentedFooter), display.y / 2);
-    const WorkArea area{{{0.0F, 0.0F}, {display.x, foot}}, margin, 0.0F, 0.0F, false};
+    const float bottom = std::max(display.y - frame.px(kPresentedFooter), display.y / 2);
+    const WorkArea area{{{0.0F, 0.0F}, {display.x, bottom}}, margin, 0.0F, 0.0F, false};
     panel_of(state, panels).draw(state, area, frame, out);
-    Message said = state.notice ? *state.notice : state.message;
+    Message message = state.notice ? *state.notice : state.message;
     const LectureScreen* const screen = shown_screen(state);
-    const bool speaks = said.severity != Severity::info;
+    const bool speaks = message.severity != Severity::info;
     if (!speaks && screen == nullptr) return;
-    if (!speaks) said.words = screen->line;
-    panel("bottom line", {{margin, foot}, {display.x - margin, display.y}}, [&] {
-        draw_bottom_line(said, screen ? screen_place(state) : std::string(), around(frame));
+    if (!speaks) message.text = screen->line;
+    panel("bottom line", {{margin, bottom}, {display.x - margin, display.y}}, [&] {
+        draw_bottom_line(message, screen ? screen_place(state) : std::string(), around(frame));
     });
 }
 
@@ -276,8 +276,8 @@ std::string fit_aside(const std::string& aside, float width, const Frame& frame)
     const Font& font = frame.fonts.small;
     if (width <= 0.0F) return {};
     const std::string brief = aside.substr(0, aside.find(';'));
-    for (const std::string& words : {aside, brief})
-        if (frame.text_width(font, words) <= width) return words;
+    for (const std::string& text : {aside, brief})
+        if (frame.text_width(font, text) <= width) return text;
     const bool most = frame.text_width(font, brief) * kLeastAside <= width;
     return most ? fit_text(frame, font, brief, width) : std::string();
 }
@@ -315,18 +315,18 @@ void draw_window(const AppState& state, const Frame& whole, Actions& out, PanelL
     pop_font();
 }
 
-void draw_bottom_line(const Message& said, const std::string& aside, const Frame& frame) {
+void draw_bottom_line(const Message& message, const std::string& aside, const Frame& frame) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 high{low.x + room.x, low.y + room.y};
-    const std::string message = fit_text(frame, frame.fonts.body, said.words, room.x);
-    const float left = room.x - frame.text_width(frame.fonts.body, message) - frame.px(24);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    const ImVec2 high{low.x + space.x, low.y + space.y};
+    const std::string shown = fit_text(frame, frame.fonts.body, message.text, space.x);
+    const float left = space.x - frame.text_width(frame.fonts.body, shown) - frame.px(24);
     draw_text_in(frame, frame.fonts.body, low, high, Align::left,
-                 color_of(said.severity, frame.theme), message);
+                 color_of(message.severity, frame.theme), shown);
     draw_text_in(frame, frame.fonts.small, low, high, Align::right, frame.theme.muted,
                  fit_aside(aside, left, frame));
-    invisible_button("message", room);
-    tooltip(frame, said.words, aside);
+    invisible_button("message", space);
+    tooltip(frame, message.text, aside);
 }
 
 }  // namespace attn::ui

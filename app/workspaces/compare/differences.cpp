@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/compare/view.h"
 #include "core/scores/score.h"
 #include "core/spec_fields.h"
@@ -13,7 +13,7 @@ namespace {
 
 std::string on_off(bool on) { return on ? "on" : "off"; }
 
-std::string scaling_words(const Document& document) {
+std::string scaling_text(const Document& document) {
     if (document.spec.scale == ScaleKind::none) return "off";
     if (document.spec.scale == ScaleKind::q_and_k)
         return fmt::format("q and k × {}^(−¼)", document.size.d_k);
@@ -80,7 +80,7 @@ struct OwnText {
 };
 constexpr OwnText kOwnTexts[] = {
     {"score", score_title},
-    {"scale", scaling_words},
+    {"scale", scaling_text},
     {"temperature", [](const Document& d) { return number(d.spec.temperature); }},
     {"rope", [](const Document& d) { return on_off(d.spec.rope.has_value()); }},
     {"rope_base", [](const Document& d) { return number(d.spec.rope->base); }},
@@ -166,25 +166,25 @@ std::vector<Difference> differences(const AppState& state, const ComparePin& pin
     return list;
 }
 
-std::string difference_words(const Difference& difference) {
+std::string difference_text(const Difference& difference) {
     if (difference.a.empty() && difference.b.empty()) return difference.name;
     return fmt::format("{} {} → {}", difference.name, difference.a, difference.b);
 }
 
-std::string pin_words(const AppState& state) {
+std::string pin_text(const AppState& state) {
     const Document& document = state.document();
-    std::string words =
-        fmt::format("{} · scaling {}", shown_token(document.title), scaling_words(document));
+    std::string text =
+        fmt::format("{} · scaling {}", shown_token(document.title), scaling_text(document));
     if (document.spec.temperature != 1.0)
-        words += fmt::format(" · τ = {}", number(document.spec.temperature));
-    if (document.spec.mask.any()) words += " · masked";
-    if (document.layers.size() > 1) words += fmt::format(" · layer {}", document.layer);
-    return words + fmt::format(" · head {}", state.head);
+        text += fmt::format(" · τ = {}", number(document.spec.temperature));
+    if (document.spec.mask.any()) text += " · masked";
+    if (document.layers.size() > 1) text += fmt::format(" · layer {}", document.layer);
+    return text + fmt::format(" · head {}", state.head);
 }
 
 ComparePin pin_of(const AppState& state) {
     return {state.shared_document(), state.trace, state.backend, state.batch, state.head,
-            pin_words(state)};
+            pin_text(state)};
 }
 
 }  // namespace attn::view

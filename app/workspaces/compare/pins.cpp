@@ -48,7 +48,7 @@ Result<ComparePin> read_pin(const SessionReader& session, const json& value,
             AppState pinned = saved_state(std::move(found), session.context);
             pinned.backend = backend;
             read_place(fields, pinned);
-            if (auto fine = fields.finish(); !fine) return tl::unexpected(fine.error());
+            if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
             if (auto done = compute_saved(pinned); !done)
                 return tl::unexpected(within(where, done.error()));
             ComparePin pin = pin_of(pinned);
@@ -68,8 +68,10 @@ void read_pins(const SessionReader& session) {
         return fields.complain(
             fmt::format("has 'pins' that are no list of at most {} baselines", kMostPins));
     CompareLook& look = compare_look(session.read);
-    std::string words;
-    const auto note = [&](const std::string& each) { words += (words.empty() ? "" : " ") + each; };
+    std::string description;
+    const auto note = [&](const std::string& each) {
+        description += (description.empty() ? "" : " ") + each;
+    };
     for (std::size_t n = 0; n < pins->size(); ++n) {
         const std::string where = fmt::format("{} pin {}", fields.where(), n + 1);
         UnknownFields unknown;
@@ -82,7 +84,7 @@ void read_pins(const SessionReader& session) {
             note(fmt::format("Not used, and not kept, of {}: '{}'.", where,
                              shortened(pointer.substr(1))));
     }
-    if (!words.empty()) session.read.notice = {words, Severity::warning};
+    if (!description.empty()) session.read.notice = {description, Severity::warning};
 }
 
 }  // namespace attn::view

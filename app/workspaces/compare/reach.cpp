@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/compare/view.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
@@ -140,26 +140,26 @@ std::string with_sign(double value) {
 }
 
 /// The change, and its largest entry: "‖Δq‖ = 0.52, most in column 3: −0.41, and 1 other as large".
-std::string step_words(const std::vector<double>& change, std::string_view name) {
+std::string step_text(const std::vector<double>& change, std::string_view name) {
     const double norm = norm_of(change);
     const auto size = [](double value) { return std::abs(value); };
     const auto most = std::ranges::max_element(change, {}, size);
-    std::string words = fmt::format("‖Δ{}‖ = {}", name, number(norm));
-    if (norm == 0.0) return words;
-    words += fmt::format(", most in column {}: {}", most - change.begin(), with_sign(*most));
+    std::string text = fmt::format("‖Δ{}‖ = {}", name, number(norm));
+    if (norm == 0.0) return text;
+    text += fmt::format(", most in column {}: {}", most - change.begin(), with_sign(*most));
     const Index others =
         std::ranges::count_if(
             change,
             [&](double value) { return size(*most) - size(value) <= kSameSize * size(*most); }) -
         1;
-    return others == 0 ? words : words + fmt::format(", and {} as large", counted(others, "other"));
+    return others == 0 ? text : text + fmt::format(", and {} as large", counted(others, "other"));
 }
 
 /// `change` of the vector `name`, or why there is none; `fixed`: why it cannot be made.
 ReachLine change_line(std::string title, std::string_view name, const std::vector<double>& change,
                       const std::string& why, const std::string& fixed, std::string tip) {
     ReachLine line{std::move(title),
-                   change.empty() ? "not available: " + why : step_words(change, name),
+                   change.empty() ? "not available: " + why : step_text(change, name),
                    std::move(tip)};
     if (!fixed.empty()) line.tip += fmt::format(" {}.", fixed);
     line.applies = !change.empty() && fixed.empty();
@@ -196,32 +196,32 @@ double wanted_score(const AppState& state, const Reach& reach) {
 
 Reach reach_of(const AppState& state) {
     Reach reach;
-    const auto lacking = [&](const char* why) {
-        reach.lacks = why;
+    const auto missing = [&](const char* why) {
+        reach.missing_data = why;
         return reach;
     };
     const CompareLook& look = compare_look(state);
     const auto scores = sheet_of(state, Stage::masked).values;
     const auto keys = sheet_of(state, Stage::k).values;
     if (!pair_stages()[index_of(look.stage)])
-        return lacking("Select a score or a weight to see how to change it.");
+        return missing("Select a score or a weight to see how to change it.");
     if (scores.rows == 0 || keys.rows != scores.columns)
-        return lacking("This backend does not store scores and keys. Select another backend.");
+        return missing("This backend does not store scores and keys. Select another backend.");
     reach.row = look.cell.row;
     reach.column = look.cell.column;
     if (reach.row >= scores.rows || reach.column >= scores.columns)
-        return lacking("The selected pair is not in B.");
+        return missing("The selected pair is not in B.");
     const ReachRow row = row_of_scores(state, reach.row);
     const auto j = static_cast<std::size_t>(reach.column);
     reach.score = row.logits[j];
     if (std::isinf(reach.score) && reach.score < 0.0)
-        return lacking(may_attend(state.document().spec.mask, state.document().size, state.batch,
+        return missing(may_attend(state.document().spec.mask, state.document().size, state.batch,
                                   state.head, reach.row, reach.column)
                            ? "The score is −∞, so no change here gives it a weight."
                            : "The pair is masked, so no change here gives it a weight.");
     const auto change = score_change(row.logits, j, look.target);
     if (!change)
-        return lacking(
+        return missing(
             "This weight cannot change: the row has one key only, or a number that is not finite.");
     reach.score_change = *change;
     reach.now = 1.0 / (1.0 + std::exp(*change - logit_of(look.target)));
@@ -234,8 +234,8 @@ ReachView reach_view(const AppState& state) {
     const Reach reach = reach_of(state);
     ReachView view;
     view.target = compare_look(state).target;
-    view.lacks = reach.lacks;
-    if (!view.lacks.empty()) return view;
+    view.missing_data = reach.missing_data;
+    if (!view.missing_data.empty()) return view;
     const CellRef cell{Stage::weights, reach.row, reach.column};
     view.title = fmt::format("How to change {} from {} to {}", cell_name(state, cell),
                              number(reach.now), number(view.target));

@@ -10,7 +10,7 @@ namespace attn::view {
 
 /// What would give the selected weight its target, of the head shown.
 struct Reach {
-    std::string lacks;  // why nothing is said; "": something is
+    std::string missing_data;  // why nothing is said; "": something is
     Index row = 0, column = 0;
     double now = 0.0;  // softmax of the scores in float64
     double score = 0.0, score_change = 0.0;

@@ -21,7 +21,7 @@ struct ComparePin {
     std::string backend;  // that was asked for the trace
     Index batch = 0;
     Index head = 0;
-    std::string words;  // "The cat sat down · scaling on · head 0"
+    std::string text;  // "The cat sat down · scaling on · head 0"
 };
 /// As many as there are digits to flip between them.
 inline constexpr std::size_t kMostPins = 9;

@@ -98,37 +98,37 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
 }
 
 /// "Differs: temperature 1 → 2, head 0 → 1 and 3 more."
-std::string differing_words(const std::vector<Difference>& list) {
+std::string differing_text(const std::vector<Difference>& list) {
     if (list.empty()) return "Nothing differs from the baseline yet.";
-    std::string words = "Differs: ";
+    std::string text = "Differs: ";
     const std::size_t most = std::min(list.size(), kMostNamedDifferences);
     for (std::size_t n = 0; n < most; ++n)
-        words += fmt::format("{}{}", n == 0 ? "" : ", ", difference_words(list[n]));
-    if (list.size() > most) words += fmt::format(", and {} more", list.size() - most);
-    return words + ".";
+        text += fmt::format("{}{}", n == 0 ? "" : ", ", difference_text(list[n]));
+    if (list.size() > most) text += fmt::format(", and {} more", list.size() - most);
+    return text + ".";
 }
 
-std::string amount_words(const AppState& state, const ComparedStage& stage) {
-    if (!stage.lacks.empty()) return stage.lacks;
+std::string amount_text(const AppState& state, const ComparedStage& stage) {
+    if (!stage.missing_data.empty()) return stage.missing_data;
     const auto most = largest_change(stage);
     const StageInfo& row = info(compare_look(state).stage);
     const std::string cells = grouped(stage.b.rows * stage.b.columns);
     if (!most) return fmt::format("All {} numbers of {} are the same.", cells, row.symbol);
     const CellRef cell{compare_look(state).stage, most->cell.row, most->cell.column};
     const auto [a, b] = distinguished(most->a, most->b);
-    std::string words =
+    std::string text =
         fmt::format("{} of {} numbers of {} differ, most {}: {} → {}", grouped(most->cells), cells,
                     row.symbol, cell_name(state, cell), a, b);
     const double change = static_cast<double>(most->b) - most->a;
     if (std::isfinite(change))
-        words += fmt::format(" ({}{})", change < 0 ? "" : "+", number(change));
-    return words + as_much_words(most->others) + ".";
+        text += fmt::format(" ({}{})", change < 0 ? "" : "+", number(change));
+    return text + as_much_text(most->others) + ".";
 }
 
 void add_compare_controls(const AppState& state, CompareView& view) {
     const CompareLook& look = compare_look(state);
     for (std::size_t n = 0; n < look.pins.size(); ++n)
-        view.pins.push_back(fmt::format("{}  {}", n + 1, look.pins[n].words));
+        view.pins.push_back(fmt::format("{}  {}", n + 1, look.pins[n].text));
     view.baseline = static_cast<Index>(look.baseline);
     for (const Stage stage : ribbon_stages(state.document())) {
         view.stages.push_back(stage);
@@ -170,7 +170,7 @@ InspectorView unpinned_inspector(const AppState& state) {
     const ComparedStage stage = compared_stage(state, state);
     const auto [i, j] = compare_look(state).cell;
     InspectorView view = only_hint("B pins the current state as the baseline.");
-    if (!stage.lacks.empty() || i >= stage.b.rows || j >= stage.b.columns) return view;
+    if (!stage.missing_data.empty() || i >= stage.b.rows || j >= stage.b.columns) return view;
     view.empty = false;
     view.role = info(compare_look(state).stage).role;
     view.title = cell_name(state, {compare_look(state).stage, i, j});
@@ -220,10 +220,11 @@ ComparedStage compared_stage(const AppState& state, const AppState& pinned) {
         return values.rows * values.columns == 0;
     };
     if (none(stage.a) || none(stage.b))
-        stage.lacks = fmt::format("{} has no {}: it is not computed or not stored.",
-                                  none(stage.a) ? "The baseline" : "The current state", name);
+        stage.missing_data =
+            fmt::format("{} has no {}: it is not computed or not stored.",
+                        none(stage.a) ? "The baseline" : "The current state", name);
     else if (stage.a.rows != stage.b.rows || stage.a.columns != stage.b.columns)
-        stage.lacks =
+        stage.missing_data =
             fmt::format("No difference: {} is {} in the baseline and {} now.", name,
                         size(stage.a.rows, stage.a.columns), size(stage.b.rows, stage.b.columns));
     return stage;
@@ -245,8 +246,8 @@ std::optional<LargestChange> largest_change(const ComparedStage& stage) {
 
 CompareView build_compare_view(const AppState& state) {
     CompareView view;
-    view.lacks = compare_lacks(state);
-    if (!view.lacks.empty()) return view;
+    view.missing_data = compare_missing_data(state);
+    if (!view.missing_data.empty()) return view;
     const CompareLook& look = compare_look(state);
     add_compare_controls(state, view);
     view.reach = reach_view(state);
@@ -260,8 +261,8 @@ CompareView build_compare_view(const AppState& state) {
     const ComparePin& pin = look.pins[look.baseline];
     const AppState pinned = pinned_state(state, pin);
     const ComparedStage stage = compared_stage(state, pinned);
-    view.point = differing_words(differences(state, pin));
-    view.point_b = amount_words(state, stage);
+    view.point = differing_text(differences(state, pin));
+    view.point_b = amount_text(state, stage);
     const auto add = [&](GridView grid) {
         if (grid.rows > 0 && grid.columns > 0) view.grids.push_back(std::move(grid));
     };
@@ -271,29 +272,30 @@ CompareView build_compare_view(const AppState& state) {
     }
     add(side_grid(pinned, "baseline"));
     add(side_grid(state, "now"));
-    if (stage.lacks.empty()) add(change_grid(state, pinned, stage));
+    if (stage.missing_data.empty()) add(change_grid(state, pinned, stage));
     return view;
 }
 
 InspectorView compare_inspector(const AppState& state) {
-    if (!compare_lacks(state).empty()) return {};
+    if (!compare_missing_data(state).empty()) return {};
     const CompareLook& look = compare_look(state);
     if (look.pins.empty()) return unpinned_inspector(state);
     const ComparePin& pin = look.pins[look.baseline];
     const AppState pinned = pinned_state(state, pin);
     const ComparedStage stage = compared_stage(state, pinned);
     const auto [i, j] = look.cell;
-    if (!stage.lacks.empty() || i >= stage.b.rows || j >= stage.b.columns)
-        return only_hint(stage.lacks.empty() ? "Click a cell to compare it." : stage.lacks);
+    if (!stage.missing_data.empty() || i >= stage.b.rows || j >= stage.b.columns)
+        return only_hint(stage.missing_data.empty() ? "Click a cell to compare it."
+                                                    : stage.missing_data);
     InspectorView view = titled(cell_name(state, {look.stage, i, j}), info(look.stage).role);
     const float a = stage.a(i, j);
     const float b = stage.b(i, j);
     view.value = fmt::format("{} → {}", number(a), number(b));
     view.formula = fmt::format("now − baseline = {} − {} = {}", number(b), factor(number(a)),
                                number(signed_difference(a, b)));
-    view.lines = {text_line("baseline", pin.words), text_line("now", pin_words(state))};
+    view.lines = {text_line("baseline", pin.text), text_line("now", pin_text(state))};
     for (const Difference& difference : differences(state, pin))
-        view.add("differs", difference_words(difference));
+        view.add("differs", difference_text(difference));
     view.table = compare_table(state, stage);
     view.as_text = view.as_latex = view.as_python = text_of(view);
     return view;

@@ -22,9 +22,9 @@ struct Difference {
 /// many numbers of each tensor.
 std::vector<Difference> differences(const AppState& state, const ComparePin& pin);
 /// "temperature 1 → 2".
-std::string difference_words(const Difference& difference);
+std::string difference_text(const Difference& difference);
 /// "The cat sat down · scaling on · head 0": what stands for a pin.
-std::string pin_words(const AppState& state);
+std::string pin_text(const AppState& state);
 /// What is shown, as PinBaseline pins it.
 ComparePin pin_of(const AppState& state);
 
@@ -34,7 +34,7 @@ AppState pinned_state(const AppState& state, const ComparePin& pin);
 /// The two matrices of one stage.
 struct ComparedStage {
     MatrixView<const float> a, b;
-    std::string lacks;  // why they cannot be subtracted; "": they can
+    std::string missing_data;  // why they cannot be subtracted; "": they can
 };
 ComparedStage compared_stage(const AppState& state, const AppState& pinned);
 
@@ -55,21 +55,21 @@ double total_variation(std::span<const float> a, std::span<const float> b);
 /// One way to give the selected weight its target.
 struct ReachLine {
     std::string title;  // "score"
-    std::string words;  // "Δs = +1.204: 1.229 → 2.433"
+    std::string text;   // "Δs = +1.204: 1.229 → 2.433"
     std::string tip;
     bool applies = false;  // a button makes an edit of it
     bool word = false;     // of the key's word; else of the query
 };
 struct ReachView {
-    std::string lacks;  // why there is none; "": there is
-    std::string title;  // "weight[cat, sat] = 0.40"
+    std::string missing_data;  // why there is none; "": there is
+    std::string title;         // "weight[cat, sat] = 0.40"
     double target = 0.5;
     std::vector<ReachLine> lines;
 };
 ReachView reach_view(const AppState& state);
 
 struct CompareView {
-    std::string lacks;            // why nothing is compared; "": something is
+    std::string missing_data;     // why nothing is compared; "": something is
     std::string point;            // the first line: what differs
     std::string point_b;          // and by how much
     std::vector<GridView> grids;  // A, B and B − A; while it blinks, one
@@ -84,7 +84,7 @@ struct CompareView {
 };
 CompareView build_compare_view(const AppState& state);
 
-std::string compare_lacks(const AppState& state);
+std::string compare_missing_data(const AppState& state);
 void clamp_compare(AppState& state);
 InspectorView compare_inspector(const AppState& state);
 /// The line "pins" of a session: what is pinned, each with its own document; "" where nothing is.

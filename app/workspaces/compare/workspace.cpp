@@ -51,7 +51,7 @@ void add_pin_commands(const CommandAdder& add, const AppState& state) {
         const auto key = static_cast<Key>(static_cast<int>(Key::digit1) + static_cast<int>(n));
         const bool there = n < std::ssize(look.pins);
         if (there)
-            add(fmt::format("Baseline {}: {}", n + 1, look.pins[n].words), shift(key),
+            add(fmt::format("Baseline {}: {}", n + 1, look.pins[n].text), shift(key),
                 ChooseBaseline{n});
     }
     add("Unpin the baseline", Key::del, Unpin{static_cast<Index>(look.baseline)},
@@ -63,7 +63,8 @@ void add_pin_commands(const CommandAdder& add, const AppState& state) {
 }
 
 void enter_compare(AppState& state) {
-    if (const std::string lacks = compare_lacks(state); !lacks.empty()) return say(state, lacks);
+    if (const std::string missing_data = compare_missing_data(state); !missing_data.empty())
+        return show_message(state, missing_data);
     const auto& selected = state.selected;
     const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
     if (stage != nullptr && pair_stages()[index_of(*stage)]) {  // the pair that Step looked at
@@ -71,13 +72,14 @@ void enter_compare(AppState& state) {
         compare_look(state).cell = {selected->row, selected->column};
     }
     clamp_compare(state);
-    say(state, compare_look(state).pins.empty() ? "B pins in other workspaces too."
-                                                : "Space blinks between baseline and now, V shows "
-                                                  "both, Shift+1 … 9 choose the baseline.");
+    show_message(state, compare_look(state).pins.empty()
+                            ? "B pins in other workspaces too."
+                            : "Space blinks between baseline and now, V shows "
+                              "both, Shift+1 … 9 choose the baseline.");
 }
 
 void add_compare_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Compare", compare_lacks(state).empty()};
+    const CommandAdder add{list, "Compare", compare_missing_data(state).empty()};
     if (add.there) {
         add("Pin the current state as the baseline", Key::b, PinBaseline{});
         add_pin_commands(add, state);
@@ -100,7 +102,7 @@ std::optional<Action> escape_compare(const AppState& state) {
     return std::nullopt;
 }
 
-void forget_compare(AppState& state) {
+void clear_compare(AppState& state) {
     compare_look(state).cell = {};
     compare_look(state).hovered.reset();
 }
@@ -141,14 +143,14 @@ void add_pin(std::vector<Command>& list, const AppState&) {
 std::string pin_before(AppState& state, const OpenRequest& request) {
     if (state.opening)
         return fmt::format("Not compared: {} is still opening. Compare after it has opened.",
-                           words_of(*state.opening));
+                           description_of(*state.opening));
     const auto* const next = std::get_if<TrainedOrigin>(&request.what);
     const auto* const before = std::get_if<TrainedOrigin>(&state.document().origin);
     if (next && before && !(*before == *next)) carry_out(state, PinBaseline{});
     return {};
 }
 
-constexpr PersistedValue kValues[] = {kept(compare_look)};
+constexpr PersistedValue kValues[] = {persisted(compare_look)};
 
 bool is_pin(const AppState& state, Index pin) {
     return pin >= 0 && pin < std::ssize(compare_look(state).pins);
@@ -181,7 +183,7 @@ Actions row_edits(const AppState& state, Stage stage, Index row,
 
 }  // namespace
 
-std::string compare_lacks(const AppState& state) {
+std::string compare_missing_data(const AppState& state) {
     const Document& document = state.document();
     if (is_empty(document)) return "There is no sentence yet: type one in Step (1 S).";
     return stages_lack(document);
@@ -193,7 +195,7 @@ void clamp_compare(AppState& state) {
     if (look.pins.empty()) look.blink.reset();
     look.hovered.reset();
     look.cell = {std::max<Index>(look.cell.row, 0), std::max<Index>(look.cell.column, 0)};
-    if (!compare_lacks(state).empty()) return;
+    if (!compare_missing_data(state).empty()) return;
     const auto stages = ribbon_stages(state.document());
     if (std::ranges::find(stages, look.stage) == stages.end()) look.stage = Stage::weights;
     look.cell = clamped(state, look.cell);
@@ -212,8 +214,8 @@ void describe(Visitor& visit, CompareLook& look) {
 }
 
 void carry_out(AppState& state, const PinBaseline&) {
-    const std::string lacks = compare_lacks(state);
-    if (!lacks.empty()) return warn(state, "Nothing to pin: " + lacks);
+    const std::string missing_data = compare_missing_data(state);
+    if (!missing_data.empty()) return warn(state, "Nothing to pin: " + missing_data);
     CompareLook& look = compare_look(state);
     const auto same =
         std::ranges::find_if(look.pins, [&](const ComparePin& pin) { return is_same(pin, state); });
@@ -222,16 +224,16 @@ void carry_out(AppState& state, const PinBaseline&) {
                     kMostPins);
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
     if (same == look.pins.end()) look.pins.push_back(pin_of(state));
-    say(state, "Pinned as baseline {}: {}. Compare (4 C) shows what changes next.",
-        look.baseline + 1, look.pins[look.baseline].words);
+    show_message(state, "Pinned as baseline {}: {}. Compare (4 C) shows what changes next.",
+                 look.baseline + 1, look.pins[look.baseline].text);
 }
 
 void carry_out(AppState& state, const ChooseBaseline& action) {
     if (!is_pin(state, action.pin)) return report_no_pin(state, action.pin);
     compare_look(state).baseline = static_cast<std::size_t>(action.pin);
     clamp_compare(state);
-    say(state, "Baseline {}: {}.", action.pin + 1,
-        compare_look(state).pins[compare_look(state).baseline].words);
+    show_message(state, "Baseline {}: {}.", action.pin + 1,
+                 compare_look(state).pins[compare_look(state).baseline].text);
 }
 
 void carry_out(AppState& state, const Unpin& action) {
@@ -241,7 +243,7 @@ void carry_out(AppState& state, const Unpin& action) {
     if (look.baseline > static_cast<std::size_t>(action.pin) || look.baseline == look.pins.size())
         look.baseline = look.baseline == 0 ? 0 : look.baseline - 1;
     clamp_compare(state);
-    say(state, "Unpinned {}: {} left.", action.pin + 1, look.pins.size());
+    show_message(state, "Unpinned {}: {} left.", action.pin + 1, look.pins.size());
 }
 
 void carry_out(AppState& state, const ShowCompareStage& action) {
@@ -250,7 +252,7 @@ void carry_out(AppState& state, const ShowCompareStage& action) {
         return warn(state, "This document has no stage {}.", info(action.stage).symbol);
     compare_look(state).stage = action.stage;
     clamp_compare(state);
-    say(state, "{}: {}", info(action.stage).title, info(action.stage).words);
+    show_message(state, "{}: {}", info(action.stage).title, info(action.stage).text);
 }
 
 void carry_out(AppState& state, const SelectCompareCell& action) {
@@ -260,9 +262,9 @@ void carry_out(AppState& state, const SelectCompareCell& action) {
     const large::Cell before = std::exchange(selected, {action.row, action.column});
     clamp_compare(state);
     if (selected == large::Cell{action.row, action.column})
-        return say(state, value
-                              ? fmt::format("Now: {} = {}.", cell_name(state, cell), number(*value))
-                              : std::string("Only the baseline has this cell."));
+        return show_message(
+            state, value ? fmt::format("Now: {} = {}.", cell_name(state, cell), number(*value))
+                         : std::string("Only the baseline has this cell."));
     selected = before;
     warn(state, "There is no cell {}, {}: rows and columns count from 0.", action.row,
          action.column);
@@ -273,9 +275,9 @@ void carry_out(AppState& state, const SetBlink& action) {
         return warn(state, "Expected side 0 (baseline) or 1 (now).");
     if (action.side && compare_look(state).pins.empty()) return report_no_pin(state, 0);
     compare_look(state).blink = action.side;
-    if (!action.side) return say(state, "Baseline and now side by side.");
-    say(state, *action.side == 0 ? "The baseline: Space shows now in the same place."
-                                 : "Now: Space shows the baseline in the same place.");
+    if (!action.side) return show_message(state, "Baseline and now side by side.");
+    show_message(state, *action.side == 0 ? "The baseline: Space shows now in the same place."
+                                          : "Now: Space shows the baseline in the same place.");
 }
 
 void carry_out(AppState& state, const SetTargetWeight& action) {
@@ -285,9 +287,10 @@ void carry_out(AppState& state, const SetTargetWeight& action) {
                                        number(action.weight)));
     compare_look(state).target = action.weight;
     const Reach reach = reach_of(state);
-    say(state, reach.lacks.empty() ? fmt::format("Target {}: Δs = {}.", number(action.weight),
-                                                 number(reach.score_change))
-                                   : reach.lacks);
+    show_message(state, reach.missing_data.empty()
+                            ? fmt::format("Target {}: Δs = {}.", number(action.weight),
+                                          number(reach.score_change))
+                            : reach.missing_data);
 }
 
 void carry_out(AppState& state, const ApplyTargetWeight& action) {
@@ -295,7 +298,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const auto& change = action.word ? reach.word : reach.query;
     const auto& why = action.word ? reach.why_no_word : reach.why_no_query;
     const auto& fixed = action.word ? reach.no_word_edit : reach.no_query_edit;
-    for (const std::string& reason : {reach.lacks, why, fixed})
+    for (const std::string& reason : {reach.missing_data, why, fixed})
         if (!reason.empty()) return warn(state, "Nothing was changed: {}", reason);
     const Stage stage = action.word ? reach.word_stage : Stage::q;
     const CellRef first{stage, action.word ? reach.column : reach.row, 0};
@@ -304,7 +307,7 @@ void carry_out(AppState& state, const ApplyTargetWeight& action) {
     const std::string row = axis_label(state, info(stage).rows, first.row);
     const std::string target = number(compare_look(state).target);
     if (trial.shared_document() == state.shared_document())
-        return say(state, "The weight is already {}.", target);
+        return show_message(state, "The weight is already {}.", target);
     edit_document(state, trial.document(),
                   fmt::format("{}[{}] changed for the weight {}", name_of(stage), row, target));
 }
@@ -318,17 +321,17 @@ extern const WorkspaceInfo kCompareWorkspace{
     .shows_document = true,
     .actions = CompareActions::kTypes,
     .values = kValues,
-    .lacks = compare_lacks,
+    .missing_data = compare_missing_data,
     .enter = enter_compare,
     .leave = [](AppState& state) { compare_look(state).hovered.reset(); },
     .add_commands = add_compare_commands,
     .add_commands_everywhere = add_pin,
     .escape = escape_compare,
     .clear = [](AppState& state) { compare_look(state).cell = {}; },
-    .settle = clamp_compare,
-    .forget = forget_compare,
+    .clamp_to_document = clamp_compare,
+    .clear_cache = clear_compare,
     .refuses = pin_before,
-    .has_side = [](const AppState& state) { return compare_lacks(state).empty(); },
+    .has_side = [](const AppState& state) { return compare_missing_data(state).empty(); },
     .inspector = compare_inspector,
     .write_beside = write_pins,
     .read_beside = read_pins,

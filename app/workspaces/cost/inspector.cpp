@@ -9,13 +9,13 @@ namespace {
 
 /// "FLOP": the formula, its numbers, the exact count, and the same in a unit.
 Line count_line(std::string label, const CostFormula& formula, const CostSizes& sizes,
-                std::string (*words)(double)) {
+                std::string (*text)(double)) {
     if (formula.empty()) return text_line(std::move(label), "0");
     const auto count = count_of(formula, sizes);
-    Line line = text_line(std::move(label), fmt::format("{} = {} = {}", formula_words(formula),
-                                                        numbers_words(formula, sizes),
+    Line line = text_line(std::move(label), fmt::format("{} = {} = {}", formula_text(formula),
+                                                        numbers_text(formula, sizes),
                                                         count ? grouped(*count) : "above 2⁶³ − 1"));
-    line.pieces.push_back({" = " + words(estimate_of(formula, sizes)), {}, false, {}});
+    line.pieces.push_back({" = " + text(estimate_of(formula, sizes)), {}, false, {}});
     return line;
 }
 
@@ -40,13 +40,13 @@ void explain_storage(InspectorView& view, Holding storage, const CostControls& c
     view.lines.push_back(count_line("bytes", formula, controls.sizes, cost_bytes));
     if (storage == Holding::kv_cache) return;
     view.lines.push_back(count_line("FLOP of the products", product_flop(controls.pass, storage),
-                                    controls.sizes, flop_words));
+                                    controls.sizes, flop_text));
 }
 
 void explain_stage(InspectorView& view, CostItem item, const CostControls& controls) {
     const CostSum cost = cost_of(item, controls);
     const double flop = estimate_of(cost.flop, controls.sizes);
-    view.value = flop_words(flop);
+    view.value = flop_text(flop);
     if (item != CostItem::total) view.tex = formula_tex(cost.flop);
     if (cost.written.empty())
         return view.add("", item == CostItem::output
@@ -54,20 +54,20 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
                                 : "E = 0: Q, K and V are given, so nothing is computed.");
     if (item == CostItem::total) {
         for (const auto& [label, formula] :
-             {std::pair("read", &cost.read), {"written", &cost.written}, {"kept", &cost.kept}})
+             {std::pair("read", &cost.read), {"written", &cost.written}, {"kept", &cost.stored}})
             view.add(label, cost_bytes(estimate_of(*formula, controls.sizes)));
     } else {
-        view.lines.push_back(count_line("FLOP", cost.flop, controls.sizes, flop_words));
+        view.lines.push_back(count_line("FLOP", cost.flop, controls.sizes, flop_text));
         view.lines.push_back(count_line("bytes read", cost.read, controls.sizes, cost_bytes));
         view.lines.push_back(count_line("bytes written", cost.written, controls.sizes, cost_bytes));
         view.lines.push_back(count_line(controls.pass == CostPass::forward
                                             ? "kept for the backward pass"
                                             : "gradients of parameters",
-                                        cost.kept, controls.sizes, cost_bytes));
+                                        cost.stored, controls.sizes, cost_bytes));
     }
     const double bytes =
         estimate_of(cost.read, controls.sizes) + estimate_of(cost.written, controls.sizes);
-    view.add("arithmetic intensity", fmt::format("{} / {} = {} FLOP per byte", flop_words(flop),
+    view.add("arithmetic intensity", fmt::format("{} / {} = {} FLOP per byte", flop_text(flop),
                                                  cost_bytes(bytes), significant(flop / bytes, 3)));
 }
 

@@ -115,7 +115,7 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
     card.item = item_of(storage);
     card.title = title_of(storage);
     card.value = cost_bytes(estimate_of(formula, sizes));
-    card.formula = formula_words(formula);
+    card.formula = formula_text(formula);
     card.role = role_of(storage);
     card.fits = estimate_of(held_bytes(storage), sizes) <= memory;
     card.selected = cost_look(state).item == card.item;
@@ -125,12 +125,12 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
                                              : "T ≤ " + grouped(*limit);
     card.tooltip = fmt::format(
         "{}\n{}. Fits into this machine’s memory: {}. Click for its numbers.",
-        cost_words(card.item, cost_controls(state).pass), card.formula,
+        cost_text(card.item, cost_controls(state).pass), card.formula,
         storage == Holding::kv_cache ? "the cache alone" : "with Q, K, V and the context");
     return card;
 }
 
-std::string intensity_words(double flop, double bytes) {
+std::string intensity_text(double flop, double bytes) {
     return bytes > 0.0 ? significant(flop / bytes, 3) : "0";
 }
 
@@ -138,7 +138,7 @@ std::string intensity_words(double flop, double bytes) {
 using Counts = std::array<double, 4>;
 Counts counts_of(const CostSum& cost, const CostSizes& sizes) {
     return {estimate_of(cost.flop, sizes), estimate_of(cost.read, sizes),
-            estimate_of(cost.written, sizes), estimate_of(cost.kept, sizes)};
+            estimate_of(cost.written, sizes), estimate_of(cost.stored, sizes)};
 }
 
 CostRowView row_view(CostItem item, std::string name, const Counts& counts,
@@ -147,7 +147,7 @@ CostRowView row_view(CostItem item, std::string name, const Counts& counts,
     row.item = item;
     row.name = std::move(name);
     for (std::size_t n = 0; n < counts.size(); ++n) row.numbers[n] = in_unit(counts[n], units[n]);
-    row.numbers.back() = intensity_words(counts[0], counts[1] + counts[2]);
+    row.numbers.back() = intensity_text(counts[0], counts[1] + counts[2]);
     return row;
 }
 
@@ -159,7 +159,7 @@ void set_rows(CostView& view, const CostControls& controls, CostItem selected) {
     Counts most{};
     for (const StageCost& stage : stages) {
         counts.push_back(
-            counts_of({stage.flop, stage.read, stage.written, stage.kept}, controls.sizes));
+            counts_of({stage.flop, stage.read, stage.written, stage.stored}, controls.sizes));
         for (std::size_t n = 0; n < most.size(); ++n) most[n] = std::max(most[n], counts.back()[n]);
     }
     const std::array units{flop_unit(most[0]), bytes_unit(most[1]), bytes_unit(most[2]),
@@ -180,7 +180,7 @@ void set_rows(CostView& view, const CostControls& controls, CostItem selected) {
     view.rows.back().share = 1.0;
     for (CostRowView& row : view.rows) {
         row.selected = row.item == selected;
-        row.tooltip = cost_words(row.item, controls.pass) +
+        row.tooltip = cost_text(row.item, controls.pass) +
                       " The shade is its fraction of all FLOP. Click for its formulas.";
     }
 }
@@ -195,8 +195,8 @@ CostFieldView field_of(CostSize size, const CostSizes& sizes) {
     field.value = sizes[size];
     field.low = of.least;
     field.high = of.most;
-    field.heading = fmt::format("{}: {}", of.symbol, of.words);
-    field.words =
+    field.heading = fmt::format("{}: {}", of.symbol, of.text);
+    field.text =
         fmt::format("{} to {}. Double-click to type.", grouped(of.least), grouped(of.most));
     return field;
 }
@@ -206,13 +206,13 @@ void set_controls(CostView& view, const AppState& state) {
     view.presets = cost_presets();
     view.preset_shown = "custom sizes";
     for (std::size_t n = 0; n < view.presets.size(); ++n) {
-        view.preset_names.push_back(view.presets[n].words);
+        view.preset_names.push_back(view.presets[n].text);
         const auto document = document_sizes(state);
         const bool same = view.presets[n].sizes ? *view.presets[n].sizes == controls.sizes
                                                 : document && *document == controls.sizes;
         if (!same || view.preset >= 0) continue;
         view.preset = static_cast<int>(n);
-        view.preset_shown = view.presets[n].words;
+        view.preset_shown = view.presets[n].text;
     }
     view.sharing_names = {"MHA", "GQA", "MQA"};
     view.sharing = static_cast<int>(sharing_of(controls.sizes));
@@ -224,15 +224,15 @@ void set_controls(CostView& view, const AppState& state) {
 
 // --- measured
 
-std::string time_words(double ms) {
+std::string time_text(double ms) {
     return ms < 999.5 ? significant(ms, 3) + " ms" : significant(ms * 1e-3, 3) + " s";
 }
 
 CostTimeView time_view(std::string title, double predicted, double measured, std::string tooltip) {
     CostTimeView time;
     time.title = std::move(title);
-    time.predicted = time_words(predicted);
-    time.measured = time_words(measured);
+    time.predicted = time_text(predicted);
+    time.measured = time_text(measured);
     time.ratio = percent(predicted / measured) + " of the roofline";
     time.tooltip = std::move(tooltip);
     return time;
@@ -251,7 +251,7 @@ void set_times(CostMeasureView& view, const CostMeasurement& last) {
         "fused: the predicted time is the longer of the products' FLOP / peak and operands once / "
         "bandwidth."));
     const CostSizes& sizes = last.of.sizes;
-    view.words = fmt::format(
+    view.text = fmt::format(
         "{} of B {}, H {}, G {}, Tq {}, Tk {}, d_k {}, d_v {}, fp32; median of {} runs",
         last.of.pass == CostPass::forward ? "Forward" : "Backward", sizes[CostSize::batch],
         sizes[CostSize::heads], sizes[CostSize::kv_heads], grouped(sizes[CostSize::tq]),
@@ -263,18 +263,18 @@ CostMeasureView measure_view(const AppState& state) {
     const std::string failure = failure_of(state, "cost");
     view.busy = cost_look(state).measures && failure.empty();
     const auto& last = cost_look(state).last;
-    const std::string why = no_measure_words(cost_controls(state));
+    const std::string why = no_measure_text(cost_controls(state));
     if (last && last->fault.empty() && last->of == measured_part(cost_controls(state))) {
         set_times(view, *last);
         return view;
     }
     view.possible = why.empty();
     view.fault = !why.empty() || !failure.empty() || (last && !last->fault.empty());
-    view.words = !why.empty()                   ? ""  // M says why
-                 : !failure.empty()             ? failure
-                 : last && !last->fault.empty() ? last->fault
-                 : last ? "The last measurement used other sizes. Press M to measure again."
-                        : "Not measured yet. Press M to run the engine at these sizes.";
+    view.text = !why.empty()                   ? ""  // M says why
+                : !failure.empty()             ? failure
+                : last && !last->fault.empty() ? last->fault
+                : last ? "The last measurement used other sizes. Press M to measure again."
+                       : "Not measured yet. Press M to run the engine at these sizes.";
     return view;
 }
 
@@ -289,7 +289,7 @@ CostSum sum_of(const std::vector<StageCost>& stages) {
         add(sum.flop, stage.flop);
         add(sum.read, stage.read);
         add(sum.written, stage.written);
-        add(sum.kept, stage.kept);
+        add(sum.stored, stage.stored);
     }
     return sum;
 }

@@ -8,7 +8,7 @@
 #include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/workspaces/cost/actions.h"
-#include "app/workspaces/cost/words.h"
+#include "app/workspaces/cost/text.h"
 
 namespace attn::view {
 
@@ -36,7 +36,7 @@ struct CostFieldView {
     CostSize size = CostSize::batch;
     std::string label;
     Index value = 1, low = 1, high = 1;
-    std::string heading, words;  // of the tooltip
+    std::string heading, text;  // of the tooltip
 };
 /// Predicted beside measured.
 struct CostTimeView {
@@ -49,13 +49,13 @@ struct CostTimeView {
 struct CostMeasureView {
     std::string machine;  // "118 GFLOP/s, 21.4 GB/s"
     std::vector<CostTimeView> times;
-    std::string words;  // what was measured, or why nothing can be
+    std::string text;  // what was measured, or why nothing can be
     bool busy = false;
     bool fault = false;
     bool possible = true;  // else `words` say why not
 };
 struct CostPreset {
-    std::string key, words;
+    std::string key, text;
     std::optional<CostSizes> sizes;  // nullopt: those of the present document
 };
 
@@ -91,7 +91,7 @@ std::vector<CostPreset> cost_presets();
 Result<CostSizes> document_sizes(const AppState& state);
 /// The FLOP and bytes of one pass over the stages.
 struct CostSum {
-    CostFormula flop, read, written, kept;
+    CostFormula flop, read, written, stored;
 };
 CostSum sum_of(const std::vector<StageCost>& stages);
 
@@ -105,7 +105,7 @@ SetCostSize shared_heads(const CostSizes& sizes, HeadSharing sharing);
 inline constexpr double kMostMeasuredFlop = 2e10;
 inline constexpr double kMostMeasuredBytes = 512.0 * 1024.0 * 1024.0;
 /// "" where these sizes can be measured here; else why not, and up to how many tokens.
-std::string no_measure_words(const CostControls& controls);
+std::string no_measure_text(const CostControls& controls);
 /// The roofline's time in ms, of the stages with every result written, and fused: products alone, operands once.
 double predicted_staged_ms(const CostControls& of, double gflops, double gbytes);
 double predicted_fused_ms(const CostControls& of, double gflops, double gbytes);

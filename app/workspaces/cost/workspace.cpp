@@ -21,7 +21,7 @@ CostItem stepped(CostItem item, int steps) {
     return static_cast<CostItem>((static_cast<int>(item) + steps + count) % count);
 }
 
-void enter_cost(AppState& state) { say(state, "← and → change T."); }
+void enter_cost(AppState& state) { show_message(state, "← and → change T."); }
 
 void add_cost_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Cost"};
@@ -32,15 +32,15 @@ void add_cost_commands(std::vector<Command>& list, const AppState& state) {
     const bool forward = controls.pass == CostPass::forward;
     add(forward ? "Count the backward pass" : "Count the forward pass", Key::b,
         SetCostPass{forward ? CostPass::backward : CostPass::forward});
-    const auto share = [&](const char* words, HeadSharing sharing) {
-        add(words, Key::none, shared_heads(controls.sizes, sharing));
+    const auto share = [&](const char* text, HeadSharing sharing) {
+        add(text, Key::none, shared_heads(controls.sizes, sharing));
     };
     share("Multi-head: every head has its keys and values", HeadSharing::multi_head);
     share("Grouped-query: some heads share keys and values", HeadSharing::grouped);
     share("Multi-query: all heads share keys and values", HeadSharing::multi_query);
     for (const CostPreset& preset : cost_presets())
-        add("Sizes: " + preset.words, Key::none, SetCostPreset{preset.key});
-    const std::string why = no_measure_words(controls);
+        add("Sizes: " + preset.text, Key::none, SetCostPreset{preset.key});
+    const std::string why = no_measure_text(controls);
     add("Measure on this machine", Key::m, MeasureCost{}, why.empty(), why);
     add("Explain the next count", Key::down, SelectCost{stepped(cost_look(state).item, 1)});
     add("Explain the previous count", Key::up, SelectCost{stepped(cost_look(state).item, -1)});
@@ -61,7 +61,7 @@ constexpr std::string_view kCostMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_cost>("cost"),
 };
-constexpr PersistedValue kPersisted[] = {kept(cost_controls), kept(cost_look)};
+constexpr PersistedValue kPersisted[] = {persisted(cost_controls), persisted(cost_look)};
 
 /// The tokens are pulled from one end to the other.
 std::optional<Action> drag_cost(const AppState&, Movement movement, double part) {
@@ -71,11 +71,11 @@ std::optional<Action> drag_cost(const AppState&, Movement movement, double part)
 
 /// Changes a copy, checks it, and makes it the present one.
 template <class Change>
-void change(AppState& state, const std::string& words, Change&& change_controls) {
+void change(AppState& state, const std::string& text, Change&& change_controls) {
     CostControls controls = cost_controls(state);
     change_controls(controls);
-    if (auto fine = check_cost(controls.sizes); !fine) return say(state, fine.error());
-    edit_controls(state, controls, words);
+    if (auto valid = check_cost(controls.sizes); !valid) return show_message(state, valid.error());
+    edit_controls(state, controls, text);
 }
 
 /// The number of key/value heads next to `wanted` that divides H.
@@ -218,7 +218,7 @@ std::vector<CostPreset> cost_presets() {
 Result<CostSizes> document_sizes(const AppState& state) {
     const Dimensions& of = state.document().size;
     if (of.tq < 1 || of.tk < 1) return bad_input("the document has no tokens yet");
-    if (is_empty(state.document())) return bad_input(empty_words(state.document()));
+    if (is_empty(state.document())) return bad_input(empty_text(state.document()));
     if (of.d_model_kv != 0 && of.d_model_kv != of.d_model)
         return bad_input("the document's X_kv is wider or narrower than its X: not counted here");
     if (const Score score = state.document().spec.score; score != Score::dot)
@@ -240,7 +240,8 @@ void describe(Visitor& visit, CostControls& controls) {
         visit(info(static_cast<CostSize>(n)).key, controls.sizes.values[n]);
     visit("pass", controls.pass, kPasses, {.tip = "Forward, or the gradients\nKey: B"});
     if (!visit.reads()) return;
-    if (auto fine = check_cost(controls.sizes); !fine) visit.complain(": " + fine.error().text());
+    if (auto valid = check_cost(controls.sizes); !valid)
+        visit.complain(": " + valid.error().text());
 }
 
 void describe(Visitor& visit, CostLook& look) {
@@ -272,16 +273,16 @@ void carry_out(AppState& state, const SetCostPreset& action) {
     if (found == presets.end())
         return show_error(state, "There are no sizes '{}'.", shortened(action.key));
     const auto sizes = found->sizes ? Result<CostSizes>(*found->sizes) : document_sizes(state);
-    if (!sizes) return say(state, sizes.error());
-    change(state, "Sizes: " + found->words,
+    if (!sizes) return show_message(state, sizes.error());
+    change(state, "Sizes: " + found->text,
            [&](CostControls& controls) { controls.sizes = *sizes; });
 }
 
 void carry_out(AppState& state, const MeasureCost&) {
-    if (const std::string why = no_measure_words(cost_controls(state)); !why.empty())
+    if (const std::string why = no_measure_text(cost_controls(state)); !why.empty())
         return warn(state, why);
     cost_look(state).measures = true;
-    say(state, "The engine runs at these sizes; its times appear beside the table.");
+    show_message(state, "The engine runs at these sizes; its times appear beside the table.");
 }
 
 /// Says nothing: a replay does not wait for it.
@@ -299,7 +300,7 @@ CostControls measured_part(CostControls controls) {
     return controls;
 }
 
-std::string no_measure_words(const CostControls& controls) {
+std::string no_measure_text(const CostControls& controls) {
     CostControls of = measured_part(controls);
     if (can_measure(of)) return {};
     const double flop = at(product_flop(of.pass, Holding::fused), of);
@@ -310,7 +311,7 @@ std::string no_measure_words(const CostControls& controls) {
     }
     const std::string most = fits == 0 ? "fewer heads or narrower ones can"
                                        : fmt::format("up to T = {} can", grouped(fits));
-    return fmt::format("{} and {} are too much to measure here: {}", flop_words(flop),
+    return fmt::format("{} and {} are too much to measure here: {}", flop_text(flop),
                        cost_bytes(bytes_needed(measured_part(controls))), most);
 }
 
@@ -333,7 +334,7 @@ std::optional<CostRequest> requested_cost(const AppState& state) {
 }
 
 Action run(const CostRequest& request, const RunControl& control) {
-    if (const std::string why = no_measure_words(request.of); !why.empty()) {
+    if (const std::string why = no_measure_text(request.of); !why.empty()) {
         CostMeasurement none;
         none.of = request.of;
         none.fault = why;

@@ -31,7 +31,7 @@ std::vector<ExercisesView::Card> cards_of(const ExercisesLook& look) {
     return cards;
 }
 
-std::string solved_words(const std::vector<ExercisesView::Card>& cards) {
+std::string solved_text(const std::vector<ExercisesView::Card>& cards) {
     const auto solved = std::ranges::count_if(cards, [](const ExercisesView::Card& card) {
         return std::ranges::count(card.solved, false) == 0;
     });
@@ -65,7 +65,7 @@ ExercisesView build_exercises_view(const AppState& state) {
     view.choosing = look.choosing || controls.sheet.empty();
     auto exercise = exercise_of(state);
     if (!exercise) {
-        view.lacks = exercise.error().text();
+        view.missing_data = exercise.error().text();
         return view;
     }
     view.exercise = *std::move(exercise);
@@ -83,7 +83,7 @@ ExercisesView build_exercises_view(const AppState& state) {
         shown.hint = has(look.hints, n);
         shown.solution = has(look.solutions, n);
     }
-    view.status = view.choosing ? solved_words(view.cards)
+    view.status = view.choosing ? solved_text(view.cards)
                                 : fmt::format("{} of {} questions checked right", right,
                                               view.questions.size());
     return view;

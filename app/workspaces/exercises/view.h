@@ -21,7 +21,7 @@ struct ExercisesView {
         std::optional<CheckedAnswer> checked;
         bool hint = false, solution = false;
     };
-    std::string lacks;  // why there is no sheet; "": there is one
+    std::string missing_data;  // why there is no sheet; "": there is one
     std::vector<Card> cards;
     bool choosing = false;  // they stand there in place of the sheet
     std::string learn;      // from the sheet

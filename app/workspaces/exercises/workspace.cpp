@@ -63,7 +63,7 @@ constexpr std::string_view kMouse[] = {
     "Click a blank and type a number, a fraction such as 1/3, or an expression such as exp(2).",
     "Check counts the right entries. Hint and Solution open below the question.",
 };
-constexpr PersistedValue kValues[] = {kept(exercises_controls), kept(exercises_look)};
+constexpr PersistedValue kValues[] = {persisted(exercises_controls), persisted(exercises_look)};
 
 }  // namespace
 
@@ -105,7 +105,7 @@ void carry_out(AppState& state, const CheckAnswer& action) {
     if (checked.right)
         exercises_look(state).solved[question_key(view.exercise.key, action.question)] =
             std::to_string(view.exercise.seed);
-    say(state, fmt::format("Question {}: {}", action.question + 1, checked.words));
+    show_message(state, fmt::format("Question {}: {}", action.question + 1, checked.text));
 }
 
 void carry_out(AppState& state, const ShowExerciseHint& action) {
@@ -128,8 +128,9 @@ extern const WorkspaceInfo kExercisesWorkspace{
     .values = kValues,
     .enter =
         [](AppState& state) {
-            say(state, exercises_controls(state).sheet.empty() ? "Click a sheet."
-                                                               : "Click a blank and type.");
+            show_message(state, exercises_controls(state).sheet.empty()
+                                    ? "Click a sheet."
+                                    : "Click a blank and type.");
         },
     .add_commands = add_exercises_commands,
     .shots = exercises_shots,

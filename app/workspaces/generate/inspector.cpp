@@ -12,12 +12,12 @@ namespace {
 /// Σ of p before it among those that top-k keeps, after temperature: what top-p compares.
 double sum_before(const GenerateShown& shown, std::size_t place) {
     const auto& all = shown.candidates.all;
-    const std::size_t kept = shown.how.top_k
-                                 ? std::min(all.size(), static_cast<std::size_t>(*shown.how.top_k))
-                                 : all.size();
+    const std::size_t retained =
+        shown.how.top_k ? std::min(all.size(), static_cast<std::size_t>(*shown.how.top_k))
+                        : all.size();
     const double most = all.front().logit;
     double whole = 0.0, before = 0.0;
-    for (std::size_t n = 0; n < kept; ++n) {
+    for (std::size_t n = 0; n < retained; ++n) {
         const double weight = std::exp((all[n].logit - most) / shown.how.temperature);
         whole += weight;
         if (n < place) before += weight;
@@ -42,11 +42,11 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
     if (how.top_p && in_k)
         view.add(fmt::format("top-p {}", number(*how.top_p)),
                  fmt::format("p before it sums to {}: {}", number(sum_before(shown, place)),
-                             it.kept ? "kept" : "cut"));
+                             it.retained ? "kept" : "cut"));
     double sum = 0.0;
-    for (Index n = 0; n < shown.candidates.kept; ++n) sum += shown.candidates.all[n].before;
+    for (Index n = 0; n < shown.candidates.retained; ++n) sum += shown.candidates.all[n].before;
     view.add("kept in all",
-             fmt::format("{} of {} tokens, {} of softmax(z)", grouped(shown.candidates.kept),
+             fmt::format("{} of {} tokens, {} of softmax(z)", grouped(shown.candidates.retained),
                          grouped(std::ssize(shown.candidates.all)), percent(sum)));
 }
 
@@ -68,8 +68,8 @@ InspectorView generate_inspector(const AppState& state) {
     view.add("logit z", number(it.logit));
     view.add("softmax of z", number(it.before));
     add_settings(*shown, place, view);
-    view.add("p drawn with", it.kept ? number(it.after) : "0, it is cut");
-    if (std::string experts = experts_words(state); !experts.empty())
+    view.add("p drawn with", it.retained ? number(it.after) : "0, it is cut");
+    if (std::string experts = experts_text(state); !experts.empty())
         view.add("experts of the layer", std::move(experts));
     view.as_text = text_of(view);
     view.as_latex = fmt::format("${}$, $p = {}$\n", view.tex, exact(it.after));

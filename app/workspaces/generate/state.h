@@ -24,41 +24,41 @@ struct GenerateControls {
     Index top_k = 40;  // 0: all
     double top_p = 0.95;
     std::uint64_t seed = 1;
-    std::string model, text, beside;  // what the tokens go on from: of another there are none
-    std::vector<Index> tokens;        // that were taken, by their number in the vocabulary
+    std::string model, text, second_input;  // what the tokens go on from: of another there are none
+    std::vector<Index> tokens;              // that were taken, by their number in the vocabulary
     bool operator==(const GenerateControls&) const = default;
 };
 
 inline void describe(Visitor& visit, GenerateControls& controls) {
     visit("greedy", controls.greedy,
-          {.words = "greedy",
+          {.text = "greedy",
            .tip = "Takes the most probable token instead of sampling\nThe other settings then have "
                   "no effect."});
     visit(
         "temperature", controls.temperature,
-        {.words = "T",
+        {.text = "T",
          .tip =
              "Temperature T divides the logits before softmax\nBelow 1: sharper. Above 1: flatter.",
          .low = kLeastSamplingTemperature,
          .high = kMostSamplingTemperature});
     visit("top_k", controls.top_k,
-          {.words = "top-k",
+          {.text = "top-k",
            .tip = "Keeps only this many of the most probable tokens; 0: all",
            .low = 0,
            .high = static_cast<double>(kMostTopK)});
     visit("top_p", controls.top_p,
-          {.words = "top-p",
+          {.text = "top-p",
            .tip = "Then keeps the fewest most probable tokens whose p sums to at least this; 1: "
                   "all\nUses p after temperature.",
            .low = kLeastTopP,
            .high = 1.0});
     visit("seed", controls.seed,
-          {.words = "seed",
+          {.text = "seed",
            .tip = "Seed of the random number u of each step\nThe same seed gives the same tokens. "
                   "Key R: the next seed."});
     visit("model", controls.model);
     visit("text", controls.text);
-    visit("beside", controls.beside);
+    visit("beside", controls.second_input);
     visit("tokens", controls.tokens);
     if (!visit.reads()) return;
     if (!(controls.temperature > 0.0) || !(controls.top_p > 0.0))
@@ -88,7 +88,7 @@ inline void describe(Visitor& visit, GenerateLook& look) {
     visit("step", look.step, About{.low = 0});
     visit("token", look.token);
     visit("lens", look.lens,
-          {.words = "logit lens",
+          {.text = "logit lens",
            .tip = "The model's prediction after each layer\nThe final norm and the unembedding, "
                   "applied to the residual there. Key: L"});
 }

@@ -8,7 +8,7 @@
 #include "app/common/format.h"
 #include "app/common/map/cells.h"
 #include "app/common/pair_grid.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/generate/view.h"
 
 namespace attn::view {
@@ -89,10 +89,10 @@ StripRows with_keys(const StripRows& strip, const std::vector<Index>& keys,
         made.values.push_back(static_cast<float>(std::max(rest, 0.0)));
         made.later.push_back(0);
     }
-    std::vector<std::string> kept;
-    for (const Index key : keys) kept.push_back(names[key]);
-    kept.push_back(fmt::format("{} others", grouped(strip.keys - std::ssize(keys))));
-    names = std::move(kept);
+    std::vector<std::string> retained;
+    for (const Index key : keys) retained.push_back(names[key]);
+    retained.push_back(fmt::format("{} others", grouped(strip.keys - std::ssize(keys))));
+    names = std::move(retained);
     return made;
 }
 
@@ -184,7 +184,7 @@ std::optional<GridView> experts_grid(const AppState& state, Index at, Index laye
 
 }  // namespace
 
-std::string experts_words(const AppState& state) {
+std::string experts_text(const AppState& state) {
     const Generated& written = written_of(state);
     const Index at = step_of(state);
     if (is_example(state) || at >= std::ssize(written.steps)) return {};
@@ -199,10 +199,10 @@ std::string experts_words(const AppState& state) {
         if (last[n] != 0.0F) taken.push_back(n);
     const auto share = [&](Index n) { return last[n]; };
     std::ranges::stable_sort(taken, std::greater<>(), share);
-    std::vector<std::string> words;
+    std::vector<std::string> items;
     for (const Index n : taken)
-        words.push_back(fmt::format("{} {}{}", n, words.empty() ? "takes " : "", number(share(n))));
-    return fmt::format("{} of “{}”", fmt::join(words, ", "), tokens_until(written, at).back());
+        items.push_back(fmt::format("{} {}{}", n, items.empty() ? "takes " : "", number(share(n))));
+    return fmt::format("{} of “{}”", fmt::join(items, ", "), tokens_until(written, at).back());
 }
 
 void add_strip(const AppState& state, GenerateView& view) {
@@ -219,8 +219,8 @@ void add_strip(const AppState& state, GenerateView& view) {
     const Index columns =
         written.bytes_of_token / std::max<Index>(8 * written.layers * written.kv_heads, 1);
     view.cache = fmt::format("KV cache {}",
-                             bytes_words(static_cast<double>(written.bytes_of_token *
-                                                             (tokens + written.encoder_tokens))));
+                             bytes_text(static_cast<double>(written.bytes_of_token *
+                                                            (tokens + written.encoder_tokens))));
     view.cache_formula =
         fmt::format("2 · {} · {} · {} · {} · 4 bytes", counted(written.layers, "layer"),
                     counted(written.kv_heads, "head"), columns,

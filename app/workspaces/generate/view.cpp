@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 
 namespace attn::view {
 namespace {
@@ -48,7 +48,7 @@ const Generated* own_text(const AppState& state) {
     const Generated* const written = generate_look(state).written.get();
     if (model == nullptr || written == nullptr) return nullptr;
     const bool same = written->path == model->path && written->text == model->text &&
-                      written->beside == model->beside;
+                      written->second_input == model->second_input;
     return same ? written : nullptr;
 }
 
@@ -81,7 +81,7 @@ void add_chips(const AppState& state, GenerateView& view) {
 }
 
 /// What the bars leave out: summed, for what is left of 1 is rounding where it is 0.
-std::string rest_words(const Candidates& candidates, const std::vector<std::size_t>& bars) {
+std::string rest_text(const Candidates& candidates, const std::vector<std::size_t>& bars) {
     double before = 0.0, after = 0.0;
     for (std::size_t n = 0; n < candidates.all.size(); ++n) {
         if (std::ranges::binary_search(bars, n)) continue;
@@ -106,14 +106,14 @@ void add_bars(const AppState& state, GenerateView& view) {
         bar.before = each.before;
         bar.after = each.after;
         bar.before_text = percent(each.before);
-        bar.after_text = each.kept ? percent(each.after) : "cut";
-        bar.kept = each.kept;
+        bar.after_text = each.retained ? percent(each.after) : "cut";
+        bar.retained = each.retained;
         bar.chosen = place == chosen;
         bar.explained = place == explained;
         view.most = std::max({view.most, each.before, each.after});
         view.bars.push_back(std::move(bar));
     }
-    view.rest = rest_words(shown.candidates, bars_of(state));
+    view.rest = rest_text(shown.candidates, bars_of(state));
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ bool writes_when_shown(const Document& document) {
            group_of(document) == document.groups.front();
 }
 
-std::string generate_lacks(const AppState& state) {
+std::string generate_missing_data(const AppState& state) {
     const Document& document = state.document();
     if (model_of(document) == nullptr) return "No language model is open";
     if (reads_image(document)) return document.title + " reads images";
@@ -134,7 +134,7 @@ std::string generate_lacks(const AppState& state) {
 }
 
 bool is_example(const AppState& state) {
-    return !generate_lacks(state).empty() ||
+    return !generate_missing_data(state).empty() ||
            (own_text(state) == nullptr && !generate_look(state).fault.empty());
 }
 
@@ -144,7 +144,7 @@ std::vector<Index> taken_of(const AppState& state) {
     const GenerateControls& controls = generate_controls(state);
     const ModelOrigin* const model = model_of(state.document());
     const bool same = model != nullptr && controls.model == state.document().name &&
-                      controls.text == model->text && controls.beside == model->beside;
+                      controls.text == model->text && controls.second_input == model->second_input;
     return same && !is_example(state) ? controls.tokens : std::vector<Index>();
 }
 

@@ -23,7 +23,7 @@ struct GenerateBar {
     std::string text;
     double before = 0.0, after = 0.0;  // softmax of the logits; what it is drawn with
     std::string before_text, after_text;
-    bool kept = true;
+    bool retained = true;
     bool chosen = false;     // it was taken at this step, or is the next
     bool explained = false;  // the inspector has its arithmetic
 };
@@ -75,7 +75,7 @@ std::shared_ptr<const GenerateShown> shown_of(const AppState& state);
 /// It has a decoder, and the encoder is shown.
 bool writes_when_shown(const Document& document);
 /// Why the open document's model cannot go on from its text; "": it can.
-std::string generate_lacks(const AppState& state);
+std::string generate_missing_data(const AppState& state);
 /// What was taken after the text of the open document.
 std::vector<Index> taken_of(const AppState& state);
 /// What is shown: of the open document as far as it is there, or ten made-up logits.
@@ -102,15 +102,15 @@ std::string quoted_token(const AppState& state, Index token);
 /// The tokens whose bars are drawn, by their place.
 std::vector<std::size_t> bars_of(const AppState& state);
 
-// words.cpp
+// text.cpp
 /// Why the example is shown, without a full stop.
-std::string example_words(const AppState& state);
+std::string example_description(const AppState& state);
 std::string generate_headline(const AppState& state);
 std::string generate_muted(const AppState& state);
 // strip.cpp
 void add_strip(const AppState& state, GenerateView& view);
 /// "3 takes 0.62, 1 0.38 of “sat”": of the token that was read last, in the layer that is shown; "": it has no experts.
-std::string experts_words(const AppState& state);
+std::string experts_text(const AppState& state);
 void add_lens(const AppState& state, GenerateView& view);
 
 }  // namespace attn::view

@@ -3,7 +3,7 @@
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/generate/actions.h"
 #include "app/workspaces/generate/view.h"
@@ -37,37 +37,37 @@ ExplainToken explained_beside(const AppState& state, Index by) {
 void add_generate_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Generate"};
     const GenerateControls& now = generate_controls(state);
-    const std::string lacks = is_example(state) ? example_words(state) : "";
+    const std::string missing_data = is_example(state) ? example_description(state) : "";
     const bool writes = !is_example(state);
     const Index at = step_of(state), count = std::ssize(taken_of(state));
     add("Take the next token, or step forward", Key::right, forward(state),
-        next_of(state) || at < count, lacks);
+        next_of(state) || at < count, missing_data);
     add("Step back", Key::left, shown_at(state, at - 1), at > 0);
     add("The first step", Key::home, shown_at(state, 0), at > 0);
     add("The newest step", Key::end, ShowGenerated{}, at < count);
     const bool plays = generate_look(state).playing;
     add(plays ? "Stop generating" : "Continue generating", Key::space, PlayGeneration{!plays},
-        writes, lacks);
+        writes, missing_data);
     add("Select the candidate above", Key::up, explained_beside(state, -1));
     add("Select the candidate below", Key::down, explained_beside(state, 1));
     const auto& all = shown_of(state)->candidates.all;
     const std::size_t place = explained_of(state);
     if (place < all.size())
         add("Take this candidate", Key::enter, TakeToken{at, all[place].id},
-            writes && !is_pending(state) && !is_full(state, at), lacks);
+            writes && !is_pending(state) && !is_full(state, at), missing_data);
     add("Delete the tokens from here on", Key::del, DropTokens{at}, at < count);
     add("Next seed", Key::r, SetSamplingSeed{now.seed + 1});
     add(now.greedy ? "Sample the next token" : "Take the most probable token: greedy", Key::none,
         SetGreedy{!now.greedy});
     const std::string& no_lens = written_of(state).no_lens;
     add("Logit lens: the prediction after each layer", Key::l, ShowLens{!generate_look(state).lens},
-        writes && no_lens.empty(), writes ? no_lens : lacks);
+        writes && no_lens.empty(), writes ? no_lens : missing_data);
     add_document_commands(list, state);
 }
 
 void enter_generate(AppState& state) {
     if (is_example(state)) return show_muted(state, generate_muted(state));
-    say(state, "→ takes the next token, Space generates, ← goes back.");
+    show_message(state, "→ takes the next token, Space generates, ← goes back.");
 }
 
 std::optional<Action> escape_generate(const AppState& state) {
@@ -83,7 +83,7 @@ void follow_generate(AppState& state) {
         generate_look(state).shown = std::move(shown);
 }
 
-void forget_generate(AppState& state) {
+void clear_generate(AppState& state) {
     const bool lens = generate_look(state).lens;
     generate_look(state) = {};
     generate_look(state).lens = lens;
@@ -123,14 +123,14 @@ GenerateControls with_tokens(const AppState& state, Index step) {
     to.tokens.resize(step);
     to.model = state.document().name;
     to.text = text_of(state.document());
-    to.beside = model_of(state.document())->beside;
+    to.second_input = model_of(state.document())->second_input;
     return to;
 }
 
 /// Why no token can be taken or dropped at a step; "": it can.
 std::string step_fault(const AppState& state, Index step, Index last) {
     if (is_example(state))
-        return example_words(state) + ": a token is taken where a model gives the next.";
+        return example_description(state) + ": a token is taken where a model gives the next.";
     if (step < 0 || step > last)
         return fmt::format("There is no step {}: it must be 0 to {}.", step, last);
     return {};
@@ -148,7 +148,7 @@ constexpr std::string_view kMouse[] = {
     "Click a token of the text to go to its step.",
     "Click a row of weights to go to its step.",
 };
-constexpr PersistedValue kValues[] = {kept(generate_controls), kept(generate_look)};
+constexpr PersistedValue kValues[] = {persisted(generate_controls), persisted(generate_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_generation>("generate")};
 
 }  // namespace
@@ -189,7 +189,7 @@ void carry_out(AppState& state, const PlayGeneration& action) {
     generate_look(state).playing = action.on;
     if (action.on) look_at_step(state, std::nullopt);
     if (!action.on && has_ended(state))
-        say(state, "{} ends the text.", quoted_token(state, taken_of(state).back()));
+        show_message(state, "{} ends the text.", quoted_token(state, taken_of(state).back()));
 }
 
 void carry_out(AppState& state, const GenerationReady& action) {
@@ -201,10 +201,10 @@ void carry_out(AppState& state, const GenerationReady& action) {
 }
 
 std::optional<GenerateText> requested_generation(const AppState& state) {
-    if (state.workspace != "generate" || !generate_lacks(state).empty()) return std::nullopt;
+    if (state.workspace != "generate" || !generate_missing_data(state).empty()) return std::nullopt;
     const GenerateLook& look = generate_look(state);
     const ModelOrigin& model = *model_of(state.document());
-    GenerateText wanted{model.path, model.text, taken_of(state), {}, model.beside};
+    GenerateText wanted{model.path, model.text, taken_of(state), {}, model.second_input};
     if (look.of == nullptr) return wanted;
     GenerateText had = *look.of;
     had.lens.reset();
@@ -250,7 +250,7 @@ extern const WorkspaceInfo kGenerateWorkspace{
     .add_commands = add_generate_commands,
     .escape = escape_generate,
     .clear = [](AppState& state) { generate_look(state).token.reset(); },
-    .forget = forget_generate,
+    .clear_cache = clear_generate,
     .follow = follow_generate,
     .tick = tick_generate,
     .due = due_in_generate,

@@ -33,7 +33,7 @@ inline constexpr Meta kMetaOf<A> = GradientsActions::kMeta<A>;
 /// One way of scaling.
 struct LossSide {
     ScaleKind scale = ScaleKind::sqrt_dk;
-    std::string words;  // "÷√d_k", "not divided", "× 0.3", "÷√d_k ÷2"
+    std::string text;  // "÷√d_k", "not divided", "× 0.3", "÷√d_k ÷2"
     double loss = 0.0;
     TraceD trace, gradients;
 };

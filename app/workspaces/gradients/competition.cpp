@@ -82,7 +82,7 @@ std::optional<double> lost_by_sink(const AppState& state, const CompetitionView&
     return std::exp(sink - score + 2.0 * std::log(view.at(view.raised).p));
 }
 
-std::string slope_sum_words(const CompetitionView& view, const std::optional<double>& sink) {
+std::string slope_sum_text(const CompetitionView& view, const std::optional<double>& sink) {
     const CompetitionToken& raised = view.at(view.raised);
     if (!sink)
         return fmt::format("Σ_k ∂a_k/∂z_j = 0: “{0}” gains {1}, the others together lose {1}.",
@@ -98,7 +98,7 @@ std::string slope_sum_words(const CompetitionView& view, const std::optional<dou
         significant(others, kDigits), significant(rest, kDigits));
 }
 
-std::string no_arrow_words(const CompetitionView& view, Index open) {
+std::string no_arrow_text(const CompetitionView& view, Index open) {
     const CompetitionToken& raised = view.at(view.raised);
     if (open == 0) return "Every key of this row is masked, so no weights compete.";
     if (raised.look == CellLook::masked)
@@ -150,13 +150,13 @@ CompetitionView build_competition(const AppState& state) {
     CompetitionView view;
     const std::vector<double> p = jacobian_weights(state);
     if (p.empty()) {
-        view.lacks = "This row has no weights.";
+        view.missing_data = "This row has no weights.";
         return view;
     }
     const auto count = static_cast<Index>(p.size());
     if (count > kMostJacobian) {
-        view.lacks = fmt::format("{} keys: how they compete is drawn for up to {}.", grouped(count),
-                                 kMostJacobian);
+        view.missing_data = fmt::format("{} keys: how they compete is drawn for up to {}.",
+                                        grouped(count), kMostJacobian);
         return view;
     }
     const Document& document = state.document();
@@ -179,8 +179,8 @@ CompetitionView build_competition(const AppState& state) {
         view.why = "The row has NaN weights: their slopes are unknown.";
         return view;
     }
-    view.why = no_arrow_words(view, open);
-    if (raised.look == CellLook::number && open > 1) view.sum = slope_sum_words(view, sink);
+    view.why = no_arrow_text(view, open);
+    if (raised.look == CellLook::number && open > 1) view.sum = slope_sum_text(view, sink);
     return view;
 }
 

@@ -28,11 +28,11 @@ InspectorTable table_of_raise(const AppState& state, const std::vector<double>& 
     for (std::size_t k = 0; k < p.size(); ++k) {
         const double slope = raised_slope * p[k] * ((k == raised ? 1.0 : 0.0) - p[raised]);
         const double change = after[k] - p[k];
-        const char* const way = after[k] > p[k] ? "↑ " : after[k] < p[k] ? "↓ " : "· ";
+        const char* const direction = after[k] > p[k] ? "↑ " : after[k] < p[k] ? "↓ " : "· ";
         TableRow line{labels[k], {}};
         line.cells = {figure(p[k], Role::weight), figure(slope, Role::score),
                       figure(after[k], Role::weight), figure(change, Role::score)};
-        line.cells.back().text.insert(0, way);
+        line.cells.back().text.insert(0, direction);
         line.chosen = k == raised;
         line.muted = !may_attend_in_row(state, static_cast<Index>(k));
         line.bar = change / most;

@@ -54,7 +54,7 @@ double loss_at(const Document& document, const Loss& loss, const TensorD& output
 }
 
 /// "with scaling", "without scaling", "× 0.3", and the temperature: "with scaling, τ = 2".
-std::string scale_words(const AttentionSpec& spec) {
+std::string scale_description(const AttentionSpec& spec) {
     const bool warm = spec.temperature != 1.0;
     const std::string over = warm ? "τ = " + significant(spec.temperature, 4) : "";
     const std::string scaled = spec.scale == ScaleKind::none      ? "without scaling"
@@ -69,7 +69,7 @@ Result<LossSide> side_of(const Document& document, const InputsD& inputs, const 
                          const AttentionSpec& spec) {
     LossSide side;
     side.scale = spec.scale;
-    side.words = scale_words(spec);
+    side.text = scale_description(spec);
     auto trace = attend_exact(inputs, spec);
     if (!trace) return tl::unexpected(trace.error());
     side.trace = *std::move(trace);

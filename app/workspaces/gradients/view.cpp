@@ -155,18 +155,17 @@ void add_gradient_grids(const AppState& state, GradientsView& view) {
 }
 
 /// "‖∂L/∂W_Q‖ 0.12 (with scaling), 0.0004 (without scaling); …": the parameters of the document.
-std::string parameters_words(const GradientsView& view) {
-    std::string words;
+std::string parameters_text(const GradientsView& view) {
+    std::string text;
     for (const GradientRow& row : view.rows)
         if (row.parameter)
-            words +=
-                fmt::format("{}‖∂L/∂{}‖ {} ({}), {} ({})", words.empty() ? "" : "; ", row.symbol,
-                            row.texts[0], view.sides[0], row.texts[1], view.sides[1]);
-    return words.empty() ? words : words + ".";
+            text += fmt::format("{}‖∂L/∂{}‖ {} ({}), {} ({})", text.empty() ? "" : "; ", row.symbol,
+                                row.texts[0], view.sides[0], row.texts[1], view.sides[1]);
+    return text.empty() ? text : text + ".";
 }
 
 /// What ‖J‖₂ is compared with: equal weights over the same keys, without a cap and without a sink.
-std::string even_row_words(const Document& document, const JacobianNumbers& row) {
+std::string even_row_text(const Document& document, const JacobianNumbers& row) {
     const bool sinks = has_sinks(document);
     return fmt::format("{} of a uniform row of {} keys{}{}", significant(row.even, 3), row.keys,
                        sinks ? " without the sink" : "",
@@ -203,16 +202,16 @@ std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
     if (row.even == 0.0)
         return fmt::format("Row {}: p_max = {}; every score is multiplied by 0, so ‖J‖₂ = 0.",
                            token, number(row.p_max));
-    std::string words =
+    std::string text =
         fmt::format("Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {}.", token, number(row.p_max),
                     significant(row.spectral, 3), significant(row.spectral / row.even, 3),
-                    even_row_words(state.document(), row));
+                    even_row_text(state.document(), row));
     if (row.p_max > kSaturatedRow)
-        words += fmt::format(
+        text += fmt::format(
             " Saturated: at most {} of the gradient at its weights reaches its scores, and so Q "
             "and K. At the largest key, V gets {} of the gradient at its context.",
             significant(row.spectral, 2), number(sent_to_value(state, jacobian_weights(state))));
-    return words;
+    return text;
 }
 
 std::string flat_sentence(const Document& document, const JacobianNumbers& row) {
@@ -302,15 +301,15 @@ JacobianNumbers jacobian_numbers(const AppState& state) {
 GradientsView build_gradients_view(const AppState& state) {
     GradientsView view;
     const GradientsLook& look = gradients_look(state);
-    view.lacks = gradients_lacks(state);
-    if (!view.lacks.empty()) return view;
+    view.missing_data = gradients_missing_data(state);
+    if (!view.missing_data.empty()) return view;
     view.losses = {"Σ output", "one output", "½ Σ (output − target)²", "cross-entropy of a row",
                    "Σ dY ∘ output"};
     view.losses.resize(loss_count(state));
     view.loss = static_cast<int>(loss_of(state).kind);
     view.row_names = axis_labels(state, Axis::query, state.document().size.tq);
     view.row = static_cast<int>(look.row);
-    view.status = computed_words(state);
+    view.status = computed_text(state);
     view.stale = requested_loss_gradients(state).has_value();
     if (!look.result || look.result->document != state.shared_document()) {
         view.point = job_status_text(state, "gradients", "Computing the gradients…");
@@ -322,17 +321,17 @@ GradientsView build_gradients_view(const AppState& state) {
         return view;
     }
     view.ready = true;
-    view.sides = {result.sides[0].words, result.sides[1].words};
+    view.sides = {result.sides[0].text, result.sides[1].text};
     add_gradient_rows(state, result, view);
     view.competition = build_competition(state);
     add_gradient_grids(state, view);
     add_badge(result, view);
     view.point =
-        fmt::format("L = {} = {} ({}), {} ({}).", loss_words(state), number(result.sides[0].loss),
+        fmt::format("L = {} = {} ({}), {} ({}).", loss_text(state), number(result.sides[0].loss),
                     view.sides[0], number(result.sides[1].loss), view.sides[1]);
     const JacobianNumbers row = jacobian_numbers(state);
-    view.notes = {why_words(result, view), chain_rule_words(state, gradients_look(state).tensor),
-                  parameters_words(view), row_sentence(state, row),
+    view.notes = {why_text(result, view), chain_rule_text(state, gradients_look(state).tensor),
+                  parameters_text(view), row_sentence(state, row),
                   flat_sentence(state.document(), row)};
     std::erase(view.notes, std::string());
     return view;

@@ -45,7 +45,7 @@ inline constexpr double kMostSlope = 0.25;  // of a (1 − a), at p = 1/2
 /// What raising the score of one key does to the weights of all: key j gains a_j (1 − a_j), every other key k loses a_k a_j.
 /// z is the input of softmax: the score, scaled, biased and masked. A sink loses what is missing from 0.
 struct CompetitionView {
-    std::string lacks;  // not empty: nothing is drawn
+    std::string missing_data;  // not empty: nothing is drawn
     std::string title, formula, sum;
     std::string why;  // there is no arrow, or none wide enough to be seen; "" where there is
     Index row = 0, raised = 0;
@@ -55,7 +55,7 @@ struct CompetitionView {
 };
 
 struct GradientsView {
-    std::string lacks;
+    std::string missing_data;
     std::string point;
     std::vector<std::string> notes;
     std::string badge, badge_tip;
@@ -86,12 +86,12 @@ bool may_attend_in_row(const AppState& state, Index key);
 Index raised_key(const AppState& state);
 CompetitionView build_competition(const AppState& state);
 /// Why the bars of W_Q stand as they do, with the rows that the view has; "" where nothing needs a word.
-std::string why_words(const LossGradients& result, const GradientsView& view);
+std::string why_text(const LossGradients& result, const GradientsView& view);
 GradientsView build_gradients_view(const AppState& state);
 /// Of the row that is looked at; keys = 0: there is none.
 JacobianNumbers jacobian_numbers(const AppState& state);
 InspectorView gradients_inspector(const AppState& state);
 
-std::string gradients_lacks(const AppState& state);
+std::string gradients_missing_data(const AppState& state);
 
 }  // namespace attn::view

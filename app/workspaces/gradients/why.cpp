@@ -56,15 +56,15 @@ bool is_alike_over_keys(const Document& document, const TensorD& d_weights) {
 
 /// "W_V and W_O": which of them get something both ways.
 std::string still_learning(const GradientsView& view) {
-    std::string words;
+    std::string text;
     for (const char* key : {"w_v", "w_o"})
         if (const GradientRow* row = row_with(view, key);
             row && row->norms[0] > 0.0 && row->norms[1] > 0.0)
-            words += (words.empty() ? "" : " and ") + row->symbol;
-    return words;
+            text += (text.empty() ? "" : " and ") + row->symbol;
+    return text;
 }
 
-std::string blind_loss_words(const LossGradients& result, const GradientsView& view) {
+std::string blind_loss_text(const LossGradients& result, const GradientsView& view) {
     const Document& document = *result.document;
     if (!document.inputs->params[Param::sinks].empty() || document.size.tk < 2) return {};
     for (const LossSide& side : result.sides)
@@ -83,8 +83,8 @@ std::string blind_loss_words(const LossGradients& result, const GradientsView& v
 
 }  // namespace
 
-std::string why_words(const LossGradients& result, const GradientsView& view) {
-    if (std::string blind = blind_loss_words(result, view); !blind.empty()) return blind;
+std::string why_text(const LossGradients& result, const GradientsView& view) {
+    if (std::string blind = blind_loss_text(result, view); !blind.empty()) return blind;
     const GradientRow* row = row_with(view, "w_q");
     const bool scaled[] = {result.sides[0].scale == ScaleKind::sqrt_dk,
                            result.sides[1].scale == ScaleKind::sqrt_dk};

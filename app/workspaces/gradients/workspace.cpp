@@ -42,17 +42,18 @@ void clamp_gradients(AppState& state) {
 }
 
 void enter_gradients(AppState& state) {
-    if (const std::string lacks = gradients_lacks(state); !lacks.empty()) return say(state, lacks);
+    if (const std::string missing_data = gradients_missing_data(state); !missing_data.empty())
+        return show_message(state, missing_data);
     const auto& selected = state.selected;
     const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
     if (stage != nullptr && info(*stage).rows == Axis::query)
         gradients_look(state).row = selected->row;
     clamp_gradients(state);
-    say(state, "↑ ↓ choose a row, ← → a score to raise.");
+    show_message(state, "↑ ↓ choose a row, ← → a score to raise.");
 }
 
 void add_gradients_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Gradients", gradients_lacks(state).empty()};
+    const CommandAdder add{list, "Gradients", gradients_missing_data(state).empty()};
     if (add.there) {
         add("The row above", Key::up, moved_row(state, -1, 0));
         add("The row below", Key::down, moved_row(state, 1, 0));
@@ -109,7 +110,7 @@ constexpr RequestKind kRequests[] = {
 
 }  // namespace
 
-std::string gradients_lacks(const AppState& state) {
+std::string gradients_missing_data(const AppState& state) {
     const Document& document = state.document();
     if (is_empty(document)) return "There is no sentence yet: type one in Step (1 S).";
     if (is_without_values(document))
@@ -134,7 +135,8 @@ void carry_out(AppState& state, const SelectJacobianRow& action) {
 // ---- requests
 
 std::optional<LossGradientsRequest> requested_loss_gradients(const AppState& state) {
-    if (state.workspace != "gradients" || !gradients_lacks(state).empty()) return std::nullopt;
+    if (state.workspace != "gradients" || !gradients_missing_data(state).empty())
+        return std::nullopt;
     LossGradientsRequest request{state.shared_document(), loss_of(state), state.batch};
     const auto& result = gradients_look(state).result;
     if (result && result->document == request.document && result->loss == request.loss)
@@ -153,12 +155,12 @@ extern const WorkspaceInfo kGradientsWorkspace{
     .shows_document = true,
     .actions = GradientsActions::kTypes,
     .requests = kRequests,
-    .lacks = gradients_lacks,
+    .missing_data = gradients_missing_data,
     .enter = enter_gradients,
     .add_commands = add_gradients_commands,
     .clear = [](AppState& state) { gradients_look(state).raised.reset(); },
-    .settle = clamp_gradients,
-    .forget = [](AppState& state) { gradients_look(state) = {}; },
+    .clamp_to_document = clamp_gradients,
+    .clear_cache = [](AppState& state) { gradients_look(state) = {}; },
     .has_side = [](const AppState&) { return true; },
     .inspector = gradients_inspector,
     .write = write_gradients,

@@ -4,8 +4,8 @@
 #include "app/common/pair.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/set_name.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
@@ -20,15 +20,15 @@ void carry_out(AppState& state, const SortHeads& action) {
     const auto measure = find_head_measure(action.measure);
     if (!measure && !action.measure.empty()) return report_unknown_measure(state, action.measure);
     heads_look(state).sort = action.measure;
-    say(state, measure ? fmt::format("Heads by {}, largest first: {}.", info(*measure).title,
-                                     info(*measure).formula)
-                       : "Heads by layer.");
+    show_message(state, measure ? fmt::format("Heads by {}, largest first: {}.",
+                                              info(*measure).title, info(*measure).formula)
+                                : "Heads by layer.");
 }
 
 void carry_out(AppState& state, const SetHeadsRange& action) {
     heads_look(state).own_range = action.own;
-    say(state, action.own ? "Each head has its own colour scale, up to its largest weight."
-                          : "One colour scale for all heads.");
+    show_message(state, action.own ? "Each head has its own colour scale, up to its largest weight."
+                                   : "One colour scale for all heads.");
 }
 
 void carry_out(AppState& state, const PinHead& action) {
@@ -37,54 +37,55 @@ void carry_out(AppState& state, const PinHead& action) {
     if (!action.on) {
         if (b == place) b.reset();
         if (a == place) a = std::exchange(b, std::nullopt);
-        return say(state, "Unpinned {}.", head_name(place));
+        return show_message(state, "Unpinned {}.", head_name(place));
     }
     if (!is_there(state.document(), place))
-        return warn(state, missing_head_words(state.document(), place));
+        return warn(state, missing_head_text(state.document(), place));
     if (a == place || b == place) return;
     (a ? b : a) = place;
-    say(state,
-        b ? fmt::format("A is {}, B is {}: X swaps them, Esc unpins.", head_name(*a), head_name(*b))
-          : fmt::format("A is {}: pin another to compare.", head_name(*a)));
+    show_message(state, b ? fmt::format("A is {}, B is {}: X swaps them, Esc unpins.",
+                                        head_name(*a), head_name(*b))
+                          : fmt::format("A is {}: pin another to compare.", head_name(*a)));
 }
 
 void carry_out(AppState& state, const UnpinHeads&) {
     heads_look(state).pinned = {};
-    say(state, "No head is pinned.");
+    show_message(state, "No head is pinned.");
 }
 
 void carry_out(AppState& state, const SwapPins&) {
     auto& [a, b] = heads_look(state).pinned;
     if (!a || !b) return warn(state, "Pin two heads before you swap them.");
     std::swap(a, b);
-    say(state, "A is {}, B is {}.", head_name(*a), head_name(*b));
+    show_message(state, "A is {}, B is {}.", head_name(*a), head_name(*b));
 }
 
 void carry_out(AppState& state, const SelectHeadsPair& action) {
     const large::Cell cell{action.row, action.column};
     const Pair pair{cell.row, cell.column};
-    if (!has_pair(state, pair)) return warn(state, no_pair_words(state, pair, "the weights are"));
+    if (!has_pair(state, pair)) return warn(state, no_pair_text(state, pair, "the weights are"));
     heads_look(state).pair = cell;
     choose_pair(state, cell);
     const CellRef weight{Stage::weights, cell.row, cell.column};
     auto value = value_at(state, weight);
     if (!value && has_current_heads(state) && heads_look(state).result->find(head_here(state)))
         value = heads_look(state).result->weights(head_here(state))(cell.row, cell.column);
-    if (value) say(state, "{} = {}.", cell_name(state, weight), number(*value));
+    if (value) show_message(state, "{} = {}.", cell_name(state, weight), number(*value));
 }
 
 void carry_out(AppState& state, const ShowHeadsAs& action) {
     const auto show = find_head_show(action.show);
     if (!show) return show_error(state, "Heads cannot be shown as '{}'.", action.show);
     heads_look(state).show = *show;
-    say(state, "{}: {}. {}", info(*show).title, info(*show).formula, info(*show).caution);
+    show_message(state, "{}: {}. {}", info(*show).title, info(*show).formula, info(*show).caution);
 }
 
 void carry_out(AppState& state, const SetHeadsCurve& action) {
     if (!set_name(state, kColorCurves, action.curve, heads_look(state).curve, "curve of colours"))
         return;
     const ColorCurve curve = heads_look(state).curve;
-    say(state,
+    show_message(
+        state,
         curve == ColorCurve::log
             ? fmt::format("Log colour scale, from {} of the largest weight.", tick(kLogFloor))
             : fmt::format("Colour scale: {}.",
@@ -100,11 +101,12 @@ void carry_out(AppState& state, const ClipSinks& action) {
         return;
     heads_look(state).clip_limit = action.limit;
     const SinkClip clip = heads_look(state).clip;
-    say(state, clip == SinkClip::none    ? "No key is outside the colour scale."
-               : clip == SinkClip::first ? "Key 0 is outside the colour scale."
-                                         : fmt::format("Keys with a mean weight of at least {} are "
-                                                       "outside the colour scale of their head.",
-                                                       number(action.limit)));
+    show_message(state, clip == SinkClip::none ? "No key is outside the colour scale."
+                        : clip == SinkClip::first
+                            ? "Key 0 is outside the colour scale."
+                            : fmt::format("Keys with a mean weight of at least {} are "
+                                          "outside the colour scale of their head.",
+                                          number(action.limit)));
 }
 
 void carry_out(AppState& state, const SetHeadForm& action) {
@@ -116,7 +118,7 @@ void carry_out(AppState& state, const SetHeadForm& action) {
         "Tokens or image patches, coloured by the weights of one query; click to choose the query.",
         "What each dimension adds to the score q·k of one query with every key.",
         "The head as products of its weights: QK and OV."};
-    say(state, kDescriptions[static_cast<std::size_t>(heads_look(state).form)]);
+    show_message(state, kDescriptions[static_cast<std::size_t>(heads_look(state).form)]);
 }
 
 void carry_out(AppState& state, const SetHeadsList& action) {
@@ -125,14 +127,14 @@ void carry_out(AppState& state, const SetHeadsList& action) {
         "All heads as small pictures.", "Heads by two measures: a dot is a head.",
         "All heads with every measure.", "The model's output with each head changed in turn.",
         "All heads over the texts of a corpus."};
-    say(state, kDescriptions[static_cast<std::size_t>(heads_look(state).list)]);
+    show_message(state, kDescriptions[static_cast<std::size_t>(heads_look(state).list)]);
 }
 
 void carry_out(AppState& state, const FilterHeadsByLabel& action) {
     if (!action.label.empty() && action.label != kUnlabelled && !find_head_measure(action.label))
         return report_unknown_measure(state, action.label);
     heads_look(state).filter.label = action.label;
-    say(state, filter_words(state));
+    show_message(state, filter_text(state));
 }
 
 void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
@@ -142,7 +144,7 @@ void carry_out(AppState& state, const FilterHeadsByMeasure& action) {
         return show_error(state, "The filter's minimum is not a finite number.");
     heads_look(state).filter.measure = action.measure;
     heads_look(state).filter.least = action.least;
-    say(state, filter_words(state));
+    show_message(state, filter_text(state));
 }
 
 void carry_out(AppState& state, const ScatterHeads& action) {
@@ -154,7 +156,7 @@ void carry_out(AppState& state, const ScatterHeads& action) {
     look.list = HeadsList::scatter;
     const HeadMeasureInfo& x = info(*find_head_measure(action.x));
     const HeadMeasureInfo& y = info(*find_head_measure(action.y));
-    say(state, "Across {}: {}. Up {}: {}.", x.title, x.formula, y.title, y.formula);
+    show_message(state, "Across {}: {}. Up {}: {}.", x.title, x.formula, y.title, y.formula);
 }
 
 void carry_out(AppState& state, const HeadsReady& action) {
@@ -174,7 +176,8 @@ void carry_out(AppState& state, const CopyHeadMeasures&) {
     if (!has_current_heads(state))
         return warn(state, "There are no measures yet: open Heads (3 H).");
     state.effects.clipboard = heads_csv(*heads_look(state).result, heads_look(state).sort);
-    say(state, "Copied the measures of {} heads as CSV.", heads_look(state).result->heads.size());
+    show_message(state, "Copied the measures of {} heads as CSV.",
+                 heads_look(state).result->heads.size());
 }
 
 }  // namespace attn::view

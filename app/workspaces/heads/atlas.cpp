@@ -32,7 +32,7 @@ void paint_head(Image& image, const HeadsResult& result, const HeadsAtlas& atlas
         const BlockRange range{y * layer.tq / rows, x * layer.tk / columns,
                                (y + 1) * layer.tq / rows, (x + 1) * layer.tk / columns};
         put(image, left + x, top + y,
-            !matrix.lacks.empty()
+            !matrix.missing_data.empty()
                 ? theme(name).raised
                 : color_of_block(block_of(matrix, colors.clipped, range), colors.range, name));
     }
@@ -61,8 +61,8 @@ HeadsAtlas heads_atlas(const HeadsResult& result) {
         atlas.columns = std::max(atlas.columns, layer.heads);
         largest = std::max({largest, layer.tq, layer.tk});
     }
-    const Index room = kMostPixels / std::max(atlas.layers, atlas.columns);
-    atlas.tile = std::clamp<Index>(std::min(largest, kMostTile), 1, std::max<Index>(room, 1));
+    const Index space = kMostPixels / std::max(atlas.layers, atlas.columns);
+    atlas.tile = std::clamp<Index>(std::min(largest, kMostTile), 1, std::max<Index>(space, 1));
     return atlas;
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/kept.h"
+#include "app/common/memo.h"
 #include "app/common/pair_grid.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
@@ -25,7 +25,7 @@ const TokenProduct& product_of(const ModelCircuit& circuit, CircuitShow show) {
 
 std::string symbol_of(CircuitShow show) { return show == CircuitShow::ov ? "OV" : "QK"; }
 
-std::string circuit_lacks(const AppState& state) {
+std::string circuit_missing_data(const AppState& state) {
     if (model_of(state.document()) == nullptr)
         return "QK and OV need the weights of a trained model: open a model's folder.";
     const SweptModel* const made = current_circuit(state);
@@ -211,8 +211,8 @@ void add_composed(const ModelCircuit& circuit, large::Cell cell, InspectorView& 
     add("V: ‖OV OV′‖", found->v, ov);
 }
 
-std::string tie_words(std::span<const float> values, float most) {
-    return as_much_words(std::ranges::count(values, most) - 1);
+std::string tie_text(std::span<const float> values, float most) {
+    return as_much_text(std::ranges::count(values, most) - 1);
 }
 
 /// "QK of L1 H1 is largest for query “c” and key “d”: 3.21."
@@ -230,10 +230,10 @@ std::string product_point(const AppState& state, const ModelCircuit& circuit) {
     return show == CircuitShow::ov
                ? fmt::format("Attending to “{}” {} the logit of “{}” {}: by {}{}.", row,
                              lowers ? "lowers" : "raises", column, lowers ? "least" : "most",
-                             number(std::abs(*most)), tie_words(values, *most))
+                             number(std::abs(*most)), tie_text(values, *most))
                : fmt::format("QK of {} is largest for query “{}” and key “{}”: {}{}.",
                              head_name(circuit.at), row, column, number(*most),
-                             tie_words(values, *most));
+                             tie_text(values, *most));
 }
 
 std::string composition_point(const ModelCircuit& circuit) {
@@ -251,7 +251,7 @@ std::string composition_point(const ModelCircuit& circuit) {
         }
     if (most == nullptr) return {};
     return fmt::format("{} composes most with {}: {} {}{}.", head_name(circuit.at),
-                       head_name(most->earlier), name, number(value), as_much_words(as_much));
+                       head_name(most->earlier), name, number(value), as_much_text(as_much));
 }
 
 }  // namespace
@@ -298,8 +298,8 @@ void follow_circuit(AppState& state) {
 
 HeadCircuitView head_circuit_view(const AppState& state) {
     HeadCircuitView view;
-    view.lacks = circuit_lacks(state);
-    if (!view.lacks.empty()) return view;
+    view.missing_data = circuit_missing_data(state);
+    if (!view.missing_data.empty()) return view;
     const ModelCircuit& circuit = *circuit_here(state);
     if (heads_look(state).circuit_show == CircuitShow::composition) {
         view.grids = composition_grids(state, circuit);
@@ -311,12 +311,13 @@ HeadCircuitView head_circuit_view(const AppState& state) {
         view.grids = {product_grid(state, circuit)};
     view.values = values_grid(state, circuit);
     if (circuit.head.copying)
-        view.words = fmt::format("copying score Σλ / Σ|λ| = {}", number(*circuit.head.copying));
+        view.text = fmt::format("copying score Σλ / Σ|λ| = {}", number(*circuit.head.copying));
     return view;
 }
 
 std::string circuit_point(const AppState& state) {
-    if (heads_look(state).form != HeadForm::circuit || !circuit_lacks(state).empty()) return {};
+    if (heads_look(state).form != HeadForm::circuit || !circuit_missing_data(state).empty())
+        return {};
     const ModelCircuit& circuit = *circuit_here(state);
     return heads_look(state).circuit_show == CircuitShow::composition
                ? composition_point(circuit)
@@ -324,7 +325,7 @@ std::string circuit_point(const AppState& state) {
 }
 
 std::optional<InspectorView> circuit_inspector(const AppState& state) {
-    if (heads_look(state).form != HeadForm::circuit || !circuit_lacks(state).empty())
+    if (heads_look(state).form != HeadForm::circuit || !circuit_missing_data(state).empty())
         return std::nullopt;
     const ModelCircuit& circuit = *circuit_here(state);
     const CircuitShow show = heads_look(state).circuit_show;

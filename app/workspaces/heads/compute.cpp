@@ -7,8 +7,8 @@
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
@@ -18,17 +18,17 @@ void follow_choice(AppState& state) {
     if (!heads_look(state).chosen) return;
     HeadsLook& look = heads_look(state);
     const HeadPlace place = *std::exchange(look.chosen, std::nullopt);
-    const auto kept = std::exchange(look.kept, nullptr);
+    const auto previous = std::exchange(look.previous, nullptr);
     if (place != head_here(state) || state.message.severity != Severity::info) return;
-    if (kept && kept->batch == state.batch) {
-        look.result = kept;
+    if (previous && previous->batch == state.batch) {
+        look.result = previous;
         look.result_of = state.shared_document();
     }
     auto& [a, b] = look.pinned;
     if (a && b && a != place) b = place;
     const HeadFacts* const facts = has_current_heads(state) ? look.result->find(place) : nullptr;
     if (facts != nullptr)
-        say(state, "Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts));
+        show_message(state, "Layer {}, head {}: {}.", place.layer, place.head, label_title(*facts));
 }
 
 /// Of the model that is open, without its interventions.
@@ -37,7 +37,7 @@ std::optional<ModelPartsRequest> asked_of_model(const AppState& state, Ablation 
     const ModelOrigin* const model = model_of(state.document());
     if (model == nullptr) return std::nullopt;
     return ModelPartsRequest{
-        {model->path, model->text, model->image, by, model->beside, model->group},
+        {model->path, model->text, model->image, by, model->second_input, model->group},
         options_of(asked)};
 }
 
@@ -82,7 +82,7 @@ HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control
 
 std::optional<HeadsRequest> requested_heads(const AppState& state) {
     if (state.workspace != "heads" || has_current_heads(state)) return std::nullopt;
-    if (!heads_lacks(state).empty()) return std::nullopt;
+    if (!heads_missing_data(state).empty()) return std::nullopt;
     return heads_request(state);
 }
 
@@ -93,14 +93,14 @@ Action run(const HeadsRequest& request, const RunControl& control) {
 
 std::optional<ModelPartsRequest> requested_head_sweep(const AppState& state) {
     if (state.workspace != "heads" || heads_look(state).list != HeadsList::sweep ||
-        !heads_lacks(state).empty())
+        !heads_missing_data(state).empty())
         return std::nullopt;
     return current_sweep(state) == nullptr ? wanted_sweep(state) : std::nullopt;
 }
 
 std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state) {
     if (state.workspace != "heads" || heads_look(state).form != HeadForm::circuit ||
-        !heads_lacks(state).empty())
+        !heads_missing_data(state).empty())
         return std::nullopt;
     return current_circuit(state) == nullptr ? wanted_circuit(state) : std::nullopt;
 }
@@ -134,7 +134,7 @@ void follow_heads(AppState& state) {
     follow_choice(state);
     if (state.workspace != "heads") return;
     follow_corpus(state);
-    if (!heads_lacks(state).empty()) return;
+    if (!heads_missing_data(state).empty()) return;
     if (!has_current_heads(state) && head_cells(heads_input(state.document())) <= kAtOnceCells)
         run(heads_request(state), {}).carry_out(state);
     follow_shown(state);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/kept.h"
-#include "app/common/words.h"
-#include "app/workspaces/heads/words.h"
+#include "app/common/memo.h"
+#include "app/common/text.h"
+#include "app/workspaces/heads/text.h"
 #include "core/corpus/file.h"
 #include "core/text.h"
 
@@ -34,7 +34,7 @@ std::string spread_text(const MeasureStatistics& of) {
 
 std::string extreme_line(std::string_view word, HeadMeasure measure, const Extreme& extreme) {
     return fmt::format("{} {} in text {}: {}", word, measure_text(measure, extreme.value),
-                       extreme.text->number, shortened(extreme.text->words, kMostWords));
+                       extreme.text->number, shortened(extreme.text->text, kMostWords));
 }
 
 HeadsTableRow row_of(const std::string& sort, const CorpusHead& head, bool shown) {
@@ -92,7 +92,7 @@ Action run(const CorpusRequest& request, const RunControl&) {
     return HeadsCorpusRead{std::make_shared<const HeadsCorpus>(std::move(made))};
 }
 
-std::string corpus_lacks(const AppState& state) {
+std::string corpus_missing_data(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     if (look.corpus.empty())
         return "No corpus is open: attnscope heads MODEL --texts FILE -o OUT.npz measures one, and "
@@ -115,7 +115,7 @@ std::shared_ptr<const CorpusShown> corpus_shown(const AppState& state) {
 
 void follow_corpus(AppState& state) {
     HeadsLook& look = heads_look(state);
-    if (look.list != HeadsList::corpus || !corpus_lacks(state).empty())
+    if (look.list != HeadsList::corpus || !corpus_missing_data(state).empty())
         return look.corpus_shown.reset();
     look.corpus_shown = corpus_shown(state);
 }

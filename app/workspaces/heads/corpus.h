@@ -29,7 +29,7 @@ std::optional<CorpusRequest> requested_head_corpus(const AppState& state);
 Action run(const CorpusRequest& request, const RunControl& control);
 
 /// Why there is no table; "": there is one.
-std::string corpus_lacks(const AppState& state);
+std::string corpus_missing_data(const AppState& state);
 /// A row a head: mean ± standard deviation of each measure. A row knows the text that shows most of what the heads are sorted
 /// by; where they are not sorted, of the pattern that the head shows most in the mean.
 struct CorpusShown {

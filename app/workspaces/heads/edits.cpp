@@ -4,8 +4,8 @@
 
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 #include "core/rng.h"
 
 namespace attn::view {
@@ -163,7 +163,7 @@ SideVector sums_of(std::span<const float> q, MatrixView<const float> k) {
 }
 
 /// ", over 8 (linear)"; "" where they are not scaled.
-std::string rope_scaling_words(const RopeScaling& scaling) {
+std::string rope_scaling_description(const RopeScaling& scaling) {
     switch (scaling.kind) {
         case RopeScale::linear:
             return fmt::format(", over {} (linear scaling)", significant(scaling.factor, 6));
@@ -184,7 +184,7 @@ std::vector<std::string> legend_of(const AttentionSpec& spec) {
     legend.push_back(fmt::format(
         "after RoPE; pairs turn by ω = {}^(−2c/{}) radians per position{}, fastest first",
         significant(spec.rope->base, 6), spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
-        rope_scaling_words(spec.rope->scaling)));
+        rope_scaling_description(spec.rope->scaling)));
     return legend;
 }
 
@@ -257,10 +257,10 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     const HeadsLayer& layer = result.layers[place.layer];
     const AttentionSpec& spec = spec_of(state.document(), place.layer);
     if (spec.score != Score::dot)
-        view.lacks = "Only dot-product scores are sums over dimensions.";
+        view.missing_data = "Only dot-product scores are sums over dimensions.";
     else if (layer.q.empty() || layer.k.empty())
-        view.lacks = "Queries and keys are missing: only weights are known.";
-    if (!view.lacks.empty()) return view;
+        view.missing_data = "Queries and keys are missing: only weights are known.";
+    if (!view.missing_data.empty()) return view;
     const Index query = std::min(heads_look(state).pair.row, layer.tq - 1);
     const auto q = layer.q.matrix(result.batch, place.head).row(query);
     const auto k = layer.k.matrix(result.batch, layer.key_head(place.head));

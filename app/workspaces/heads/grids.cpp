@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/common/kept.h"
+#include "app/common/memo.h"
 #include "app/common/pair_grid.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
@@ -150,7 +150,7 @@ bool are_long(const HeadsResult& result, const std::vector<HeadPlace>& places) {
 
 MapCellsSet cells_of(const AppState& state, const std::vector<HeadPlace>& places) {
     const HeadsLook& look = heads_look(state);
-    if (!are_long(*look.result, places) || !undefined_words(state, places).empty()) return {};
+    if (!are_long(*look.result, places) || !undefined_text(state, places).empty()) return {};
     if (places.size() < 2) return {head_map(look, places.front(), "")};
     MapCellsSet set{head_map(look, places[0], "A: "), head_map(look, places[1], "B: ")};
     const auto &a = set[0]->values, &b = set[1]->values;
@@ -163,9 +163,9 @@ MapCellsSet mean_cells(const AppState& state, const std::vector<HeadPlace>& plac
     const HeadsLook& look = heads_look(state);
     if (!are_long(*look.result, places)) return {};
     MeanMatrix mean = mean_of_heads(state, places);
-    if (!mean.lacks.empty()) return {};
+    if (!mean.missing_data.empty()) return {};
     const ColorRange range = mean_range(look, places, mean);
-    return {make_cells({.title = together_words(state, places),
+    return {make_cells({.title = together_text(state, places),
                         .noun = fmt::format("mean {}", info(look.show).title),
                         .role = info(look.show).has_sign ? Role::score : Role::weight,
                         .masked = std::move(mean.masked),
@@ -203,12 +203,13 @@ std::vector<HeadPlace> large_heads(const AppState& state) {
     return is_known(here) ? std::vector{here} : std::vector<HeadPlace>{};
 }
 
-std::string undefined_words(const AppState& state, const std::vector<HeadPlace>& places) {
+std::string undefined_text(const AppState& state, const std::vector<HeadPlace>& places) {
     const HeadsLook& look = heads_look(state);
     for (const HeadPlace place : places)
-        if (const std::string lacks = head_lacks(*look.result, look.show, place); !lacks.empty())
+        if (const std::string missing_data = head_missing_data(*look.result, look.show, place);
+            !missing_data.empty())
             return fmt::format("{} is not defined for {}: {}.", info(look.show).title,
-                               head_name(place), lacks);
+                               head_name(place), missing_data);
     return {};
 }
 

@@ -11,9 +11,9 @@ namespace attn::view {
 /// What stands large: the head that is shown, or A and B where two are pinned.
 std::vector<HeadPlace> large_heads(const AppState& state);
 /// Why what is chosen is not defined for one of them; "": it is.
-std::string undefined_words(const AppState& state, const std::vector<HeadPlace>& places);
+std::string undefined_text(const AppState& state, const std::vector<HeadPlace>& places);
 /// As matrices; where there are two of one size with A − B too, and KL(A‖B) of each row of weights. Only where
-/// undefined_words() is "".
+/// undefined_text() is "".
 std::vector<GridView> heads_grids(const AppState& state);
 /// The same as maps, brought up to date where their sides are too long for cells.
 void follow_head_maps(AppState& state);

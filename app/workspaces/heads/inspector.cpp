@@ -4,8 +4,8 @@
 #include "app/common/pair.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
@@ -50,8 +50,8 @@ void add_shown(const AppState& state, InspectorView& view, HeadPlace place) {
     const HeadShowInfo& what = info(look.show);
     const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
     const std::string name(what.title);
-    if (!matrix.lacks.empty())
-        return add_line(view, name, {Piece{"not defined: " + matrix.lacks, {}, true}});
+    if (!matrix.missing_data.empty())
+        return add_line(view, name, {Piece{"not defined: " + matrix.missing_data, {}, true}});
     if (!is_inside(matrix.values, look.pair)) return;
     const double value = matrix.values(look.pair.row, look.pair.column);
     add_line(view, name,
@@ -104,12 +104,12 @@ void add_mean(const AppState& state, InspectorView& view) {
     double sum = 0.0;
     for (const HeadPlace place : places) {
         const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
-        if (!matrix.lacks.empty() || !is_inside(matrix.values, look.pair)) return;
+        if (!matrix.missing_data.empty() || !is_inside(matrix.values, look.pair)) return;
         sum += matrix.values(look.pair.row, look.pair.column);
     }
     if (places.empty()) return;
     const auto mean = static_cast<float>(sum / static_cast<double>(places.size()));
-    add_line(view, together_words(state, places), {Piece{number(mean), Role::weight}});
+    add_line(view, together_text(state, places), {Piece{number(mean), Role::weight}});
 }
 
 /// A row each; what they are is copied with them.
@@ -144,7 +144,7 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     for (const std::string& each : changes_of(state.document(), facts.place))
         add_line(view, "intervention", {Piece{each}});
     if (const HeadEffect* const effect = effect_on(state.document(), facts.place)) {
-        add_line(view, "change", {Piece{change_words(*effect)}});
+        add_line(view, "change", {Piece{change_text(*effect)}});
         add_line(
             view, "",
             {Piece{
@@ -152,10 +152,9 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
                 {},
                 true}});
     }
-    if (const std::string swept = swept_words(state, facts.place); !swept.empty())
-        add_line(view, fmt::format("context {}", ablation_words(heads_look(state))),
-                 {Piece{swept}});
-    if (const auto cell = swept_cell_words(state))
+    if (const std::string swept = swept_text(state, facts.place); !swept.empty())
+        add_line(view, fmt::format("context {}", ablation_text(heads_look(state))), {Piece{swept}});
+    if (const auto cell = swept_cell_text(state))
         add_line(view, cell->first, {Piece{cell->second}});
     add_pair(state, view, facts.place);
     add_mean(state, view);
@@ -214,7 +213,7 @@ InspectorView of_two(const AppState& state, const HeadFacts& a, const HeadFacts&
 InspectorView heads_inspector(const AppState& state) {
     InspectorView none;
     none.hint = "Details of the selected head appear here.";
-    if (!heads_lacks(state).empty() || !has_current_heads(state)) return none;
+    if (!heads_missing_data(state).empty() || !has_current_heads(state)) return none;
     const HeadsResult& result = *heads_look(state).result;
     const auto& [first, second] = heads_look(state).pinned;
     const HeadFacts* const a = first ? result.find(*first) : nullptr;

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
@@ -10,15 +10,15 @@ namespace {
 constexpr int kTicks = 5;
 
 std::string terms_of(const HeadsFilter& filter) {
-    std::string words;
+    std::string text;
     if (filter.label == kUnlabelled)
-        words = "no label";
+        text = "no label";
     else if (const auto label = find_head_measure(filter.label))
-        words = fmt::format("label {}", label_titles(*label));
+        text = fmt::format("label {}", label_titles(*label));
     if (const auto measure = find_head_measure(filter.measure))
-        words += fmt::format("{}{} ≥ {}", words.empty() ? "" : ", ", info(*measure).title,
-                             measure_text(*measure, filter.least));
-    return words;
+        text += fmt::format("{}{} ≥ {}", text.empty() ? "" : ", ", info(*measure).title,
+                            measure_text(*measure, filter.least));
+    return text;
 }
 
 HeadMeasure measure_of(const std::string& key) {
@@ -111,7 +111,7 @@ std::string shown_count(const HeadsLook& look) {
     return fmt::format("{} of {} shown", count, heads.size());
 }
 
-std::string filter_words(const AppState& state) {
+std::string filter_text(const AppState& state) {
     const HeadsFilter& filter = heads_look(state).filter;
     if (!filter.filters()) return "All heads are shown.";
     const std::string count = shown_count(heads_look(state));

@@ -1,6 +1,6 @@
 #include "app/workspaces/heads/shown.h"
 
-#include "app/common/kept.h"
+#include "app/common/memo.h"
 
 namespace attn::view {
 namespace {
@@ -31,8 +31,8 @@ HeadsKeys keys_of(HeadsKeys::Of of) {
 }
 
 /// `kept`: keys that may be of the same.
-HeadsShown shown_of(HeadsShown::Of of, const std::shared_ptr<const HeadsKeys>& kept) {
-    auto keys = found_once(kept, {of.result, of.show}, keys_of);
+HeadsShown shown_of(HeadsShown::Of of, const std::shared_ptr<const HeadsKeys>& cached) {
+    auto keys = found_once(cached, {of.result, of.show}, keys_of);
     HeadsShown shown{std::move(of), std::move(keys), {}, {}, 0.0};
     for (std::size_t n = 0; n < shown.of.result->heads.size(); ++n) {
         shown.clipped.push_back(clipped_of(shown, n));
@@ -47,9 +47,9 @@ HeadsShown shown_of(HeadsShown::Of of, const std::shared_ptr<const HeadsKeys>& k
 void follow_shown(AppState& state) {
     HeadsLook& look = heads_look(state);
     if (!has_current_heads(state)) return look.shown.reset();
-    const auto kept = look.shown ? look.shown->keys : nullptr;
+    const auto cached = look.shown ? look.shown->keys : nullptr;
     look.shown = found_once(look.shown, {look.result, look.show, look.clip, look.clip_limit},
-                            [&](HeadsShown::Of of) { return shown_of(std::move(of), kept); });
+                            [&](HeadsShown::Of of) { return shown_of(std::move(of), cached); });
 }
 
 HeadColors head_colors(const HeadsLook& look, HeadPlace place) {

@@ -103,8 +103,8 @@ struct HeadsLook {
 
     // of the moment: in no session and no journal
     std::optional<HeadPlace> hovered;
-    std::optional<HeadPlace> chosen;          // by the action that is carried out
-    std::shared_ptr<const HeadsResult> kept;  // what was shown before it
+    std::optional<HeadPlace> chosen;              // by the action that is carried out
+    std::shared_ptr<const HeadsResult> previous;  // what was shown before it
     std::optional<large::Cell> hovered_pair;
     std::shared_ptr<const HeadsResult> result;  // see follow_heads(); null: not shown yet
     std::shared_ptr<const Document> result_of;  // what it is current for

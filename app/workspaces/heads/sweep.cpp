@@ -2,10 +2,10 @@
 
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
@@ -27,7 +27,8 @@ Index columns_of(const HeadSweep& sweep) {
 
 /// Nothing stands for its position in the other text.
 bool is_unpaired(const HeadSweep& sweep, const SweptHead& each) {
-    return !is_of_heads(sweep) && sweep.by == Ablation::patch && sweep.alignment[each.position] < 0;
+    return !is_of_heads(sweep) && sweep.ablation == Ablation::patch &&
+           sweep.alignment[each.position] < 0;
 }
 
 std::string missing_data_text(const AppState& state) {
@@ -88,7 +89,7 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
     color_grid(grid, {range, {}}, state.theme);
     grid.title = title_of(state, swept);
     grid.tooltip =
-        fmt::format("{}: {}; {}", part_words(look), ablation_words(look), sweep_formula(state));
+        fmt::format("{}: {}; {}", part_text(look), ablation_text(look), sweep_formula(state));
     grid.editable = false;
     grid.selected = {head_here(state).layer, head_here(state).head};
     if (!is_of_heads(sweep)) {
@@ -101,7 +102,8 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
 }
 
 /// "the context of L0 H1", "what layer 2 reads at cat".
-std::string place_words(const AppState& state, const HeadSweep& sweep, const SweptHead& each) {
+std::string place_description(const AppState& state, const HeadSweep& sweep,
+                              const SweptHead& each) {
     if (is_of_heads(sweep)) return fmt::format("the context of {}", head_name(each.at));
     const std::string token = axis_labels(state, Axis::query, sweep.positions)[each.position];
     return sweep.part == SweepPart::mlp
@@ -109,17 +111,17 @@ std::string place_words(const AppState& state, const HeadSweep& sweep, const Swe
                : fmt::format("what layer {} reads at {}", each.at.layer, token);
 }
 
-std::string largest_words(const AppState& state, const SweptModel& swept, const SweptHead& most,
-                          Index others) {
+std::string largest_description(const AppState& state, const SweptModel& swept,
+                                const SweptHead& most, Index others) {
     const HeadsLook& look = heads_look(state);
-    const std::string place = place_words(state, swept.sweep, most);
+    const std::string place = place_description(state, swept.sweep, most);
     if (look.sweep_show == SweepShow::kl)
         return fmt::format("KL(untouched‖changed) of the {} is largest where {} is {}: {} nats{}.",
-                           read_out_noun(state.document()), place, ablation_words(look),
-                           number(most.kl), as_much_words(others));
+                           read_out_noun(state.document()), place, ablation_text(look),
+                           number(most.kl), as_much_text(others));
     return fmt::format("{} changes most where {} is {}: by {} from {}{}.", difference_name(swept),
-                       place, ablation_words(look), number(swept.sweep.change(most)),
-                       number(swept.sweep.difference), as_much_words(others));
+                       place, ablation_text(look), number(swept.sweep.change(most)),
+                       number(swept.sweep.difference), as_much_text(others));
 }
 
 /// The rows of tokens, once those of the other text are known.
@@ -140,7 +142,7 @@ std::optional<TokenPairs> pairs_view(const AppState& state) {
     return pairs;
 }
 
-std::string difference_words(const SweptModel& swept, const SweptHead& each) {
+std::string difference_text(const SweptModel& swept, const SweptHead& each) {
     return fmt::format("{} is {}, untouched {}; KL(untouched‖changed) {} nats",
                        difference_name(swept), number(each.difference),
                        number(swept.sweep.difference), number(each.kl));
@@ -155,13 +157,13 @@ const SweptModel* shown_sweep(const AppState& state) {
 
 }  // namespace
 
-std::string_view ablation_words(const HeadsLook& look) {
+std::string_view ablation_text(const HeadsLook& look) {
     constexpr std::string_view kDescriptions[] = {"0", "its mean over positions",
                                                   "that of the other text"};
     return kDescriptions[static_cast<std::size_t>(look.ablation)];
 }
 
-std::string_view part_words(const HeadsLook& look) {
+std::string_view part_text(const HeadsLook& look) {
     constexpr std::string_view kDescriptions[] = {"Each head's context",
                                                   "What each layer reads at each position",
                                                   "What each MLP adds at each position"};
@@ -180,7 +182,7 @@ std::string sweep_formula(const AppState& state) {
 
 SweepView head_sweep(const AppState& state) {
     SweepView view{missing_data_text(state), {}, pairs_view(state)};
-    if (view.lacks.empty()) view.grid = grid_of(state, *current_sweep(state));
+    if (view.missing_data.empty()) view.grid = grid_of(state, *current_sweep(state));
     return view;
 }
 
@@ -208,25 +210,25 @@ std::string sweep_point(const AppState& state) {
         return {};
     const SweptHead& most = *std::ranges::max_element(changed, {}, size);
     const auto others = std::ranges::count(changed, size(most), size) - 1;
-    if (size(most) > 0.0) return largest_words(state, *swept, most, others);
+    if (size(most) > 0.0) return largest_description(state, *swept, most, others);
     const std::string what =
         look.sweep_show == SweepShow::kl
             ? fmt::format("the {}'s probabilities", read_out_noun(state.document()))
             : difference_name(*swept);
     if (!is_of_heads(swept->sweep))
-        return fmt::format("No place that is {} changes {}.", ablation_words(look), what);
-    return fmt::format("No head whose context is {} changes {}.", ablation_words(look), what);
+        return fmt::format("No place that is {} changes {}.", ablation_text(look), what);
+    return fmt::format("No head whose context is {} changes {}.", ablation_text(look), what);
 }
 
-std::string swept_words(const AppState& state, HeadPlace place) {
+std::string swept_text(const AppState& state, HeadPlace place) {
     const SweptModel* const swept = shown_sweep(state);
     if (swept == nullptr || !is_of_heads(swept->sweep)) return {};
     const auto& heads = swept->sweep.swept;
     const auto found = std::ranges::find(heads, place, &SweptHead::at);
-    return found == heads.end() ? std::string() : difference_words(*swept, *found);
+    return found == heads.end() ? std::string() : difference_text(*swept, *found);
 }
 
-std::optional<std::pair<std::string, std::string>> swept_cell_words(const AppState& state) {
+std::optional<std::pair<std::string, std::string>> swept_cell_text(const AppState& state) {
     const SweptModel* const swept = shown_sweep(state);
     if (swept == nullptr || is_of_heads(swept->sweep)) return std::nullopt;
     const HeadSweep& sweep = swept->sweep;
@@ -234,9 +236,9 @@ std::optional<std::pair<std::string, std::string>> swept_cell_words(const AppSta
     if (cell.row >= sweep.layers || cell.column >= sweep.positions) return std::nullopt;
     const auto n = static_cast<std::size_t>(cell.row * sweep.positions + cell.column);
     const SweptHead& each = sweep.swept[n];
-    return std::pair{place_words(state, sweep, each),
+    return std::pair{place_description(state, sweep, each),
                      is_unpaired(sweep, each) ? "not paired with a token of the other text"
-                                              : difference_words(*swept, each)};
+                                              : difference_text(*swept, each)};
 }
 
 }  // namespace attn::view

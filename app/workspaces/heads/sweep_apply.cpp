@@ -1,16 +1,16 @@
 #include "app/common/document/edits.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/set_name.h"
-#include "app/workspaces/heads/words.h"
+#include "app/workspaces/heads/text.h"
 
 namespace attn::view {
 namespace {
 
-std::string sweep_words(const AppState& state) {
+std::string sweep_text(const AppState& state) {
     const HeadsLook& look = heads_look(state);
-    return fmt::format("{} in turn {}; {}.", part_words(look), ablation_words(look),
+    return fmt::format("{} in turn {}; {}.", part_text(look), ablation_text(look),
                        sweep_formula(state));
 }
 
@@ -24,14 +24,14 @@ void carry_out(AppState& state, const SweepHeads& action) {
         return;
     look.ablation = by;
     look.list = HeadsList::sweep;
-    say(state, sweep_words(state));
+    show_message(state, sweep_text(state));
 }
 
 void carry_out(AppState& state, const SweepOver& action) {
     HeadsLook& look = heads_look(state);
     if (!set_name(state, kSweepParts, action.part, look.part, "part of a sweep")) return;
     look.list = HeadsList::sweep;
-    say(state, sweep_words(state));
+    show_message(state, sweep_text(state));
 }
 
 void carry_out(AppState& state, const PatchSweep& action) {
@@ -41,7 +41,7 @@ void carry_out(AppState& state, const PatchSweep& action) {
     look.pairing.reset();
     look.ablation = Ablation::patch;
     look.list = HeadsList::sweep;
-    say(state, sweep_words(state));
+    show_message(state, sweep_text(state));
 }
 
 void carry_out(AppState& state, const PairTokens& action) {
@@ -49,8 +49,8 @@ void carry_out(AppState& state, const PairTokens& action) {
     if (!pairs) return show_error(state, sentence(pairs.error().text()));
     heads_look(state).pairs = pairs_text(*pairs);
     heads_look(state).pairing.reset();
-    say(state, pairs->empty() ? "Tokens are paired from the beginning and from the end."
-                              : fmt::format("Paired tokens: {}.", pairs_text(*pairs)));
+    show_message(state, pairs->empty() ? "Tokens are paired from the beginning and from the end."
+                                       : fmt::format("Paired tokens: {}.", pairs_text(*pairs)));
 }
 
 void carry_out(AppState& state, const SelectSwept& action) {
@@ -69,7 +69,7 @@ void carry_out(AppState& state, const SetHeadsOf& action) {
         "Only the selected head is shown.",
         "All heads of its layer: their mean as a matrix, or one colour each as lines.",
         "All heads that pass the filter: their mean as a matrix, or one colour each as lines."};
-    say(state, kDescriptions[static_cast<std::size_t>(heads_look(state).of)]);
+    show_message(state, kDescriptions[static_cast<std::size_t>(heads_look(state).of)]);
 }
 
 void carry_out(AppState& state, const ShowCircuit& action) {
@@ -82,7 +82,7 @@ void carry_out(AppState& state, const ShowCircuit& action) {
     look.circuit_over = over;
     if (std::exchange(look.circuit_show, show) != show) look.circuit_cell = {};
     look.form = HeadForm::circuit;
-    say(state, circuit_formula(look.circuit_show));
+    show_message(state, circuit_formula(look.circuit_show));
 }
 
 void carry_out(AppState& state, const SelectCircuitCell& action) {

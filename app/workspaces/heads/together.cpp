@@ -4,8 +4,8 @@
 #include "app/common/pair_grid.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 
 namespace attn::view {
 namespace {
@@ -41,7 +41,7 @@ std::vector<HeadPlace> heads_together(const AppState& state) {
     return places;
 }
 
-std::string together_words(const AppState& state, const std::vector<HeadPlace>& places) {
+std::string together_text(const AppState& state, const std::vector<HeadPlace>& places) {
     const std::string heads = counted(std::ssize(places), "head");
     return heads_look(state).of == HeadsOf::layer
                ? fmt::format("mean of {} of layer {}", heads, head_here(state).layer)
@@ -54,9 +54,9 @@ MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& pl
     std::vector<double> sums;
     for (const HeadPlace place : places) {
         const HeadMatrix matrix = head_matrix(*look.result, look.show, place);
-        if (!matrix.lacks.empty()) {
-            mean.lacks = fmt::format("{} is not defined for {}: {}.", info(look.show).title,
-                                     head_name(place), matrix.lacks);
+        if (!matrix.missing_data.empty()) {
+            mean.missing_data = fmt::format("{} is not defined for {}: {}.", info(look.show).title,
+                                            head_name(place), matrix.missing_data);
             return mean;
         }
         mean.rows = matrix.values.rows, mean.columns = matrix.values.columns;
@@ -91,7 +91,7 @@ GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places) 
     GridView grid = pair_grid(
         state, mean.matrix(),
         {info(look.show).has_sign ? ColorScale::diverging : ColorScale::unit, false, mean.masked},
-        together_words(state, places));
+        together_text(state, places));
     look_at(grid, look.pair, look.hovered_pair);
     grid.tooltip = fmt::format("Σ_h {} / n over {}", info(look.show).title,
                                counted(std::ssize(places), "head"));

@@ -4,11 +4,11 @@
 
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
-#include "app/workspaces/heads/words.h"
+#include "app/workspaces/heads/text.h"
 
 namespace attn::view {
 namespace {
@@ -78,7 +78,7 @@ void add_thumbs(const AppState& state, AllHeadsView& view) {
         view.head_labels.push_back(of_layer ? "all" : fmt::format("H{}", n));
 }
 
-std::string clipped_words(const HeadsLook& look) {
+std::string clipped_text(const HeadsLook& look) {
     if (look.clip == SinkClip::first) return "key 0: outside the colour scale";
     const Index keys = clipped_keys(*look.shown);
     if (keys == 0) return fmt::format("no key has a mean weight ≥ {}", number(look.clip_limit));
@@ -86,7 +86,7 @@ std::string clipped_words(const HeadsLook& look) {
                        number(look.clip_limit));
 }
 
-std::string range_words(const HeadsLook& look) {
+std::string range_text(const HeadsLook& look) {
     const std::string_view title =
         look.show == HeadShow::weights ? "weights" : info(look.show).title;
     const std::string_view curve = look.curve == ColorCurve::log      ? ", log"
@@ -114,23 +114,23 @@ HeadsLegend legend_of(const AppState& state) {
     else if (look.curve == ColorCurve::log)
         legend.low = own ? fmt::format("≤ {:g} of it", kLogFloor)
                          : fmt::format("≤ {}", tick(range.high * kLogFloor));
-    legend.words = range_words(look);
+    legend.text = range_text(look);
     const Index keys = state.document().size.tk;
     if (look.show == HeadShow::weights && !own && keys > 0) {
         const double even = 1.0 / static_cast<double>(keys);
         legend.even = static_cast<float>(position_of(range, even));
-        legend.words += fmt::format("; mark: 1/n = {}", tick(even));
+        legend.text += fmt::format("; mark: 1/n = {}", tick(even));
     }
     legend.caution = what.caution;
     legend.source = what.source;
-    if (look.show == HeadShow::gradient) legend.words += "; L = Σ output of each layer";
+    if (look.show == HeadShow::gradient) legend.text += "; L = Σ output of each layer";
     if (const double largest = largest_change(state.document());
         largest > 0.0 && has_own_heads(state.document()) && !what.of_layer)
-        legend.change_words = fmt::format(
+        legend.change_text = fmt::format(
             "strip: mean KL(untouched‖now) of its rows, longest {} nats", number(largest));
     if (look.clip == SinkClip::none) return legend;
     legend.clipped = clipped_color(state.theme);
-    legend.clipped_words = clipped_words(look);
+    legend.clipped_text = clipped_text(look);
     return legend;
 }
 
@@ -220,7 +220,7 @@ HeadsControls controls_of(const AppState& state) {
     return controls;
 }
 
-std::string pending_words(const AppState& state) {
+std::string pending_text(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     return job_status_text(
         state, "heads",
@@ -236,11 +236,11 @@ void add_corpus_table(const AppState& state, AllHeadsView& view) {
 
 /// Where there is no attention to show, the model not being there: the corpus alone.
 void add_corpus_alone(const AppState& state, AllHeadsView& view) {
-    if (heads_look(state).list != HeadsList::corpus || !corpus_lacks(state).empty() ||
+    if (heads_look(state).list != HeadsList::corpus || !corpus_missing_data(state).empty() ||
         state.document().no_attention.empty())
         return;
-    view.lacks.clear();
-    view.large_lacks = sentence(state.document().no_attention);
+    view.missing_data.clear();
+    view.large_missing_data = sentence(state.document().no_attention);
     view.list = HeadsList::corpus;
     view.controls = controls_of(state);
     view.point = heads_point(state);
@@ -248,8 +248,8 @@ void add_corpus_alone(const AppState& state, AllHeadsView& view) {
 }
 
 void add_together(const AppState& state, const std::vector<HeadPlace>& places, AllHeadsView& view) {
-    view.large_lacks = undefined_words(state, places);
-    if (!view.large_lacks.empty()) return;
+    view.large_missing_data = undefined_text(state, places);
+    if (!view.large_missing_data.empty()) return;
     const HeadsLook& look = heads_look(state);
     if (look.form == HeadForm::matrix && look.maps && !look.maps->cells.empty())
         view.maps = cells_views(state, look.maps->cells, {look.pair});
@@ -272,8 +272,8 @@ void add_large(const AppState& state, AllHeadsView& view) {
         if (!places.empty()) view.dimensions = head_dimensions(state, places.back());
         return;
     }
-    view.large_lacks = undefined_words(state, places);
-    if (!view.large_lacks.empty()) return;
+    view.large_missing_data = undefined_text(state, places);
+    if (!view.large_missing_data.empty()) return;
     if (look.form == HeadForm::matrix && look.maps && !look.maps->cells.empty())
         view.maps = cells_views(state, look.maps->cells, {look.pair});
     else if (look.form == HeadForm::matrix)
@@ -293,12 +293,12 @@ void add_large(const AppState& state, AllHeadsView& view) {
 void add_notes(const HeadsResult& result, AllHeadsView& view) {
     for (std::size_t n = 0; n < result.layers.size(); ++n) {
         const HeadsLayer& layer = result.layers[n];
-        const auto add = [&](const std::string& words) {
-            if (!words.empty()) view.notes.push_back(fmt::format("Layer {}: {}.", n, words));
+        const auto add = [&](const std::string& text) {
+            if (!text.empty()) view.notes.push_back(fmt::format("Layer {}: {}.", n, text));
         };
         add(layer.fault);
         std::ranges::for_each(layer.notes, add);
-        add(odd_rows_words(layer));
+        add(odd_rows_text(layer));
         add(excluded_rows_text(measured_rows(result, static_cast<Index>(n))));
     }
     constexpr std::size_t kMostNotes = 3;
@@ -312,8 +312,8 @@ void add_notes(const HeadsResult& result, AllHeadsView& view) {
 
 AllHeadsView build_all_heads_view(const AppState& state) {
     AllHeadsView view;
-    view.lacks = heads_lacks(state);
-    if (!view.lacks.empty()) {
+    view.missing_data = heads_missing_data(state);
+    if (!view.missing_data.empty()) {
         add_corpus_alone(state, view);
         return view;
     }
@@ -321,7 +321,7 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     view.controls = controls_of(state);
     view.list = look.list;
     if (!has_current_heads(state) || !look.shown) {
-        view.pending = pending_words(state);
+        view.pending = pending_text(state);
         return view;
     }
     view.here = head_here(state);
@@ -336,8 +336,8 @@ AllHeadsView build_all_heads_view(const AppState& state) {
         view.table = std::make_shared<const HeadsTable>(heads_table(state));
     if (look.list == HeadsList::sweep) view.sweep = head_sweep(state);
     if (look.list == HeadsList::corpus) {
-        view.list_lacks = corpus_lacks(state);
-        if (view.list_lacks.empty()) add_corpus_table(state, view);
+        view.list_missing_data = corpus_missing_data(state);
+        if (view.list_missing_data.empty()) add_corpus_table(state, view);
     }
     add_large(state, view);
     view.hovered_pair = look.hovered_pair;
@@ -348,11 +348,11 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     if (hovered == nullptr) return view;
     view.hovered = look.hovered;
     view.hover_title = head_name(hovered->place);
-    view.hover_words = hover_words(state.document(), *hovered);
+    view.hover_text = hover_text(state.document(), *hovered);
     for (const std::string& each : changes_of(state.document(), hovered->place))
-        view.hover_words += "\n" + each;
+        view.hover_text += "\n" + each;
     if (const HeadEffect* const effect = effect_on(state.document(), hovered->place))
-        view.hover_words += fmt::format("\nchange: {}", change_words(*effect));
+        view.hover_text += fmt::format("\nchange: {}", change_text(*effect));
     return view;
 }
 

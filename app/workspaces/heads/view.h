@@ -77,7 +77,7 @@ bool passes(const HeadsFilter& filter, const HeadFacts& facts);
 /// "12 of 144 shown"; "" where nothing is filtered.
 std::string shown_count(const HeadsLook& look);
 /// "12 of 144 heads: label previous token, sink ≥ 0.50."
-std::string filter_words(const AppState& state);
+std::string filter_text(const AppState& state);
 
 // ---- every head changed in turn
 
@@ -88,7 +88,7 @@ struct TokenPairs {
     std::optional<Index> chosen;  // of `here`, to be paired next
 };
 struct SweepView {
-    std::string lacks;                // why there is nothing; "": there is
+    std::string missing_data;         // why there is nothing; "": there is
     std::optional<GridView> grid;     // a row a layer
     std::optional<TokenPairs> pairs;  // of a patch
 };
@@ -99,11 +99,11 @@ std::string repaired(PairedTokens pairs, Index here, Index there);
 // ---- one head as products of its weights
 
 struct HeadCircuitView {
-    std::string lacks;               // why there is nothing; "": there is
+    std::string missing_data;        // why there is nothing; "": there is
     std::vector<GridView> grids;     // QK or OV, or three of composition
     std::vector<MapView> maps;       // QK or OV in their place where they are too long for cells
     std::optional<GridView> values;  // singular values, as bars
-    std::string words;               // of the copying score
+    std::string text;                // of the copying score
 };
 HeadCircuitView head_circuit_view(const AppState& state);
 /// The cell that is chosen in it, inside what there is.
@@ -114,7 +114,7 @@ std::optional<InspectorView> circuit_inspector(const AppState& state);
 // ---- one head large
 
 // A head in another form than a matrix: as lines between tokens, as the text that one query sees, and its scores by
-// dimension. Only where undefined_words() is "", but for the dimensions.
+// dimension. Only where undefined_text() is "", but for the dimensions.
 
 /// From a query, left, to a key, right.
 struct HeadLine {
@@ -138,10 +138,10 @@ HeadLinesView head_lines(const AppState& state, HeadPlace place);
 /// Those that stand large together; empty: one alone does.
 std::vector<HeadPlace> heads_together(const AppState& state);
 /// "mean of 4 heads of layer 1"
-std::string together_words(const AppState& state, const std::vector<HeadPlace>& places);
+std::string together_text(const AppState& state, const std::vector<HeadPlace>& places);
 /// The mean of what is shown of each, which all are as large. Lacks: why there is none.
 struct MeanMatrix {
-    std::string lacks;
+    std::string missing_data;
     std::vector<float> values;
     IsMasked masked;  // in all of them
     Index rows = 0, columns = 0;
@@ -177,7 +177,7 @@ HeadTextView head_text(const AppState& state, HeadPlace place);
 
 /// q_d · k_d of the chosen query: a row a key, a column a dimension, the score as the sum at the right.
 struct HeadDimensionsView {
-    std::string lacks;
+    std::string missing_data;
     std::optional<GridView> grid;
     std::vector<std::string> legend;
 };
@@ -204,11 +204,11 @@ struct HeadsLegend {
     std::vector<Color> colors;  // from low to high
     std::string low, high;
     std::optional<float> even;     // where 1/n stands along the colours, n keys
-    std::string words;             // "weights, √; mark: 1/n = 0.25"
+    std::string text;              // "weights, √; mark: 1/n = 0.25"
     std::optional<Color> clipped;  // of keys that are left out of the colours
-    std::string clipped_words;     // "key 0 of every head"
+    std::string clipped_text;      // "key 0 of every head"
     std::string caution, source;   // of what is shown in place of weights, and of weights
-    std::string change_words;      // what a strip in a picture is; "": there is none
+    std::string change_text;       // what a strip in a picture is; "": there is none
 };
 /// A list to choose from, by keys.
 struct HeadsChoice {
@@ -235,26 +235,26 @@ struct HeadsControls {
 };
 
 struct AllHeadsView {
-    std::string lacks;    // why there is nothing; "": there is
-    std::string pending;  // what is being computed; "": nothing
-    std::string point;    // the first line
-    bool listed = false;  // one picture after the other, with titles; else a row is a layer
+    std::string missing_data;  // why there is nothing; "": there is
+    std::string pending;       // what is being computed; "": nothing
+    std::string point;         // the first line
+    bool listed = false;       // one picture after the other, with titles; else a row is a layer
     Index layers = 0, columns = 0;                       // of the pictures by layer and head
     std::vector<std::string> layer_labels, head_labels;  // "L0", "H0"
     std::vector<HeadThumb> thumbs;                       // in their order
     Picture picture;
     HeadsLegend legend;
     std::optional<HeadPlace> hovered;
-    std::string hover_title, hover_words;
+    std::string hover_title, hover_text;
     HeadsList list = HeadsList::pictures;
     std::optional<HeadsScatter> scatter;
     std::shared_ptr<const HeadsTable> table;  // null: there is none
     std::optional<SweepView> sweep;
-    std::string list_lacks;  // why there is none of these; "": there is
+    std::string list_missing_data;  // why there is none of these; "": there is
     // the head shown, or A and B, in one of the forms
-    std::string large_lacks;      // why it is not defined; "": it is
-    std::vector<GridView> grids;  // with two A − B too
-    std::vector<MapView> maps;    // in their place where they are too long for cells
+    std::string large_missing_data;  // why it is not defined; "": it is
+    std::vector<GridView> grids;     // with two A − B too
+    std::vector<MapView> maps;       // in their place where they are too long for cells
     std::vector<HeadLinesView> lines;
     std::vector<HeadTextView> texts;
     std::optional<HeadDimensionsView> dimensions;
@@ -280,7 +280,7 @@ Picture heads_picture(const AppState& state, const HeadsAtlas& atlas);
 /// Where in it a head stands.
 Part heads_part(const HeadsResult& result, const HeadsAtlas& atlas, HeadPlace place);
 
-std::string heads_lacks(const AppState& state);
+std::string heads_missing_data(const AppState& state);
 InspectorView heads_inspector(const AppState& state);
 
 }  // namespace attn::view

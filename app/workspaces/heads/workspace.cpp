@@ -15,8 +15,8 @@
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/shown.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/heads/words.h"
 #include "core/io/paths.h"
 
 namespace attn::view {
@@ -99,7 +99,7 @@ void add_switches(const CommandAdder& add, const AppState& state) {
         add(edit.command, plain(edit.key), edit.action, edit.why_not.empty(), edit.why_not);
     if (model == nullptr) return;
     for (const Intervention& each : interventions_of(model->changes))
-        add(fmt::format("Remove: {}", each.words), {}, each.remove);
+        add(fmt::format("Remove: {}", each.text), {}, each.remove);
     add("Remove every intervention", {}, RemoveInterventions{}, !model->changes.empty());
 }
 
@@ -119,10 +119,10 @@ void add_sorts(const CommandAdder& add, const AppState& state) {
 }
 
 template <class Set>
-void add_named(const CommandAdder& add, const char* words, std::span<const std::string_view> names,
+void add_named(const CommandAdder& add, const char* text, std::span<const std::string_view> names,
                std::size_t now) {
     for (std::size_t n = 0; n < names.size(); ++n)
-        add(fmt::format("{} {}", words, names[n]), {}, Set{std::string(names[n])}, n != now);
+        add(fmt::format("{} {}", text, names[n]), {}, Set{std::string(names[n])}, n != now);
 }
 
 void add_sweeps(const CommandAdder& add, const AppState& state) {
@@ -188,15 +188,16 @@ Action moved(const AppState& state, Index rows, Index columns) {
 }
 
 void enter_heads(AppState& state) {
-    if (!heads_lacks(state).empty()) return say(state, heads_lacks(state));
+    if (!heads_missing_data(state).empty()) return show_message(state, heads_missing_data(state));
     const auto& place = state.places[static_cast<std::size_t>(Axis::key)];
     if (place && has_pair(state, {place->row, place->column}))  // the pair that Step looked at
         heads_look(state).pair = {place->row, place->column};
-    say(state, "Arrows show another head, Space pins one.");
+    show_message(state, "Arrows show another head, Space pins one.");
 }
 
 void add_heads_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Heads", heads_lacks(state).empty() && has_current_heads(state)};
+    const CommandAdder add{list, "Heads",
+                           heads_missing_data(state).empty() && has_current_heads(state)};
     if (add.there && !heads_look(state).result->heads.empty()) {
         add_choices(add, state);
         add_pins(add, state);
@@ -237,7 +238,7 @@ void clamp_heads(AppState& state) {
     if (look.result_of != state.shared_document()) drop_result(look);
 }
 
-void forget_heads(AppState& state) {
+void clear_heads(AppState& state) {
     HeadsLook& look = heads_look(state);
     look.pinned = {};
     look.pair = {};
@@ -310,10 +311,10 @@ void note_choice(AppState& state, const Action& action) {
     if (show == nullptr || !show->layer) return;
     HeadsLook& look = heads_look(state);
     look.chosen = {*show->layer, show->head};
-    look.kept = has_current_heads(state) ? look.result : nullptr;
+    look.previous = has_current_heads(state) ? look.result : nullptr;
 }
 
-constexpr PersistedValue kValues[] = {kept(heads_look)};
+constexpr PersistedValue kValues[] = {persisted(heads_look)};
 
 constexpr std::string_view kHeadsMouse[] = {
     "Click a small picture: that head is shown large, here and in every workspace.",
@@ -328,9 +329,9 @@ constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
                                      request_kind<requested_head_circuit>("head circuit")};
 
 }  // namespace
-std::string heads_lacks(const AppState& state) {
+std::string heads_missing_data(const AppState& state) {
     const Document& document = state.document();
-    if (is_empty(document) && document.given.empty()) return empty_words(document);
+    if (is_empty(document) && document.given.empty()) return empty_text(document);
     const std::string fault = heads_fault(document);
     if (fault.empty()) return fault;
     if (!document.given.empty()) return fault + ".";
@@ -382,7 +383,7 @@ extern const WorkspaceInfo kHeadsWorkspace{
     .actions = HeadsActions::kTypes,
     .values = kValues,
     .requests = kRequests,
-    .lacks = heads_lacks,
+    .missing_data = heads_missing_data,
     .enter = enter_heads,
     .leave =
         [](AppState& state) {
@@ -398,8 +399,8 @@ extern const WorkspaceInfo kHeadsWorkspace{
         return std::nullopt;
     },
     .clear = [](AppState& state) { heads_look(state).pair = {}; },
-    .settle = clamp_heads,
-    .forget = forget_heads,
+    .clamp_to_document = clamp_heads,
+    .clear_cache = clear_heads,
     .before = note_choice,
     .follow = follow_heads,
     .progress =
@@ -408,7 +409,7 @@ extern const WorkspaceInfo kHeadsWorkspace{
             if (request == "head sweep") heads_look(state).sweep_done = done;
             if (request == "head circuit") heads_look(state).circuit_done = done;
         },
-    .has_side = [](const AppState& state) { return heads_lacks(state).empty(); },
+    .has_side = [](const AppState& state) { return heads_missing_data(state).empty(); },
     .inspector = heads_inspector,
     .read = read_look,
     .write_beside = write_corpus_file,
@@ -416,7 +417,7 @@ extern const WorkspaceInfo kHeadsWorkspace{
     .is_idle =
         [](const AppState& state) {
             if (requested_head_corpus(state)) return false;
-            return !heads_lacks(state).empty() ||
+            return !heads_missing_data(state).empty() ||
                    (has_current_heads(state) && !requested_head_sweep(state) &&
                     !requested_head_circuit(state));
         },

@@ -6,8 +6,8 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
-#include "app/workspaces/kinds/words.h"
 
 namespace attn::view {
 namespace {
@@ -20,7 +20,7 @@ void choose_pair(AppState& state, large::Cell cell) {
     if (look.online && cell.row != shown_pair(state).row) look.taken = 0;  // another row begins
     look.selected = cell;
     share_pair(state, {cell.row, cell.column});
-    say(state, pair_words(state));
+    show_message(state, pair_text(state));
 }
 
 void go_to_step(AppState& state, Index to) {
@@ -29,7 +29,7 @@ void go_to_step(AppState& state, Index to) {
     look.taken = std::clamp<Index>(to, 0, last);
     look.clock_s = 0.0;
     if (look.taken == last) look.playing = false;
-    say(state, online_words(state));
+    show_message(state, online_text(state));
 }
 
 }  // namespace
@@ -37,11 +37,11 @@ void go_to_step(AppState& state, Index to) {
 void carry_out(AppState& state, const SetKind& action) {
     KindsControls controls = kinds_controls(state);
     auto changed = with_setting(controls.side(action.side), action.setting, action.value);
-    if (!changed) return say(state, changed.error());
+    if (!changed) return show_message(state, changed.error());
     controls.side(action.side) = *changed;
     edit_controls(
         state, controls,
-        fmt::format("{}: {}", letter(action.side), setting_words(*changed, action.setting)));
+        fmt::format("{}: {}", letter(action.side), setting_text(*changed, action.setting)));
 }
 
 void carry_out(AppState& state, const ChooseKinds& action) {
@@ -51,7 +51,7 @@ void carry_out(AppState& state, const ChooseKinds& action) {
     KindsControls controls = kinds_controls(state);
     controls.a = found->a;
     controls.b = found->b;
-    edit_controls(state, controls, fmt::format("{}: {}", found->title, found->words));
+    edit_controls(state, controls, fmt::format("{}: {}", found->title, found->text));
 }
 
 void carry_out(AppState& state, const SwapKinds&) {
@@ -75,7 +75,7 @@ void carry_out(AppState& state, const SetKindsSeed& action) {
 
 void carry_out(AppState& state, const SelectKindsPair& action) {
     const Pair pair{action.row, action.column};
-    if (!has_pair(state, pair)) return warn(state, no_pair_words(state, pair, "the weights are"));
+    if (!has_pair(state, pair)) return warn(state, no_pair_text(state, pair, "the weights are"));
     choose_pair(state, {pair.query, pair.key});
 }
 

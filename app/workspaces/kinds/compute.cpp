@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
-#include "app/workspaces/kinds/words.h"
 
 namespace attn::view {
 namespace {
@@ -70,7 +70,7 @@ MapCellsPtr side_cells(const std::shared_ptr<const KindsResult>& result, KindsSi
     const KindComputed& side = result->side(which);
     const auto values = side.shown.matrix(0, 0);
     return make_cells(
-        {.title = fmt::format("{}  {}", which == KindsSide::a ? "A" : "B", kind_words(side.kind)),
+        {.title = fmt::format("{}  {}", which == KindsSide::a ? "A" : "B", kind_text(side.kind)),
          .noun = "weight",
          .values = values,
          .owner = result,
@@ -145,10 +145,10 @@ void follow_kinds(AppState& state) {
     const auto request = requested_kinds(state);
     if (!request) return;
     const Dimensions& size = state.document().size;
-    if (const std::string fault = kinds_lacks(state); !fault.empty()) {
-        KindsResult lacking = result_for(*request);
-        lacking.fault = fault;
-        carry_out(state, KindsReady{std::make_shared<const KindsResult>(std::move(lacking))});
+    if (const std::string fault = kinds_missing_data(state); !fault.empty()) {
+        KindsResult missing = result_for(*request);
+        missing.fault = fault;
+        carry_out(state, KindsReady{std::make_shared<const KindsResult>(std::move(missing))});
     } else if (size.tq * size.tk <= kAtOncePairs) {
         run(*request, {}).carry_out(state);
     }

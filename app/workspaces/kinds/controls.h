@@ -71,7 +71,7 @@ inline bool is_windowed(KindMask mask) {
 /// A pair that teaches.
 struct KindsPreset {
     std::string_view key, title;
-    std::string_view words;  // what to look at
+    std::string_view text;  // what to look at
     AttentionKind a, b;
 };
 std::span<const KindsPreset> kinds_presets();

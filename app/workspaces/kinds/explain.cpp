@@ -30,7 +30,7 @@ Expr products(const Row& x, Role x_role, const Row& y, Role y_role) {
 }
 
 /// "Σ of 12 products": in place of many.
-std::string sum_words(const Row& x) { return fmt::format("Σ of {} products", x.size()); }
+std::string sum_text(const Row& x) { return fmt::format("Σ of {} products", x.size()); }
 
 /// "(0.30, 0.50, …)".
 std::string listed(const Row& x) {
@@ -74,7 +74,7 @@ struct Pair {
             long_sum ? std::vector{Piece{std::move(brief)}} : write(expr, Dialect::screen),
             result_of);
     }
-    void note(std::string words) const { out.notes.push_back(std::move(words)); }
+    void note(std::string text) const { out.notes.push_back(std::move(text)); }
 };
 
 // ---- positions
@@ -110,7 +110,7 @@ void note_turns(const Pair& pair) {
 void add_dot(const Pair& pair) {
     const Row q = pair.q();
     pair.add(fmt::format("{}·{}", pair.q_name(), pair.k_name()),
-             products(q, Role::query, pair.k(), Role::key), pair.at(Stage::scores), sum_words(q));
+             products(q, Role::query, pair.k(), Role::key), pair.at(Stage::scores), sum_text(q));
 }
 
 double length(const Row& x) {
@@ -129,7 +129,7 @@ void add_cosine(const Pair& pair) {
     const Row k = pair.k();
     const Expr product = products(q, Role::query, k, Role::key);
     const std::string name = fmt::format("{}·{}", pair.q_name(), pair.k_name());
-    pair.add(name, product, evaluate(product), sum_words(q));
+    pair.add(name, product, evaluate(product), sum_text(q));
     const std::string squares = fmt::format("√ of {} squares", q.size());
     pair.add(fmt::format("‖{}‖", pair.q_name()), length_of(q, Role::query), length(q), squares);
     pair.add(fmt::format("‖{}‖", pair.k_name()), length_of(k, Role::key), length(k), squares);
@@ -152,7 +152,7 @@ void add_general(const Pair& pair) {
     const Row u = times(pair.q(), pair.param(Param::w_score));
     pair.note(fmt::format("u = {} W_score = {}.", pair.q_name(), listed(u)));
     pair.add(fmt::format("u·{}", pair.k_name()), products(u, Role::query, pair.k(), Role::key),
-             pair.at(Stage::scores), sum_words(u));
+             pair.at(Stage::scores), sum_text(u));
 }
 
 void add_additive(const Pair& pair) {
@@ -165,7 +165,7 @@ void add_additive(const Pair& pair) {
     pair.note(fmt::format("h = tanh of their sum = {}.", listed(h)));
     pair.add("w·h",
              products(pair.row_of(pair.param(Param::w_score_row), 0), Role::score, h, Role::score),
-             pair.at(Stage::scores), sum_words(h));
+             pair.at(Stage::scores), sum_text(h));
 }
 
 /// A function that is not explained part by part shows its operands and its formula.
@@ -260,11 +260,11 @@ void add_softmax(const Pair& pair) {
     pair.add("exp(M − m)",
              combine(Op::exp, {plain(pair.at(Stage::masked), Role::score) - plain(sums.largest)}),
              own);
-    std::string words = fmt::format("over {}", counted(sums.keys, "key"));
+    std::string text = fmt::format("over {}", counted(sums.keys, "key"));
     if (pair.side.kind.sink)
-        words += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
-                             number(std::exp(*pair.side.kind.sink - sums.largest)));
-    pair.add("Σ exp", {Piece{std::move(words)}}, sums.sum);
+        text += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
+                            number(std::exp(*pair.side.kind.sink - sums.largest)));
+    pair.add("Σ exp", {Piece{std::move(text)}}, sums.sum);
     pair.add("a", plain(own) / plain(sums.sum), pair.out.weight);
 }
 
@@ -304,7 +304,7 @@ void add_linear(const Pair& pair) {
     pair.note(fmt::format("φ(x) = elu(x) + 1: φ(q) = {}, φ(k) = {}.", listed(q), listed(k)));
     const Expr product = products(q, Role::query, k, Role::key);
     const double sum = pair.side.made_of("denominator")(pair.i, 0);
-    pair.add("φ(q)·φ(k)", product, evaluate(product), sum_words(q));
+    pair.add("φ(q)·φ(k)", product, evaluate(product), sum_text(q));
     pair.add("φ(q)·z", {Piece{"z is the sum of φ(k) over the keys that the query may see"}}, sum);
     pair.add("a", plain(evaluate(product)) / plain(sum), pair.out.weight);
 }
@@ -317,7 +317,7 @@ void add_latents(const Pair& pair) {
     for (Index m = 0; m < in.rows; ++m) column.push_back(in(m, pair.j));
     pair.note(fmt::format("Weights of the query on the latents: {}.", listed(out)));
     pair.note(fmt::format("Weight of the key in each latent: {}.", listed(column)));
-    pair.add("a", products(out, Role::query, column, Role::key), pair.out.weight, sum_words(out));
+    pair.add("a", products(out, Role::query, column, Role::key), pair.out.weight, sum_text(out));
 }
 
 /// Â = A_low F, F the projection of the values.
@@ -329,7 +329,7 @@ void add_linformer(const Pair& pair) {
     pair.note(fmt::format("Weights of the query on the rows: {}.", listed(low)));
     pair.note(
         fmt::format("Weight of the value in each row: {}, from F, random here.", listed(column)));
-    pair.add("a", products(low, Role::query, column, Role::value), pair.out.weight, sum_words(low));
+    pair.add("a", products(low, Role::query, column, Role::value), pair.out.weight, sum_text(low));
 }
 
 /// Σ_n C_i (A′ of the tokens between) B′_j of each column of V, and their mean.

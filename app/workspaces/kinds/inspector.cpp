@@ -3,8 +3,8 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/workspaces/kinds/explain.h"
+#include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
-#include "app/workspaces/kinds/words.h"
 
 namespace attn::view {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 /// The side's name, its steps, its notes.
 void add_side(InspectorView& view, const std::string& letter, const KindComputed& side,
               const KindArithmetic& arithmetic) {
-    add_line(view, "", {Piece{fmt::format("{}: {}", letter, kind_words(side.kind)), Role::weight}});
+    add_line(view, "", {Piece{fmt::format("{}: {}", letter, kind_text(side.kind)), Role::weight}});
     for (const KindStep& step : arithmetic.steps) {
         std::vector<Piece> pieces = step.pieces;
         const bool last = &step == &arithmetic.steps.back();
@@ -89,8 +89,8 @@ InspectorView kinds_inspector(const AppState& state) {
     const large::Cell cell = shown_pair(state);
     InspectorView view = titled(pair_name(state, {cell.row, cell.column}), Role::weight);
     view.value =
-        fmt::format("A {}  B {}", weight_words(*result, KindsSide::a, cell.row, cell.column),
-                    weight_words(*result, KindsSide::b, cell.row, cell.column));
+        fmt::format("A {}  B {}", weight_text(*result, KindsSide::a, cell.row, cell.column),
+                    weight_text(*result, KindsSide::b, cell.row, cell.column));
     view.as_text = view.title + "\n";
     for (const KindsSide which : {KindsSide::a, KindsSide::b}) {
         const KindComputed& side = result->side(which);

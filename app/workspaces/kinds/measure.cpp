@@ -44,7 +44,7 @@ void carry_out(AppState& state, const MeasureKinds&) {
     KindsLook& look = kinds_look(state);
     look.measures = look.result && look.result->whole();
     if (!look.measures) return warn(state, "There are not two kinds to measure.");
-    say(state, "Both kinds are computed again; the table gets their times.");
+    show_message(state, "Both kinds are computed again; the table gets their times.");
 }
 
 /// Says nothing: a replay does not wait for it.

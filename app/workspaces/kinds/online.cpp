@@ -8,8 +8,8 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
-#include "app/workspaces/kinds/words.h"
 #include "core/rounding.h"
 #include "core/tex.h"
 
@@ -156,23 +156,23 @@ void add_result(const Passing& at, OnlineView& view) {
     const double most = largest_difference(at.online.result, ordinary);
     const bool empty = at.side.allowed_of_row[at.row] == 0;
     if (empty && !at.side.kind.sink)
-        view.result_words =
+        view.result_text =
             "The mask leaves this row no key: ℓ = 0, and the row follows the rule for empty rows.";
     else if (std::isnan(most))
-        view.result_words = "A number is NaN on one side only.";
+        view.result_text = "A number is NaN on one side only.";
     else if (std::ranges::any_of(ordinary, [](double each) { return std::isnan(each); }))
-        view.result_words = "NaN in the scores or values: both methods give NaN.";
+        view.result_text = "NaN in the scores or values: both methods give NaN.";
     else
-        view.result_words = most == 0.0 ? "O ÷ ℓ equals the row of ordinary softmax exactly."
-                                        : fmt::format(
-                                              "O ÷ ℓ equals the row of ordinary softmax up to "
-                                              "rounding: at most {}, in float64.",
-                                              number(most));
+        view.result_text = most == 0.0 ? "O ÷ ℓ equals the row of ordinary softmax exactly."
+                                       : fmt::format(
+                                             "O ÷ ℓ equals the row of ordinary softmax up to "
+                                             "rounding: at most {}, in float64.",
+                                             number(most));
 }
 
 // ---- words
 
-std::string keys_words(const Passing& at, const OnlineStep& step) {
+std::string keys_text(const Passing& at, const OnlineStep& step) {
     const std::string first = axis_label(at.state, Axis::key, step.first);
     if (step.last - step.first == 1) return "Key " + first;
     const std::string last = axis_label(at.state, Axis::key, step.last - 1);
@@ -180,7 +180,7 @@ std::string keys_words(const Passing& at, const OnlineStep& step) {
 }
 
 /// What became of m, ℓ and O.
-std::string change_words(const OnlineStep& step, const OnlineState& before) {
+std::string change_text(const OnlineStep& step, const OnlineState& before) {
     if (step.seen == 0) return "masked, so m, ℓ and O stay the same.";
     const double m = step.after.largest;
     if (!std::isfinite(m) || !std::isfinite(step.after.sum))
@@ -197,7 +197,7 @@ std::string sentence_of(const Passing& at) {
     if (at.taken == 0)
         return at.side.kind.sink ? "The sink comes first: m is its logit, ℓ = 1, O = 0."
                                  : "Before the first chunk: m = −∞, ℓ = 0, O = 0.";
-    return fmt::format("{}: {}", keys_words(at, *at.step()), change_words(*at.step(), at.before()));
+    return fmt::format("{}: {}", keys_text(at, *at.step()), change_text(*at.step(), at.before()));
 }
 
 /// Why there is no row of scores to go through.
@@ -207,7 +207,7 @@ std::string fault_of(const AppState& state) {
     if (!result || !result->fault.empty() || !result->side(which).fault.empty())
         return kinds_sentence(state);
     return fmt::format("{} has no row of scores: it is {}.", which == KindsSide::a ? "A" : "B",
-                       kind_words(result->side(which).kind));
+                       kind_text(result->side(which).kind));
 }
 
 std::optional<Passing> passing_of(const AppState& state) {
@@ -224,12 +224,12 @@ std::optional<Passing> passing_of(const AppState& state) {
 }  // namespace
 
 Index online_chunks(const AppState& state) {
-    if (!kinds_lacks(state).empty()) return 0;
+    if (!kinds_missing_data(state).empty()) return 0;
     const Index chunk = std::max<Index>(kinds_controls(state).chunk, 1);
     return divide_up(state.document().size.tk, chunk);
 }
 
-std::string online_words(const AppState& state) {
+std::string online_text(const AppState& state) {
     const auto at = passing_of(state);
     return at ? sentence_of(*at) : "Nothing to step through.";
 }
@@ -247,7 +247,7 @@ OnlineView build_online_view(const AppState& state) {
     view.taken = at->taken;
     view.chunks = at->chunks();
     view.heading = fmt::format("row {} of {}: {}", axis_label(state, Axis::query, at->row),
-                               view.side == KindsSide::a ? "A" : "B", kind_words(at->side.kind));
+                               view.side == KindsSide::a ? "A" : "B", kind_text(at->side.kind));
     view.sentence = sentence_of(*at);
     view.step = at->taken == 0 ? fmt::format("before chunk 0 (0–{})", at->chunks() - 1)
                                : fmt::format("chunk {} (0–{})", at->taken - 1, at->chunks() - 1);

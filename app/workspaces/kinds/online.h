@@ -41,14 +41,14 @@ struct OnlineView {
     std::vector<std::string> tex;    // what happens, with this step's numbers
     GridView state;                  // before, × α, + chunk, after; columns ℓ and O
     std::optional<GridView> result;  // at the end: O / ℓ, ordinary softmax, their difference
-    std::string result_words;
+    std::string result_text;
     std::string memory;  // what is kept
 };
 
 /// So many chunks the present row has.
 Index online_chunks(const AppState& state);
 /// What the step just did, in words: the bottom line.
-std::string online_words(const AppState& state);
+std::string online_text(const AppState& state);
 OnlineView build_online_view(const AppState& state);
 
 }  // namespace attn::view

@@ -9,7 +9,7 @@
 #include "app/common/pair.h"
 #include "app/common/pair_grid.h"
 #include "app/workspaces/kinds/compute.h"
-#include "app/workspaces/kinds/words.h"
+#include "app/workspaces/kinds/text.h"
 
 namespace attn::view {
 namespace {
@@ -39,7 +39,7 @@ std::vector<KindChoice> choices_of(const AttentionKind& kind) {
                   "Replacement for softmax. Its implied weights are the factors of the values."));
     if (scores || kind.score != Score::dot)
         choices.push_back(choice_of("score", kScoreNames, kind.score, "Score",
-                                    std::string(info(kind.score).words)));
+                                    std::string(info(kind.score).text)));
     if (scores || kind.position != KindPosition::none)
         choices.push_back(choice_of("position", kPositionNames, kind.position, "Position",
                                     "RoPE rotates queries and keys before the score; ALiBi lowers "
@@ -106,7 +106,7 @@ KindSideView settings_view(const AppState& state, KindsSide which) {
     side.side = which;
     side.letter = which == KindsSide::a ? 'A' : 'B';
     side.kind = kinds_controls(state).side(which);
-    side.words = kind_words(side.kind);
+    side.text = kind_text(side.kind);
     show_settings(side);
     return side;
 }
@@ -122,7 +122,7 @@ KindSideView side_view(const AppState& state, KindsSide which) {
     const ColorScale colors = computed.has_shares ? ColorScale::unit : ColorScale::diverging;
     side.weights =
         shown_grid(state, computed.shown, {colors, false, masked_of(computed)}, side.letter);
-    side.weights.shape = side.weights.tooltip = side.words;
+    side.weights.shape = side.weights.tooltip = side.text;
     if (computed.has_shares) side.weights.sides = {entropy_column(computed)};
     return side;
 }
@@ -207,7 +207,7 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
              std::isnan(error.relative) ? "no number" : percent(error.relative)}};
 }
 
-std::string entropy_words(const KindComputed& side) {
+std::string entropy_text(const KindComputed& side) {
     if (!side.has_shares) return "not weights";
     double sum = 0.0;
     Index rows = 0;
@@ -216,23 +216,23 @@ std::string entropy_words(const KindComputed& side) {
     return rows == 0 ? kNoRow : fmt::format("{} nats", number(sum / static_cast<double>(rows)));
 }
 
-std::string allowed_words(const KindComputed& side) {
+std::string allowed_text(const KindComputed& side) {
     const auto& of_row = side.allowed_of_row;
     return fmt::format("{} of {}", grouped(std::accumulate(of_row.begin(), of_row.end(), Index{0})),
                        grouped(std::ssize(side.allowed)));
 }
 
 /// "4 × 196 (a weight of each pair) = 784 B".
-std::string kept_words(const KindComputed& side) {
-    std::string words;
-    for (const OperationStorage& kept : side.cost.kept)
-        words += fmt::format("{}4 × {} ({})", words.empty() ? "" : " + ",
-                             grouped(static_cast<Index>(kept.entries)), kept.what);
-    return fmt::format("{} = {} B", words, grouped(static_cast<Index>(side.cost.kept_bytes())));
+std::string retained_text(const KindComputed& side) {
+    std::string text;
+    for (const OperationStorage& stored : side.cost.stored)
+        text += fmt::format("{}4 × {} ({})", text.empty() ? "" : " + ",
+                            grouped(static_cast<Index>(stored.entries)), stored.what);
+    return fmt::format("{} = {} B", text, grouped(static_cast<Index>(side.cost.stored_bytes())));
 }
 
 /// "3,136 in products + 980 = 4,116".
-std::string flop_words(const KindComputed& side) {
+std::string flop_text(const KindComputed& side) {
     const auto whole = [](auto count) { return grouped(static_cast<Index>(count)); };
     return fmt::format("{} in products + {} = {}", whole(side.cost.products),
                        whole(side.cost.elementwise), whole(side.cost.flops()));
@@ -243,37 +243,37 @@ void add_times(const AppState& state, std::vector<KindRow>& rows) {
     const auto& times = kinds_look(state).times;
     if (!times || times->of != kinds_look(state).result || times->a_runs < 1 || times->b_runs < 1)
         return;
-    const auto words = [](double ms) { return significant(1e3 * ms, 3) + " µs"; };
+    const auto text = [](double ms) { return significant(1e3 * ms, 3) + " µs"; };
     rows.push_back({"time, measured here", "median of several runs",
                     fmt::format("The computation of this screen in double, with plain loops: {} "
                                 "runs of A, {} of B. A kernel takes a different time.",
                                 times->a_runs, times->b_runs),
-                    words(times->a_ms), words(times->b_ms), ""});
+                    text(times->a_ms), text(times->b_ms), ""});
 }
 
 /// Costs are the operations' own counts, of this head.
 std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
     std::vector<KindRow> rows = error_rows(state, result);
-    const auto add = [&](std::string label, std::string formula, std::string tooltip, auto words) {
-        rows.push_back({std::move(label), std::move(formula), std::move(tooltip), words(result.a),
-                        words(result.b), ""});
+    const auto add = [&](std::string label, std::string formula, std::string tooltip, auto text) {
+        rows.push_back({std::move(label), std::move(formula), std::move(tooltip), text(result.a),
+                        text(result.b), ""});
     };
     add("entropy, mean of the rows", "H = −Σ a ln a",
         "How evenly a row spreads its weight: 0 for one key, ln n for n equal ones. Each row has "
         "its value beside it; a row that may attend to no key has none.",
-        entropy_words);
+        entropy_text);
     add("pairs that the mask allows", "n_q · n_k at most",
-        "Pairs of a query and a key that get a weight.", allowed_words);
+        "Pairs of a query and a key that get a weight.", allowed_text);
     add("FLOPs of this head", "multiply-adds 2, the rest 1",
         fmt::format(
             "A: {}. B: {}. Score, positions, soft cap, sink, 5 per pair for softmax, and A V. "
             "Scaling and τ count as 0, because W_Q can hold them. Shift+M measures the time.",
-            flop_words(result.a), flop_words(result.b)),
+            flop_text(result.a), flop_text(result.b)),
         [](const KindComputed& side) { return grouped(static_cast<Index>(side.cost.flops())); });
     add("extra memory kept", "4 bytes a number",
-        fmt::format("A: {}. B: {}.", kept_words(result.a), kept_words(result.b)),
+        fmt::format("A: {}. B: {}.", retained_text(result.a), retained_text(result.b)),
         [](const KindComputed& side) {
-            return fmt::format("{} B", grouped(static_cast<Index>(side.cost.kept_bytes())));
+            return fmt::format("{} B", grouped(static_cast<Index>(side.cost.stored_bytes())));
         });
     add_times(state, rows);
     return rows;
@@ -307,9 +307,9 @@ GridView vector_grid(const AppState& state, const std::vector<VectorRow>& rows, 
 
 KindsView build_kinds_view(const AppState& state) {
     KindsView view;
-    view.lacks = kinds_lacks(state);
+    view.missing_data = kinds_missing_data(state);
     view.sentence = kinds_sentence(state);
-    if (!view.lacks.empty()) return view;
+    if (!view.missing_data.empty()) return view;
     set_pairs(view, kinds_controls(state));
     view.a = settings_view(state, KindsSide::a);
     view.b = settings_view(state, KindsSide::b);

@@ -27,7 +27,7 @@ struct KindChoice {
 struct KindSideView {
     KindsSide side = KindsSide::a;
     std::string letter;  // "A"
-    std::string words;   // "scaled dot product"
+    std::string text;    // "scaled dot product"
     std::string tex;     // S_{i,j} = …
     std::string fault;   // why there are no weights; "": there are
     AttentionKind kind;
@@ -45,7 +45,7 @@ struct KindRow {
 };
 
 struct KindsView {
-    std::string lacks;  // why there is nothing to compare; "": there is
+    std::string missing_data;  // why there is nothing to compare; "": there is
     std::string sentence;
     std::string note;  // what the numbers are that are not the document's
     std::vector<std::string> pairs;
@@ -71,7 +71,7 @@ struct VectorRow {
 /// The rows above each other, a column for each column of V. No cell of it is one of the document's.
 GridView vector_grid(const AppState& state, const std::vector<VectorRow>& rows, std::string title);
 
-std::string kinds_lacks(const AppState& state);
+std::string kinds_missing_data(const AppState& state);
 void enter_kinds(AppState& state);
 InspectorView kinds_inspector(const AppState& state);
 

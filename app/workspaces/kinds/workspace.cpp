@@ -60,7 +60,7 @@ void add_pairs(const CommandAdder& add, const KindsControls& controls) {
 }
 
 void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Variants", kinds_lacks(state).empty()};
+    const CommandAdder add{list, "Variants", kinds_missing_data(state).empty()};
     const bool online = kinds_look(state).online;
     add(online ? "Compare two kinds" : "Online softmax, chunk by chunk", Key::o,
         ShowOnline{!online});
@@ -77,7 +77,7 @@ void add_kinds_commands(std::vector<Command>& list, const AppState& state) {
     });
 }
 
-void forget_kinds(AppState& state) {
+void clear_kinds(AppState& state) {
     kinds_look(state).selected.reset();
     kinds_look(state).taken = 0;
     kinds_look(state).playing = false;
@@ -98,7 +98,7 @@ constexpr std::string_view kKindsMouse[] = {
 
 constexpr RequestKind kRequests[] = {request_kind<requested_kinds>("kinds"),
                                      request_kind<requested_kinds_time>("times")};
-constexpr PersistedValue kValues[] = {kept(kinds_controls), kept(kinds_look)};
+constexpr PersistedValue kValues[] = {persisted(kinds_controls), persisted(kinds_look)};
 
 Actions due_in_kinds(const AppState& state) {
     constexpr double kSecondsPerChunk = 1.2;
@@ -109,17 +109,17 @@ Actions due_in_kinds(const AppState& state) {
 
 }  // namespace
 
-std::string kinds_lacks(const AppState& state) {
+std::string kinds_missing_data(const AppState& state) {
     const Document& document = state.document();
     const Dimensions& size = document.size;
-    if (is_empty(document)) return empty_words(document);
+    if (is_empty(document)) return empty_text(document);
     if (!document.inputs->projects() && document.inputs->v.empty())
         return "These are queries and keys without values: Map shows their weights (3 M).";
     if (size.tq > kMostKindsPairs / std::max<Index>(size.tk, 1))
         return fmt::format(
             "{} × {} pairs with every stage of two kinds need {} of memory{}.", grouped(size.tq),
             grouped(size.tk),
-            bytes_words(kBytesOfPair * static_cast<double>(size.tq) * static_cast<double>(size.tk)),
+            bytes_text(kBytesOfPair * static_cast<double>(size.tq) * static_cast<double>(size.tk)),
             has_map(document) ? ": Map shows the weights (3 M)" : "");
     return {};
 }
@@ -150,9 +150,9 @@ void enter_kinds(AppState& state) {
     if (const auto pair = selected_pair(state))
         kinds_look(state).selected = large::Cell{pair->query, pair->key};
     clamp_kinds(state);
-    if (!kinds_lacks(state).empty()) return say(state, kinds_lacks(state));
-    say(state, kinds_look(state).online ? "→ processes the next keys, Space plays."
-                                        : "N shows the next pair.");
+    if (!kinds_missing_data(state).empty()) return show_message(state, kinds_missing_data(state));
+    show_message(state, kinds_look(state).online ? "→ processes the next keys, Space plays."
+                                                 : "N shows the next pair.");
 }
 
 extern const WorkspaceInfo kKindsWorkspace{
@@ -166,7 +166,7 @@ extern const WorkspaceInfo kKindsWorkspace{
     .actions = KindsActions::kTypes,
     .values = kValues,
     .requests = kRequests,
-    .lacks = kinds_lacks,
+    .missing_data = kinds_missing_data,
     .enter = enter_kinds,
     .leave =
         [](AppState& state) {
@@ -179,8 +179,8 @@ extern const WorkspaceInfo kKindsWorkspace{
         return std::nullopt;
     },
     .clear = [](AppState& state) { kinds_look(state).selected.reset(); },
-    .settle = clamp_kinds,
-    .forget = forget_kinds,
+    .clamp_to_document = clamp_kinds,
+    .clear_cache = clear_kinds,
     .follow = follow_kinds,
     .tick =
         [](AppState& state, double seconds) {
@@ -188,13 +188,13 @@ extern const WorkspaceInfo kKindsWorkspace{
         },
     .still = [](AppState& state) { kinds_look(state).times.reset(); },
     .due = due_in_kinds,
-    .has_side = [](const AppState& state) { return kinds_lacks(state).empty(); },
+    .has_side = [](const AppState& state) { return kinds_missing_data(state).empty(); },
     .inspector = kinds_inspector,
     .is_animating = [](const AppState& state) { return kinds_look(state).playing; },
     .is_idle =
         [](const AppState& state) {
             const auto& result = kinds_look(state).result;
-            return !kinds_lacks(state).empty() ||
+            return !kinds_missing_data(state).empty() ||
                    (result && is_current(*result, state) && !requested_kinds_time(state));
         },
     .figure_name =

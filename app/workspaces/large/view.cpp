@@ -8,7 +8,7 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/inspector.h"
 #include "app/common/map/pictures.h"
-#include "app/common/map/words.h"
+#include "app/common/map/text.h"
 #include "app/common/pair.h"
 #include "app/workspaces/large/state.h"
 #include "core/text.h"
@@ -62,7 +62,7 @@ void add_heads(LargeView& view, const AppState& state) {
 
 void add_go_to(LargeView& view, const AppState& state) {
     const MapLook& look = map_look(state);
-    view.needle_reason = no_needle_words(state.document());
+    view.needle_reason = no_needle_text(state.document());
     view.has_needle = view.needle_reason.empty();
     view.go_to_open = look.go_to_open;
     view.go_to_draft = look.go_to_draft;
@@ -73,18 +73,18 @@ void add_go_to(LargeView& view, const AppState& state) {
         view.go_to_fault = fmt::format("'{}': expected a query and a key, as in 70001, 5",
                                        shortened(look.go_to_draft));
     else if (!has_map_cell(look, *cell))
-        view.go_to_fault =
-            fmt::format("The last cell is {}.", cell_words({size.rows - 1, size.columns - 1}));
+        view.go_to_fault = fmt::format("The last cell is {}.",
+                                       cell_description({size.rows - 1, size.columns - 1}));
     else
         view.go_to = cell;
 }
 
 /// "sat → cat" of a sentence whose cells Step names, else "70,001 → 5".
-std::string strong_words(const AppState& state, large::Cell cell) {
+std::string strong_text(const AppState& state, large::Cell cell) {
     const Document& document = state.document();
     const Index tokens = std::ssize(tokens_of(document, state.batch));
     const bool named = tokens > 0 && std::max(document.size.tq, document.size.tk) <= kMostWords;
-    return named ? pair_name(state, {cell.row, cell.column}) : cell_words(cell);
+    return named ? pair_name(state, {cell.row, cell.column}) : cell_description(cell);
 }
 
 std::vector<StrongCell> strong_cells(const AppState& state,
@@ -93,7 +93,7 @@ std::vector<StrongCell> strong_cells(const AppState& state,
     double most = 0.0;
     for (const large::WeightedCell& each : cells) most = std::max(most, double{each.weight});
     for (const large::WeightedCell& each : cells)
-        list.push_back({each.cell, strong_words(state, each.cell), number(each.weight),
+        list.push_back({each.cell, strong_text(state, each.cell), number(each.weight),
                         most > 0.0 ? each.weight / most : 0.0});
     return list;
 }
@@ -102,9 +102,9 @@ void add_top(LargeView& view, const AppState& state) {
     const MapLook& look = map_look(state);
     if (!look.snapshot) return;
     view.top = strong_cells(state, look.snapshot->top);
-    view.top_title = top_words(look.top);
+    view.top_title = top_text(look.top);
     const large::NanWeights& nan = look.snapshot->not_finite.in_view;
-    if (nan.first) view.top_title += fmt::format("; left out: {}", nan_words(nan));
+    if (nan.first) view.top_title += fmt::format("; left out: {}", nan_text(nan));
     if (!view.top.empty()) return;
     const bool exact = !is_estimated(look);
     view.top_title += !look.snapshot->complete || (exact && look.snapshot->working)
@@ -117,7 +117,7 @@ void add_top(LargeView& view, const AppState& state) {
 void add_not_finite(LargeView& view, const MapLook& look) {
     if (!look.snapshot || !look.input) return;
     const large::NotFinite& found = look.snapshot->not_finite;
-    view.not_finite = not_finite_words(found, look.input->source.spec);
+    view.not_finite = not_finite_text(found, look.input->source.spec);
     view.first_nan = found.in_view.first ? found.in_view.first : found.all.first;
 }
 
@@ -128,8 +128,8 @@ void add_picture(LargeView& view, const AppState& state) {
     const bool sink = map_look(state).input && !map_look(state).input->source.sinks.empty();
     view.picture_tip =
         fmt::format("a = softmax of {} over the keys{}, or the {}{}, one texel their mean.  Key: W",
-                    logit_letter(spec), sink ? " and the sink" : "", score_words(spec, 1),
-                    spec.biases() ? ", " + scaled_words(spec) : "");
+                    logit_letter(spec), sink ? " and the sink" : "", score_description(spec, 1),
+                    spec.biases() ? ", " + scaled_text(spec) : "");
 }
 
 void add_found(LargeView& view, const AppState& state) {
@@ -151,7 +151,7 @@ void add_found(LargeView& view, const AppState& state) {
         fmt::format(": Σ of the {} = {}", key ? "column" : "row", number(result.total));
     if (result.first_nan)
         view.found_title += fmt::format("; left out: {} NaN, first {}", grouped(result.nans),
-                                        cell_words(*result.first_nan));
+                                        cell_description(*result.first_nan));
     if (result.rows_missing > 0)
         view.found_title +=
             fmt::format(" so far; queries not computed yet: {}", grouped(result.rows_missing));
@@ -178,7 +178,7 @@ RooflineView roofline_view(const MapLook& look) {
     view.bandwidth = look.machine.stream_gbytes;
     view.ready = view.peak > 0.0 && view.bandwidth > 0.0;
     if (!view.ready) return view;  // measured before the matrix is there; pictures measure nothing
-    view.words = fmt::format("peak {:.0f} GFLOP/s, memory {:.0f} GB/s", view.peak, view.bandwidth);
+    view.text = fmt::format("peak {:.0f} GFLOP/s, memory {:.0f} GB/s", view.peak, view.bandwidth);
     view.tooltip =
         "The pass counts 2 · pairs · d_k FLOP (Q Kᵀ only, without the exponentials). It reads K "
         "once for each strip of rows, and Q once.\nThe roof is min(peak, bandwidth · "
@@ -188,13 +188,13 @@ RooflineView roofline_view(const MapLook& look) {
     const double gflops = look.snapshot->pass.gflops;
     view.points.push_back(
         {"exact pass", pass_flops(look.input->source) / bytes_of_pass(look), gflops});
-    view.words = fmt::format("{} of {} GFLOP/s: {} of the peak", significant(gflops, 3),
-                             significant(view.peak, 3), percent(gflops / view.peak));
+    view.text = fmt::format("{} of {} GFLOP/s: {} of the peak", significant(gflops, 3),
+                            significant(view.peak, 3), percent(gflops / view.peak));
     return view;
 }
 
 /// "kept: 17 MiB of 1 GiB; Q and K 8 MiB, …": what is kept of what the weights would take; "" where that is not less.
-std::string memory_words(const MapLook& look) {
+std::string memory_text(const MapLook& look) {
     if (!look.input) return {};
     const large::WeightSource& source = look.input->source;
     const MapSize size = map_size(look);
@@ -204,12 +204,12 @@ std::string memory_words(const MapLook& look) {
     const auto* snapshot = look.snapshot.get();
     const double blocks = snapshot ? static_cast<double>(snapshot->pyramid_bytes) : 0.0;
     const double tiles = snapshot ? static_cast<double>(snapshot->tile_bytes) : 0.0;
-    const double kept = kBytesPerFloat * operands + blocks + tiles;
-    if (kept >= kBytesPerFloat * cells) return {};
+    const double retained = kBytesPerFloat * operands + blocks + tiles;
+    if (retained >= kBytesPerFloat * cells) return {};
     return fmt::format(
         "kept: {} of {}; Q and K {}, blocks {}, tiles {} in place of {} float32 weights",
-        bytes_words(kept), bytes_words(kBytesPerFloat * cells),
-        bytes_words(kBytesPerFloat * operands), bytes_words(blocks), bytes_words(tiles),
+        bytes_text(retained), bytes_text(kBytesPerFloat * cells),
+        bytes_text(kBytesPerFloat * operands), bytes_text(blocks), bytes_text(tiles),
         grouped(size.rows * size.columns));
 }
 
@@ -230,7 +230,7 @@ LargeView build_large_view(const AppState& state) {
     if (!look.input) return view;
     view.roofline = roofline_view(look);
     view.inspector = map_inspector(state);
-    view.bottom_line = memory_words(look);
+    view.bottom_line = memory_text(look);
     return view;
 }
 

@@ -20,7 +20,7 @@ struct RooflineView {
         double gflops = 0.0;
     };
     std::vector<Point> points;
-    std::string words;    // "192 of 236 GFLOP/s: 81 % of the peak"
+    std::string text;     // "192 of 236 GFLOP/s: 81 % of the peak"
     std::string tooltip;  // what is counted
 };
 

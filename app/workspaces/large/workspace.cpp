@@ -9,8 +9,8 @@
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/inspector.h"
+#include "app/common/map/text.h"
 #include "app/common/map/view.h"
-#include "app/common/map/words.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/large/state.h"
 
@@ -33,7 +33,7 @@ void add_moves(const CommandAdder& add, const AppState& state) {
     add("Move left", Key::left, pan(-kPanStep, 0.0), there);
     add("Move right", Key::right, pan(kPanStep, 0.0), there);
     add("Go to a cell", Key::g, ShowGoTo{true}, there);
-    const bool needle = no_needle_words(state.document()).empty();
+    const bool needle = no_needle_text(state.document()).empty();
     add("Go to the needle", Key::n, GoToNeedle{}, needle);
 }
 
@@ -67,17 +67,17 @@ void add_searches(const CommandAdder& add, const MapLook& look) {
 }
 
 /// What is open decides what there is to do.
-std::string entering_words(const Document& document) {
-    if (is_empty(document) && !is_toy(document)) return empty_words(document);
+std::string entering_text(const Document& document) {
+    if (is_empty(document) && !is_toy(document)) return empty_text(document);
     if (is_empty(document))
         return "There is no matrix yet: Ctrl+O opens one, Ctrl+K finds “Generate”.";
     if (is_toy(document)) return "Ctrl+O opens queries and keys of a model.";
     return "The wheel zooms from the whole matrix to one number.";
 }
 
-std::string large_lacks(const AppState& state) {
+std::string large_missing_data(const AppState& state) {
     if (!is_empty(state.document())) return {};
-    return is_toy(state.document()) ? "There is no matrix yet." : empty_words(state.document());
+    return is_toy(state.document()) ? "There is no matrix yet." : empty_text(state.document());
 }
 
 void enter_large(AppState& state) {
@@ -87,7 +87,7 @@ void enter_large(AppState& state) {
         const large::Cell cell{selected->row, selected->column};
         if (has_map_cell(map_look(state), cell)) map_look(state).selected = cell;
     }
-    say(state, entering_words(state.document()));
+    show_message(state, entering_text(state.document()));
 }
 
 void add_large_commands(std::vector<Command>& list, const AppState& state) {
@@ -187,7 +187,8 @@ std::optional<Action> drag_large(const AppState& state, Movement movement, doubl
 }  // namespace
 
 void carry_out(AppState& state, const DraftPlanted& action) {
-    if (auto fine = large::check_planted(action.spec); !fine) return say(state, fine.error());
+    if (auto valid = large::check_planted(action.spec); !valid)
+        return show_message(state, valid.error());
     large_look(state).draft = action.spec;
 }
 
@@ -201,14 +202,14 @@ extern const WorkspaceInfo kLargeWorkspace{
     .shows_document = true,
     .shows_first = true,
     .actions = LargeActions::kTypes,
-    .lacks = large_lacks,
+    .missing_data = large_missing_data,
     .enter = enter_large,
     .leave = leave_large,
     .add_commands = add_large_commands,
     .escape = escape_large,
     .clear = [](AppState& state) { map_look(state).selected.reset(); },
-    .settle = clamp_map,
-    .forget = forget_map,
+    .clamp_to_document = clamp_map,
+    .clear_cache = clear_map,
     .follow = follow_large,
     .restored = keep_machine,
     .tick = tick_map,

@@ -22,8 +22,8 @@ void follow_learn_controls(AppState& state) {
     clamp_learn(state);
 }
 
-void change_learning(AppState& state, LearnControls controls, const std::string& words) {
-    edit_controls(state, std::move(controls), words);
+void change_learning(AppState& state, LearnControls controls, const std::string& text) {
+    edit_controls(state, std::move(controls), text);
     follow_learn_controls(state);
 }
 
@@ -54,7 +54,7 @@ bool has_step(AppState& state, Index step) {
 
 /// What came before in that run stays; what was switched from that step on is replaced.
 void add_switch(AppState& state, const std::string& run, train::Switch added,
-                const std::string& words) {
+                const std::string& text) {
     const auto n = planned_run(state, run);
     if (!n) return;
     LearnPlan& plan = *learn_look(state).plan;
@@ -69,8 +69,8 @@ void add_switch(AppState& state, const std::string& run, train::Switch added,
     if (was != added.on) list.push_back(added);
     if (learn_look(state).series) learn_look(state).before = learn_look(state).series;
     learn_look(state).shown.step.reset();
-    say(state, "{}: {} from step {} on; what was trained after it is trained anew.",
-        *n == 0 ? "A" : "B", words, grouped(added.step));
+    show_message(state, "{}: {} from step {} on; what was trained after it is trained anew.",
+                 *n == 0 ? "A" : "B", text, grouped(added.step));
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ void carry_out(AppState& state, const SetLearnField& action) {
     for (std::size_t n = 0; n < 2; ++n) {
         if (own && n != *run) continue;
         auto changed = with_learn_value(now.of(n), action.field, action.value);
-        if (!changed) return say(state, changed.error());
+        if (!changed) return show_message(state, changed.error());
         (n == 0 ? controls.a : controls.b) = *changed;
     }
     if (!controls.has_b()) controls.b = controls.a;
@@ -101,12 +101,12 @@ void carry_out(AppState& state, const SetLearnDifference& action) {
     if (!action.field.empty() && std::ranges::count(kLearnDifferences, action.field) == 0)
         return warn(state, "B cannot differ in “{}”.", shortened(action.field));
     auto controls = with_difference(learn_controls(state).a, action.field);
-    if (!controls) return say(state, controls.error());
-    const std::string words = action.field.empty()
-                                  ? std::string("A alone")
-                                  : fmt::format("A: {}, B: {}", learn_run_words(*controls, 0),
-                                                learn_run_words(*controls, 1));
-    change_learning(state, *std::move(controls), words);
+    if (!controls) return show_message(state, controls.error());
+    const std::string text = action.field.empty()
+                                 ? std::string("A alone")
+                                 : fmt::format("A: {}, B: {}", learn_run_text(*controls, 0),
+                                               learn_run_text(*controls, 1));
+    change_learning(state, *std::move(controls), text);
 }
 
 void carry_out(AppState& state, const LoadExperiment& action) {
@@ -114,7 +114,7 @@ void carry_out(AppState& state, const LoadExperiment& action) {
     const auto found = std::ranges::find(all, action.experiment, &LearnExperiment::key);
     if (found == all.end())
         return warn(state, "There is no experiment “{}”.", shortened(action.experiment));
-    change_learning(state, controls_of(*found), std::string(found->words));
+    change_learning(state, controls_of(*found), std::string(found->text));
 }
 
 void carry_out(AppState& state, const TrainTo& action) {
@@ -126,7 +126,7 @@ void carry_out(AppState& state, const TrainTo& action) {
         look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     look.plan->until = action.until;
     look.shown.step.reset();
-    say(state, "Trains to step {}: Space pauses.", grouped(action.until));
+    show_message(state, "Trains to step {}: Space pauses.", grouped(action.until));
 }
 
 void carry_out(AppState& state, const NewTraining&) {
@@ -135,7 +135,7 @@ void carry_out(AppState& state, const NewTraining&) {
     look.shown.step.reset();
     look.before = nullptr;
     clamp_learn(state);
-    say(state, "A new training from first weights: Space begins.");
+    show_message(state, "A new training from first weights: Space begins.");
 }
 
 void carry_out(AppState& state, const SwitchScaling& action) {
@@ -165,9 +165,9 @@ void carry_out(AppState& state, const TrainSeeds& action) {
     if (look.plan->opened)
         return warn(state, "The run was opened from a folder: its spread is not trained here.");
     look.plan->seeds = action.seeds;
-    say(state, action.seeds == 1 ? std::string("One seed.")
-                                 : fmt::format("{} seeds are trained, each to step {}.",
-                                               action.seeds, grouped(look.plan->until)));
+    show_message(state, action.seeds == 1 ? std::string("One seed.")
+                                          : fmt::format("{} seeds are trained, each to step {}.",
+                                                        action.seeds, grouped(look.plan->until)));
 }
 
 void carry_out(AppState& state, const OpenLearnMoment& action) {
@@ -185,9 +185,9 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     if (!has_step(state, action.from)) return;
     origin.step = action.from;
     if (look.series && !look.series->sides[*run].moments.empty()) {
-        const auto& kept = train::moment_at(look.series->sides[*run].moments, origin.step);
+        const auto& retained = train::moment_at(look.series->sides[*run].moments, origin.step);
         const bool same = look.series->request.plan.switches == look.plan->switches;
-        if (same && kept->step == origin.step) origin.moment = kept;
+        if (same && retained->step == origin.step) origin.moment = retained;
     }
     origin.head = std::min(look.head, origin.spec.heads - 1);
     OpenRequest request{std::move(origin), state.opened + 1};
@@ -197,7 +197,7 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     ++state.opened;
     state.opening_done = 0.0;
     state.workspace = workspace->key;
-    say(state, "Opening {}.", words_of(*state.opening));
+    show_message(state, "Opening {}.", description_of(*state.opening));
 }
 
 void carry_out(AppState& state, const ShowLearnStep& action) {
@@ -224,14 +224,14 @@ void carry_out(AppState& state, const SetLearnSentence& action) {
     look.draft = action.text;
     if (action.text.empty()) {
         look.shown.sentence.clear();
-        return say(state, "The maps are of the sequence that is the same at every step.");
+        return show_message(state, "The maps are of the sequence that is the same at every step.");
     }
     const train::Spec& spec = look.plan ? look.plan->controls.a : learn_controls(state).a;
     const auto example = train::example_of(train::Sequences(spec), action.text);
-    if (!example) return say(state, example.error());
+    if (!example) return show_message(state, example.error());
     look.shown.sentence = action.text;
     clamp_learn(state);
-    say(state, "The maps are of “{}”.", shortened(action.text));
+    show_message(state, "The maps are of “{}”.", shortened(action.text));
 }
 
 /// What came for other settings is of no use any more.
@@ -247,8 +247,8 @@ void carry_out(AppState& state, const LearnProgress& action) {
     look.series = action.series;
     clamp_learn(state);
     if (ended && !faulty && state.workspace == "learn")
-        say(state, "Step {}. ← and → look at other moments, S switches ÷√d_k from there.",
-            grouped(of.until));
+        show_message(state, "Step {}. ← and → look at other moments, S switches ÷√d_k from there.",
+                     grouped(of.until));
 }
 
 // ---- requests

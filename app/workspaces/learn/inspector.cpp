@@ -4,9 +4,9 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
+#include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
-#include "app/workspaces/learn/words.h"
 #include "core/train/trainer.h"
 
 namespace attn::view {
@@ -21,14 +21,14 @@ const train::Record* record_of(const AppState& state, std::size_t run) {
 }
 
 /// What a run answers at a position, and how sure it is.
-std::string answer_words(const LearnSeries& series, const train::Probe& probe, Index position) {
+std::string answer_text(const LearnSeries& series, const train::Probe& probe, Index position) {
     const auto at = static_cast<std::size_t>(position);
     const auto word = [&](Index token) { return shown_token(series.vocabulary[token]); };
     const Index target = probe.example.targets[at];
-    std::string words = fmt::format("answers “{}”", word(probe.answers[at]));
-    if (target == train::kNoTarget) return words + "; nothing to predict here";
-    return words + fmt::format(", “{}” is right and has probability {}", word(target),
-                               number(probe.shares[at]));
+    std::string text = fmt::format("answers “{}”", word(probe.answers[at]));
+    if (target == train::kNoTarget) return text + "; nothing to predict here";
+    return text + fmt::format(", “{}” is right and has probability {}", word(target),
+                              number(probe.shares[at]));
 }
 
 InspectorView row_page(const AppState& state) {
@@ -51,7 +51,7 @@ InspectorView row_page(const AppState& state) {
     for (std::size_t run = 0; run < controls.count(); ++run) {
         const train::Spec& spec = controls.of(run);
         const train::Probe& probe = *series.sides[run].probe;
-        view.add(learn_title(series.request.plan, run), answer_words(series, probe, i));
+        view.add(learn_title(series.request.plan, run), answer_text(series, probe, i));
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         rows.push_back(probe.weights[look.layer].matrix(0, look.head));
         table.columns.push_back({run == 0 ? "A" : "B", Role::weight});

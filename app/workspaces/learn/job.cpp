@@ -86,7 +86,7 @@ Actions LearnJob::take() {
     return taken;
 }
 
-void LearnJob::settle() {
+void LearnJob::wait_until_idle() {
     while (!thread_.joinable() && (next_ || busy_)) work_a_slice(kSlice);
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !next_ && !busy_; });

@@ -28,7 +28,7 @@ class LearnJob : public Job {
 
     void update(const AppState& state) override;
     Actions take() override;
-    void settle() override;
+    void wait_until_idle() override;
 
   private:
     void start();

@@ -4,8 +4,8 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
-#include "app/workspaces/learn/words.h"
 
 namespace attn::view {
 namespace {
@@ -195,7 +195,7 @@ void set_y_axis(PlotView& plot, const MeasureInfo& info) {
     set_linear_axis(plot, high);
 }
 
-std::string value_words(const MeasureInfo& info, LearnMeasure measure, double value) {
+std::string value_description(const MeasureInfo& info, LearnMeasure measure, double value) {
     if (!std::isfinite(value)) return "–";
     const bool share = measure == LearnMeasure::accuracy || measure == LearnMeasure::saturated;
     if (share) return percent(value);
@@ -227,7 +227,7 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
         const bool there = shown > 0 && shown <= std::ssize(side.records);
         const double here = there ? value(*side.records[shown - 1]) : kNone;
         plot.marker_ys.push_back(here);
-        plot.marker_texts.push_back(value_words(info, measure, here));
+        plot.marker_texts.push_back(value_description(info, measure, here));
     }
     if (!look.before || look.before->request.plan.controls != controls) return;
     for (std::size_t run = 0; run < controls.count(); ++run) {

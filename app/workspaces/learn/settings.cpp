@@ -156,7 +156,7 @@ Result<LearnControls> with_difference(const train::Spec& a, std::string_view dif
     return controls;
 }
 
-std::string learn_run_words(const LearnControls& controls, std::size_t run) {
+std::string learn_run_text(const LearnControls& controls, std::size_t run) {
     const LearnFieldInfo* field = find_learn_field(controls.differs);
     if (field == nullptr) return {};
     std::string value = learn_value(controls.of(run), field->key);

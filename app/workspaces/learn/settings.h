@@ -32,11 +32,11 @@ Result<train::Spec> with_learn_value(const train::Spec& spec, std::string_view f
 /// A for both runs, B with another value of `differs` that is worth comparing.
 Result<LearnControls> with_difference(const train::Spec& a, std::string_view differs);
 /// "÷√d_k off", "d_k 16": what tells a run from the other; "" where A is alone.
-std::string learn_run_words(const LearnControls& controls, std::size_t run);
+std::string learn_run_text(const LearnControls& controls, std::size_t run);
 
 /// What to begin with.
 struct LearnExperiment {
-    std::string_view key, words;
+    std::string_view key, text;
     std::string_view spec;  // of A, as JSON
     std::string_view differs;
     std::string_view value;  // of B

@@ -7,11 +7,11 @@
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/training.h"
-#include "app/workspaces/learn/words.h"
 
 namespace attn::view {
 namespace {
@@ -61,25 +61,25 @@ void add_learn_maps(const AppState& state, LearnView& view) {
         const LearnSide& side = series.sides[run];
         if (!side.probe) continue;
         if (std::ssize(side.probe->example.tokens) > kMostLearnTokens) {
-            view.map_words = fmt::format(
+            view.map_text = fmt::format(
                 "The maps of {} tokens are not drawn here: open the moment in Heads or Map.",
                 side.probe->example.tokens.size());
             continue;
         }
         const train::Spec& spec = controls.of(run);
         if (look.layer >= spec.layers || look.head >= spec.heads) {
-            view.map_words = fmt::format("{} has no {}.", run == 0 ? "A" : "B",
-                                         head_name({look.layer, look.head}));
+            view.map_text = fmt::format("{} has no {}.", run == 0 ? "A" : "B",
+                                        head_name({look.layer, look.head}));
             continue;
         }
         view.maps.push_back(learn_map(state, run));
     }
-    if (!view.map_words.empty() || !series.sides[0].probe) return;
+    if (!view.map_text.empty() || !series.sides[0].probe) return;
     std::vector<std::string> tokens = learn_tokens(series, series.sides[0].probe->example);
     const bool cut = tokens.size() > kMostShownTokens;
     if (cut) tokens.resize(kMostShownTokens);
-    view.map_words = fmt::format("Step {}, “{}{}”.", grouped(series.sides[0].probe->step),
-                                 fmt::join(tokens, " "), cut ? " …" : "");
+    view.map_text = fmt::format("Step {}, “{}{}”.", grouped(series.sides[0].probe->step),
+                                fmt::join(tokens, " "), cut ? " …" : "");
 }
 
 void add_learn_runs(const AppState& state, LearnView& view) {
@@ -128,7 +128,7 @@ void add_learn_progress(const AppState& state, LearnView& view) {
 void add_experiments(const AppState& state, LearnView& view) {
     const LearnControls& controls = learn_controls(state);
     for (const LearnExperiment& each : learn_experiments()) {
-        view.experiment_names.emplace_back(each.words);
+        view.experiment_names.emplace_back(each.text);
         view.experiment_keys.emplace_back(each.key);
         if (controls == controls_of(each))
             view.experiment = static_cast<int>(view.experiment_keys.size()) - 1;
@@ -148,7 +148,7 @@ void add_differences(const LearnControls& controls, LearnView& view) {
 bool counts(const train::Spec& spec, std::string_view field) {
     const train::TaskInfo& task = train::info(spec.task);
     if (field == "symbols") return task.symbols;
-    if (field == "text") return task.words;
+    if (field == "text") return task.takes_text;
     return true;
 }
 
@@ -233,7 +233,7 @@ LearnView build_learn_view(const AppState& state) {
     LearnView view;
     view.point = learn_point(state);
     view.notes = learn_notes(state);
-    view.lacks =
+    view.missing_data =
         job_status_text(state, "learning", look.series ? look.series->fault : std::string());
     add_experiments(state, view);
     add_learn_runs(state, view);

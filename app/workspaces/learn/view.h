@@ -41,7 +41,7 @@ struct LearnRunView {
 struct LearnView {
     std::string point;               // the headline
     std::vector<std::string> notes;  // lines beneath it
-    std::string lacks;               // why nothing is trained; "": it can be
+    std::string missing_data;        // why nothing is trained; "": it can be
 
     std::vector<std::string> experiment_names;
     std::vector<std::string> experiment_keys;
@@ -63,7 +63,7 @@ struct LearnView {
     std::vector<PlotView> plots;  // the large one, then the others
 
     std::vector<GridView> maps;   // of A and B
-    std::string map_words;        // "layer 0, head 1 at step 400 of: a b c"; or why there is none
+    std::string map_text;         // "layer 0, head 1 at step 400 of: a b c"; or why there is none
     Index layers = 1, heads = 1;  // of the model that has more
     Index layer = 0, head = 0;
     std::string sentence;  // draft

@@ -101,7 +101,8 @@ void enter_learn(AppState& state) {
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     clamp_learn(state);
-    say(state, look.plan->until == 0 ? "" : "Space trains on, ← and → look at other moments.");
+    show_message(state,
+                 look.plan->until == 0 ? "" : "Space trains on, ← and → look at other moments.");
 }
 
 void add_learn_commands(std::vector<Command>& list, const AppState& state) {
@@ -131,7 +132,7 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
         add(fmt::format("Panel: {}", kNamesOf<LearnPage>[n]), {},
             ShowLearnPage{static_cast<LearnPage>(n)});
     for (const LearnExperiment& each : learn_experiments())
-        add(fmt::format("Experiment: {}", each.words), {}, LoadExperiment{std::string(each.key)});
+        add(fmt::format("Experiment: {}", each.text), {}, LoadExperiment{std::string(each.key)});
 }
 
 std::optional<Action> escape_learn(const AppState& state) {
@@ -159,7 +160,7 @@ constexpr std::string_view kLearnMouse[] = {
     "Drag over a plot: the step that is looked at, in all plots and maps.",
     "Click a cell of a map: its row is compared at the right.",
 };
-constexpr PersistedValue kValues[] = {kept(learn_controls), kept(learn_look)};
+constexpr PersistedValue kValues[] = {persisted(learn_controls), persisted(learn_look)};
 constexpr RequestKind kRequests[] = {
     {.name = "learning",
      .requested = request_kind<requested_learning>("learning").requested,
@@ -179,8 +180,8 @@ void take_run(AppState& state, const Opened& opened) {
     learn_look(state).plan = LearnPlan{std::move(controls), {}, steps, 1, opened.run};
     learn_look(state).plan->switches[0] = train::recorded_switches(run);
     state.workspace = kLearnWorkspace.key;
-    say(state, "A training of {} at step {}. {}", train::info(run.spec.task).key, grouped(steps),
-        "Space trains on.");
+    show_message(state, "A training of {} at step {}. {}", train::info(run.spec.task).key,
+                 grouped(steps), "Space trains on.");
 }
 
 std::vector<train::Run> runs_of(const AppState& state) {
@@ -234,8 +235,8 @@ void describe(Visitor& visit, LearnPlan& plan) {
         describe_switches(visit, kLearnRunNames[run], plan.switches[run], NoSwitches::left_out);
     if (!visit.reads()) return;
     for (std::size_t run = 0; run < 2; ++run)
-        if (auto fine = train::check(plan.controls.of(run), plan.switches[run]); !fine)
-            visit.complain(": " + fine.error().text());
+        if (auto valid = train::check(plan.controls.of(run), plan.switches[run]); !valid)
+            visit.complain(": " + valid.error().text());
 }
 
 void describe(Visitor& visit, LearnLook& look) {
@@ -269,7 +270,7 @@ const WorkspaceInfo kLearnWorkspace{
     .add_commands = add_learn_commands,
     .escape = escape_learn,
     .clear = [](AppState& state) { learn_look(state).cell = {}; },
-    .settle = clamp_learn,
+    .clamp_to_document = clamp_learn,
     .opened = take_run,
     .has_side = [](const AppState&) { return true; },
     .inspector = learn_inspector,

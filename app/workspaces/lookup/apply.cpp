@@ -3,8 +3,8 @@
 #include "app/common/document/edits.h"
 #include "app/common/pair.h"
 #include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 #include "core/rng.h"
 #include "core/text.h"
 
@@ -15,10 +15,10 @@ constexpr std::size_t kMostName = 24;
 
 /// A copy is changed and made the present one.
 template <class Change>
-void change(AppState& state, const std::string& words, Change&& change_controls) {
+void change(AppState& state, const std::string& text, Change&& change_controls) {
     LookupControls controls = lookup_controls(state);
     change_controls(controls);
-    edit_controls(state, std::move(controls), words);
+    edit_controls(state, std::move(controls), text);
 }
 
 void report_off_plane(AppState& state) { show_error(state, "a point needs two numbers"); }
@@ -38,7 +38,7 @@ void move_point(AppState& state, Index pair, double x, double y, PlanePoint Look
     if (!to) return report_off_plane(state);
     lookup_look(state).pair = pair;
     const auto n = static_cast<std::size_t>(pair);
-    change(state, fmt::format("{} at {}", lookup_controls(state).pairs[n].*name, point_words(*to)),
+    change(state, fmt::format("{} at {}", lookup_controls(state).pairs[n].*name, point_text(*to)),
            [&](LookupControls& controls) { controls.pairs[n].*point = *to; });
 }
 
@@ -60,9 +60,9 @@ std::string name_from(const std::string& typed, const std::string& before) {
     return name.substr(first, name.find_last_not_of(' ') - first + 1);
 }
 
-void set_order(AppState& state, std::vector<Index> order, const std::string& words) {
+void set_order(AppState& state, std::vector<Index> order, const std::string& text) {
     if (std::ranges::is_sorted(order)) order.clear();  // as in the document
-    change(state, words, [&](LookupControls& controls) { controls.order = std::move(order); });
+    change(state, text, [&](LookupControls& controls) { controls.order = std::move(order); });
 }
 
 bool has_tokens(AppState& state) {
@@ -76,13 +76,13 @@ bool has_tokens(AppState& state) {
 void carry_out(AppState& state, const ShowLookupPage& action) {
     lookup_look(state).page = action.page;
     lookup_look(state).hovered.reset();
-    say(state, page_hint(action.page));
+    show_message(state, page_hint(action.page));
 }
 
 void carry_out(AppState& state, const MoveLookupQuery& action) {
     const auto to = on_plane(action.x, action.y);
     if (!to) return report_off_plane(state);
-    change(state, fmt::format("Query at {}", point_words(*to)),
+    change(state, fmt::format("Query at {}", point_text(*to)),
            [&](LookupControls& controls) { controls.query = *to; });
 }
 
@@ -102,7 +102,7 @@ void carry_out(AppState& state, const AddLookupPair& action) {
     const std::string key = free_name(lookup_controls(state), "key");
     const std::string value = free_name(lookup_controls(state), "value");
     lookup_look(state).pair = std::ssize(lookup_controls(state).pairs);
-    change(state, fmt::format("Added {} → {} at {}", key, value, point_words(*at)),
+    change(state, fmt::format("Added {} → {} at {}", key, value, point_text(*at)),
            [&](LookupControls& controls) {
                controls.pairs.push_back({key, value, *at, *at});
            });
@@ -116,7 +116,7 @@ void carry_out(AppState& state, const RemoveLookupPair& action) {
     const LookupPair gone = lookup_controls(state).pairs[n];
     change(state, fmt::format("Removed {} → {}", gone.key, gone.value),
            [&](LookupControls& controls) { controls.pairs.erase(controls.pairs.begin() + n); });
-    settle(state);
+    clamp_to_document(state);
 }
 
 void carry_out(AppState& state, const NameLookupPair& action) {
@@ -138,7 +138,7 @@ void carry_out(AppState& state, const LoadMemory& action) {
     if (found == presets.end())
         return show_error(state, "There is no memory '{}'.", shortened(action.memory));
     lookup_look(state).pair = 0;
-    change(state, "Memory: " + found->words, [&](LookupControls& controls) {
+    change(state, "Memory: " + found->text, [&](LookupControls& controls) {
         controls.pairs = found->pairs;
         controls.query = found->query;
         controls.temperature = found->temperature;
@@ -148,7 +148,7 @@ void carry_out(AppState& state, const LoadMemory& action) {
 void carry_out(AppState& state, const SelectLookupPair& action) {
     if (!has_pair(state, action.pair)) return;
     lookup_look(state).pair = action.pair;
-    say(state, pair_sentence(state));
+    show_message(state, pair_sentence(state));
 }
 
 void carry_out(AppState& state, const HoverLookupPair& action) {
@@ -197,10 +197,10 @@ void carry_out(AppState& state, const OrderTokens& action) {
 
 void carry_out(AppState& state, const SelectLookupCell& action) {
     const Pair pair{action.row, action.column};
-    if (!has_pair(state, pair)) return warn(state, no_pair_words(state, pair, "the matrix is"));
+    if (!has_pair(state, pair)) return warn(state, no_pair_text(state, pair, "the matrix is"));
     lookup_look(state).row = action.row;
     lookup_look(state).column = action.column;
-    say(state, cell_sentence(state));
+    show_message(state, cell_sentence(state));
 }
 
 }  // namespace attn::view

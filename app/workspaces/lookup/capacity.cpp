@@ -70,12 +70,12 @@ std::string capacity_point(const LookupControls& controls, const CapacityPoint& 
         "{} random keys of width d_k = {}, read with their own key at τ = {}: other pairs take {} "
         "of the answer, {} of the worst one (medians of {}).",
         controls.capacity.pairs, here.d_k, number(controls.capacity.temperature),
-        percent_words(here.interference.median), percent_words(here.worst.median),
+        percent_text(here.interference.median), percent_text(here.worst.median),
         counted(controls.capacity.draws, "draw"));
 }
 
 /// What the nearest key takes, of the two alone.
-std::string near_words(const LookupControls& controls, const CapacityPoint& here) {
+std::string near_text(const LookupControls& controls, const CapacityPoint& here) {
     const double cosine = here.near_cosine.median;
     const double ratio = std::exp((cosine - 1.0) / controls.capacity.temperature);
     return fmt::format(
@@ -85,7 +85,7 @@ std::string near_words(const LookupControls& controls, const CapacityPoint& here
 }
 
 /// From which width on the interference stays under one percent in the median draw.
-std::string enough_words(const Points& points) {
+std::string enough_text(const Points& points) {
     const CapacityPoint* first = nullptr;
     for (auto point = points.rbegin(); point != points.rend(); ++point) {
         if (point->interference.median >= 0.01) break;
@@ -102,7 +102,7 @@ std::string enough_words(const Points& points) {
     return fmt::format(
         "From d_k = {} on, of the widths that were drawn, the interference, mean over keys, is "
         "under 1 % in the median draw; the worst draw has {}.",
-        first->d_k, percent_words(worst));
+        first->d_k, percent_text(worst));
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ CapacityView build_capacity_view(const AppState& state) {
         "k_i·k_j of random unit keys has mean square 1/d_k = {}; here {}. Wider keys are nearer to "
         "orthogonal, so more of them fit.",
         number(1.0 / static_cast<double>(here->d_k)), number(here->mean_square));
-    view.notes = {near_words(controls, *here), square, enough_words(points)};
+    view.notes = {near_text(controls, *here), square, enough_text(points)};
     return view;
 }
 

@@ -6,8 +6,8 @@
 #include "app/common/expr.h"
 #include "app/common/format.h"
 #include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -63,7 +63,7 @@ void add_pair(InspectorView& view, const LookupControls& controls, const MemoryR
           Piece{" = " + number(score / controls.temperature), Role::score}}},
         {"weight a", {Piece{"exp(s − max) / Σ"}, Piece{" = " + number(a), Role::weight}}},
         {"a v",
-         {Piece{fmt::format("{} · {}", number(a), point_words(v))},
+         {Piece{fmt::format("{} · {}", number(a), point_text(v))},
           Piece{fmt::format(" = ({}, {})", number(a * v[0]), number(a * v[1])), Role::value}}},
         {"o = Σ a v",
          {Piece{fmt::format("({}, {})", number(read.output[0]), number(read.output[1])),
@@ -155,7 +155,7 @@ InspectorView permutation_inspector(const AppState& state) {
                      Piece{" = " + exact(static_cast<float>(of)), Role::weight}}};
     };
     const auto difference = [](const char* label, double by) {
-        return Line{label, {Piece{difference_words(by), Role::score}}};
+        return Line{label, {Piece{difference_text(by), Role::score}}};
     };
     view.lines = {weight("weight before", look.row, look.column, before),
                   weight("weight after", row, place(look.column), after),

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 #include "core/metrics.h"
 
 namespace attn::view {
@@ -40,7 +40,7 @@ std::string names_of(const LookupControls& controls, const std::vector<Index>& p
 }
 
 /// How far the output is from its limit for τ → 0.
-std::string distances_words(const LookupControls& controls, const MemoryRead& read) {
+std::string distances_text(const LookupControls& controls, const MemoryRead& read) {
     if (read.best.size() == controls.pairs.size())
         return "all scores q·k are equal, so the output is the mean of all values at every τ";
     const std::string hard = significant(read.to_hard, 2);
@@ -57,9 +57,9 @@ std::string memory_point(const LookupControls& controls, const MemoryRead& read)
                            value_at_pair(controls, 0));
     const auto order = by_weight(read);
     return fmt::format("The query attends {} to {} and {} to {}: {}.",
-                       percent_words(of(read.weights, order[0])), key_at(controls, order[0]),
-                       percent_words(of(read.weights, order[1])), key_at(controls, order[1]),
-                       distances_words(controls, read));
+                       percent_text(of(read.weights, order[0])), key_at(controls, order[0]),
+                       percent_text(of(read.weights, order[1])), key_at(controls, order[1]),
+                       distances_text(controls, read));
 }
 
 double key_length(const LookupControls& controls, Index n) {
@@ -68,7 +68,7 @@ double key_length(const LookupControls& controls, Index n) {
 }
 
 /// Which key wins by dot product and which by cosine.
-std::string winner_words(const LookupControls& controls, const MemoryRead& read) {
+std::string winner_text(const LookupControls& controls, const MemoryRead& read) {
     if (read.most_similar.empty())
         return "A query or keys of length 0 have no direction: no cosine, and the same score 0 for "
                "every key.";
@@ -100,7 +100,7 @@ std::string winner_words(const LookupControls& controls, const MemoryRead& read)
 }
 
 /// That K is matched and V handed over, with what V = K would give.
-std::string values_words(const LookupControls& controls, const MemoryRead& read) {
+std::string values_text(const LookupControls& controls, const MemoryRead& read) {
     const PlanePoint output{read.output[0], read.output[1]};
     const auto other = read_memory(memory_of(controls, true), controls.query, controls.temperature);
     if (!other) return {};
@@ -110,9 +110,9 @@ std::string values_words(const LookupControls& controls, const MemoryRead& read)
         return fmt::format(
             "Here V = K: the output {} is a blend of the keys themselves. Move a value: no weight "
             "changes, for K alone is matched; V is handed over.",
-            point_words(output));
-    const std::string here = point_words(output);
-    const std::string there = point_words({other->output[0], other->output[1]});
+            point_text(output));
+    const std::string here = point_text(output);
+    const std::string there = point_text({other->output[0], other->output[1]});
     return fmt::format(
         "K is matched, V is handed over: no weight depends on V. With V = K the same weights would "
         "give {}{}.",
@@ -120,7 +120,7 @@ std::string values_words(const LookupControls& controls, const MemoryRead& read)
 }
 
 /// That the largest weight need not bring most.
-std::string contribution_words(const LookupControls& controls, const MemoryRead& read) {
+std::string contribution_text(const LookupControls& controls, const MemoryRead& read) {
     const auto most = std::ranges::max_element(read.contributions);
     const Index brings = most - read.contributions.begin();
     if (*most == 0.0) return "Every value that is read is (0, 0): none brings anything.";
@@ -128,7 +128,7 @@ std::string contribution_words(const LookupControls& controls, const MemoryRead&
     const Index heaviest = std::ranges::count(heavy, brings) > 0 ? brings : heavy.front();
     const auto both = [&](Index n) {
         return fmt::format("{} has {} and brings ‖a v‖ = {}", value_at_pair(controls, n),
-                           percent_words(of(read.weights, n)), number(of(read.contributions, n)));
+                           percent_text(of(read.weights, n)), number(of(read.contributions, n)));
     };
     if (heavy.size() > 1 && brings == heaviest)
         return fmt::format(
@@ -157,13 +157,13 @@ void add_pairs(const AppState& state, const MemoryRead& read, MemoryView& view) 
         const bool hovered = look.hovered == at;
         const double weight = read.weights[n];
         view.keys.push_back({shown_token(pair.key), pair.k, weight,
-                             fmt::format("k = {}\nq·k = {}, weight {}", point_words(pair.k),
+                             fmt::format("k = {}\nq·k = {}, weight {}", point_text(pair.k),
                                          number(read.scores[n]), percent(weight)),
                              selected, hovered});
         view.values.push_back(
             {shown_token(pair.value), pair.v, weight,
-             fmt::format("v = {}\nweight {}: it brings {}", point_words(pair.v), percent(weight),
-                         point_words({weight * pair.v[0], weight * pair.v[1]})),
+             fmt::format("v = {}\nweight {}: it brings {}", point_text(pair.v), percent(weight),
+                         point_text({weight * pair.v[0], weight * pair.v[1]})),
              selected, hovered});
         view.rows.push_back(
             {.key = shown_token(pair.key),
@@ -171,7 +171,7 @@ void add_pairs(const AppState& state, const MemoryRead& read, MemoryView& view) 
              .score = cell_number(read.scores[n], 2),
              .cosine = std::isnan(read.cosines[n]) ? "–" : cell_number(read.cosines[n], 2),
              .weight = percent(weight),
-             .at = point_words(pair.v),
+             .at = point_text(pair.v),
              .contribution = cell_number(read.contributions[n], 2),
              .share = weight,
              .best = std::ranges::count(read.best, at) > 0,
@@ -183,7 +183,7 @@ void add_pairs(const AppState& state, const MemoryRead& read, MemoryView& view) 
 
 void add_numbers(const MemoryRead& read, MemoryView& view) {
     view.numbers = {
-        {"output", "o = Σ_j a_j v_j", point_words(view.output),
+        {"output", "o = Σ_j a_j v_j", point_text(view.output),
          "A convex combination of the values: it never leaves their hull."},
         {"entropy", "H = −Σ a ln a", fmt::format("{} nats", number(read.entropy)),
          fmt::format("0: one pair is read; ln {} = {}: all are read alike.", read.weights.size(),
@@ -195,10 +195,10 @@ void add_numbers(const MemoryRead& read, MemoryView& view) {
 std::optional<PlanePoint> on_plane(double x, double y) {
     constexpr double kSteps = 100.0;  // in one unit
     if (std::isnan(x) || std::isnan(y)) return std::nullopt;
-    const auto kept = [](double at) {
+    const auto retained = [](double at) {
         return std::round(std::clamp(at, -kPlaneEnd, kPlaneEnd) * kSteps) / kSteps + 0.0;
     };
-    return PlanePoint{kept(x), kept(y)};
+    return PlanePoint{retained(x), retained(y)};
 }
 
 MemoryView build_memory_view(const AppState& state) {
@@ -206,8 +206,8 @@ MemoryView build_memory_view(const AppState& state) {
     const MemoryRead read = memory_read(controls);
     MemoryView view;
     view.point = memory_point(controls, read);
-    view.notes = {winner_words(controls, read), values_words(controls, read),
-                  contribution_words(controls, read),
+    view.notes = {winner_text(controls, read), values_text(controls, read),
+                  contribution_text(controls, read),
                   "A disc's area is the weight a; the ring “hard” is what argmax gives; shaded is "
                   "the hull of the values, which o never leaves."};
     view.query = controls.query;
@@ -218,7 +218,7 @@ MemoryView build_memory_view(const AppState& state) {
     add_numbers(read, view);
     for (const MemoryPreset& preset : memory_presets()) {
         if (preset.pairs == controls.pairs) view.preset = static_cast<int>(view.preset_keys.size());
-        view.preset_names.push_back(preset.words);
+        view.preset_names.push_back(preset.text);
         view.preset_keys.push_back(preset.key);
     }
     std::vector<PlanePoint> values;

@@ -5,8 +5,8 @@
 
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 
 namespace attn::view {
 namespace {
@@ -14,13 +14,13 @@ namespace {
 constexpr double kExact = 1e-12;  // what is off so little in float64 is rounding in float32
 
 /// ", but for float32 rounding of 6e−8".
-std::string rounding_words(double largest) {
+std::string rounding_text(double largest) {
     if (largest == 0.0) return {};
     return fmt::format(", but for float32 rounding of {} at most", significant(largest, 3));
 }
 
 /// Without anything that tells places apart.
-std::string equivariant_words(const PermutationResult& result, Index moved) {
+std::string equivariant_text(const PermutationResult& result, Index moved) {
     const std::string who = result.keys_only ? "the keys and values" : "the tokens";
     const std::string lead = fmt::format("{} of {} stand elsewhere, no positions: ", moved, who);
     if (result.largest == 0.0)
@@ -30,7 +30,7 @@ std::string equivariant_words(const PermutationResult& result, Index moved) {
             "{}the weights go along; the difference, at most {}, is float32 rounding (ε = {}): "
             "softmax adds the keys up in another order. In float64 it is {}.",
             lead, significant(result.largest, 3), significant(FLT_EPSILON, 3),
-            difference_words(result.largest_float64, 2));
+            difference_text(result.largest_float64, 2));
     return fmt::format("{}the weights go along up to {}; float32 has ε = {}.", lead,
                        significant(result.largest, 3), significant(FLT_EPSILON, 3));
 }
@@ -41,53 +41,53 @@ std::string permutation_point(const AppState& state, const PermutationResult& re
     if (moved == 0)
         return "The tokens stand as in the document: drag one to another place, or press S to "
                "shuffle.";
-    if (result.position == PermutationPosition::none) return equivariant_words(result, moved);
+    if (result.position == PermutationPosition::none) return equivariant_text(result, moved);
     if (result.largest == 0.0 || result.largest_float64 <= kExact)
         return fmt::format("With {} this order changes no weight{}.",
-                           position_words(result.position), rounding_words(result.largest));
+                           position_text(result.position), rounding_text(result.largest));
     return fmt::format("With {} the same order changes weights by up to {}, at {}: places count.",
-                       position_words(result.position), number(result.largest),
+                       position_text(result.position), number(result.largest),
                        pair_name(state, {result.row, result.column}));
 }
 
 /// What is shuffled, and what of the document is left out.
-std::string source_words(const AppState& state, const PermutationResult& result) {
+std::string source_text(const AppState& state, const PermutationResult& result) {
     const Document& document = state.document();
-    std::string words;
+    std::string text;
     if (!document.inputs->projects())
-        words =
+        text =
             "Rows of Q, K and V are shuffled as they are given: positions that are in them go "
             "along.";
     else if (result.position == PermutationPosition::sinusoidal)
-        words =
+        text =
             "Rows of X are shuffled, and each has the wave of its new place added; rows that were "
             "set by hand keep what they hold.";
     else if (is_toy(document))
-        words =
+        text =
             "Rows of X are shuffled, without the waves that Step adds to the words; rows that were "
             "set by hand as they are.";
     else
-        words = "Rows of X are shuffled as they are given: positions that are in them go along.";
-    if (result.keys_only) words += " The queries stand where they stood.";
+        text = "Rows of X are shuffled as they are given: positions that are in them go along.";
+    if (result.keys_only) text += " The queries stand where they stood.";
     if (document.spec.mask.any() || document.spec.rope || document.spec.alibi ||
         document.spec.score == Score::relative)
-        words += " The document’s own mask and positions are left out.";
-    return words;
+        text += " The document’s own mask and positions are left out.";
+    return text;
 }
 
-std::string output_words(const PermutationResult& result) {
+std::string output_text(const PermutationResult& result) {
     if (std::isnan(result.output_largest)) return "An output is NaN.";
     const std::string what =
         result.keys_only ? "The outputs stay" : "Each token’s output goes along";
     if (result.output_largest == 0.0) return what + ": the largest difference is exactly 0.";
     if (result.output_float64 <= kExact * std::max(result.output_size, 1.0))
-        return fmt::format("{}{}.", what, rounding_words(result.output_largest));
+        return fmt::format("{}{}.", what, rounding_text(result.output_largest));
     return fmt::format("{}, up to {}; outputs are as large as {}.",
                        result.position == PermutationPosition::none ? what : "Outputs change",
                        significant(result.output_largest, 3), number(result.output_size));
 }
 
-std::string lesson_words(const PermutationResult& result) {
+std::string lesson_text(const PermutationResult& result) {
     if (result.position == PermutationPosition::none && result.keys_only)
         return "“The order of rows encodes position”: it does not. The outputs do not see the "
                "order of keys and values; positions must be added.";
@@ -141,10 +141,10 @@ PermutationView build_permutation_view(const AppState& state) {
         if (elsewhere) ++moved;
     }
     const PermutationResult* const result = lookup_look(state).permutation.get();
-    view.body.lacks = missing_data_text(result);
-    if (!view.body.lacks.empty()) return view;
+    view.body.missing_data = missing_data_text(result);
+    if (!view.body.missing_data.empty()) return view;
     view.body.point = permutation_point(state, *result, moved);
-    view.body.notes = {lesson_words(*result), output_words(*result), source_words(state, *result)};
+    view.body.notes = {lesson_text(*result), output_text(*result), source_text(state, *result)};
     add_grids(state, *result, view.body);
     return view;
 }

@@ -48,7 +48,7 @@ std::optional<Asymmetry> asymmetry_of(const Document& document, MatrixView<const
 }
 
 /// Whether S = Sᵀ, in numbers.
-std::string symmetry_words(const AppState& state, MatrixView<const float> s, const char* name) {
+std::string symmetry_text(const AppState& state, MatrixView<const float> s, const char* name) {
     const auto most = asymmetry_of(state.document(), s);
     if (!most)
         return fmt::format(
@@ -68,18 +68,18 @@ std::string symmetry_words(const AppState& state, MatrixView<const float> s, con
 }
 
 /// Of A, the softmax of S: with why it is not symmetric where S is.
-std::string shares_symmetry_words(const AppState& state, MatrixView<const float> scores,
-                                  MatrixView<const float> shares, SimilaritySoftmax over) {
-    const std::string words = symmetry_words(state, shares, "A");
+std::string shares_symmetry_text(const AppState& state, MatrixView<const float> scores,
+                                 MatrixView<const float> shares, SimilaritySoftmax over) {
+    const std::string text = symmetry_text(state, shares, "A");
     const auto s = asymmetry_of(state.document(), scores);
     const auto a = asymmetry_of(state.document(), shares);
-    if (!s || !a || !s->is_rounding() || std::isnan(a->value) || a->is_rounding()) return words;
+    if (!s || !a || !s->is_rounding() || std::isnan(a->value) || a->is_rounding()) return text;
     return fmt::format("{} S is: softmax alone does it, for each {} is divided by its own sum.",
-                       words, over == SimilaritySoftmax::rows ? "row" : "column");
+                       text, over == SimilaritySoftmax::rows ? "row" : "column");
 }
 
 /// Whether W_Q and W_K could be one matrix, in numbers; "" where scores are not made from X by them.
-std::string merged_words(const Document& document) {
+std::string merged_text(const Document& document) {
     const Inputs& inputs = *document.inputs;
     const Tensor& w_q = inputs.params[Param::w_q];
     const Tensor& w_k = inputs.params[Param::w_k];
@@ -124,7 +124,7 @@ std::optional<BestKeys> best_keys(const SimilarityResult& result, Index query) {
     return best;
 }
 
-std::string disagreement_words(const AppState& state, const SimilarityResult& result) {
+std::string disagreement_text(const AppState& state, const SimilarityResult& result) {
     std::vector<BestKeys> all;
     Index rows = 0;
     bool ties = false;
@@ -144,19 +144,19 @@ std::string disagreement_words(const AppState& state, const SimilarityResult& re
             "“Similar” and “largest dot” agree{}: {} largest dot product {} largest cosine.",
             rows == 1 ? "" : fmt::format(" in all {}", of_rows),
             ties ? "a key of the" : "the key of the", ties ? "is one of the" : "is that of the");
-    std::string words = fmt::format(
+    std::string text = fmt::format(
         "“Similar” is not “largest dot”: the best key differs in {} of {}:", all.size(), of_rows);
     for (std::size_t n = 0; n < std::min(all.size(), kMostDisagreements); ++n)
-        words += fmt::format("{} {} (dot {}, cosine {})", n == 0 ? "" : ";",
-                             axis_label(state, Axis::query, all[n].query),
-                             axis_label(state, Axis::key, all[n].dot),
-                             axis_label(state, Axis::key, all[n].cosine));
-    return words + (all.size() > kMostDisagreements ? "; …" : ".");
+        text += fmt::format("{} {} (dot {}, cosine {})", n == 0 ? "" : ";",
+                            axis_label(state, Axis::query, all[n].query),
+                            axis_label(state, Axis::key, all[n].dot),
+                            axis_label(state, Axis::key, all[n].cosine));
+    return text + (all.size() > kMostDisagreements ? "; …" : ".");
 }
 
 /// The largest entry, in words.
-std::string largest_words(const AppState& state, const SimilarityView& view,
-                          MatrixView<const float> s) {
+std::string largest_description(const AppState& state, const SimilarityView& view,
+                                MatrixView<const float> s) {
     std::vector<float> all;
     for (Index i = 0; i < s.rows; ++i) all.insert(all.end(), s.row(i).begin(), s.row(i).end());
     const auto places = largest_places(std::span<const float>(all), kRounding);
@@ -209,7 +209,7 @@ SimilarityView base_view(const AppState& state) {
 }
 
 /// "; 2 other keys tie".
-std::string ties_words(Index others) {
+std::string ties_text(Index others) {
     if (others == 0) return {};
     return fmt::format("; {} {}", counted(others, "other key"), others == 1 ? "ties" : "tie");
 }
@@ -221,7 +221,7 @@ std::string row_tip(const AppState& state, const SimilarityResult& result,
     const auto cosine = result.cosine.matrix(0, 0);
     const auto one = [&](const char* name, Index key, Index others) {
         return fmt::format("{}: {}, dot {}, cosine {}{}", name, axis_label(state, Axis::key, key),
-                           number(dot(query, key)), number(cosine(query, key)), ties_words(others));
+                           number(dot(query, key)), number(cosine(query, key)), ties_text(others));
     };
     const auto best = best_keys(result, query);
     return one("largest dot", row.dot, best->other_dots) + "\n" +
@@ -229,7 +229,7 @@ std::string row_tip(const AppState& state, const SimilarityResult& result,
 }
 
 /// Of the query that is looked at.
-std::string query_words(const AppState& state, const SimilarityResult& result, Index query) {
+std::string query_text(const AppState& state, const SimilarityResult& result, Index query) {
     const auto best = best_keys(result, query);
     const std::string name = axis_label(state, Axis::query, query);
     if (!best)
@@ -239,8 +239,8 @@ std::string query_words(const AppState& state, const SimilarityResult& result, I
     const std::string key = axis_label(state, Axis::key, best->dot);
     const auto by_dot = static_cast<std::size_t>(best->dot);
     const auto by_cosine = static_cast<std::size_t>(best->cosine);
-    const std::string dots = ties_words(best->other_dots);
-    const std::string cosines = ties_words(best->other_cosines);
+    const std::string dots = ties_text(best->other_dots);
+    const std::string cosines = ties_text(best->other_cosines);
     if (by_dot == by_cosine)
         return fmt::format("{} is aligned with {}, by dot product ({}{}) and by cosine ({}{}).",
                            name, key, number(dot[by_dot]), dots, number(cosine[by_cosine]),
@@ -265,17 +265,17 @@ GridView lookup_grid(const AppState& state, const LookupGrid& of) {
 SimilarityView build_similarity_view(const AppState& state) {
     SimilarityView view = base_view(state);
     const SimilarityResult* const result = lookup_look(state).similarity.get();
-    view.body.lacks = missing_data_text(result);
-    if (!view.body.lacks.empty()) return view;
+    view.body.missing_data = missing_data_text(result);
+    if (!view.body.missing_data.empty()) return view;
     const Document& document = state.document();
     const auto scores = result->scores(view.measure).matrix(0, 0);
-    view.body.point = largest_words(state, view, scores);
-    view.body.notes = {symmetry_words(state, scores, "S"), disagreement_words(state, *result)};
+    view.body.point = largest_description(state, view, scores);
+    view.body.notes = {symmetry_text(state, scores, "S"), disagreement_text(state, *result)};
     const bool product = view.of == SimilarityOf::qk && view.measure == SimilarityMeasure::dot;
-    if (const std::string merged = merged_words(document); product && !merged.empty())
+    if (const std::string merged = merged_text(document); product && !merged.empty())
         view.body.notes.push_back(merged);
     if (view.softmax != SimilaritySoftmax::none)
-        view.body.notes.push_back(shares_symmetry_words(
+        view.body.notes.push_back(shares_symmetry_text(
             state, scores, result->shown(view.measure, view.softmax).matrix(0, 0), view.softmax));
     add_grids(state, *result, view);
     return view;
@@ -285,8 +285,8 @@ AlignmentView build_alignment_view(const AppState& state) {
     AlignmentView view;
     view.towers = base_view(state);
     const SimilarityResult* const result = lookup_look(state).similarity.get();
-    view.body.lacks = missing_data_text(result);
-    if (!view.body.lacks.empty()) return view;
+    view.body.missing_data = missing_data_text(result);
+    if (!view.body.missing_data.empty()) return view;
     const auto dot = result->dot.matrix(0, 0);
     const auto queries = axis_labels(state, Axis::query, dot.rows);
     view.keys = axis_labels(state, Axis::key, dot.columns);
@@ -303,8 +303,8 @@ AlignmentView build_alignment_view(const AppState& state) {
     }
     view.row = std::min<Index>(lookup_look(state).row, std::max<Index>(dot.rows, 1) - 1);
     view.column = lookup_look(state).column;
-    view.body.point = query_words(state, *result, view.row);
-    view.body.notes = {disagreement_words(state, *result)};
+    view.body.point = query_text(state, *result, view.row);
+    view.body.notes = {disagreement_text(state, *result)};
     return view;
 }
 

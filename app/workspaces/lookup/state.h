@@ -40,7 +40,7 @@ inline constexpr double kHottest = 100.0;
 
 /// A memory to begin with.
 struct MemoryPreset {
-    std::string key, words;
+    std::string key, text;
     std::vector<LookupPair> pairs;
     PlanePoint query{};
     double temperature = 1.0;

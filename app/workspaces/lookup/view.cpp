@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
-#include "app/workspaces/lookup/words.h"
+#include "app/workspaces/lookup/text.h"
 
 namespace attn::view {
 namespace {
@@ -11,10 +11,9 @@ namespace {
 std::string capacity_status(const AppState& state) {
     const CapacityCurves& curves = capacity_curves(state);
     if (!curves.points || curves.of != lookup_controls(state).capacity) return "computing…";
-    const std::string words = fmt::format("{} draws × {} pairs × {} widths", curves.of.draws,
-                                          curves.of.pairs, curves.points->size());
-    return curves.elapsed_ms > 0.0 ? fmt::format("{} in {:.0f} ms", words, curves.elapsed_ms)
-                                   : words;
+    const std::string text = fmt::format("{} draws × {} pairs × {} widths", curves.of.draws,
+                                         curves.of.pairs, curves.points->size());
+    return curves.elapsed_ms > 0.0 ? fmt::format("{} in {:.0f} ms", text, curves.elapsed_ms) : text;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/common/readout.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/state.h"
 
@@ -68,7 +68,7 @@ struct CapacityView {
 
 /// Matrices of the document's queries and keys beside each other.
 struct LookupGridsView {
-    std::string lacks;  // why there is nothing; "": there is
+    std::string missing_data;  // why there is nothing; "": there is
     std::string point;
     std::vector<std::string> notes;
     std::vector<GridView> grids;

@@ -10,8 +10,8 @@
 #include "app/common/pair.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
-#include "app/workspaces/lookup/words.h"
 #include "core/stopwatch.h"
 
 namespace attn::view {
@@ -53,29 +53,29 @@ void add_pages(const CommandAdder& add, const AppState& state) {
             ShowLookupPage{static_cast<LookupPage>(n)});
 }
 
-struct Way {
+struct Direction {
     Key key;
     double x, y;
-    const char* words;
+    const char* text;
 };
-constexpr Way kWays[] = {{Key::left, -kStep, 0.0, "left"},
-                         {Key::right, kStep, 0.0, "right"},
-                         {Key::up, 0.0, kStep, "up"},
-                         {Key::down, 0.0, -kStep, "down"}};
+constexpr Direction kDirections[] = {{Key::left, -kStep, 0.0, "left"},
+                                     {Key::right, kStep, 0.0, "right"},
+                                     {Key::up, 0.0, kStep, "up"},
+                                     {Key::down, 0.0, -kStep, "down"}};
 
 void add_memory(const CommandAdder& add, const AppState& state) {
     const LookupControls& controls = lookup_controls(state);
     const Index n = lookup_look(state).pair;
     const Index last = std::ssize(controls.pairs) - 1;
     const LookupPair& pair = controls.pairs[n];
-    for (const Way& way : kWays) {
+    for (const Direction& direction : kDirections) {
         const auto [x, y] = controls.query;
-        add(fmt::format("Move the query {}", way.words), plain(way.key),
-            MoveLookupQuery{x + way.x, y + way.y});
-        add(fmt::format("Move the key {}", way.words), shift(way.key),
-            MoveLookupKey{n, pair.k[0] + way.x, pair.k[1] + way.y});
-        add(fmt::format("Move the value {}", way.words), ctrl(way.key),
-            MoveLookupValue{n, pair.v[0] + way.x, pair.v[1] + way.y});
+        add(fmt::format("Move the query {}", direction.text), plain(direction.key),
+            MoveLookupQuery{x + direction.x, y + direction.y});
+        add(fmt::format("Move the key {}", direction.text), shift(direction.key),
+            MoveLookupKey{n, pair.k[0] + direction.x, pair.k[1] + direction.y});
+        add(fmt::format("Move the value {}", direction.text), ctrl(direction.key),
+            MoveLookupValue{n, pair.v[0] + direction.x, pair.v[1] + direction.y});
     }
     add("Look at the next pair", Key::period, SelectLookupPair{std::min(n + 1, last)}, last > 0);
     add("Look at the pair before", Key::comma, SelectLookupPair{std::max<Index>(n - 1, 0)},
@@ -96,7 +96,7 @@ void add_memory(const CommandAdder& add, const AppState& state) {
         here == presets.end() || here + 1 == presets.end() ? presets.begin() : here + 1;
     add("Next memory", Key::n, LoadMemory{next->key});
     for (const MemoryPreset& preset : presets)
-        add("Memory: " + preset.words, Key::none, LoadMemory{preset.key});
+        add("Memory: " + preset.text, Key::none, LoadMemory{preset.key});
 }
 
 void add_capacity(const CommandAdder& add, const LookupControls& controls) {
@@ -171,7 +171,7 @@ void clamp_lookup(AppState& state) {
     if (look.hovered && *look.hovered >= pairs) look.hovered.reset();
 }
 
-void forget_lookup(AppState& state) {
+void clear_lookup(AppState& state) {
     LookupLook& look = lookup_look(state);
     look.row = look.column = 0;
     look.similarity = nullptr;
@@ -203,7 +203,7 @@ constexpr std::string_view kLookupMouse[] = {
     "Click a cell of a matrix: the inspector explains it.",
     "Drag a token of Permutation to another place.",
 };
-constexpr PersistedValue kValues[] = {kept(lookup_controls), kept(lookup_look)};
+constexpr PersistedValue kValues[] = {persisted(lookup_controls), persisted(lookup_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_capacity>("capacity")};
 
 }  // namespace
@@ -224,21 +224,21 @@ void describe(Visitor& visit, LookupControls& controls) {
     visit("pairs", controls.pairs);
     visit("qx", controls.query[0]);
     visit("qy", controls.query[1]);
-    visit("temperature", controls.temperature, {.words = "τ", .low = kColdest, .high = kHottest});
+    visit("temperature", controls.temperature, {.text = "τ", .low = kColdest, .high = kHottest});
     visit("width", controls.width,
-          {.words = "d_k", .low = kFewestCapacityWidth, .high = kMostCapacityWidth});
+          {.text = "d_k", .low = kFewestCapacityWidth, .high = kMostCapacityWidth});
     visit("stored", controls.capacity.pairs,
-          {.words = "pairs", .low = 2, .high = kMostCapacityPairs});
+          {.text = "pairs", .low = 2, .high = kMostCapacityPairs});
     visit("capacity_temperature", controls.capacity.temperature,
-          {.words = "τ", .low = kColdest, .high = 1.0});
+          {.text = "τ", .low = kColdest, .high = 1.0});
     visit("seed", controls.capacity.seed);
-    visit("of", controls.of, kSimilarityOfNames, {.words = "similarity of"});
+    visit("of", controls.of, kSimilarityOfNames, {.text = "similarity of"});
     visit("measure", controls.measure, kSimilarityMeasureNames);
     visit("softmax", controls.softmax, kSimilaritySoftmaxNames);
     visit("similarity_temperature", controls.similarity_temperature,
-          {.words = "τ", .low = kColdest, .high = kHottest});
+          {.text = "τ", .low = kColdest, .high = kHottest});
     visit("order", controls.order);
-    visit("position", controls.position, kPermutationPositionNames, {.words = "positions"});
+    visit("position", controls.position, kPermutationPositionNames, {.text = "positions"});
     if (!visit.reads()) return;
     controls.width = nearest_capacity_width(static_cast<double>(controls.width));
     if (const std::string fault = fault_of(controls); !fault.empty()) visit.complain(fault);
@@ -281,15 +281,15 @@ extern const WorkspaceInfo kLookupWorkspace{
     .actions = LookupActions::kTypes,
     .values = kValues,
     .requests = kRequests,
-    .enter = [](AppState& state) { say(state, page_hint(lookup_look(state).page)); },
+    .enter = [](AppState& state) { show_message(state, page_hint(lookup_look(state).page)); },
     .add_commands = add_lookup_commands,
     .clear =
         [](AppState& state) {
             LookupLook& look = lookup_look(state);
             look.pair = look.row = look.column = 0;
         },
-    .settle = clamp_lookup,
-    .forget = forget_lookup,
+    .clamp_to_document = clamp_lookup,
+    .clear_cache = clear_lookup,
     .follow = follow_lookup,
     .still = [](AppState& state) { capacity_curves(state).elapsed_ms = 0.0; },
     .has_side = [](const AppState&) { return true; },

@@ -4,7 +4,7 @@
 
 #include "app/common/apart.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/masks/view_parts.h"
 #include "core/metrics.h"
 
@@ -17,15 +17,15 @@ constexpr double kTied = 1e-6;  // differences of weights that are one but for r
 using Rows = std::vector<RowComparison>;
 
 /// "“fill with −1e9” differs from “−∞, empty rows 0” in 1 of 4 rows."
-std::string point_words(const AppState& state, const Rows& rows, const Tensor& change) {
+std::string point_text(const AppState& state, const Rows& rows, const Tensor& change) {
     const std::string_view first = chosen_convention(state, 0).full;
     const std::string_view second = chosen_convention(state, 1).full;
     const auto count = std::ranges::count_if(rows, &RowComparison::differs);
     if (count == 0)
         return fmt::format("“{}” gives the same {} weights as “{}”, to rounding.", second,
                            grouped(change.count()), first);
-    std::string words = fmt::format("“{}” differs from “{}” in {} of {} rows", second, first, count,
-                                    std::ssize(rows));
+    std::string text = fmt::format("“{}” differs from “{}” in {} of {} rows", second, first, count,
+                                   std::ssize(rows));
     const auto most = std::ranges::max_element(rows, {}, &RowComparison::difference);
     const auto [second_weight, first_weight] = distinguished(most->weight[1], most->weight[0]);
     std::vector<double> differences;
@@ -33,13 +33,13 @@ std::string point_words(const AppState& state, const Rows& rows, const Tensor& c
         differences.push_back(std::isnan(by) ? HUGE_VAL : std::abs(double{by}));
     const auto ties = std::ssize(largest_places(std::span<const double>(differences), kTied)) - 1;
     return fmt::format(
-        "{}, most at {}, key {}{}: {} against {}.", words, masks_row_name(state, most->row),
+        "{}, most at {}, key {}{}: {} against {}.", text, masks_row_name(state, most->row),
         most->key, ties == 0 ? "" : fmt::format(" (as much in {})", counted(ties, "other cell")),
         second_weight, first_weight);
 }
 
 /// Of two that make no difference.
-std::string alike_words(const ConventionScores& scores) {
+std::string alike_text(const ConventionScores& scores) {
     if (std::ranges::count(scores.mask, 0) == 0) return "Nothing is masked, so they agree.";
     return "These two do not differ here.";
 }
@@ -54,7 +54,7 @@ std::vector<std::string> notes_of(const AppState& state, const ConventionScores&
     for (const RowComparison& row : rows)
         if (row.differs && notes.size() < most)
             notes.push_back(sentence(row_note(state, scores, row, first, second)));
-    if (count == 0) notes.push_back(alike_words(scores));
+    if (count == 0) notes.push_back(alike_text(scores));
     if (count > most) notes.push_back(fmt::format("And {} more rows differ.", count - most));
     return notes;
 }
@@ -62,12 +62,9 @@ std::vector<std::string> notes_of(const AppState& state, const ConventionScores&
 GridView weights_grid(const AppState& state, const ConventionResult& result, std::size_t side) {
     const ConventionInfo& row = chosen_convention(state, side);
     const auto values = result.weights.matrix(0, 0);
-    GridView grid = pair_grid(state, {std::string(row.full),
-                                      std::string(row.words),
-                                      Role::weight,
-                                      ColorScale::unit,
-                                      values,
-                                      {}});
+    GridView grid = pair_grid(
+        state,
+        {std::string(row.full), std::string(row.text), Role::weight, ColorScale::unit, values, {}});
     grid.sides.push_back(sums_of(values, Role::weight));
     return grid;
 }
@@ -130,8 +127,8 @@ std::vector<ConventionGroup> groups_of(const AppState& state, const ConventionSc
             groups.push_back({std::string(row.group), {}});
         const auto rows =
             compare_rows(scores.mask, first.weights, result_of(scores, row.convention).weights);
-        ConventionView view{std::string(row.key), std::string(row.name), verdict_words(rows),
-                            std::string(row.words)};
+        ConventionView view{std::string(row.key), std::string(row.name), verdict_text(rows),
+                            std::string(row.text)};
         view.first = row.key == chosen_convention(state, 0).key;
         view.second = row.key == chosen_convention(state, 1).key;
         view.differs = std::ranges::any_of(rows, &RowComparison::differs);
@@ -150,7 +147,7 @@ void add_gains(const AppState& state, MasksView& view) {
     }
 }
 
-std::string no_scores_words(const AppState& state) {
+std::string no_scores_text(const AppState& state) {
     if (const std::string lack = scores_lack(state); !lack.empty())
         return fmt::format("{}: there is nothing to compare conventions of.", lack);
     return fmt::format(
@@ -165,7 +162,7 @@ void add_comparison(const AppState& state, MasksView& view, MasksLong* found) {
     auto made = std::make_shared<const ConventionScores>(convention_scores(state));
     const ConventionScores& scores = *made;
     if (scores.scores.empty()) {
-        view.unavailable = no_scores_words(state);
+        view.unavailable = no_scores_text(state);
         view.point = view.unavailable;
         return;
     }
@@ -185,7 +182,7 @@ void add_comparison(const AppState& state, MasksView& view, MasksLong* found) {
         view.grids = {weights_grid(state, first, 0), weights_grid(state, second, 1),
                       difference_grid(state, first, second, rows)};
     }
-    view.point = point_words(state, rows, difference_of(first, second));
+    view.point = point_text(state, rows, difference_of(first, second));
     view.notes = notes_of(state, scores, rows, first, second);
     view.groups = groups_of(state, scores, first);
     view.flagged = empty_rows(state, scores.mask);

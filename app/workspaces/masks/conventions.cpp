@@ -83,25 +83,25 @@ constexpr ConventionInfo kTable[] = {
      "+ (−∞)",
      "−∞ added",
      "0 or −∞ is added to the score.",
-     {.way = FillMode::added}},
+     {.mode = FillMode::added}},
     {"add_1e9",
      kAdded,
      "+ (−1e9)",
      "−1e9 added",
      "0 or −1e9 is added to the score, rounded to float32.",
-     {.fill = minus_1e9, .way = FillMode::added}},
+     {.fill = minus_1e9, .mode = FillMode::added}},
     {"add_1e5",
      kAdded,
      "+ (−1e5)",
      "−1e5 added",
      "0 or −1e5 is added to the score, rounded to float32.",
-     {.fill = minus_1e5, .way = FillMode::added}},
+     {.fill = minus_1e5, .mode = FillMode::added}},
     {"add_lowest",
      kAdded,
      "+ lowest float",
      "the lowest float added",
      "0 or −3.4e38 is added to the score, rounded to float32.",
-     {.fill = lowest, .way = FillMode::added}},
+     {.fill = lowest, .mode = FillMode::added}},
     {"after",
      kAfter,
      "set to 0",
@@ -124,10 +124,10 @@ constexpr ConventionInfo kTable[] = {
      {.moment = MaskMoment::never}},
 };
 
-std::string weight_words(double weight) { return std::isnan(weight) ? "NaN" : percent(weight); }
+std::string weight_text(double weight) { return std::isnan(weight) ? "NaN" : percent(weight); }
 
 /// "key 2", "keys 0, 1 and 3", "keys 0 … 7" of those that lie together.
-std::string keys_words(const std::vector<Index>& keys) {
+std::string keys_text(const std::vector<Index>& keys) {
     if (keys.size() == 1) return fmt::format("key {}", keys.front());
     const bool together = keys.back() - keys.front() + 1 == std::ssize(keys);
     if (together && keys.size() > 2) return fmt::format("keys {} … {}", keys.front(), keys.back());
@@ -149,16 +149,16 @@ std::vector<Index> leaking_keys(const ConventionScores& scores, const Convention
 }
 
 /// "keys 2 and 3 get 50 % each".
-std::string leak_words(const ConventionResult& result, Index row, const std::vector<Index>& keys) {
+std::string leak_text(const ConventionResult& result, Index row, const std::vector<Index>& keys) {
     const auto weight = [&](Index j) { return result.weights(0, 0, row, j); };
     const bool alike =
         std::ranges::all_of(keys, [&](Index j) { return weight(j) == weight(keys.front()); });
     if (keys.size() == 1 || alike)
-        return fmt::format("{} get{} {}{}", keys_words(keys), keys.size() == 1 ? "s" : "",
-                           percent_words(weight(keys.front())), keys.size() == 1 ? "" : " each");
+        return fmt::format("{} get{} {}{}", keys_text(keys), keys.size() == 1 ? "s" : "",
+                           percent_text(weight(keys.front())), keys.size() == 1 ? "" : " each");
     double together = 0.0;
     for (const Index j : keys) together += weight(j);
-    return fmt::format("{} get {} together", keys_words(keys), percent_words(together));
+    return fmt::format("{} get {} together", keys_text(keys), percent_text(together));
 }
 
 }  // namespace
@@ -208,8 +208,8 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
         const auto leaking = leaking_keys(scores, *results[side], row.row);
         if (leaking.empty() || row.forbidden[side] <= row.forbidden[1 - side]) continue;
         return fmt::format("{}{} under “{}”, {} under “{}”", where,
-                           leak_words(*results[side], row.row, leaking), full(side),
-                           percent_words(row.forbidden[1 - side]), full(1 - side));
+                           leak_text(*results[side], row.row, leaking), full(side),
+                           percent_text(row.forbidden[1 - side]), full(1 - side));
     }
     if (!row.has_nan[0] && !row.has_nan[1] &&
         std::abs(row.sum[0] - row.sum[1]) > rounding_of(scores.scores.shape().d)) {
@@ -218,7 +218,7 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
                            second_sum, full(1), first_sum, full(0));
     }
     const bool nan = std::isnan(row.weight[0]) || std::isnan(row.weight[1]);
-    const auto weights = nan ? std::pair(weight_words(row.weight[0]), weight_words(row.weight[1]))
+    const auto weights = nan ? std::pair(weight_text(row.weight[0]), weight_text(row.weight[1]))
                              : percents_apart(row.weight[0], row.weight[1]);
     return fmt::format("{}key {} gets {} under “{}”, {} under “{}”", where, row.key, weights.second,
                        full(1), weights.first, full(0));
@@ -231,7 +231,7 @@ double rounded_up(double value) {
     return std::ceil(value / unit * (1.0 - 1e-12)) * unit;
 }
 
-std::string verdict_words(std::span<const RowComparison> rows) {
+std::string verdict_text(std::span<const RowComparison> rows) {
     const Index differing = std::ranges::count_if(rows, &RowComparison::differs);
     if (differing == 0) return "same";
     double largest = 0.0;

@@ -17,7 +17,7 @@ struct ConventionInfo {
     std::string_view group;  // heading of its list
     std::string_view name;   // in that list
     std::string_view full;   // in a sentence
-    std::string_view words;  // what it does, and where
+    std::string_view text;   // what it does, and where
     MaskConvention convention;
 };
 std::span<const ConventionInfo> convention_table();
@@ -49,6 +49,6 @@ std::string row_note(const AppState& state, const ConventionScores& scores,
                      const RowComparison& row, const ConventionResult& first,
                      const ConventionResult& second);
 /// "same", "1 row, ≤ 0.25", "2 rows, NaN".
-std::string verdict_words(std::span<const RowComparison> rows);
+std::string verdict_text(std::span<const RowComparison> rows);
 
 }  // namespace attn::view

@@ -87,7 +87,7 @@ InspectorTable table_of(const AppState& state, const Row& row) {
 void add_rules(const AppState& state, InspectorView& view) {
     for (const RuleVerdict& verdict : rule_verdicts(state, masks_look(state).pair))
         view.add(fmt::format("{} {}", verdict.name, verdict.allows ? "allows" : "forbids"),
-                 verdict.words);
+                 verdict.text);
     if (view.lines.empty()) view.add("no rule is set", "every pair is allowed");
 }
 
@@ -228,7 +228,7 @@ InspectorView inspect_conventions(const AppState& state) {
 }  // namespace
 
 InspectorView masks_inspector(const AppState& state) {
-    if (!masks_lacks(state).empty()) return {};
+    if (!masks_missing_data(state).empty()) return {};
     return masks_look(state).tab == MasksTab::compose ? inspect_mask(state)
                                                       : inspect_conventions(state);
 }

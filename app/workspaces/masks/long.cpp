@@ -23,8 +23,8 @@ auto scoring(const AttentionSpec& spec) {
 /// nullopt where the trace has the scores, or they are too many.
 std::optional<MaskScoresRequest> wanted_scores(const AppState& state) {
     const Document& document = state.document();
-    if (state.workspace != "masks" || !masks_lacks(state).empty()) return std::nullopt;
-    if (stages_lack(document).empty() || !too_many_words(state).empty()) return std::nullopt;
+    if (state.workspace != "masks" || !masks_missing_data(state).empty()) return std::nullopt;
+    if (stages_lack(document).empty() || !too_many_text(state).empty()) return std::nullopt;
     MaskScoresRequest request{document.inputs, document.spec};
     request.spec.query_offset = document.size.query_offset;  // a mask may say it
     request.spec.mask = {};
@@ -95,7 +95,7 @@ const MasksLong* long_masks(const AppState& state) { return masks_look(state).sh
 void follow_masks(AppState& state) {
     if (state.workspace != "masks") return;
     MasksLook& look = masks_look(state);
-    if (!masks_lacks(state).empty() || !is_long(state.document())) {
+    if (!masks_missing_data(state).empty() || !is_long(state.document())) {
         look.shown = nullptr;
         return;
     }

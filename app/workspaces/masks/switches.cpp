@@ -12,7 +12,7 @@ Index pairs_of(const AppState& state) {
 }
 
 /// "alone 10 of 16".
-std::string count_words(const AppState& state, MaskRule rule) {
+std::string count_text(const AppState& state, MaskRule rule) {
     const MaskSpec& mask = state.document().spec.mask;
     if (!has_rule(mask, rule)) return {};
     return fmt::format("alone {} of {}", grouped(count_allowed(state, rule_alone(mask, rule))),
@@ -24,7 +24,7 @@ SwitchView causal_switch(const AppState& state) {
     const auto& causal = state.document().spec.mask.causal;
     const Index shift = causal_shift(size, causal.value_or(CausalAlign::top_left));
     SwitchView view{.name = "causal"};
-    view.words = fmt::format("query i sees keys 0 … {}", shifted_words("i", shift));
+    view.text = fmt::format("query i sees keys 0 … {}", shifted_text("i", shift));
     view.tip = causal == CausalAlign::bottom_right || size.query_offset == 0
                    ? "top-left: query 0 stands at key 0 (PyTorch's is_causal). bottom-right: the "
                      "last query stands at the last key (decoding). The same where there are as "
@@ -42,13 +42,13 @@ SwitchView window_switch(const AppState& state) {
     const bool on = document.spec.mask.windowed();
     const std::string position = document.size.query_offset == 0 ? "i" : "p";
     const auto end = [&](std::optional<Index> reach, Index sign, const char* none) {
-        return on && !reach ? std::string(none) : shifted_words(position, sign * reach.value_or(1));
+        return on && !reach ? std::string(none) : shifted_text(position, sign * reach.value_or(1));
     };
     SwitchView view{.name = "window"};
-    view.words = fmt::format("query i sees keys {} … {}", end(sides.left, -1, "0"),
-                             end(sides.right, 1, "the last"));
+    view.text = fmt::format("query i sees keys {} … {}", end(sides.left, -1, "0"),
+                            end(sides.right, 1, "the last"));
     if (position == "p")
-        view.words += fmt::format(", p = {}", shifted_words("i", document.size.query_offset));
+        view.text += fmt::format(", p = {}", shifted_text("i", document.size.query_offset));
     view.tip = "How many places a query sees to its left and to its right.";
     return view;
 }
@@ -67,7 +67,7 @@ SwitchView globals_switch(const AppState& state) {
     const Index count = std::max<Index>(mask.global_tokens, 1);
     SwitchView view{.name = "global tokens"};
     view.on = mask.global_tokens > 0;
-    view.words =
+    view.text =
         count == 1
             ? "token 0 sees every key and is seen by all, past the window alone"
             : fmt::format("tokens 0 … {} see every key and are seen by all, past the window alone",
@@ -82,18 +82,18 @@ SwitchView block_switch(const AppState& state) {
     const Index length = state.document().spec.mask.block.value_or(2);
     SwitchView view{.name = "block"};
     const Dimensions& size = state.document().size;
-    view.words = "all tokens are in one block";
+    view.text = "all tokens are in one block";
     if (length < std::max(size.tq, size.tk))
-        view.words = fmt::format("tokens see the {} of their own block: {} … {}, {} … {}, …",
-                                 length, 0, length - 1, length, 2 * length - 1);
-    if (length == 1) view.words = "every token sees itself alone";
+        view.text = fmt::format("tokens see the {} of their own block: {} … {}, {} … {}, …", length,
+                                0, length - 1, length, 2 * length - 1);
+    if (length == 1) view.text = "every token sees itself alone";
     view.tip =
         size.query_offset == 0
             ? std::string("Query i and key j are in one block where i div length = j div length.")
             : fmt::format(
                   "Query i and key j are in one block where p div length = j div length, with the "
                   "query's position p = {}.",
-                  shifted_words("i", size.query_offset));
+                  shifted_text("i", size.query_offset));
     return view;
 }
 
@@ -102,12 +102,12 @@ SwitchView padding_switch(const AppState& state) {
     const Index keys = state.document().size.tk;
     const Index valid = padding.empty() ? keys : padding[state.batch];
     SwitchView view{.name = "padding"};
-    view.words = valid == 0   ? "no key is valid"
-                 : valid == 1 ? "key 0 alone is valid"
-                              : fmt::format("keys 0 … {} are valid", valid - 1);
-    if (valid + 1 == keys) view.words += ", the last one is padding";
-    if (valid + 1 < keys) view.words += fmt::format(", the last {} are padding", keys - valid);
-    if (state.document().size.batch > 1) view.words += fmt::format(" (sequence {})", state.batch);
+    view.text = valid == 0   ? "no key is valid"
+                : valid == 1 ? "key 0 alone is valid"
+                             : fmt::format("keys 0 … {} are valid", valid - 1);
+    if (valid + 1 == keys) view.text += ", the last one is padding";
+    if (valid + 1 < keys) view.text += fmt::format(", the last {} are padding", keys - valid);
+    if (state.document().size.batch > 1) view.text += fmt::format(" (sequence {})", state.batch);
     view.tip = "Sequences of one batch are filled up to one length: no query may see the filling.";
     return view;
 }
@@ -117,15 +117,15 @@ SwitchView paint_switch(const AppState& state) {
     SwitchView view{.name =
                         document.painted || !document.spec.mask.custom ? "paint" : "given mask"};
     view.on = document.spec.mask.custom != nullptr;
-    view.words = is_long(document) ? "Space paints what is selected; Shift+click widens it"
-                                   : "click or drag over the mask; Shift+drag paints a rectangle";
+    view.text = is_long(document) ? "Space paints what is selected; Shift+click widens it"
+                                  : "click or drag over the mask; Shift+drag paints a rectangle";
     if (view.on) {
         const Index forbidden =
             pairs_of(state) - count_allowed(state, rule_alone(document.spec.mask, MaskRule::paint));
-        view.words = fmt::format("{} pair{} {} as forbidden", forbidden, forbidden == 1 ? "" : "s",
-                                 document.painted ? "painted" : "given");
+        view.text = fmt::format("{} pair{} {} as forbidden", forbidden, forbidden == 1 ? "" : "s",
+                                document.painted ? "painted" : "given");
         if (document.spec.mask.custom->shape().h > 1)
-            view.words += fmt::format(", in head {} alone", state.head);
+            view.text += fmt::format(", in head {} alone", state.head);
     }
     view.tip =
         "Paint forbids pairs one by one, and allows again what it forbade. It cannot allow what a "
@@ -142,7 +142,7 @@ std::array<SwitchView, kMaskSwitches> mask_switches(const AppState& state) {
     const auto set = [&](MaskSwitch which, MaskRule rule) {
         SwitchView& view = switches[static_cast<std::size_t>(which)];
         view.on = has_rule(state.document().spec.mask, rule);
-        view.count = count_words(state, rule);
+        view.count = count_text(state, rule);
     };
     set(MaskSwitch::causal, MaskRule::causal);
     set(MaskSwitch::window, MaskRule::window);

@@ -127,10 +127,10 @@ void add_hover(const AppState& state, MasksView& view) {
         fmt::format("{} → {}: {}", axis_label(state, Axis::query, pair->query),
                     axis_label(state, Axis::key, pair->key), allowed ? "allowed" : "forbidden");
     for (const RuleVerdict& verdict : rule_verdicts(state, *pair))
-        view.hover_words +=
-            fmt::format("{}{} {}: {}", view.hover_words.empty() ? "" : "\n", verdict.name,
-                        verdict.allows ? "allows" : "forbids", verdict.words);
-    if (view.hover_words.empty()) view.hover_words = "no rule is set";
+        view.hover_text +=
+            fmt::format("{}{} {}: {}", view.hover_text.empty() ? "" : "\n", verdict.name,
+                        verdict.allows ? "allows" : "forbids", verdict.text);
+    if (view.hover_text.empty()) view.hover_text = "no rule is set";
 }
 
 /// The pointed row and column, else the selected ones, have their numbers at any size.
@@ -161,7 +161,7 @@ void add_maps(const AppState& state, const MasksLong& found, MasksView& view) {
     if (!view.hovered || view.maps.empty() || !found.cells.front()->support) return;
     for (const RuleVerdict& verdict : rule_verdicts(state, *view.hovered))
         if (!verdict.allows)
-            view.maps.front().hover_words += fmt::format("; {}: {}", verdict.name, verdict.words);
+            view.maps.front().hover_text += fmt::format("; {}: {}", verdict.name, verdict.text);
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ MasksView build_masks_view(const AppState& state) {
     return view;
 }
 
-std::string too_many_words(const AppState& state) {
+std::string too_many_text(const AppState& state) {
     const Dimensions& size = state.document().size;
     if (size.batch * size.heads * size.tq * size.tk <= kMostStagedPairs) return {};
     return fmt::format("{} × {} scores of every head are too many to be computed here",
@@ -192,7 +192,7 @@ std::string scores_lack(const AppState& state) {
     if (found != nullptr && found->of.mask_scores) return found->of.mask_scores->fault;
     return requested_mask_scores(state)
                ? job_status_text(state, "mask scores", "The scores are still being computed")
-               : too_many_words(state);
+               : too_many_text(state);
 }
 
 bool toggled_value(const AppState& state, Pair pair) {

@@ -17,7 +17,7 @@ namespace attn::view {
 struct SwitchView {
     std::string name;  // "causal"
     bool on = false;
-    std::string words = {};     // "query i sees keys 0 … i"
+    std::string text = {};      // "query i sees keys 0 … i"
     std::string count = {};     // "alone 10 of 16"; "" while it is off
     std::string possible = {};  // why it cannot be switched on; "": it can
     std::string tip = {};
@@ -60,9 +60,9 @@ struct MasksView {
     std::vector<std::uint8_t> painted;  // cells of the first grid that paint forbids
     std::optional<Pair> corner;         // of the selected rectangle
     std::optional<Pair> hovered;
-    std::optional<Brush> brush;            // of the drag that goes on
-    std::string hover_title, hover_words;  // of the hovered pair
-    std::vector<std::string> notes;        // rows that are told of, a sentence each
+    std::optional<Brush> brush;           // of the drag that goes on
+    std::string hover_title, hover_text;  // of the hovered pair
+    std::vector<std::string> notes;       // rows that are told of, a sentence each
     MaskControls controls;
     std::array<SwitchView, kMaskSwitches> switches;
     std::vector<ConventionGroup> groups;
@@ -79,9 +79,9 @@ void fill_masks(const AppState& state, MasksLong& found);
 /// Whether painting the pair makes it allowed: what a click does there.
 bool toggled_value(const AppState& state, Pair pair);
 
-std::string masks_lacks(const AppState& state);
+std::string masks_missing_data(const AppState& state);
 InspectorView masks_inspector(const AppState& state);
 /// What can be done in the tab that is shown.
-std::string masks_entering_words(const AppState& state);
+std::string masks_entering_text(const AppState& state);
 
 }  // namespace attn::view

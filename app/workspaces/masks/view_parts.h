@@ -31,7 +31,7 @@ SideVector sums_of(MatrixView<const float> values, Role role);
 std::vector<std::uint8_t> forbidden_of(std::span<const std::uint8_t> allowed);
 
 /// "5,000 × 5,000 scores are too many to be computed here"; "" where they are not.
-std::string too_many_words(const AppState& state);
+std::string too_many_text(const AppState& state);
 /// That, or what else the scores of every head wait for or failed by; "": the backend alone.
 std::string scores_lack(const AppState& state);
 
@@ -39,7 +39,7 @@ std::string scores_lack(const AppState& state);
 std::array<SwitchView, kMaskSwitches> mask_switches(const AppState& state);
 MaskControls mask_controls(const AppState& state);
 
-/// words.cpp: "The mask allows 10 of 16 pairs; …".
+/// text.cpp: "The mask allows 10 of 16 pairs; …".
 std::string compose_point(const AppState& state, std::span<const std::uint8_t> allowed);
 /// Of rows without a key: "row 2 (sat) is left no key: …".
 std::vector<std::string> empty_row_notes(const AppState& state,

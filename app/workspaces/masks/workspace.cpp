@@ -24,11 +24,11 @@ Action moved(const AppState& state, Index rows, Index columns, bool extend) {
 }
 
 void add_moves(const CommandAdder& add, const AppState& state) {
-    for (const Arrow& way : kArrows) {
-        add(fmt::format("Select the pair {}", way.words), plain(way.key),
-            moved(state, way.rows, way.columns, false));
-        add(fmt::format("Extend the rectangle {}", way.words), shift(way.key),
-            moved(state, way.rows, way.columns, true));
+    for (const Arrow& arrow : kArrows) {
+        add(fmt::format("Select the pair {}", arrow.text), plain(arrow.key),
+            moved(state, arrow.rows, arrow.columns, false));
+        add(fmt::format("Extend the rectangle {}", arrow.text), shift(arrow.key),
+            moved(state, arrow.rows, arrow.columns, true));
     }
 }
 
@@ -58,9 +58,9 @@ void add_rules(const CommandAdder& add, const AppState& state) {
     const MaskSpec& mask = state.document().spec.mask;
     const Index keys = state.document().size.tk;
     using enum CausalChoice;
-    for (const auto& [choice, words] : {std::pair{top_left, "Causal mask, top-left"},
-                                        std::pair{bottom_right, "Causal mask, bottom-right"}})
-        add(words, {}, SetCausalMask{choice});
+    for (const auto& [choice, text] : {std::pair{top_left, "Causal mask, top-left"},
+                                       std::pair{bottom_right, "Causal mask, bottom-right"}})
+        add(text, {}, SetCausalMask{choice});
     add(mask.block ? "No block mask" : "Block mask: every token sees its own block", {},
         SetBlock{mask.block ? std::nullopt : std::optional<Index>(2)});
     add(mask.padding.empty() ? "Padding mask: the last key is no token" : "No padding mask", {},
@@ -98,7 +98,7 @@ void add_conventions(const CommandAdder& add, const AppState& state) {
 }
 
 void add_masks_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Masks", masks_lacks(state).empty()};
+    const CommandAdder add{list, "Masks", masks_missing_data(state).empty()};
     add_moves(add, state);
     add_paint(add, state);
     add_rules(add, state);
@@ -111,13 +111,13 @@ void add_masks_commands(std::vector<Command>& list, const AppState& state) {
 }
 
 void enter_masks(AppState& state) {
-    if (!masks_lacks(state).empty()) return say(state, masks_lacks(state));
+    if (!masks_missing_data(state).empty()) return show_message(state, masks_missing_data(state));
     const auto pair = shared_pair(state);
     if (pair && has_pair(state, *pair) && !(*pair == masks_look(state).pair)) {
         masks_look(state).pair = *pair;
         masks_look(state).corner.reset();
     }
-    say(state, masks_entering_words(state));
+    show_message(state, masks_entering_text(state));
 }
 
 std::optional<Action> escape_masks(const AppState& state) {
@@ -138,7 +138,7 @@ void clamp_masks(AppState& state) {
     if (look.hovered && !has_pair(state, *look.hovered)) look.hovered.reset();
 }
 
-void forget_masks(AppState& state) {
+void reset_masks(AppState& state) {
     clear_masks(state);
     masks_look(state).hovered.reset();
     masks_look(state).brush.reset();
@@ -169,7 +169,7 @@ constexpr std::string_view kMasksMouse[] = {
     "widens the selection, Space paints it.",
 };
 
-constexpr PersistedValue kValues[] = {kept(masks_look)};
+constexpr PersistedValue kValues[] = {persisted(masks_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_mask_scores>("mask scores")};
 
 /// What is painted is looked at; within a drag the brush keeps what the first pair became.
@@ -189,12 +189,12 @@ void follow_stroke(AppState& state, const Action& action) {
     share_pair(state, to);
 }
 
-std::string pair_words(const AppState& state, Pair pair) {
+std::string pair_text(const AppState& state, Pair pair) {
     const Document& document = state.document();
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
             return fmt::format("{}: forbidden by the {} rule, {}.", pair_name(state, pair),
-                               verdict.name, verdict.words);
+                               verdict.name, verdict.text);
     const auto weights = masks_values(state, Stage::weights);
     const bool any = document.spec.mask.any();
     return fmt::format("{}: {}{}.", pair_name(state, pair),
@@ -204,7 +204,7 @@ std::string pair_words(const AppState& state, Pair pair) {
 
 }  // namespace
 
-std::string masks_entering_words(const AppState& state) {
+std::string masks_entering_text(const AppState& state) {
     if (masks_look(state).tab == MasksTab::conventions)
         return "The same scores and mask under two conventions: click one in the lists, V goes "
                "back.";
@@ -212,9 +212,9 @@ std::string masks_entering_words(const AppState& state) {
     return "Click or drag over the mask to paint it.";
 }
 
-std::string masks_lacks(const AppState& state) {
+std::string masks_missing_data(const AppState& state) {
     const Document& document = state.document();
-    if (is_empty(document)) return empty_words(document);
+    if (is_empty(document)) return empty_text(document);
     if (is_without_values(document)) return stages_lack(document);
     const Dimensions& size = document.size;
     if (size.tq <= kMostStagedPairs / std::max<Index>(size.tk, 1)) return {};
@@ -245,7 +245,7 @@ void describe(Visitor& visit, MasksLook& look) {
 
 void carry_out(AppState& state, const ShowMasksTab& action) {
     masks_look(state).tab = action.tab;
-    say(state, masks_entering_words(state));
+    show_message(state, masks_entering_text(state));
 }
 
 void carry_out(AppState& state, const SelectPair& action) {
@@ -259,7 +259,7 @@ void carry_out(AppState& state, const SelectPair& action) {
     look.pair = pair;
     if (look.corner == pair) look.corner.reset();
     share_pair(state, pair);
-    say(state, pair_words(state, pair));
+    show_message(state, pair_text(state, pair));
 }
 
 void carry_out(AppState& state, const HoverPair& action) {
@@ -272,7 +272,7 @@ void carry_out(AppState& state, const SetConvention& action) {
     if (found == nullptr || action.side < 0 || action.side > 1)
         return warn(state, "There is no convention '{}'.", shortened(action.convention));
     masks_look(state).conventions[static_cast<std::size_t>(action.side)] = action.convention;
-    say(state, std::string(found->words));
+    show_message(state, std::string(found->text));
 }
 
 void carry_out(AppState& state, const SetConventionGain& action) {
@@ -280,16 +280,17 @@ void carry_out(AppState& state, const SetConventionGain& action) {
         return warn(state, "The gain is 10^{}: it must be 10^0 to 10^{}.", action.decades,
                     kMostMaskDecades);
     masks_look(state).gain = action.decades;
-    say(state, action.decades == 0
-                   ? std::string("The scores as they are.")
-                   : fmt::format("Here every score is multiplied by {} before it is masked.",
-                                 power_of_ten(static_cast<int>(action.decades))));
+    show_message(state,
+                 action.decades == 0
+                     ? std::string("The scores as they are.")
+                     : fmt::format("Here every score is multiplied by {} before it is masked.",
+                                   power_of_ten(static_cast<int>(action.decades))));
 }
 
 void carry_out(AppState& state, const CopyMask& action) {
     state.effects.clipboard = mask_code(state.document(), action.code);
     const bool numpy = action.code == MaskCode::numpy;
-    say(state, "Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch");
+    show_message(state, "Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch");
 }
 
 extern const WorkspaceInfo kMasksWorkspace{
@@ -302,7 +303,7 @@ extern const WorkspaceInfo kMasksWorkspace{
     .actions = MasksActions::kTypes,
     .values = kValues,
     .requests = kRequests,
-    .lacks = masks_lacks,
+    .missing_data = masks_missing_data,
     .enter = enter_masks,
     .leave =
         [](AppState& state) {
@@ -312,12 +313,12 @@ extern const WorkspaceInfo kMasksWorkspace{
     .add_commands = add_masks_commands,
     .escape = escape_masks,
     .clear = clear_masks,
-    .settle = clamp_masks,
-    .forget = forget_masks,
+    .clamp_to_document = clamp_masks,
+    .clear_cache = reset_masks,
     .before = follow_stroke,
     .follow = follow_masks,
     .gesture = [](AppState& state) { masks_look(state).brush.reset(); },
-    .has_side = [](const AppState& state) { return masks_lacks(state).empty(); },
+    .has_side = [](const AppState& state) { return masks_missing_data(state).empty(); },
     .inspector = masks_inspector,
     .figure_name = masks_figure_name,
     .shots = masks_shots,

@@ -5,8 +5,8 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/text.h"
 #include "app/workspaces/numerics/view.h"
-#include "app/workspaces/numerics/words.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -49,8 +49,8 @@ std::string_view tex_of(SoftmaxAlgorithm algorithm) {
     return kTex[static_cast<std::size_t>(algorithm)];
 }
 
-std::string fault_words(const Explained& cell, const FaultPlace& place) {
-    const std::string most = largest_words(cell.run().format);
+std::string fault_text(const Explained& cell, const FaultPlace& place) {
+    const std::string most = largest_description(cell.run().format);
     switch (place.fault) {
         case NumericFault::nan_input:
             return "the logit is NaN";
@@ -74,7 +74,7 @@ std::string fault_at(const Explained& cell, SoftmaxStep step) {
     const bool one = cell.run().find(step)->size() == 1 && cell.runs.logits.size() > 1;
     for (const FaultPlace& place : cell.run().faults)
         if (place.step == step && (one || place.key == cell.key))
-            return " ← " + fault_words(cell, place);
+            return " ← " + fault_text(cell, place);
     return {};
 }
 
@@ -193,12 +193,11 @@ std::vector<Line> errors_of(const Explained& cell) {
     if (std::isnan(a)) return lines;
     const long double ulp = ulp_at(cell.run().format, exact);
     lines.push_back(
-        text_line("off by", fmt::format("{}, {}", ulp_words(ulp_of(cell, cell.runs.exact)),
+        text_line("off by", fmt::format("{}, {}", ulp_text(ulp_of(cell, cell.runs.exact)),
                                         significant(std::abs(static_cast<double>(a - exact)), 2))));
     lines.push_back(text_line("1 ulp", significant(static_cast<double>(ulp), 3)));
     const double own = ulp_of(cell, exact_softmax(*cell.run().find(SoftmaxStep::logits), 1.0));
-    if (!std::isnan(own))
-        lines.push_back(text_line("of that, after s was rounded", ulp_words(own)));
+    if (!std::isnan(own)) lines.push_back(text_line("of that, after s was rounded", ulp_text(own)));
     return lines;
 }
 

@@ -47,12 +47,12 @@ Result<std::vector<double>> document_logits(const AppState& state) {
     return logits;
 }
 
-std::string document_row_words(const AppState& state) {
+std::string document_row_text(const AppState& state) {
     const Index queries = state.document().size.tq;
     const bool sinks = has_sinks(state.document());
     return fmt::format("query {}, {}{}",
                        axis_label(state, Axis::query, shared_query(state, queries)),
-                       head_words(state.head, state.document().size.heads),
+                       head_description(state.head, state.document().size.heads),
                        sinks ? ", the last one is the sink" : "");
 }
 
@@ -63,7 +63,7 @@ std::vector<double> shown_logits(const AppState& state) {
     return controls.logits;
 }
 
-std::string row_lacks(const AppState& state) {
+std::string row_missing_data(const AppState& state) {
     if (numerics_controls(state).row == LogitRow::typed) return {};
     const auto row = document_logits(state);
     return row ? "" : row.error().text();

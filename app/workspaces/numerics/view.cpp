@@ -7,19 +7,19 @@
 
 #include "app/common/format.h"
 #include "app/common/logits.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/numerics/row.h"
-#include "app/workspaces/numerics/words.h"
+#include "app/workspaces/numerics/text.h"
 #include "core/tex.h"
 
 namespace attn::view {
 namespace {
 
-std::string words_of(const CheckedRun& checked) {
+std::string description_of(const CheckedRun& checked) {
     const Outcome outcome = checked.run.outcome();
     return outcome == Outcome::nan     ? "NaN"
            : outcome == Outcome::zeros ? "all 0"
-                                       : ulp_words(checked.error.ulp);
+                                       : ulp_text(checked.error.ulp);
 }
 
 // --- the curves
@@ -78,7 +78,7 @@ void add_format(PlotView& plot, FloatFormat format, const CheckedRun& here,
     plot.curves.push_back(curve_of(format, points));
     const bool broken = here.run.outcome() != Outcome::finite;
     plot.marker_ys.push_back(broken ? kNone : std::max(here.error.ulp, kLeastUlp));
-    plot.marker_texts.push_back(words_of(here));
+    plot.marker_texts.push_back(description_of(here));
 }
 
 /// On the upper edge, which a curve leaves the area by; lower where another stands there already.
@@ -126,7 +126,7 @@ PlotView error_plot(SoftmaxAlgorithm algorithm, const NumericsRuns& here,
 }
 
 /// "× breaks: fp16 from 4, bf16 from 30".
-std::string break_words(SoftmaxAlgorithm algorithm, const NumericsSweep* sweep) {
+std::string break_text(SoftmaxAlgorithm algorithm, const NumericsSweep* sweep) {
     if (sweep == nullptr) return "computing…";
     std::vector<std::string> found;
     for (const FloatFormat format : kFloatFormats)
@@ -155,7 +155,7 @@ double lost_of(const SoftmaxRun& run) {
 }
 
 /// Why finite weights are far off, where one rounding alone explains it; "" where none does.
-std::string loss_words(const SoftmaxRun& run) {
+std::string loss_text(const SoftmaxRun& run) {
     const double l = run.find(SoftmaxStep::sum)->back();
     const auto spacing = static_cast<double>(ulp_at(run.format, l));
     if (lost_of(run) > kRightUlp * spacing)
@@ -169,9 +169,9 @@ std::string loss_words(const SoftmaxRun& run) {
 
 /// Beside the verdict: why it broke, or where it is worst.
 std::string cause_of(const CheckedRun& checked) {
-    if (std::string why = cause_words(checked.run); !why.empty()) return why;
+    if (std::string why = cause_text(checked.run); !why.empty()) return why;
     if (checked.error.ulp > kRightUlp)
-        if (std::string why = loss_words(checked.run); !why.empty()) return why;
+        if (std::string why = loss_text(checked.run); !why.empty()) return why;
     if (checked.error.ulp == 0.0) return "exact";
     return fmt::format("worst at key {}: off by {}", checked.error.key,
                        significant(checked.error.absolute, 2));
@@ -186,7 +186,7 @@ NumericsCellView cell_view(const NumericsRuns& runs, SoftmaxAlgorithm algorithm,
     cell.verdict = checked.run.outcome() != Outcome::finite ? NumericsVerdict::broken
                    : checked.error.ulp <= kRightUlp         ? NumericsVerdict::right
                                                             : NumericsVerdict::off;
-    cell.words = words_of(checked);
+    cell.text = description_of(checked);
     cell.cause = cause_of(checked);
     const std::vector<double>& weights = checked.run.weights();
     for (std::size_t j = 0; j < weights.size(); ++j)
@@ -201,13 +201,13 @@ NumericsFormatRow format_row(FloatFormat format) {
     const FloatFormatInfo& of = info(format);
     NumericsFormatRow row;
     row.title = of.name;
-    row.largest = "≤ " + largest_words(format);
+    row.largest = "≤ " + largest_description(format);
     row.tooltip = fmt::format(
         "1 sign bit, {} exponent bits, {} fraction bits\nlargest {}, e^s overflows from s = {}\n"
         "smallest normal {}, smallest subnormal {}\n"
         "Every operation is rounded once: to nearest, ties to even.\n"
         "1 ulp is the format's spacing at the exact weight.",
-        of.exponent_bits, of.fraction_bits, largest_words(format),
+        of.exponent_bits, of.fraction_bits, largest_description(format),
         significant(std::log(of.largest()), 5), significant(of.smallest_normal(), 3),
         significant(of.smallest(), 3));
     row.role = role_of(format);
@@ -227,7 +227,7 @@ int lesson_of(const NumericsControls& controls) {
 void set_controls(NumericsView& view, const AppState& state, const NumericsRuns& runs) {
     const NumericsControls& controls = numerics_controls(state);
     view.controls = controls;
-    for (const LessonRow& lesson : lesson_rows()) view.row_names.emplace_back(lesson.words);
+    for (const LessonRow& lesson : lesson_rows()) view.row_names.emplace_back(lesson.text);
     view.row_names.emplace_back("of the document");
     view.row_choice = lesson_of(controls);
     view.row_shown = view.row_choice < 0 ? "typed by hand" : view.row_names[view.row_choice];
@@ -252,10 +252,10 @@ double bar_end(const NumericsRuns& runs) {
 std::string note_of(const AppState& state, const NumericsRuns& runs) {
     std::string row = fmt::format("{} {}", grouped(std::ssize(runs.logits)),
                                   runs.logits.size() == 1 ? "logit" : "logits");
-    if (const std::string why = row_lacks(state); !why.empty())
+    if (const std::string why = row_missing_data(state); !why.empty())
         row = sentence(why + "; the typed logits are shown instead");
     else if (numerics_controls(state).row == LogitRow::document)
-        row += " of " + document_row_words(state);
+        row += " of " + document_row_text(state);
     return row.ends_with('.') ? row : row + ".";
 }
 
@@ -269,7 +269,7 @@ void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& r
         column.tex = kTex[a];
         column.formula = tex::plain_text(column.tex);
         column.plot = error_plot(algorithm, runs, sweep, most);
-        column.breaks = job_status_text(state, "numerics", break_words(algorithm, sweep));
+        column.breaks = job_status_text(state, "numerics", break_text(algorithm, sweep));
         column.plot.tooltip =
             column.breaks +
             "\nThe largest |a − exact| of the row, in units of the format's spacing at the exact "
@@ -295,7 +295,7 @@ Role role_of(FloatFormat format) {
     return kRoles[static_cast<std::size_t>(format)];
 }
 
-std::string weight_words(double weight) { return weight == 0.0 ? "0" : percent(weight); }
+std::string weight_text(double weight) { return weight == 0.0 ? "0" : percent(weight); }
 
 Action chosen_row(std::size_t choice) {
     if (choice < lesson_rows().size()) return SetNumericsLogits{lesson_rows()[choice].logits};

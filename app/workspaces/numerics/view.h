@@ -28,7 +28,7 @@ struct NumericsCellView {
     SoftmaxAlgorithm algorithm = SoftmaxAlgorithm::naive;
     FloatFormat format = FloatFormat::fp16;
     NumericsVerdict verdict = NumericsVerdict::right;
-    std::string words;  // "0.9 ulp", "NaN", "all 0"
+    std::string text;   // "0.9 ulp", "NaN", "all 0"
     std::string cause;  // "exp 48 → ∞ at key 1", "worst at key 3"
     std::vector<NumericsBar> bars;
     std::optional<Index> broken_key;  // where it broke
@@ -69,7 +69,7 @@ InspectorView numerics_inspector(const AppState& state);
 /// The role that stands for a format in names and curves.
 Role role_of(FloatFormat format);
 /// Of a weight: "86.6 %", "< 0.1 %", and "0" of what is exactly 0.
-std::string weight_words(double weight);
+std::string weight_text(double weight);
 
 /// What choosing one of `row_names` does.
 Action chosen_row(std::size_t choice);

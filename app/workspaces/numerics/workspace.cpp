@@ -6,8 +6,8 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/numerics/text.h"
 #include "app/workspaces/numerics/view.h"
-#include "app/workspaces/numerics/words.h"
 #include "core/stopwatch.h"
 
 namespace attn::view {
@@ -40,7 +40,7 @@ void add_cells(const CommandAdder& add, const NumericsLook& look, Index keys) {
 
 void add_rows(const CommandAdder& add, const AppState& state) {
     for (const LessonRow& lesson : lesson_rows())
-        add(fmt::format("Logits: {}", lesson.words), Key::none, SetNumericsLogits{lesson.logits});
+        add(fmt::format("Logits: {}", lesson.text), Key::none, SetNumericsLogits{lesson.logits});
     const auto row = document_logits(state);
     if (numerics_controls(state).row == LogitRow::document)
         return add("The typed logits", Key::d, SetNumericsRow{LogitRow::typed});
@@ -48,7 +48,7 @@ void add_rows(const CommandAdder& add, const AppState& state) {
         SetNumericsRow{LogitRow::document}, row.has_value(), row ? "" : row.error().text());
 }
 
-void enter_numerics(AppState& state) { say(state, "← and → change the gain."); }
+void enter_numerics(AppState& state) { show_message(state, "← and → change the gain."); }
 
 void add_numerics_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Numerics"};
@@ -74,7 +74,7 @@ constexpr std::string_view kNumericsMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_numerics>("numerics"),
 };
-constexpr PersistedValue kPersisted[] = {kept(numerics_controls), kept(numerics_look)};
+constexpr PersistedValue kPersisted[] = {persisted(numerics_controls), persisted(numerics_look)};
 
 /// The gain is pulled from one end to the other.
 std::optional<Action> drag_numerics(const AppState&, Movement movement, double part) {
@@ -104,7 +104,7 @@ Action run(const NumericsRequest& request, const RunControl& control) {
 
 void describe(Visitor& visit, NumericsControls& controls) {
     constexpr std::string_view kRows[] = {"typed", "document"};
-    visit("row", controls.row, kRows, {.words = "row of logits"});
+    visit("row", controls.row, kRows, {.text = "row of logits"});
     visit("logits", controls.logits);
     visit("gain", controls.gain,
           {.tip = "s = gain · x: the gain multiplies every logit\nSteps are powers of two. Keys: ← "
@@ -112,8 +112,8 @@ void describe(Visitor& visit, NumericsControls& controls) {
            .low = 1,
            .high = kMostGain});
     if (!visit.reads()) return;
-    if (auto fine = check_logits(controls.logits); !fine)
-        visit.complain(": " + fine.error().text());
+    if (auto valid = check_logits(controls.logits); !valid)
+        visit.complain(": " + valid.error().text());
 }
 
 void describe(Visitor& visit, NumericsLook& look) {

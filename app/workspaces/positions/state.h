@@ -23,39 +23,38 @@ struct PositionsControls {
 inline void describe(Visitor& visit, PositionsControls& controls) {
     PositionSettings& of = controls.settings;
     visit("kind", controls.kind, kPositionKindNames,
-          {.words = "positions", .tip = "The positional encoding to show in detail. Keys: ↑ ↓."});
+          {.text = "positions", .tip = "The positional encoding to show in detail. Keys: ↑ ↓."});
     visit("d_k", of.d_k,
-          {.words = "d_k",
+          {.text = "d_k",
            .tip = "Width of q and k, even: dimensions rotate in pairs.",
            .low = 2,
            .high = 256});
     visit("base", of.base,
-          {.words = "base",
+          {.text = "base",
            .tip = "Pair c rotates by base^(−2c/d_k) radians per position: RoPE and sinusoidal.",
            .low = 1.0,
            .high = kMostPositionBase});
     visit("heads", of.heads,
-          {.words = "heads",
+          {.text = "heads",
            .tip = "ALiBi: slopes are powers of 2^(−8/heads).",
            .low = 1,
            .high = 128});
     visit("head", of.head,
-          {.words = "head",
+          {.text = "head",
            .tip = "ALiBi: the head whose slope is drawn. Key: H.",
            .low = 0,
            .high = 127});
-    visit(
-        "farthest", of.farthest,
-        {.words = "farthest", .tip = "The largest distance in the plots.", .low = 1, .high = 512});
+    visit("farthest", of.farthest,
+          {.text = "farthest", .tip = "The largest distance in the plots.", .low = 1, .high = 512});
     visit("distance", controls.distance,
-          {.words = "distance",
+          {.text = "distance",
            .tip = "|j − i| between query and key. Keys: ← →, Home, End.",
            .low = 0,
            .high = 512});
     visit("seed", of.seed,
-          {.words = "seed", .tip = "Seed of the content x and of the learned positions. Key: R."});
+          {.text = "seed", .tip = "Seed of the content x and of the learned positions. Key: R."});
     visit("log", controls.log,
-          {.words = "log axis",
+          {.text = "log axis",
            .tip = "Show the distance on a log axis, from 1: near tokens get more space."});
     if (!visit.reads()) return;
     if (!(of.base >= 1.0)) visit.complain(": base is not a number");

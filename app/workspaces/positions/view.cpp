@@ -10,7 +10,7 @@
 #include "app/common/apart.h"
 #include "app/common/arithmetic.h"
 #include "app/common/format.h"
-#include "app/common/kept.h"
+#include "app/common/memo.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
 
@@ -153,7 +153,7 @@ bool differ(double a, double b, const PositionScores& scores) {
 }
 
 /// "3.21 for every query", "4.1 to 9.2 by query".
-std::string score_words(const PositionScores& scores, PositionKind kind, Index distance) {
+std::string score_description(const PositionScores& scores, PositionKind kind, Index distance) {
     const double low = scores[kind].low[at(distance)];
     const double high = scores[kind].high[at(distance)];
     if (differ(low, high, scores))
@@ -164,7 +164,7 @@ std::string score_words(const PositionScores& scores, PositionKind kind, Index d
 }
 
 /// "; it falls until distance 22".
-std::string fall_words(const PositionScores& scores, PositionKind kind) {
+std::string fall_text(const PositionScores& scores, PositionKind kind) {
     const std::vector<double>& line = scores[kind].mean;
     std::size_t last = 0;
     while (last + 1 < line.size() && line[last + 1] < line[last]) ++last;
@@ -174,14 +174,13 @@ std::string fall_words(const PositionScores& scores, PositionKind kind) {
 }
 
 /// "2.1 at distance 16 and 4 at distance 0".
-std::string alone_words(const DistanceScores& of, Index distance) {
-    std::string words =
-        fmt::format("{} at distance {}", digits(of.vectors[at(distance)]), distance);
-    if (distance > 0) words += fmt::format(" and {} at distance 0", digits(of.vectors[0]));
-    return words;
+std::string alone_text(const DistanceScores& of, Index distance) {
+    std::string text = fmt::format("{} at distance {}", digits(of.vectors[at(distance)]), distance);
+    if (distance > 0) text += fmt::format(" and {} at distance 0", digits(of.vectors[0]));
+    return text;
 }
 
-std::string alibi_words(const PositionScores& scores, Index distance) {
+std::string alibi_text(const PositionScores& scores, Index distance) {
     const DistanceScores& of = scores[PositionKind::alibi];
     const PositionSettings& settings = scores.of;
     if (distance == 0)
@@ -191,14 +190,14 @@ std::string alibi_words(const PositionScores& scores, Index distance) {
         product_text(alibi_slope(settings.head, settings.heads), static_cast<double>(distance), 3);
     const bool apart = digits(of.mean[at(distance)]) != digits(scores.content);
     const auto [left, whole] = distinguished(of.mean[at(distance)], scores.content);
-    std::string words = fmt::format(
+    std::string text = fmt::format(
         "ALiBi subtracts {} · {} = {} from the score of head {}: {} instead of {}", taken.a,
         distance, taken.product, settings.head, apart ? digits(of.mean[at(distance)]) : left,
         apart ? digits(scores.content) : whole);
     if (settings.heads > 1)
-        words += fmt::format("; over all {} heads {} to {}", settings.heads,
-                             digits(of.low[at(distance)]), digits(of.high[at(distance)]));
-    return words + ".";
+        text += fmt::format("; over all {} heads {} to {}", settings.heads,
+                            digits(of.low[at(distance)]), digits(of.high[at(distance)]));
+    return text + ".";
 }
 
 double widest(const DistanceScores& of) {
@@ -338,23 +337,23 @@ std::shared_ptr<const PositionScores> scores_of(const AppState& state) {
 }
 
 std::string positions_sentence(const PositionScores& scores, PositionKind kind, Index distance) {
-    const std::string score = score_words(scores, kind, distance);
+    const std::string score = score_description(scores, kind, distance);
     switch (kind) {
         case PositionKind::sinusoidal:
             return fmt::format(
                 "Sinusoidal vectors are added: they contribute {} for every query; with the "
                 "content the score is {}.",
-                alone_words(scores[kind], distance), score);
+                alone_text(scores[kind], distance), score);
         case PositionKind::learned:
             return fmt::format(
                 "Learned vectors are added, here before training: they contribute {} on average; "
                 "with the content the score is {}.",
-                alone_words(scores[kind], distance), score);
+                alone_text(scores[kind], distance), score);
         case PositionKind::rotary:
             return fmt::format("RoPE rotates q and k: at distance {} the score is {}{}.", distance,
-                               score, fall_words(scores, kind));
+                               score, fall_text(scores, kind));
         case PositionKind::alibi:
-            return alibi_words(scores, distance);
+            return alibi_text(scores, distance);
     }
     return {};
 }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
-#include "app/common/field_words.h"
+#include "app/common/field_text.h"
 #include "app/workspaces/positions/actions.h"
 #include "app/workspaces/positions/view.h"
 
@@ -82,7 +82,7 @@ constexpr std::string_view kMouse[] = {
     "Click a small plot to show that encoding in the large plot, at that distance.",
     "Drag a setting, or double-click it to type a value.",
 };
-constexpr PersistedValue kValues[] = {kept(positions_controls)};
+constexpr PersistedValue kValues[] = {persisted(positions_controls)};
 
 }  // namespace
 
@@ -90,7 +90,7 @@ void carry_out(AppState& state, const SetPositions& action) {
     const PositionsControls& now = positions_controls(state);
     const PositionsControls to = inside(action.to, now.settings.d_k);
     if (const std::string why = fault_of(to); !why.empty()) return show_error(state, why);
-    edit_controls(state, to, changed_words(now, to));
+    edit_controls(state, to, changed_text(now, to));
 }
 
 extern const WorkspaceInfo kPositionsWorkspace{
@@ -103,7 +103,9 @@ extern const WorkspaceInfo kPositionsWorkspace{
     .actions = PositionsActions::kTypes,
     .values = kValues,
     .enter =
-        [](AppState& state) { say(state, "← and → change the distance, ↑ and ↓ the encoding."); },
+        [](AppState& state) {
+            show_message(state, "← and → change the distance, ↑ and ↓ the encoding.");
+        },
     .add_commands = add_positions_commands,
     .follow = follow_positions,
     .has_side = [](const AppState&) { return true; },

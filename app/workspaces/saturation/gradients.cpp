@@ -7,7 +7,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/parts.h"
-#include "app/workspaces/saturation/words.h"
+#include "app/workspaces/saturation/text.h"
 #include "core/tex.h"
 
 namespace attn::view {
@@ -18,7 +18,7 @@ constexpr double kFloor = 1e-5;  // of the log axes
 
 struct GradientInfo {
     const char* tex;
-    const char* words;
+    const char* text;
     const char* tip;
 };
 constexpr GradientInfo kInfo[kGradientsOf] = {
@@ -42,8 +42,8 @@ std::string short_number(double value) {
 }
 
 std::string share_text(double share) {
-    const bool fine = (share > 0.0 && share < 0.0995) || (share >= 0.985 && share < 1.0);
-    return fine ? percent(share) : fmt::format("{:.0f} %", 100.0 * share);
+    const bool valid = (share > 0.0 && share < 0.0995) || (share >= 0.985 && share < 1.0);
+    return valid ? percent(share) : fmt::format("{:.0f} %", 100.0 * share);
 }
 
 /// What there is, of the widths that are wanted.
@@ -124,7 +124,7 @@ void add_medians(PlotView& plot, const Have& have, GradientOf of) {
 
 PlotView large_plot(const Have& have, GradientOf of, int top) {
     PlotView plot = empty_width_plot(have, top);
-    plot.title = info_of(of).words;
+    plot.title = info_of(of).text;
     plot.tooltip = info_of(of).tip;
     add_medians(plot, have, of);
     add_width_curve(plot, "mean, with", Role::weight, true, have,
@@ -139,7 +139,7 @@ GradientTab tab_of(const Have& have, GradientOf of, int top) {
     tab.of = of;
     tab.tex = info_of(of).tex;
     tab.plain = tex::plain_text(tab.tex);
-    tab.words = info_of(of).words;
+    tab.text = info_of(of).text;
     tab.plot = empty_width_plot(have, top);
     add_medians(tab.plot, have, of);
     tab.plot.labels = CurveLabels::none;
@@ -154,7 +154,7 @@ void add_dead(const Have& have, GradientsOverWidth& view) {
         view.dead.push_back({point.d_k, point.unscaled.z.dead, share_text(point.unscaled.z.dead)});
         most = std::max(most, point.scaled.z.dead);
     }
-    view.dead_words = "rows with almost no gradient: ‖∂L/∂z‖ < 0.001, without scaling";
+    view.dead_text = "rows with almost no gradient: ‖∂L/∂z‖ < 0.001, without scaling";
     if (view.dead.empty()) return;
     view.dead_scaled = most == 0.0 ? "with scaling: 0 % everywhere"
                                    : fmt::format("with scaling: at most {}", share_text(most));
@@ -191,9 +191,9 @@ void add_strips(const GradientPoint& here, GradientOf of, GradientsOverWidth& vi
                           spread.median(),
                           spread.mean};
     }
-    view.strip_words = fmt::format("{} at d_k = {}: one tick for each percent of the {}",
-                                   tex::plain_text(info_of(of).tex), here.d_k,
-                                   of == GradientOf::w_q ? "batches" : "rows");
+    view.strip_text = fmt::format("{} at d_k = {}: one tick for each percent of the {}",
+                                  tex::plain_text(info_of(of).tex), here.d_k,
+                                  of == GradientOf::w_q ? "batches" : "rows");
     view.strip_low = kFloor;
     double most = 1.0;
     for (const GradientStrip& strip : view.strips) most = std::max(most, strip.ticks.back());
@@ -205,9 +205,9 @@ void add_strips(const GradientPoint& here, GradientOf of, GradientsOverWidth& vi
 std::string status_of(const SaturationGradients& drawn, bool stale) {
     if (!drawn.points) return "computing the gradients…";
     if (stale) return "computing… (the numbers belong to the previous settings)";
-    std::string words =
+    std::string text =
         fmt::format("{} rows × {} widths", grouped(drawn.sampling.rows), drawn.points->size());
-    return drawn.elapsed_ms > 0.0 ? fmt::format("{} in {:.0f} ms", words, drawn.elapsed_ms) : words;
+    return drawn.elapsed_ms > 0.0 ? fmt::format("{} in {:.0f} ms", text, drawn.elapsed_ms) : text;
 }
 
 }  // namespace
@@ -243,7 +243,7 @@ GradientsOverWidth build_gradients_over_width(const AppState& state) {
     view.closing = gradient_closing(of, *here);
     const double with = spread_in(here->scaled, of).median();
     const double without = spread_in(here->unscaled, of).median();
-    view.typical = change_words(with, without);
+    view.typical = change_text(with, without);
     if (without < with)
         view.lost = of == GradientOf::w_q ? "lost by the median batch" : "lost by the median row";
     add_table(*here, view);

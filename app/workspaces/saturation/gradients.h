@@ -15,7 +15,7 @@ namespace attn::view {
 struct GradientTab {
     GradientOf of = GradientOf::z;
     std::string tex, plain;  // ‖∂L/∂q‖
-    std::string words;       // "the query"
+    std::string text;        // "the query"
     PlotView plot;
     std::string tooltip;
 };
@@ -42,9 +42,9 @@ struct GradientsOverWidth {
     std::string sentence, note, closing;
     std::vector<GradientTab> tabs;
     std::size_t tab = 0;
-    PlotView plot;           // medians and means of the tab: with, without, mean with, mean without
-    std::string lost;        // between the medians, where less passes without
-    std::string dead_words;  // of the bars
+    PlotView plot;          // medians and means of the tab: with, without, mean with, mean without
+    std::string lost;       // between the medians, where less passes without
+    std::string dead_text;  // of the bars
     std::string dead_scaled;  // "with scaling: 0 % everywhere"
     std::vector<DeadBar> dead;
     std::string typical;  // change of the median: "÷ 34"
@@ -53,7 +53,7 @@ struct GradientsOverWidth {
     GradientNumber none;  // rows that pass nothing
     std::array<GradientStrip, 2> strips;
     std::array<std::string, 2> strip_ends;  // "≤ 10⁻⁵", "10"
-    std::string strip_words;
+    std::string strip_text;
     double strip_low = 1e-5, strip_high = 10.0;
     std::string status;
 };
@@ -71,15 +71,15 @@ struct Interval {
     bool operator==(const Interval&) const = default;
 };
 /// What became of a number, whatever both are within their intervals.
-enum class Way : std::uint8_t {
+enum class GradientChange : std::uint8_t {
     less,
     alike,  // by no factor that can be told, and under 2 in any case
     more,
     open  // neither can be told
 };
-Way way_of(const Interval& from, const Interval& to);
+GradientChange gradient_change(const Interval& from, const Interval& to);
 /// "34 times smaller", "over 10⁶ times smaller", "1.7 times as large": `to` > 0 next to `from` > 0.
-std::string times_words(double from, double to);
+std::string times_text(double from, double to);
 const Spread& spread_in(const GradientSide& side, GradientOf of);
 
 }  // namespace attn::view

@@ -5,7 +5,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/parts.h"
-#include "app/workspaces/saturation/words.h"
+#include "app/workspaces/saturation/text.h"
 
 namespace attn::view {
 namespace {
@@ -13,16 +13,16 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// What a plot says besides its curves.
-struct PlotWords {
+struct PlotText {
     std::string title;
     const char* tooltip;
     std::string (*text)(double value);
 };
 
-PlotView empty_plot(const PlotWords& words, const Medians& medians) {
+PlotView empty_plot(const PlotText& text, const Medians& medians) {
     PlotView plot;
-    plot.title = words.title;
-    plot.tooltip = words.tooltip;
+    plot.title = text.title;
+    plot.tooltip = text.tooltip;
     plot.x_low = 1.0;
     plot.x_high = 4096.0;
     plot.x_ticks = {1, 8, 64, 512, 4096};
@@ -44,7 +44,7 @@ CurveView named(std::string label, Role role, bool dashed) {
 
 /// One curve: `value` of each point.
 template <class Value>
-void add_curve(PlotView& plot, CurveView curve, const Medians& medians, const PlotWords& words,
+void add_curve(PlotView& plot, CurveView curve, const Medians& medians, const PlotText& text,
                Value value) {
     for (const SaturationPoint& point : medians.points) {
         curve.x.push_back(static_cast<double>(point.d_k));
@@ -53,14 +53,14 @@ void add_curve(PlotView& plot, CurveView curve, const Medians& medians, const Pl
     const SaturationPoint* here = medians.here();
     plot.curves.push_back(std::move(curve));
     plot.marker_ys.push_back(here ? value(*here) : kNone);
-    plot.marker_texts.push_back(here ? words.text(value(*here)) : "…");
+    plot.marker_texts.push_back(here ? text.text(value(*here)) : "…");
 }
 
 enum class Bands { drawn, left_out };
 
 /// Scaled and unscaled medians of one number.
 void add_sides(PlotView& plot, Band SaturationSide::*number, const Medians& medians,
-               const PlotWords& words, Bands bands) {
+               const PlotText& text, Bands bands) {
     for (const auto side : {&SaturationPoint::scaled, &SaturationPoint::unscaled}) {
         const bool is_scaled = side == &SaturationPoint::scaled;
         CurveView curve = is_scaled ? named("with scaling", Role::weight, false)
@@ -70,14 +70,14 @@ void add_sides(PlotView& plot, Band SaturationSide::*number, const Medians& medi
                 curve.low.push_back((point.*side.*number).low);
                 curve.high.push_back((point.*side.*number).high);
             }
-        add_curve(plot, std::move(curve), medians, words,
+        add_curve(plot, std::move(curve), medians, text,
                   [&](const SaturationPoint& point) { return (point.*side.*number).median; });
     }
 }
 
-PlotView share_plot(const PlotWords& words, Band SaturationSide::*number, const Medians& medians) {
-    PlotView plot = empty_plot(words, medians);
-    add_sides(plot, number, medians, words, Bands::drawn);
+PlotView share_plot(const PlotText& text, Band SaturationSide::*number, const Medians& medians) {
+    PlotView plot = empty_plot(text, medians);
+    add_sides(plot, number, medians, text, Bands::drawn);
     set_y_axis(plot, {0.0, 0.5, 1.0}, {"0", "50 %", "100 %"});
     return plot;
 }
@@ -87,18 +87,18 @@ std::string four_digits(double value) { return significant(value, 4); }
 PlotView variance_plot(const Medians& medians) {
     const bool drawn = medians.settings.model == SaturationModel::sampled;
     const std::string z = drawn ? "q·k" : "s";
-    const PlotWords words{fmt::format("Var({}): the spread, squared", z),
-                          "Sample variance (n − 1) of all raw scores, without and with scaling, "
-                          "and the line d_k; log axes",
-                          four_digits};
-    PlotView plot = empty_plot(words, medians);
+    const PlotText text{fmt::format("Var({}): the spread, squared", z),
+                        "Sample variance (n − 1) of all raw scores, without and with scaling, "
+                        "and the line d_k; log axes",
+                        four_digits};
+    PlotView plot = empty_plot(text, medians);
     plot.log_y = true;
     const auto width = [](const SaturationPoint& p) { return static_cast<double>(p.d_k); };
     const auto raw = [](const SaturationPoint& p) { return p.score_variance; };
     const auto scaled = [=](const SaturationPoint& p) { return p.score_variance / width(p); };
-    if (drawn) add_curve(plot, named("d_k", Role::input, false), medians, words, width);
-    add_curve(plot, named("without", Role::score, true), medians, words, raw);
-    add_curve(plot, named("with scaling", Role::weight, false), medians, words, scaled);
+    if (drawn) add_curve(plot, named("d_k", Role::input, false), medians, text, width);
+    add_curve(plot, named("without", Role::score, true), medians, text, raw);
+    add_curve(plot, named("with scaling", Role::weight, false), medians, text, scaled);
     set_y_axis(plot, {0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0},
                {"0.1", "1", "10", "100", "10³", "10⁴"});
     return plot;
@@ -128,12 +128,12 @@ double highest(const PlotView& plot) {
 
 /// ‖∂a/∂z‖_F, scaled against unscaled; the first curve is the scaled one. No bands.
 PlotView gradient_plot(const Medians& medians) {
-    const PlotWords words{"‖∂a/∂z‖_F: the gradient through softmax, over d_k",
-                          "Frobenius norm of the softmax Jacobian J with respect to its input z: "
-                          "at most 1/2. Drag the handle, or press ← and →: d_k = 1, 2, 4, … 4096",
-                          measure};
-    PlotView plot = empty_plot(words, medians);
-    add_sides(plot, &SaturationSide::jacobian, medians, words, Bands::left_out);
+    const PlotText text{"‖∂a/∂z‖_F: the gradient through softmax, over d_k",
+                        "Frobenius norm of the softmax Jacobian J with respect to its input z: "
+                        "at most 1/2. Drag the handle, or press ← and →: d_k = 1, 2, 4, … 4096",
+                        measure};
+    PlotView plot = empty_plot(text, medians);
+    add_sides(plot, &SaturationSide::jacobian, medians, text, Bands::left_out);
     const double end = axis_end(highest(plot));
     const int parts = tick_count(end);
     std::vector<double> ticks;
@@ -202,8 +202,8 @@ double unscaled_gradient(const SaturationPoint* point) {
 /// "without scaling ÷ 9.1, with scaling about the same".
 std::string changes_of(const SaturationPoint& from, const SaturationPoint& to) {
     return fmt::format("without scaling {}, with scaling {}",
-                       change_words(from.unscaled.jacobian.median, to.unscaled.jacobian.median),
-                       change_words(from.scaled.jacobian.median, to.scaled.jacobian.median));
+                       change_text(from.unscaled.jacobian.median, to.unscaled.jacobian.median),
+                       change_text(from.scaled.jacobian.median, to.scaled.jacobian.median));
 }
 
 StopView stop_view(Index d_k, const Medians& medians) {
@@ -238,8 +238,8 @@ std::string headline_range(const Medians& medians) {
         return {};
     const double before = unscaled_gradient(from);
     return fmt::format("{} draws: {} to {} with 95 % confidence", medians.settings.trials,
-                       change_words(before, to->unscaled.jacobian.sure_high),
-                       change_words(before, to->unscaled.jacobian.sure_low));
+                       change_text(before, to->unscaled.jacobian.sure_high),
+                       change_text(before, to->unscaled.jacobian.sure_low));
 }
 
 }  // namespace
@@ -252,22 +252,21 @@ std::string measure(double value) {
 }
 
 PlotView raw_plot(const Medians& medians) {
-    const PlotWords words{"‖∂a/∂s‖_F: s is the raw score",
-                          "The norm with respect to the raw score s, on a log axis: ‖J‖_F / √d_k "
-                          "with scaling, ‖J‖_F without",
-                          measure};
-    PlotView plot = empty_plot(words, medians);
-    add_sides(plot, &SaturationSide::jacobian_raw, medians, words, Bands::drawn);
+    const PlotText text{"‖∂a/∂s‖_F: s is the raw score",
+                        "The norm with respect to the raw score s, on a log axis: ‖J‖_F / √d_k "
+                        "with scaling, ‖J‖_F without",
+                        measure};
+    PlotView plot = empty_plot(text, medians);
+    add_sides(plot, &SaturationSide::jacobian_raw, medians, text, Bands::drawn);
     plot.log_y = true;
     set_y_axis(plot, {1e-4, 1e-3, 1e-2, 1e-1, 1.0}, {"10⁻⁴", "10⁻³", "0.01", "0.1", "1"});
     return plot;
 }
 
 std::vector<PlotView> small_plots(const Medians& medians) {
-    const PlotWords probability{"p_max: the largest weight", "p_max = max_j a_j, over d_k",
-                                percent};
-    const PlotWords evenness{"evenness: H / ln n",
-                             "H / ln n, H = −Σ a ln a: 100 % is uniform, 0 % one-hot", percent};
+    const PlotText probability{"p_max: the largest weight", "p_max = max_j a_j, over d_k", percent};
+    const PlotText evenness{"evenness: H / ln n",
+                            "H / ln n, H = −Σ a ln a: 100 % is uniform, 0 % one-hot", percent};
     return {share_plot(probability, &SaturationSide::max_probability, medians),
             share_plot(evenness, &SaturationSide::evenness, medians), variance_plot(medians)};
 }

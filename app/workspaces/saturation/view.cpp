@@ -7,15 +7,15 @@
 #include "app/common/format.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/parts.h"
-#include "app/workspaces/saturation/words.h"
+#include "app/workspaces/saturation/text.h"
 #include "core/tex.h"
 
 namespace attn::view {
 namespace {
 
-constexpr std::string_view kVerdictWords[] = {"healthy", "saturating", "saturated"};
+constexpr std::string_view kVerdictText[] = {"healthy", "saturating", "saturated"};
 
-std::string model_words(const SaturationSettings& settings) {
+std::string model_text(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits)
         return fmt::format(
             "s = √d_k × [{}]. Nothing is sampled: the factor √d_k is added by hand, and scaling "
@@ -27,15 +27,14 @@ std::string model_words(const SaturationSettings& settings) {
         settings.keys, settings.trials);
 }
 
-std::string status_words(const SaturationCurves& curves, bool stale) {
+std::string status_text(const SaturationCurves& curves, bool stale) {
     if (!curves.sweep) return "computing the curves…";
     if (stale) return "computing… (the medians belong to the previous settings)";
-    std::string words = fmt::format("{} widths", curves.sweep->size());
+    std::string text = fmt::format("{} widths", curves.sweep->size());
     if (curves.settings.model == SaturationModel::sampled)
-        words = fmt::format("{} draws × {} keys × {}", curves.settings.trials, curves.settings.keys,
-                            words);
-    return curves.elapsed_ms > 0.0 ? fmt::format("{} in {:.1f} ms", words, curves.elapsed_ms)
-                                   : words;
+        text = fmt::format("{} draws × {} keys × {}", curves.settings.trials, curves.settings.keys,
+                           text);
+    return curves.elapsed_ms > 0.0 ? fmt::format("{} in {:.1f} ms", text, curves.elapsed_ms) : text;
 }
 
 // --- medians
@@ -51,7 +50,7 @@ Medians medians_of(const SaturationCurves& curves, const SaturationControls& con
     return medians;
 }
 
-std::string median_words(const SaturationSettings& settings) {
+std::string median_text(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits) return "of the fixed logits";
     return fmt::format("median of {} draws", grouped(settings.trials));
 }
@@ -72,13 +71,13 @@ VerdictView verdict_view(const SaturationSide& side) {
     const Verdict verdict = verdict_of(side.evenness.median);
     for (const double end : {side.evenness.sure_low, side.evenness.sure_high})
         if (verdict_of(end) != verdict) return {verdict, "borderline"};
-    return {verdict, std::string(kVerdictWords[static_cast<std::size_t>(verdict)])};
+    return {verdict, std::string(kVerdictText[static_cast<std::size_t>(verdict)])};
 }
 
 SaturationTable table_view(const Medians& medians) {
     const SaturationPoint* here = medians.here();
     SaturationTable table;
-    table.caption = median_words(medians.settings);
+    table.caption = median_text(medians.settings);
     table.rows = {
         median_row("p_max", "max_j a_j", "The largest weight. 100 % is one-hot.",
                    &SaturationSide::max_probability, here, percent),
@@ -269,7 +268,7 @@ void fill_softmax_alone(const AppState& state, SaturationView& view) {
     const SaturationPoint* const here = medians.here();
     view.sentence = here ? saturation_sentence(medians.settings, *here)
                          : fmt::format("Computing at d_k = {}: {}…", medians.d_k,
-                                       median_words(medians.settings));
+                                       median_text(medians.settings));
     view.note = sentence_note(medians.settings);
     view.hero = hero_view(medians);
     view.plots = small_plots(medians);
@@ -280,7 +279,7 @@ void fill_softmax_alone(const AppState& state, SaturationView& view) {
                            : "The weights, key by key";
     const SaturationPair pair = saturation_at(settings, controls.d_k, controls.draw);
     set_sides(view, pair, state.theme);
-    view.status = job_status_text(state, "curves", status_words(curves, view.stale));
+    view.status = job_status_text(state, "curves", status_text(curves, view.stale));
     if (view.look.raw)
         view.details = {
             raw_sentence(medians.settings, medians.points), raw_plot(medians),
@@ -318,7 +317,7 @@ SaturationView build_saturation_view(const AppState& state) {
     view.look = saturation_look(state);
     const SaturationSettings& settings = view.controls.settings;
     view.drawn = settings.model == SaturationModel::sampled;
-    view.model_words = model_words(settings);
+    view.model_text = model_text(settings);
     view.logits = written_logits(settings.logits);
     view.tex = fmt::format(R"(a = \mathrm{{softmax}}(\frac{{{}}}{{\sqrt{{d_k}}}}))",
                            view.drawn ? R"(q \cdot k)" : "s");

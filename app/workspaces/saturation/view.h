@@ -51,7 +51,7 @@ struct ComparedNumber {
 };
 struct VerdictView {
     Verdict verdict = Verdict::healthy;
-    std::string words;  // "saturating"
+    std::string text;  // "saturating"
 };
 /// The main table: medians.
 struct SaturationTable {
@@ -96,8 +96,8 @@ struct SaturationView {
     // controls
     SaturationControls controls;
     SaturationLook look;
-    bool drawn = false;       // sampled: keys, seed and re-draw mean something
-    std::string model_words;  // what this model is, one sentence
+    bool drawn = false;      // sampled: keys, seed and re-draw mean something
+    std::string model_text;  // what this model is, one sentence
     std::string logits;
     // what is computed
     std::optional<GradientsOverWidth> gradients;  // instead of all that follows, but the sentences

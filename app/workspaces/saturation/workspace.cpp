@@ -36,7 +36,9 @@ bool has_widths(const std::vector<Point>* points, const std::vector<Index>& widt
            });
 }
 
-void enter_saturation(AppState& state) { say(state, "← → move d_k, ↑ ↓ choose a gradient."); }
+void enter_saturation(AppState& state) {
+    show_message(state, "← → move d_k, ↑ ↓ choose a gradient.");
+}
 
 /// z, s, q, W_Q; stays at the ends.
 GradientOf next_gradient(const SaturationLook& look, int step) {
@@ -91,7 +93,8 @@ constexpr RequestKind kRequests[] = {
     request_kind<requested_sweep>("curves"),
     request_kind<requested_gradient_sweep>("gradients over d_k"),
 };
-constexpr PersistedValue kPersisted[] = {kept(saturation_controls), kept(saturation_look)};
+constexpr PersistedValue kPersisted[] = {persisted(saturation_controls),
+                                         persisted(saturation_look)};
 
 /// d_k is pulled from one end to the other.
 std::optional<Action> drag_saturation(const AppState&, Movement movement, double part) {
@@ -106,7 +109,7 @@ std::optional<Action> drag_saturation(const AppState&, Movement movement, double
 void describe(Visitor& visit, SaturationControls& controls) {
     SaturationSettings& settings = controls.settings;
     visit("model", settings.model, kModelNames,
-          {.words = "Model", .tip = "The source of the raw scores s"});
+          {.text = "Model", .tip = "The source of the raw scores s"});
     visit("logits", settings.logits);
     About keys{.tip = "n: the number of keys", .low = kFewestKeys, .high = kMostKeys};
     if (visit.reads() &&
@@ -114,7 +117,7 @@ void describe(Visitor& visit, SaturationControls& controls) {
         keys.low = -About{}.high, keys.high = About{}.high;
     visit("keys", settings.keys, keys);
     visit("trials", settings.trials,
-          {.words = "draws",
+          {.text = "draws",
            .tip = "number of draws of q and the keys for each median",
            .low = 1,
            .high = kMostDraws});
@@ -126,20 +129,20 @@ void describe(Visitor& visit, SaturationControls& controls) {
         {.tip = "d_k: the number of products in the sum q·k\n← and → go to the next power of two.",
          .low = 1,
          .high = kWidestSweep});
-    visit("pin", controls.pin, {.words = "pinned d_k", .low = 1, .high = kWidestSweep});
+    visit("pin", controls.pin, {.text = "pinned d_k", .low = 1, .high = kWidestSweep});
     visit("draw", controls.draw);
     if (!visit.reads()) return;
-    if (auto fine = check_controls(controls); !fine) visit.complain(": " + fine.error().text());
+    if (auto valid = check_controls(controls); !valid) visit.complain(": " + valid.error().text());
 }
 
 void describe(Visitor& visit, SaturationLook& look) {
     visit("gradient", look.gradient, kGradientNames,
-          {.words = "gradient", .tip = "The variable of the gradient of the loss"});
+          {.text = "gradient", .tip = "The variable of the gradient of the loss"});
     visit("details", look.details,
           {.tip = "Softmax alone\nIts Jacobian, the weights of one sample, and the spread of the "
                   "scores."});
     visit("raw", look.raw,
-          {.words = "raw score",
+          {.text = "raw score",
            .tip = "The gradient with respect to the raw score s\nWhere the curves with and without "
                   "scaling cross, and more numbers of the sample."});
     bool side = false;  // that older sessions had in focus
@@ -157,8 +160,8 @@ Result<void> prepare(const AppState&, SaturationControls& next, std::string_view
 void carry_out(AppState& state, const Redraw&) {
     SaturationControls next = saturation_controls(state);
     next.draw = (next.draw + 1) % next.settings.trials;
-    const std::string words = fmt::format("Sample {} of {}", next.draw + 1, next.settings.trials);
-    edit_controls(state, std::move(next), words);
+    const std::string text = fmt::format("Sample {} of {}", next.draw + 1, next.settings.trials);
+    edit_controls(state, std::move(next), text);
 }
 
 void carry_out(AppState& state, const ShowFiveBars&) {
@@ -166,9 +169,9 @@ void carry_out(AppState& state, const ShowFiveBars&) {
     next.settings.model = SaturationModel::fixed_logits;
     next.settings.logits = SaturationSettings{}.logits;
     next.d_k = 64;
-    const std::string words =
+    const std::string text =
         fmt::format("Five bars: logits {} at d_k = 64", listed(next.settings.logits));
-    edit_controls(state, std::move(next), words);
+    edit_controls(state, std::move(next), text);
 }
 
 void carry_out(AppState& state, const SweepReady& action) {

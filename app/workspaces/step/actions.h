@@ -25,7 +25,7 @@ struct TogglePlay {
     static constexpr auto kJournalNames = journal_names("toggle_play");
 };
 /// What to do first is offered under the weights, until one of it is done.
-using ShowStartButtons = Put<step_look, &StepLook::doors, "show_doors", "on">;
+using ShowStartButtons = Put<step_look, &StepLook::start_buttons, "show_doors", "on">;
 /// Each stage is guessed, one row of it, before it is shown.
 struct SetPredicting {
     bool on;
@@ -51,7 +51,7 @@ struct GuessAgain {
     static constexpr auto kJournalNames = journal_names("guess_again");
 };
 /// A symbol of the formula: its matrix is lit.
-using HoverOperand = Put<step_look, &StepLook::lit>;
+using HoverOperand = Put<step_look, &StepLook::highlighted>;
 /// The colours of weights: full at the largest of each row, or at 1.
 struct ScaleRows {
     bool on;

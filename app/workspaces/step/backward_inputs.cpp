@@ -39,8 +39,8 @@ Expr score_factor(const AppState& state, Stage side, Slice slice, Index i, Index
 }
 
 void note_slopes(const AppState& state, Explanation& explanation, Stage side) {
-    if (std::string words = slope_words(state.document().spec, side); !words.empty())
-        explanation.notes.push_back(std::move(words));
+    if (std::string text = slope_description(state.document().spec, side); !text.empty())
+        explanation.notes.push_back(std::move(text));
 }
 
 // forward:  scores = Q Kᵀ  so  d_Q[i, c] = Σ_j d_scores[i, j] K[j, c]
@@ -101,30 +101,30 @@ void explain_value(const AppState& state, Explanation& explanation) {
 }
 
 /// One way from X to L: through a projection.
-struct Way {
+struct GradientPath {
     Stage stage;
     Param weight;
 };
 
-std::vector<Way> ways_of(const AppState& state, Stage input) {
-    const Way q{Stage::q, Param::w_q};
-    const Way k{Stage::k, Param::w_k};
-    const Way v{Stage::v, Param::w_v};
+std::vector<GradientPath> paths_of(const AppState& state, Stage input) {
+    const GradientPath q{Stage::q, Param::w_q};
+    const GradientPath k{Stage::k, Param::w_k};
+    const GradientPath v{Stage::v, Param::w_v};
     if (input == Stage::x_kv) return {k, v};
     if (!state.document().inputs->x_kv.empty()) return {q};
     return {q, k, v};
 }
 
 /// Σ_c d_Q[i, c] W_Q[m, c] of one head.
-Chain through(const AppState& state, const Way& way, Index head, const CellRef& cell) {
+Chain through(const AppState& state, const GradientPath& path, Index head, const CellRef& cell) {
     const Stage input = std::get<Stage>(cell.tensor);
-    const Index width = (*state.gradients)[way.stage].shape().d;
-    Chain chain = chain_of(way.stage, tex_label(state, info(input).rows, cell.row) + ", c",
-                           way.weight, fmt::format("{}, c", cell.column), "c");
+    const Index width = (*state.gradients)[path.stage].shape().d;
+    Chain chain = chain_of(path.stage, tex_label(state, info(input).rows, cell.row) + ", c",
+                           path.weight, fmt::format("{}, c", cell.column), "c");
     for (Index c = 0; c < width; ++c)
-        chain.add(stage_expr(state, From::gradients, way.stage, {state.batch, head}, cell.row, c),
-                  param_expr(state, way.weight, cell.column, head * width + c),
-                  fmt::format("{}, {}", name_of(way.stage), c));
+        chain.add(stage_expr(state, From::gradients, path.stage, {state.batch, head}, cell.row, c),
+                  param_expr(state, path.weight, cell.column, head * width + c),
+                  fmt::format("{}, {}", name_of(path.stage), c));
     return chain;
 }
 
@@ -148,27 +148,27 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
     std::vector<double> parts;
     std::vector<Expr> sums;
     std::string formula;
-    for (const Way& way : ways_of(state, stage)) {
-        const Index heads = (*state.gradients)[way.stage].shape().h;
+    for (const GradientPath& path : paths_of(state, stage)) {
+        const Index heads = (*state.gradients)[path.stage].shape().h;
         std::vector<Expr> terms;
         std::string name;
         for (Index h = 0; h < heads; ++h) {
-            const Chain chain = through(state, way, h, cell);
+            const Chain chain = through(state, path, h, cell);
             const Expr products = products_of(chain);
             name = fmt::format("Σ {}·{}", chain.left.heading, chain.right.heading);
             parts.push_back(evaluate(products));
-            labels.push_back(heads == 1 ? name_of(way.stage)
-                                        : fmt::format("{}, head {}", name_of(way.stage), h));
+            labels.push_back(heads == 1 ? name_of(path.stage)
+                                        : fmt::format("{}, head {}", name_of(path.stage), h));
             terms.insert(terms.end(), products.args.begin(), products.args.end());
         }
         Expr sum = combine(Op::sum, std::move(terms));
         const double value = evaluate(sum);
-        explanation.steps.push_back({"through " + name_of(way.stage),
-                                     "\\text{through }" + name_of(way.stage), std::move(sum), value,
-                                     name});
+        explanation.steps.push_back({"through " + name_of(path.stage),
+                                     "\\text{through }" + name_of(path.stage), std::move(sum),
+                                     value, name});
         sums.push_back(plain(value));
         formula += fmt::format(R"({}{}\,{}^\top)", formula.empty() ? "" : " + ",
-                               tex_gradient(way.stage), name_of(way.weight));
+                               tex_gradient(path.stage), name_of(path.weight));
     }
     set_formula(explanation, std::move(formula));
     explanation.table = share_table("through", labels, parts);

@@ -65,14 +65,14 @@ std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
 
 /// "cap 30, ALiBi": what makes biased scores of scaled ones.
 std::string bias_names(const AttentionSpec& spec) {
-    std::string words = spec.softcap ? "cap " + significant(*spec.softcap, 4) : "";
-    if (spec.alibi) words += words.empty() ? "ALiBi" : ", ALiBi";
-    return words;
+    std::string text = spec.softcap ? "cap " + significant(*spec.softcap, 4) : "";
+    if (spec.alibi) text += text.empty() ? "ALiBi" : ", ALiBi";
+    return text;
 }
 
 std::string action_of(const AppState& state, Stage stage) {
     if (stage == Stage::weights) return "softmax";
-    if (stage == Stage::scaled) return scale_words(state.document());
+    if (stage == Stage::scaled) return scale_description(state.document());
     if (stage == Stage::biased) return bias_names(state.document().spec);
     if (stage == Stage::dropped)
         return fmt::format("dropout {}", significant(state.document().spec.dropout, 2));
@@ -178,14 +178,15 @@ GridView result_of(const AppState& state, Stage stage) {
 }
 
 void light_operand(const AppState& state, StepView& view) {
-    view.lit = step_look(state).lit;
-    if (!view.lit) return;
-    const OperandId lit = operand_of(state.document(), state.stage, *view.lit);
+    view.highlighted = step_look(state).highlighted;
+    if (!view.highlighted) return;
+    const OperandId highlighted = operand_of(state.document(), state.stage, *view.highlighted);
     std::vector<GridView*> grids{&view.result};
     for (GridView& operand : view.operands) grids.push_back(&operand);
-    const auto is_highlighted = [&](const GridView* grid) { return grid->id == lit; };
+    const auto is_highlighted = [&](const GridView* grid) { return grid->id == highlighted; };
     if (std::ranges::none_of(grids, is_highlighted)) return;
-    for (GridView* const grid : grids) grid->lit.assign(grid->cells.size(), is_highlighted(grid));
+    for (GridView* const grid : grids)
+        grid->highlighted.assign(grid->cells.size(), is_highlighted(grid));
 }
 
 }  // namespace attn::view

@@ -15,23 +15,23 @@ namespace {
 constexpr std::size_t kMostColumns = 3;  // named one by one
 
 /// "column 1 (0.80)", "columns 1 (0.80) and 0 (0.12)", largest in size first.
-std::string columns_words(std::vector<std::pair<Index, double>> columns) {
+std::string columns_text(std::vector<std::pair<Index, double>> columns) {
     std::ranges::stable_sort(columns, std::ranges::greater{},
                              [](const auto& each) { return std::abs(each.second); });
     const std::size_t shown = std::min(columns.size(), kMostColumns);
-    std::string words = columns.size() == 1 ? "column" : "columns";
+    std::string text = columns.size() == 1 ? "column" : "columns";
     for (std::size_t n = 0; n < shown; ++n)
-        words += fmt::format("{}{} ({})",
-                             n == 0                                      ? " "
-                             : n + 1 == shown && shown == columns.size() ? " and "
-                                                                         : ", ",
-                             columns[n].first, number(columns[n].second));
-    if (columns.size() > shown) words += fmt::format(" and {} more", columns.size() - shown);
-    return words;
+        text += fmt::format("{}{} ({})",
+                            n == 0                                      ? " "
+                            : n + 1 == shown && shown == columns.size() ? " and "
+                                                                        : ", ",
+                            columns[n].first, number(columns[n].second));
+    if (columns.size() > shown) text += fmt::format(" and {} more", columns.size() - shown);
+    return text;
 }
 
 /// The largest products of a score.
-std::string products_words(const std::vector<double>& products) {
+std::string products_text(const std::vector<double>& products) {
     std::vector<double> sizes;
     for (const double product : products) sizes.push_back(std::abs(product));
     const auto largest = largest_places(std::span<const double>(sizes), kTied);
@@ -40,7 +40,7 @@ std::string products_words(const std::vector<double>& products) {
     std::vector<std::pair<Index, double>> columns;
     for (const Index c : largest) columns.emplace_back(c, products[c]);
     const char* const products_are = columns.size() == 1 ? "product" : "products";
-    return fmt::format("The largest {} in size: {}.", products_are, columns_words(columns));
+    return fmt::format("The largest {} in size: {}.", products_are, columns_text(columns));
 }
 
 /// The allowed key, but `own`, with the largest score of the row; nullopt: there is none, or a score is NaN.
@@ -59,8 +59,8 @@ std::optional<Index> rival_of(const AppState& state, Index row, Index own) {
 }
 
 /// q · (k_j − k_rival), column by column.
-std::string rival_words(const AppState& state, const CellRef& cell, const Chain& chain,
-                        Index rival) {
+std::string rival_text(const AppState& state, const CellRef& cell, const Chain& chain,
+                       Index rival) {
     const Stage k = read_by_scores(state, Stage::k);
     std::vector<std::pair<Index, double>> for_own, for_rival;
     for (Index c = 0; c < std::ssize(chain.labels); ++c) {
@@ -75,14 +75,14 @@ std::string rival_words(const AppState& state, const CellRef& cell, const Chain&
     const std::string other = axis_label(state, Axis::key, rival);
     if (for_own.empty() && for_rival.empty())
         return fmt::format("No column tells {} from {}: the scores are the same.", own, other);
-    std::string words = fmt::format("Against {} (score {})", other,
-                                    number(sheet_of(state, Stage::scores).values(cell.row, rival)));
+    std::string text = fmt::format("Against {} (score {})", other,
+                                   number(sheet_of(state, Stage::scores).values(cell.row, rival)));
     const auto speaks = [&](const auto& columns, const std::string& key) {
         return columns.empty() ? "no column speaks for " + key
-                               : fmt::format("{} {} for {}", columns_words(columns),
+                               : fmt::format("{} {} for {}", columns_text(columns),
                                              columns.size() == 1 ? "speaks" : "speak", key);
     };
-    return fmt::format("{}: {}; {}.", words, speaks(for_own, own), speaks(for_rival, other));
+    return fmt::format("{}: {}; {}.", text, speaks(for_own, own), speaks(for_rival, other));
 }
 
 }  // namespace
@@ -93,11 +93,11 @@ void add_deciding_notes(const AppState& state, Explanation& explanation, const C
     for (std::size_t c = 0; c < chain.labels.size(); ++c)
         products.push_back(chain.left.numbers[c].value * chain.right.numbers[c].value);
     if (!std::ranges::all_of(products, [](double each) { return std::isfinite(each); })) return;
-    explanation.notes.push_back(products_words(products));
+    explanation.notes.push_back(products_text(products));
     const Document& document = state.document();  // a factor below 0 turns the order around
     if (!(score_factor(document.spec, document.size.d_k) > 0.0)) return;
     if (const auto rival = rival_of(state, cell.row, cell.column))
-        explanation.notes.push_back(rival_words(state, cell, chain, *rival));
+        explanation.notes.push_back(rival_text(state, cell, chain, *rival));
 }
 
 void add_sharing_notes(const AppState& state, Explanation& explanation) {

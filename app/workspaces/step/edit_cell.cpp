@@ -24,7 +24,7 @@ bool fits_a_float(double value) {
 std::string not_editable(const AppState& state, const CellRef& cell) {
     if (!can_be_typed(state, cell.tensor))
         return has_cell(state, cell)
-                   ? source_words(state, cell)
+                   ? source_text(state, cell)
                    : fmt::format("{} is computed: edit a number of X or of a W instead",
                                  name_of(cell.tensor));
     if (!has_cell(state, cell))
@@ -81,12 +81,12 @@ void take_draft(AppState& state) {
 std::optional<CellRef> cell_after(const AppState& state, const CellRef& cell, int cells) {
     const Index columns = sheet_of(state, cell.tensor).values.columns;
     if (columns == 0) return std::nullopt;
-    const Index way = std::clamp<Index>(cells, -1, 1);
+    const Index step = std::clamp<Index>(cells, -1, 1);
     CellRef next = cell;
-    next.column += way;
+    next.column += step;
     if (next.column < 0 || next.column >= columns) {
-        next.row += way;
-        next.column = way > 0 ? 0 : columns - 1;
+        next.row += step;
+        next.column = step > 0 ? 0 : columns - 1;
     }
     if (!has_cell(state, next)) return std::nullopt;
     return next;
@@ -120,7 +120,7 @@ void edit_cell(AppState& state, Document document, const EditFlash& edit, std::s
 /// A number of V: W_V is solved for it.
 void solve_cell(AppState& state, const CellRef& cell, float before, float after) {
     auto solved = solved_for(state, cell, after);
-    if (!solved) return say(state, solved.error());
+    if (!solved) return show_message(state, solved.error());
     mark_edited(solved->document, state, {Param::w_v, 0, 0});
     edit_cell(state, std::move(solved->document), {cell, before, after},
               solved->alone ? ", by W_V, solved for it: other rows of V stay"
@@ -198,7 +198,7 @@ void carry_out(AppState& state, const ExplainSource& action) {
     choose_cell(state, action.cell);
     step_look(state).editing.reset();
     step_look(state).refused = true;
-    say(state, source_words(state, action.cell));
+    show_message(state, source_text(state, action.cell));
 }
 
 void carry_out(AppState& state, const CancelCellEdit&) { step_look(state).editing.reset(); }

@@ -125,8 +125,8 @@ std::string python_body(const Explanation& explanation) {
 
 /// The sum itself stands above its numbers; what has no formula but words stands alone.
 std::string latex_formula(const Explanation& explanation) {
-    const bool only_words = explanation.tex.empty() || explanation.tex.starts_with("\\text{");
-    if (only_words || explanation.steps.empty()) return {};
+    const bool only_text = explanation.tex.empty() || explanation.tex.starts_with("\\text{");
+    if (only_text || explanation.steps.empty()) return {};
     return fmt::format("  {} &= {}", explanation.latex, explanation.tex);
 }
 

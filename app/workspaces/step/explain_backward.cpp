@@ -125,8 +125,8 @@ void explain_retained_weight(const AppState& state, Explanation& explanation) {
     }
     set_formula(explanation, tex_gradient(Stage::dropped) +
                                  R"( \cdot \frac{1}{1 - p}\text{, this weight is kept})");
-    Expr kept = constant(1.0) - constant(spec.dropout);
-    end_with(explanation, after / std::move(kept));
+    Expr retained = constant(1.0) - constant(spec.dropout);
+    end_with(explanation, after / std::move(retained));
 }
 
 /// A pair that no sum takes part in: its gradient is exactly 0.

@@ -4,7 +4,7 @@
 
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
 #include "core/dropout.h"
@@ -361,8 +361,8 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
         return;
     }
     set_formula(explanation, R"(\frac{A}{1 - p})" + tex::text_of(", this weight is kept"));
-    Expr kept = constant(1.0) - constant(spec.dropout);
-    end_with(explanation, weight / std::move(kept));
+    Expr retained = constant(1.0) - constant(spec.dropout);
+    end_with(explanation, weight / std::move(retained));
 }
 
 // ---- what nothing computes

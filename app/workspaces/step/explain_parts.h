@@ -118,7 +118,7 @@ inline bool is_plain_product(const AttentionSpec& spec) {
     return spec.score == Score::dot && spec.scale != ScaleKind::q_and_k;
 }
 /// The same in words; "" of a plain product.
-std::string slope_words(const AttentionSpec& spec, Stage side);
+std::string slope_description(const AttentionSpec& spec, Stage side);
 
 // Parts of explain_gradient(), each with what it reads kept.
 /// A parameter of the score function or the sinks: sums over every pair of every head that has it.

@@ -138,7 +138,7 @@ Expr add_step(Explanation& explanation, const std::string& label, const std::str
     return plain(value);
 }
 
-std::string sum_words(const Chain& chain) {
+std::string sum_text(const Chain& chain) {
     return "the sum of " + counted(std::ssize(chain.labels), "product");
 }
 
@@ -146,7 +146,7 @@ std::string sum_words(const Chain& chain) {
 Expr add_product(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
     explanation.table = product_table(dot_of(chain));
     return add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
-                    products_of(chain), sum_words(chain));
+                    products_of(chain), sum_text(chain));
 }
 
 Chain score_chain(const AppState& state, const CellRef& cell) {
@@ -226,7 +226,7 @@ void forward_general(const AppState& state, Explanation& explanation, const Chai
     set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
     if (!few) explanation.notes.push_back(as_read(spec, "(q W)[n] = Σ_c q_c·W_score[c, n]."));
-    end_with(explanation, products_of(chain)).brief = sum_words(chain);
+    end_with(explanation, products_of(chain)).brief = sum_text(chain);
 }
 
 void forward_additive(const AppState& state, Explanation& explanation, const Chain& pair) {
@@ -252,7 +252,7 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
     explanation.notes.push_back(as_read(
         state.document().spec,
         "Under tanh stand (q W_score_q)[n] and (k W_score_k)[n], each a sum over the columns c."));
-    end_with(explanation, combine(Op::sum, std::move(terms))).brief = sum_words(chain);
+    end_with(explanation, combine(Op::sum, std::move(terms))).brief = sum_text(chain);
 }
 
 void forward_student_t(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
@@ -359,24 +359,23 @@ double score_slope(const AppState& state, Slice slice, Stage side, Index i, Inde
     return 0.0;
 }
 
-std::string slope_words(const AttentionSpec& spec, Stage side) {
+std::string slope_description(const AttentionSpec& spec, Stage side) {
     const bool query = side == Stage::q;
     const char own = query ? 'q' : 'k', other = query ? 'k' : 'q';
-    std::string words;
-    if (spec.scale == ScaleKind::q_and_k)
-        words = fmt::format("∂score/∂{} = {} ÷ √d_k.", own, other);
+    std::string text;
+    if (spec.scale == ScaleKind::q_and_k) text = fmt::format("∂score/∂{} = {} ÷ √d_k.", own, other);
     if (spec.score == Score::cosine)
-        words = fmt::format(
+        text = fmt::format(
             "∂score/∂{0} = ({1} ÷ ‖{1}‖ − cos θ · {0} ÷ ‖{0}‖) ÷ ‖{0}‖, and 0 where a row has "
             "length 0.",
             own, other);
     if (spec.score == Score::general)
-        words = query ? "∂score/∂q = W_score k." : "∂score/∂k = q W_score.";
+        text = query ? "∂score/∂q = W_score k." : "∂score/∂k = q W_score.";
     if (spec.score == Score::additive)
-        words = fmt::format("∂score/∂{0} = W_score_{0} (w_score · (1 − tanh²)).", own);
+        text = fmt::format("∂score/∂{0} = W_score_{0} (w_score · (1 − tanh²)).", own);
     if (spec.score == Score::student_t)
-        words = fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
-    return as_read(spec, words);
+        text = fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
+    return as_read(spec, text);
 }
 
 void explain_score_param_gradient(const AppState& state, Explanation& explanation) {

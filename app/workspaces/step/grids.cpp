@@ -99,8 +99,8 @@ GridView target_grid(const AppState& state) {
 }
 
 /// " Largest in size: …", with how many others are as large.
-std::string largest_words(const AppState& state, const MatrixView<const float>& values,
-                          Stage stage) {
+std::string largest_description(const AppState& state, const MatrixView<const float>& values,
+                                Stage stage) {
     std::vector<float> sizes;
     for (Index i = 0; i < values.rows; ++i)
         for (const float value : values.row(i)) sizes.push_back(std::abs(value));
@@ -178,10 +178,10 @@ GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& v
     return make_grid(state, sheet, style);
 }
 
-std::string shown_head_words(const AppState& state, Stage stage) {
+std::string shown_head_text(const AppState& state, Stage stage) {
     const Index heads = state.document().size.heads;
     if (heads < 2 || info(stage).heads == HeadAxis::none) return {};
-    return head_words(state.head, heads);
+    return head_description(state.head, heads);
 }
 
 bool is_embedding(const AppState& state, Stage stage, Index row) {
@@ -211,7 +211,7 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
     grid.tooltip = fmt::format("{}: {}\n{}", row.title,
                                tex::plain_text(forward_formula(state.document(), stage)),
                                full_shape((*state.trace)[stage]));
-    if (const std::string shown = shown_head_words(state, stage); !shown.empty())
+    if (const std::string shown = shown_head_text(state, stage); !shown.empty())
         grid.tooltip += ", " + shown;
     if (stage == Stage::weights || stage == Stage::dropped) add_row_sums(grid, sheet.values);
     if (stage == Stage::masked && state.stage == Stage::weights) add_softmax_sides(state, grid);
@@ -301,7 +301,7 @@ GridView gradient_grid(const AppState& state, const OperandId& id) {
     GridView grid =
         make_grid(state, gradient_sheet_of(state, id), {ColorScale::diverging, false, hidden});
     grid.title = "∂L/∂" + name_of(id);
-    grid.tooltip = fmt::format("gradient of L = {} with respect to {}\n{}", loss_words(state),
+    grid.tooltip = fmt::format("gradient of L = {} with respect to {}\n{}", loss_text(state),
                                name_of(id), tex::plain_text(gradient_formula(state, id)));
     grid.editable = false;
     return grid;
@@ -324,13 +324,13 @@ std::vector<GridView> gradient_operands(const AppState& state, Stage stage) {
     return grids;
 }
 
-std::string gradient_words(const AppState& state, Stage stage) {
+std::string gradient_text(const AppState& state, Stage stage) {
     const auto loss = loss_value(state);
-    const std::string words = fmt::format("How fast L grows with each number; L = {}{}.",
-                                          loss_words(state), loss ? " = " + number(*loss) : "");
+    const std::string text = fmt::format("How fast L grows with each number; L = {}{}.",
+                                         loss_text(state), loss ? " = " + number(*loss) : "");
     const auto values = gradient_of(state, stage);
-    if (values.rows == 0 || values.columns == 0) return words;
-    return words + largest_words(state, values, stage);
+    if (values.rows == 0 || values.columns == 0) return text;
+    return text + largest_description(state, values, stage);
 }
 
 }  // namespace attn::view

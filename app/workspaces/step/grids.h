@@ -41,7 +41,7 @@ Index largest_entry(std::span<const float> values);
 GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& values,
                  const GridStyle& style = {});
 /// "head 3 (0–11)" of a stage that has a head axis, where there are several heads; else "".
-std::string shown_head_words(const AppState& state, Stage stage);
+std::string shown_head_text(const AppState& state, Stage stage);
 /// Whether x(row, ·) of that stage is exactly word vector + position.
 bool is_embedding(const AppState& state, Stage stage, Index row);
 /// Whether every row is.

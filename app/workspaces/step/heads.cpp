@@ -98,7 +98,7 @@ std::uint64_t key_of(const OneHead& one, ThemeName name) {
 }
 
 /// What a person calls it: "weights", "scores", "Q", "∂L/∂A".
-std::string words_for(Stage stage, bool gradient) {
+std::string text_for(Stage stage, bool gradient) {
     if (gradient) return "∂L/∂" + name_of(stage);
     if (stage == Stage::weights) return "weights";
     if (stage == Stage::dropped) return "weights after dropout";
@@ -112,7 +112,7 @@ std::vector<float> sizes_of(std::span<const float> values) {
 }
 
 /// "largest of weights: golden → my 97.1 %".
-std::string strongest_words(const OneHead& one) {
+std::string strongest_text(const OneHead& one) {
     const MatrixView<const float> matrix = one.values();
     const std::span<const float> values = entries_of(matrix);
     const auto not_numbers =
@@ -125,18 +125,18 @@ std::string strongest_words(const OneHead& one) {
     const double value = values[best];
     const bool weighs =
         !one.gradient && (one.stage == Stage::weights || one.stage == Stage::dropped);
-    std::string words =
+    std::string text =
         fmt::format("largest {}of {}: {} → {} {}", one.gradient ? "in size " : "",
-                    words_for(one.stage, one.gradient),
+                    text_for(one.stage, one.gradient),
                     axis_label(document, info(one.stage).rows, best / matrix.columns, one.batch),
                     axis_label(document, info(one.stage).columns, best % matrix.columns, one.batch),
                     weighs ? percent(value) : number(value));
     const auto ties = std::ssize(largest_places(compared, kTied)) - 1;
-    if (ties > 0) words += fmt::format(", and {} as large", counted(ties, "other"));
+    if (ties > 0) text += fmt::format(", and {} as large", counted(ties, "other"));
     if (not_numbers > 0)
-        words += fmt::format("; {} {} NaN", counted(not_numbers, "number"),
-                             not_numbers == 1 ? "is" : "are");
-    return words;
+        text += fmt::format("; {} {} NaN", counted(not_numbers, "number"),
+                            not_numbers == 1 ? "is" : "are");
+    return text;
 }
 
 HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index head) {
@@ -152,7 +152,7 @@ HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index 
     one.gradient = state.show_gradients;
     one.by_row = colors_of(one) == ColorScale::unit && step_look(state).rows_scaled;
     picture.drawn = true;
-    picture.tooltip = strongest_words(one);
+    picture.tooltip = strongest_text(one);
     picture.picture = {key_of(one, state.theme),
                        [one, name = state.theme] { return paint(one, name); }};
     return picture;
@@ -163,14 +163,14 @@ HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index 
 HeadsView build_heads_view(const AppState& state) {
     HeadsView view;
     const Dimensions& size = state.document().size;
-    if (size.heads < 2 || !step_lacks(state).empty()) return view;
+    if (size.heads < 2 || !step_missing_data(state).empty()) return view;
     const auto stage = is_guessing(state) ? std::nullopt : pictured_stage(state);
     view.batch = state.batch;
     if (stage) {
         const Shape& shape = (*shown_trace(state))[*stage].shape();
         view.rows = shape.t;
         view.columns = shape.d;
-        view.caption = words_for(*stage, state.show_gradients);
+        view.caption = text_for(*stage, state.show_gradients);
     }
     for (Index head = 0; head < size.heads; ++head)
         view.heads.push_back(picture_of(state, stage, head));

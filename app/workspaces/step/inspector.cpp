@@ -27,14 +27,14 @@ std::string gradient_line(const AppState& state, const CellRef& cell) {
     const auto gradient = gradient_at(state, cell);
     if (!gradient) return {};
     return fmt::format("{} = {}, L = {}", gradient_name(state, cell), number(*gradient),
-                       loss_words(state));
+                       loss_text(state));
 }
 
 /// "S[cat, sat] = 0.61, L = output[cat, 2] = 0.83": beside a gradient.
 std::string value_line(const AppState& state, const CellRef& cell) {
     const auto loss = loss_value(state);
     return fmt::format("{} = {}, L = {}{}", cell_name(state, cell), number(*value_at(state, cell)),
-                       loss_words(state), loss ? " = " + number(*loss) : "");
+                       loss_text(state), loss ? " = " + number(*loss) : "");
 }
 
 std::string edit_hint(const AppState& state, const CellRef& cell) {
@@ -146,10 +146,10 @@ Stage shown_at(const Document& document, const OperandId& id) {
     return Stage::x;
 }
 
-SourceLink link_to(const Document& document, const OperandId& id, std::string words, Index row,
+SourceLink link_to(const Document& document, const OperandId& id, std::string text, Index row,
                    Index column) {
     const Role role = std::visit([](auto key) { return info(key).role; }, id);
-    return {std::move(words), {id, row, column}, shown_at(document, id), role};
+    return {std::move(text), {id, row, column}, shown_at(document, id), role};
 }
 
 void add_links(const AppState& state, const Region& region, std::vector<SourceLink>& links) {
@@ -182,7 +182,7 @@ void add_links(const AppState& state, const Region& region, std::vector<SourceLi
 bool comes_first(const Region& a, const Region& b) { return a.id.index() < b.id.index(); }
 
 /// What decides a weight when no input does; "": inputs do.
-std::string mask_words(const AppState& state, const CellRef& cell) {
+std::string mask_description(const AppState& state, const CellRef& cell) {
     if (!is_pair(cell.tensor)) return {};
     const Stage stage = std::get<Stage>(cell.tensor);
     if (stage < Stage::masked) return {};
@@ -231,15 +231,15 @@ InspectorView step_inspector(const AppState& state) {
     return view;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* last) {
+std::string joined(const std::vector<std::string>& items, const char* last) {
     std::string text;
-    for (std::size_t n = 0; n < words.size(); ++n)
-        text += (n == 0 ? "" : n + 1 == words.size() ? last : ", ") + words[n];
+    for (std::size_t n = 0; n < items.size(); ++n)
+        text += (n == 0 ? "" : n + 1 == items.size() ? last : ", ") + items[n];
     return text;
 }
 
 std::vector<SourceLink> sources_of(const AppState& state, const CellRef& cell) {
-    if (is_editable(state, cell.tensor) || !mask_words(state, cell).empty()) return {};
+    if (is_editable(state, cell.tensor) || !mask_description(state, cell).empty()) return {};
     Walk walk(state);
     walk.visit({cell.tensor, {cell.row}, cell.column});
     std::vector<Region> inputs = walk.inputs();
@@ -249,13 +249,13 @@ std::vector<SourceLink> sources_of(const AppState& state, const CellRef& cell) {
     return links;
 }
 
-std::string source_words(const AppState& state, const CellRef& cell) {
+std::string source_text(const AppState& state, const CellRef& cell) {
     const std::string name = cell_name(state, cell);
     if (is_editable(state, cell.tensor)) return name + " is an input: it can be changed.";
-    const std::string masked = mask_words(state, cell);
+    const std::string masked = mask_description(state, cell);
     if (!masked.empty()) return fmt::format("{}: {}.", name, masked);
     std::vector<std::string> sources;
-    for (const SourceLink& link : sources_of(state, cell)) sources.push_back(link.words);
+    for (const SourceLink& link : sources_of(state, cell)) sources.push_back(link.text);
     return fmt::format("{} is computed: change {}.", name, joined(sources, " or "));
 }
 

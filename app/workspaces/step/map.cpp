@@ -1,6 +1,6 @@
 #include "app/workspaces/step/map.h"
 
-#include "app/common/kept.h"
+#include "app/common/memo.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 
@@ -69,9 +69,9 @@ MapCellsPtr stage_cells(const AppState& state) {
 }
 
 void follow_stage_cells(AppState& state) {
-    auto& kept = step_look(state).cells;
-    if (state.workspace != "step" || !has_stage_cells(state)) return kept.reset();
-    kept = found_cells(state);
+    auto& cached = step_look(state).cells;
+    if (state.workspace != "step" || !has_stage_cells(state)) return cached.reset();
+    cached = found_cells(state);
 }
 
 }  // namespace attn::view

@@ -44,10 +44,10 @@ bool is_same_row(const Prediction& a, const Prediction& b) {
 /// The guess as it stands of what is looked at now: a guess of another row is over. nullopt: nothing is guessed.
 std::optional<Prediction> present(const AppState& state) {
     auto now = asked(state);
-    const auto& kept = step_look(state).prediction;
+    const auto& cached = step_look(state).prediction;
     const bool same =
-        now && kept && is_same_row(*kept, *now) && (kept->row == now->row || kept->closed);
-    return same ? kept : now;
+        now && cached && is_same_row(*cached, *now) && (cached->row == now->row || cached->closed);
+    return same ? cached : now;
 }
 
 /// The axis: shares from 0 to 1, anything else around 0 as far as the stage's largest number.
@@ -101,8 +101,8 @@ void describe_guess(PredictView& view, std::span<const float> row, bool share, b
 }
 
 /// "furthest off at cat, by 0.25"; "" where nothing is off.
-std::string furthest_words(const std::vector<double>& apart,
-                           const std::vector<std::string>& labels) {
+std::string furthest_text(const std::vector<double>& apart,
+                          const std::vector<std::string>& labels) {
     const auto places = largest_places(std::span<const double>(apart), kTied);
     const auto worst = static_cast<std::size_t>(places.front());
     if (apart[worst] == 0.0) return {};
@@ -129,7 +129,7 @@ void describe_difference(PredictView& view, bool share) {
         // Of shares: half of what has to be moved from one row to the other, 0 … 1 where both sum to 1.
         const double mean = sum / (share ? 2.0 : static_cast<double>(truth.size()));
         const char* const name = share ? "Total variation ½ Σ |guess − A|" : "Mean |guess − row|";
-        const std::string furthest = furthest_words(apart, labels);
+        const std::string furthest = furthest_text(apart, labels);
         view.total = furthest.empty() ? "The guess is exact."
                                       : fmt::format("{} = {}; {}.", name, number(mean), furthest);
         const std::string guessed = largest_label(guess, labels),
@@ -211,22 +211,22 @@ std::optional<PredictView> build_predict_view(const AppState& state) {
     const auto set_axis = [&](double end) {
         view.high = end;
         view.low = share ? 0.0 : -end;
-        view.high_words = number(view.high);
-        view.low_words = number(view.low);
+        view.high_text = number(view.high);
+        view.low_text = number(view.low);
     };
     set_axis(axis_end(state, prediction->stage));
-    view.zero_words = share ? "" : "0";
+    view.zero_text = share ? "" : "0";
     view.column = std::min<Index>(prediction->column, std::ssize(view.guess) - 1);
     view.revealed = prediction->revealed;
     view.role = stage.role;
-    for (const double value : view.guess) view.guess_words.push_back(number(value));
+    for (const double value : view.guess) view.guess_text.push_back(number(value));
     if (!view.revealed) {
         describe_guess(view, sheet.values.row(prediction->row), share, has_sinks(state.document()));
         return view;
     }
     for (const float value : sheet.values.row(prediction->row)) {
         view.truth.push_back(value);
-        view.truth_words.push_back(number(value));
+        view.truth_text.push_back(number(value));
     }
     describe_difference(view, share);
     double most = 0.0;  // the axis of what is seen now
@@ -242,8 +242,9 @@ void carry_out(AppState& state, const SetPredicting& action) {
     step_look(state).prediction.reset();
     if (action.on) step_look(state).playing = false;
     update_prediction(state);
-    if (!action.on) return say(state, "Stages are shown at once again.");
-    say(state,
+    if (!action.on) return show_message(state, "Stages are shown at once again.");
+    show_message(
+        state,
         step_look(state).prediction
             ? "Each stage is guessed before it is shown: drag the bars, Enter reveals the row."
             : "Each stage is guessed before it is shown: → goes to the next one.");
@@ -273,10 +274,10 @@ void carry_out(AppState& state, const RevealGuess&) {
     if (guess == nullptr) return;
     if (guess->revealed) {
         guess->closed = true;
-        return say(state, words_of(state, guess->stage));
+        return show_message(state, description_of(state, guess->stage));
     }
     guess->revealed = true;
-    if (const auto view = build_predict_view(state)) say(state, view->total);
+    if (const auto view = build_predict_view(state)) show_message(state, view->total);
 }
 
 void carry_out(AppState& state, const GuessAgain&) {

@@ -16,11 +16,11 @@ struct PredictView {
     std::vector<std::string> labels;
     std::vector<double> guess;
     double low = 0.0, high = 1.0;  // of the axis
-    std::string low_words, high_words, zero_words;
+    std::string low_text, high_text, zero_text;
     Index column = 0;  // that the keys change
     bool revealed = false;
     std::vector<double> truth;  // once it is revealed; NaN and ±∞ as they are
-    std::vector<std::string> guess_words, truth_words;
+    std::vector<std::string> guess_text, truth_text;
     std::string total;  // "guessed: Σ 0.90, largest cat"; the difference once it is revealed
     std::vector<std::string> notes;  // beneath it
     Role role = Role::weight;

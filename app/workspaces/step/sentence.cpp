@@ -7,8 +7,8 @@
 
 #include "app/common/format.h"
 #include "app/common/row_range.h"
-#include "app/common/words.h"
-#include "app/workspaces/step/attention_words.h"
+#include "app/common/text.h"
+#include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/sources.h"
 #include "app/workspaces/step/view.h"
@@ -97,7 +97,7 @@ std::optional<CellRef> cell_of(const Source& source, const SentenceView& view, I
     return query_cell(shown, n);
 }
 
-std::string token_words(const Source& source, Index n) {
+std::string token_description(const Source& source, Index n) {
     const auto at = static_cast<std::size_t>(n);
     if (at >= source.tokens.size()) return fmt::format("token {}", n);
     return fmt::format("token {}: “{}”", n, shown_token(source.tokens[at], kMostTip));
@@ -112,7 +112,7 @@ WordRow row_of(const Source& source, const SentenceView& view, Index middle) {
     for (Index n = row.first; n < end; ++n) {
         WordChip chip;
         chip.text = source.labels[n];
-        chip.tooltip = token_words(source, n);
+        chip.tooltip = token_description(source, n);
         chip.cell = cell_of(source, view, n);
         chip.is_query = source.axis == Axis::query && view.query == n;
         row.chips.push_back(std::move(chip));
@@ -120,7 +120,7 @@ WordRow row_of(const Source& source, const SentenceView& view, Index middle) {
     return row;
 }
 
-std::string weight_words(const WordChip& chip, bool weighed) {
+std::string weight_text(const WordChip& chip, bool weighed) {
     if (chip.look == ChipLook::masked && !weighed) return "masked";
     if (chip.look == ChipLook::masked)
         return std::isnan(chip.weight) ? "masked; the weight is NaN" : "masked: the weight is 0";
@@ -167,11 +167,11 @@ void weigh(SentenceView& view, const AppState& state, const std::string& query) 
         if (chip.look == ChipLook::plain) continue;
         shade(chip, weights.range, state.theme);
         chip.tooltip +=
-            fmt::format("\n{} → {}: {}", query, chip.text, weight_words(chip, view.weighed));
+            fmt::format("\n{} → {}: {}", query, chip.text, weight_text(chip, view.weighed));
     }
 }
 
-std::string place_words(const AppState& state, const LookedAt& place) {
+std::string place_description(const AppState& state, const LookedAt& place) {
     const auto query = [&] { return axis_label(state, Axis::query, *place.query); };
     const auto key = [&] { return axis_label(state, Axis::key, *place.key); };
     if (place.query && place.key) return fmt::format("Query {}, key {}.", query(), key());
@@ -180,16 +180,16 @@ std::string place_words(const AppState& state, const LookedAt& place) {
     return std::string(kInvitation);
 }
 
-WordChip left_out(Index words) {
+WordChip left_out(Index word_count) {
     WordChip chip;
-    chip.text = fmt::format("… {} more", words);
+    chip.text = fmt::format("… {} more", word_count);
     chip.tooltip = "Words that are not shown: select one of them in the matrix.";
     chip.look = ChipLook::left_out;
     return chip;
 }
 
 /// Last of all, so that until here the n-th chip is the n-th word.
-void say_left_out(WordRow& row, Index count) {
+void add_left_out(WordRow& row, Index count) {
     const Index after = count - row.first - std::ssize(row.chips);
     if (after > 0) row.chips.push_back(left_out(after));
     if (row.first > 0) row.chips.insert(row.chips.begin(), left_out(row.first));
@@ -216,7 +216,7 @@ using Equals = std::vector<Share>;
 
 /// A share as a whole percentage, and what it adds to a sum that a reader makes; none where it is a bound.
 struct Percentage {
-    std::string words;
+    std::string text;
     std::optional<long> counted;
 };
 
@@ -228,8 +228,8 @@ Percentage percentage(double share) {
 }
 
 /// What the weights leave of 1, which rounding may make 0 or less.
-std::string sink_words(double share) {
-    return share < kHalfPercent ? "under 1 %" : percentage(share).words;
+std::string sink_text(double share) {
+    return share < kHalfPercent ? "under 1 %" : percentage(share).text;
 }
 
 /// What one row says, before it is words.
@@ -266,11 +266,11 @@ RowStory story_of(const AppState& state, Index query) {
 
 /// "Head 3, after dropout: golden": who looks.
 std::string opening(const RowStory& story) {
-    std::string words;
+    std::string text;
     if (story.names_head && story.state.document().size.heads > 1)
-        words = fmt::format("Head {}", story.state.head);
-    if (story.dropped()) words += words.empty() ? "After dropout" : ", after dropout";
-    return words + (words.empty() ? "" : ": ") + story.name();
+        text = fmt::format("Head {}", story.state.head);
+    if (story.dropped()) text += text.empty() ? "After dropout" : ", after dropout";
+    return text + (text.empty() ? "" : ": ") + story.name();
 }
 
 /// "the, cat, sat and 2 more".
@@ -296,15 +296,15 @@ std::vector<Equals> grouped(const std::vector<Share>& shares) {
 /// be left alone is named too.
 std::size_t count_named(const std::vector<Equals>& groups, double sum) {
     std::size_t keys = groups.front().size();
-    double told = groups.front().front().weight * static_cast<double>(keys);
+    double described = groups.front().front().weight * static_cast<double>(keys);
     std::size_t named = 1;
     for (; named < groups.size(); ++named) {
         const Equals& next = groups[named];
-        const bool full = keys + next.size() > kMostListed || told >= kEnough * sum;
+        const bool full = keys + next.size() > kMostListed || described >= kEnough * sum;
         const bool last = named + 1 == groups.size() && next.size() == 1;
         if ((full && !last) || next.front().weight < kWorthListing) break;
         keys += next.size();
-        told += next.front().weight * static_cast<double>(next.size());
+        described += next.front().weight * static_cast<double>(next.size());
     }
     return named;
 }
@@ -327,7 +327,7 @@ struct Listing {
     }
 };
 
-std::string rest_words(std::span<const Equals> rest, Listing& listing) {
+std::string rest_text(std::span<const Equals> rest, Listing& listing) {
     std::size_t keys = 0;
     double share = 0.0;
     for (const Equals& group : rest) {
@@ -338,7 +338,7 @@ std::string rest_words(std::span<const Equals> rest, Listing& listing) {
     if (share == 0.0) return "nothing on " + others;
     const Percentage left = percentage(share);
     listing.add(left, 1);
-    return left.words + " on " + others;
+    return left.text + " on " + others;
 }
 
 std::string listed(const RowStory& story) {
@@ -349,17 +349,17 @@ std::string listed(const RowStory& story) {
         const Equals& group = groups[n];
         const Percentage share = percentage(group.front().weight);
         listing.add(share, group.size());
-        listing.parts.push_back(names(story, group) + " " + share.words +
+        listing.parts.push_back(names(story, group) + " " + share.text +
                                 (group.size() > 1 ? " each" : ""));
     }
-    std::string words = fmt::format("{}", fmt::join(listing.parts, ", "));
+    std::string text = fmt::format("{}", fmt::join(listing.parts, ", "));
     if (named < groups.size())
-        words += ", and " + rest_words(std::span(groups).subspan(named), listing);
-    return words + listing.note(story.sum);
+        text += ", and " + rest_text(std::span(groups).subspan(named), listing);
+    return text + listing.note(story.sum);
 }
 
 /// Every key that may be looked at has the same weight.
-std::string even_words(const RowStory& story) {
+std::string even_text(const RowStory& story) {
     const Percentage each = percentage(story.shares.front().weight);
     Listing listing;
     listing.add(each, story.shares.size());
@@ -367,10 +367,10 @@ std::string even_words(const RowStory& story) {
     const std::string all =
         story.shares.size() == 2 ? "both" : fmt::format("all {}", story.shares.size());
     return fmt::format("{} attends equally to {} {}, {} each{}", opening(story), all, which,
-                       each.words, listing.note(story.sum));
+                       each.text, listing.note(story.sum));
 }
 
-std::string nan_words(const RowStory& story) {
+std::string nan_text(const RowStory& story) {
     const Index count = std::ssize(story.shares) + story.masked;
     if (story.shares.empty())
         return fmt::format("{} can see no word, and its weights are NaN", opening(story));
@@ -387,9 +387,9 @@ bool is_spread(const RowStory& story) {
            story.shares.front().weight != story.shares.back().weight;
 }
 
-std::string spread_words(const RowStory& story) {
+std::string spread_description(const RowStory& story) {
     if (is_spread(story)) return fmt::format("{} looks at {}", opening(story), listed(story));
-    if (story.not_numbers > 0) return nan_words(story);
+    if (story.not_numbers > 0) return nan_text(story);
     if (story.shares.empty())
         return fmt::format("{} can see no word: its weights are 0", opening(story));
     if (story.shares.front().weight == 0.0)
@@ -397,15 +397,15 @@ std::string spread_words(const RowStory& story) {
     if (story.shares.size() == 1)
         return fmt::format("{} can only see {}: {}", opening(story),
                            story.key(story.shares.front()),
-                           percentage(story.shares.front().weight).words);
-    return even_words(story);
+                           percentage(story.shares.front().weight).text);
+    return even_text(story);
 }
 
 }  // namespace
 
 SentenceView build_sentence_view(const AppState& state) {
     SentenceView view;
-    if (!step_lacks(state).empty()) return view;
+    if (!step_missing_data(state).empty()) return view;
     const Document& document = state.document();
     const Dimensions& size = document.size;
     const Shown shown(state);
@@ -424,11 +424,11 @@ SentenceView build_sentence_view(const AppState& state) {
                    view, key);
     }
     mark_key(view, place);
-    view.words = view.weighed ? attention_words(state, *view.query) : place_words(state, place);
+    view.text = view.weighed ? attention_text(state, *view.query) : place_description(state, place);
     if (view.query && (view.weighed || state.stage == Stage::masked))
         weigh(view, state, axis_label(state, Axis::query, *view.query));
-    say_left_out(view.queries, size.tq);
-    if (has_own_keys(document)) say_left_out(view.keys, size.tk);
+    add_left_out(view.queries, size.tq);
+    if (has_own_keys(document)) add_left_out(view.keys, size.tk);
     return view;
 }
 
@@ -443,28 +443,27 @@ std::vector<std::uint8_t> allowed_keys(const AppState& state, Index query) {
     return allowed;
 }
 
-std::string attention_words(const AppState& state, Index query) {
+std::string attention_text(const AppState& state, Index query) {
     const RowStory story = story_of(state, query);
-    std::string words = spread_words(story);
-    if (story.masked > 0 && !story.shares.empty())
-        words += fmt::format("; {} masked", story.masked);
+    std::string text = spread_description(story);
+    if (story.masked > 0 && !story.shares.empty()) text += fmt::format("; {} masked", story.masked);
     const bool sinks = has_sinks(state.document());
     if (sinks && !story.dropped() && story.not_numbers == 0)
-        words += "; the sink takes " + sink_words(1.0 - story.sum);
-    return words + ".";
+        text += "; the sink takes " + sink_text(1.0 - story.sum);
+    return text + ".";
 }
 
 std::vector<HeadlinePart> attention_headline(const AppState& state, Index query) {
     RowStory story = story_of(state, query);
     story.names_head = false;
-    if (!is_spread(story)) return {{spread_words(story)}};
+    if (!is_spread(story)) return {{spread_description(story)}};
     std::vector<HeadlinePart> parts{{opening(story), Role::query}, {" looks at "}};
     const std::vector<Equals> groups = grouped(story.shares);
     for (std::size_t n = 0; n < count_named(groups, story.sum); ++n) {
         const Equals& group = groups[n];
         if (n > 0) parts.push_back({", "});
         parts.push_back({names(story, group), Role::key});
-        parts.push_back({" " + percentage(group.front().weight).words, Role::weight});
+        parts.push_back({" " + percentage(group.front().weight).text, Role::weight});
         if (group.size() > 1) parts.push_back({" each"});
     }
     return parts;

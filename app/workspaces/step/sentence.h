@@ -40,7 +40,7 @@ struct SentenceView {
     WordRow keys;                // cross-attention's own; empty: the queries are the keys
     std::optional<Index> query;  // that is looked at
     bool weighed = false;        // its weights are known: arcs may be drawn
-    std::string words;           // "golden looks at golden 56 %, my 10 %, and 34 % on 17 others."
+    std::string text;            // "golden looks at golden 56 %, my 10 %, and 34 % on 17 others."
 
     bool empty() const { return queries.chips.empty(); }
     const WordRow& attended() const { return keys.chips.empty() ? queries : keys; }

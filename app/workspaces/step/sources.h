@@ -9,7 +9,7 @@
 namespace attn::view {
 
 /// "a, b and c": " and " is what stands before the last.
-std::string joined(const std::vector<std::string>& words, const char* last);
+std::string joined(const std::vector<std::string>& items, const char* last);
 
 /// The inputs that a computed number is made from, by the operands of the stage table and the mask: rows of X (or of
 /// Q, K and V where they are given), a W or one column of it. Empty for an input, and for a weight that the mask alone
@@ -17,6 +17,6 @@ std::string joined(const std::vector<std::string>& words, const char* last);
 std::vector<SourceLink> sources_of(const AppState& state, const CellRef& cell);
 
 /// "scores[cat, sat] is computed: change X[cat], X[sat], W_Q or W_K." Of an input: that it can be changed there.
-std::string source_words(const AppState& state, const CellRef& cell);
+std::string source_text(const AppState& state, const CellRef& cell);
 
 }  // namespace attn::view

@@ -66,17 +66,17 @@ struct StepLook {
     bool predicts = false;      // each stage is guessed before it is shown
 
     // of the moment: in no session and no journal
-    Stage previous = Stage::x;     // what the cross-fade comes from
-    double fade = 1.0;             // 0 just stepped … 1 arrived
-    double play_clock_s = 0.0;     // since the last step while playing
-    std::optional<OperandId> lit;  // the matrix whose symbol is under the pointer
+    Stage previous = Stage::x;             // what the cross-fade comes from
+    double fade = 1.0;                     // 0 just stepped … 1 arrived
+    double play_clock_s = 0.0;             // since the last step while playing
+    std::optional<OperandId> highlighted;  // the matrix whose symbol is under the pointer
     std::optional<EditFlash> flash;
     std::optional<Prediction> prediction;
     bool ticks = false;  // the clock of a window does
     std::optional<ShownValues> shown;
     std::optional<Motion> motion;
     std::shared_ptr<const StageCells> cells;  // see follow_stage_cells()
-    bool doors = false;                       // what to do first is offered under the weights
+    bool start_buttons = false;               // what to do first is offered under the weights
     bool refused = false;  // the last thing that was asked for was to edit what is computed
 };
 

@@ -8,8 +8,8 @@
 #include "app/common/document/chain_rule.h"
 #include "app/common/document/effect.h"
 #include "app/common/format.h"
-#include "app/common/words.h"
-#include "app/workspaces/step/attention_words.h"
+#include "app/common/text.h"
+#include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/map.h"
 #include "app/workspaces/step/predict.h"
@@ -59,7 +59,7 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
         fmt::format("{}\n{}\n{}", row.title,
                     tex::plain_text(forward_formula(state.document(), stage)), to_string(shape));
     item.role = row.role;
-    if (const std::string change = change_words(state, stage); !change.empty()) {
+    if (const std::string change = change_text(state, stage); !change.empty()) {
         item.tooltip += "\n" + change;
         const Fate fate = change_of(state, stage)->fate;
         item.mark = fate == Fate::same || fate == Fate::cannot ? Mark::same : Mark::changed;
@@ -72,33 +72,33 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
 
 // ---- controls
 
-std::string operand_words(const Document& document) {
+std::string operand_text(const Document& document) {
     return fmt::format("q, k × {}^(−¼) = {}", document.d_k,
                        significant(operand_factor(document.spec, document.d_k), 4));
 }
 
 /// "÷ √4 = 2", "× 0.5", "not scaled": without the temperature.
-std::string factor_words(const Document& document) {
+std::string factor_text(const Document& document) {
     if (!document.given.empty() && is_empty(document))
         return fmt::format("{} given", info(document.given.front()->stage).key);
     const AttentionSpec& spec = document.spec;
-    std::string words = "not scaled";
+    std::string text = "not scaled";
     if (spec.scale == ScaleKind::sqrt_dk)
-        words = fmt::format("÷ √{} = {}", document.d_k,
-                            significant(std::sqrt(static_cast<double>(document.d_k)), 4));
-    if (spec.scale == ScaleKind::value) words = "× " + significant(spec.scale_value, 4);
-    if (spec.scale == ScaleKind::q_and_k) words = operand_words(document);
-    return words;
+        text = fmt::format("÷ √{} = {}", document.d_k,
+                           significant(std::sqrt(static_cast<double>(document.d_k)), 4));
+    if (spec.scale == ScaleKind::value) text = "× " + significant(spec.scale_value, 4);
+    if (spec.scale == ScaleKind::q_and_k) text = operand_text(document);
+    return text;
 }
 
 /// "0: previous token, 1: first token": what each head was built to do.
-std::string heads_words(const Document& document) {
-    std::string words;
+std::string heads_text(const Document& document) {
+    std::string text;
     for (Index head = 0; const std::string& name : document.head_names) {
-        words += fmt::format("{}{}: {}", head == 0 ? "" : ", ", head, name);
+        text += fmt::format("{}{}: {}", head == 0 ? "" : ", ", head, name);
         ++head;
     }
-    return words;
+    return text;
 }
 
 /// The masks and the fields of the call that the panel sets.
@@ -108,7 +108,7 @@ void add_call(const AppState& state, ControlsView& controls) {
     controls.causal = mask.causal.has_value();
     controls.window = mask.window_left || mask.window_right ? std::nullopt : mask.window;
     controls.windowed = mask.windowed();
-    controls.window_words =
+    controls.window_text =
         controls.windowed == controls.window.has_value() ? "window" : "window by sides, see Masks";
     if (!mask.padding.empty()) controls.padding = mask.padding[state.batch];
     controls.call = call_of(document);
@@ -120,11 +120,11 @@ void add_call(const AppState& state, ControlsView& controls) {
 }
 
 /// The note: "T5 cross, trained weights: 3 layers, …" of two stacks, which of them stands first.
-std::string badge_words(const Document& document) {
-    std::string words = document.note;
+std::string badge_text(const Document& document) {
+    std::string text = document.note;
     if (!document.groups.empty())
-        words.insert(std::min(words.find(','), words.size()), " " + group_of(document));
-    return words;
+        text.insert(std::min(text.find(','), text.size()), " " + group_of(document));
+    return text;
 }
 
 ControlsView controls_of(const AppState& state) {
@@ -149,17 +149,17 @@ ControlsView controls_of(const AppState& state) {
     controls.tokens = std::max(document.size.tq, document.size.tk);
     controls.head = state.head;
     controls.scaling = document.spec.scale != ScaleKind::none;
-    controls.scale_words = factor_words(document);
+    controls.scale_description = factor_text(document);
     if (document.spec.scale == ScaleKind::q_and_k)
         controls.scale_widest = "q, k × 8888^(−¼) = 0.8888";
-    if (is_empty(document)) controls.scale_widest = controls.scale_words;
+    if (is_empty(document)) controls.scale_widest = controls.scale_description;
     controls.model_open = step_look(state).model_open;
     controls.temperature = document.spec.temperature;
     controls.seed = document.seed;
     controls.gradients = state.show_gradients;
     controls.loss = build_loss_view(state);
-    controls.badge = shortened(badge_words(document), kMostTip);
-    controls.heads_words = heads_words(document);
+    controls.badge = shortened(badge_text(document), kMostTip);
+    controls.heads_text = heads_text(document);
     add_call(state, controls);
     return controls;
 }
@@ -262,7 +262,7 @@ std::vector<SideVector> row_sides(const AppState& state, const StepView& view) {
 // ---- title and formula
 
 /// ": same word", what the head shown was built to do; "" where nothing is known.
-std::string head_name_words(const AppState& state) {
+std::string head_name_text(const AppState& state) {
     const auto& names = state.document().head_names;
     return names.empty() ? "" : ": " + names[state.head];
 }
@@ -275,11 +275,11 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
     if (state.show_gradients) {
         view.title += ": gradient";
         view.tex = gradient_formula(state, stage.stage) + ", L = ";
-        view.formula = tex::plain_text(view.tex + tex::text_of(loss_words(state)));
+        view.formula = tex::plain_text(view.tex + tex::text_of(loss_text(state)));
         view.tex += loss_tex(state);
     }
-    if (const std::string shown = shown_head_words(state, stage.stage); !shown.empty())
-        view.title += ", " + shown + head_name_words(state);
+    if (const std::string shown = shown_head_text(state, stage.stage); !shown.empty())
+        view.title += ", " + shown + head_name_text(state);
 }
 
 /// What the row that is looked at attends to, where the canvas shows weights.
@@ -290,7 +290,7 @@ void headline(const AppState& state, StepView& view) {
         return;
     const Index row = focused_row(state);
     view.headline = attention_headline(state, row);
-    view.headline_tip = attention_words(state, row);
+    view.headline_tip = attention_text(state, row);
 }
 
 /// "1 → 3" at the cell that was just edited.
@@ -306,13 +306,13 @@ std::optional<FlashView> flash_of(const AppState& state) {
 
 std::string hint_of(const AppState& state) {
     if (is_empty(state.document()))
-        return is_toy(state.document()) ? std::string(kEmptyHint) : empty_words(state.document());
+        return is_toy(state.document()) ? std::string(kEmptyHint) : empty_text(state.document());
     const StepLook& look = step_look(state);
-    return look.stepped_once || look.doors ? "" : std::string(kFirstHint);
+    return look.stepped_once || look.start_buttons ? "" : std::string(kFirstHint);
 }
 
 /// What a file stores of this stage, or of one before it, is not what is shown here.
-std::string stored_words(const Document& document, Stage stage) {
+std::string stored_text(const Document& document, Stage stage) {
     if (document.given.empty() || is_empty(document)) return {};
     const Stage stored = document.given.front()->stage;
     if (stage < stored) return {};
@@ -321,7 +321,7 @@ std::string stored_words(const Document& document, Stage stage) {
 }
 
 std::string reason_not_stored(const AppState& state, Stage stage) {
-    if (const std::string reason = step_lacks(state); !reason.empty()) return reason;
+    if (const std::string reason = step_missing_data(state); !reason.empty()) return reason;
     if (!(*state.trace)[stage].empty()) return {};
     return fmt::format("The backend {} does not keep this stage ({}).", state.backend_used,
                        info(stage).symbol);
@@ -329,12 +329,12 @@ std::string reason_not_stored(const AppState& state, Stage stage) {
 
 }  // namespace
 
-std::string scale_words(const Document& document) {
+std::string scale_description(const Document& document) {
     const AttentionSpec& spec = document.spec;
     const bool before = spec.scale == ScaleKind::q_and_k;
-    std::string words = before ? "scaled before" : factor_words(document);
-    if (spec.temperature != 1.0) words += ", ÷ " + significant(spec.temperature, 4);
-    return words;
+    std::string text = before ? "scaled before" : factor_text(document);
+    if (spec.temperature != 1.0) text += ", ÷ " + significant(spec.temperature, 4);
+    return text;
 }
 
 StepView build_step_view(const AppState& state) {
@@ -344,15 +344,16 @@ StepView build_step_view(const AppState& state) {
         view.ribbon.push_back(ribbon_item(state, on_ribbon));
     head(state, info(stage), view);
     headline(state, view);
-    if (const std::string said = read_out_words(state.document()); !said.empty())
-        view.read_out = sentence(said);
-    view.words = is_guessing(state) ? "" : words_of(state, stage);
-    if (!view.words.empty()) view.words += stored_words(state.document(), stage);
+    if (const std::string stated = read_out_text(state.document()); !stated.empty())
+        view.read_out = sentence(stated);
+    view.text = is_guessing(state) ? "" : description_of(state, stage);
+    if (!view.text.empty()) view.text += stored_text(state.document(), stage);
     if (is_empty(state.document()) &&
         !is_toy(state.document()))  // of what is not there nothing is said
-        view.words = view.tex = view.formula = "";
+        view.text = view.tex = view.formula = "";
     view.hint = hint_of(state);
-    view.doors = step_look(state).doors && !state.presenter && !view.headline.empty();
+    view.start_buttons =
+        step_look(state).start_buttons && !state.presenter && !view.headline.empty();
     view.has_tour = !state.tours.empty();
     view.controls = controls_of(state);
     view.flash = flash_of(state);

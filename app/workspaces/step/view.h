@@ -43,7 +43,7 @@ struct ControlsView {
     std::string sentence_draft;
     Index d_model, d_k, heads, head;
     bool scaling;
-    std::string scale_words;  // "÷ √4 = 2", without the temperature
+    std::string scale_description;  // "÷ √4 = 2", without the temperature
     double temperature;
     bool causal;
     std::uint64_t seed;
@@ -61,15 +61,15 @@ struct ControlsView {
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window
     bool windowed = false;             // by any window
-    std::string window_words = {};     // of its switch
+    std::string window_text = {};      // of its switch
     LossView loss = {};
-    std::string heads_words = {};  // "0: same word, 1: first token"; "": nothing is known of them
+    std::string heads_text = {};  // "0: same word, 1: first token"; "": nothing is known of them
     CallSettings call = {};
     std::vector<std::string> score_titles = {};  // in the enum's order
     std::vector<CallField> call_fields = {};     // that can be set and mean something here
     std::optional<Index> padding = {};           // valid keys of the sequence shown
     std::string scale_widest =
-        "÷ √8888 = 88.88";  // that scale_words have room for, whatever the number
+        "÷ √8888 = 88.88";  // that scale_description have room for, whatever the number
 };
 
 /// A part of the headline, in the colour of a role or of text.
@@ -81,7 +81,7 @@ struct HeadlinePart {
 /// A number that was just edited.
 struct FlashView {
     CellRef cell;
-    std::string words;  // "1 → 3"
+    std::string text;   // "1 → 3"
     double left = 1.0;  // 1 just now … 0 gone; under reduced motion 1 until it is gone
 };
 
@@ -94,16 +94,16 @@ struct StepView {
     std::string read_out;          // what a model says of the text; "": nothing
     std::string tex;               // its formula, in the subset that core/tex.h reads
     std::string formula;           // the same as plain text: "scores[i,j] = q_i · k_j"
-    std::string words;             // one plain sentence
+    std::string text;              // one plain sentence
     std::string hint;              // first launch: what to press; "" afterwards
-    bool doors = false;            // what to do first is offered in its place
+    bool start_buttons = false;    // what to do first is offered in its place
     bool has_tour = false;         // that can be started
     std::string unavailable;       // why the stage is not kept; "" when it is
     bool map = false;              // the result is the map that Large has: no operands, no `result`
     std::optional<MapView> cells;  // likewise a map, of the stage's own numbers
-    std::optional<OperandId> lit;  // whose symbol is under the pointer
-    std::vector<GridView> operands;  // and the focused row of some; each in its slot
-    GridView result;                 // in the hero's slot, or right of an operand that is there
+    std::optional<OperandId> highlighted;  // whose symbol is under the pointer
+    std::vector<GridView> operands;        // and the focused row of some; each in its slot
+    GridView result;  // in the hero's slot, or right of an operand that is there
     std::vector<std::string> queries,
         keys;                          // as along the scores: their place is kept at each stage
     std::optional<GridView> previous;  // what the result cross-fades from
@@ -117,9 +117,9 @@ struct StepView {
 StepView build_step_view(const AppState& state);
 
 /// One plain sentence about what the canvas shows at `stage`: there and on the bottom line.
-std::string words_of(const AppState& state, Stage stage);
+std::string description_of(const AppState& state, Stage stage);
 
-std::string step_lacks(const AppState& state);
+std::string step_missing_data(const AppState& state);
 InspectorView step_inspector(const AppState& state);
 /// The guess that stands, for a session. A guess of a row that the session does not look at is over, as in the window.
 std::optional<Prediction> present_prediction(const AppState& state);

@@ -26,7 +26,7 @@ void light_operand(const AppState& state, StepView& view);
 bool mixes(const Document& document);
 
 /// "÷ √4 = 2", "× 0.5", "not scaled", with the temperature where it is not 1.
-std::string scale_words(const Document& document);
+std::string scale_description(const Document& document);
 
 // What the canvas shows of gradients.
 
@@ -36,6 +36,6 @@ GridView gradient_grid(const AppState& state, const OperandId& id);
 /// right, what the outputs should be, or parameters that share no column with the stage.
 std::vector<GridView> gradient_operands(const AppState& state, Stage stage);
 /// One sentence: what L is, its value, and the largest gradient of the stage's head shown.
-std::string gradient_words(const AppState& state, Stage stage);
+std::string gradient_text(const AppState& state, Stage stage);
 
 }  // namespace attn::view

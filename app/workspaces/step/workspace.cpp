@@ -29,7 +29,7 @@ bool has_long_scores(const AppState& state) {
 
 void add_stepping(std::vector<Command>& list, const AppState& state) {
     const char* play = step_look(state).playing ? "Stop playing" : "Play the stages";
-    const bool there = step_lacks(state).empty() || has_long_scores(state);
+    const bool there = step_missing_data(state).empty() || has_long_scores(state);
     const CommandAdder add{list, "Step", there};
     add("Next stage", Key::right, StepBy{1});
     add("Previous stage", Key::left, StepBy{-1});
@@ -51,7 +51,7 @@ void add_selection(std::vector<Command>& list, const AppState& state) {
 
 void add_prediction(std::vector<Command>& list, const AppState& state) {
     const StepLook& look = step_look(state);
-    const bool there = step_lacks(state).empty() && !has_long_scores(state);
+    const bool there = step_missing_data(state).empty() && !has_long_scores(state);
     const CommandAdder add{list, "Step"};
     add(look.predicts ? "Stop predicting: show stages at once"
                       : "Predict: guess a row of each stage before it is shown",
@@ -68,7 +68,7 @@ void add_prediction(std::vector<Command>& list, const AppState& state) {
 }
 
 void add_losses(std::vector<Command>& list, const AppState& state) {
-    const bool there = step_lacks(state).empty();
+    const bool there = step_missing_data(state).empty();
     const auto& selected = state.selected;
     const bool output = selected && selected->tensor == OperandId(Stage::output);
     const CommandAdder add{list, "Step", there};
@@ -76,7 +76,7 @@ void add_losses(std::vector<Command>& list, const AppState& state) {
     const CellRef cell = output ? *selected : CellRef{Stage::output, 0, 0};
     add(output
             ? fmt::format("Gradient of this cell, L = {}",
-                          loss_words(state, {LossKind::cell, {state.batch, cell.row, cell.column}}))
+                          loss_text(state, {LossKind::cell, {state.batch, cell.row, cell.column}}))
             : "Gradient of this cell: select a number of the output first",
         Chord{}, SetLossCell{cell}, output);
     add("Gradients of the squared error, L = ½ Σ (output − target)²", Chord{},
@@ -100,10 +100,10 @@ void check_look(Fields& fields, const AppState& state) {
     if (std::ranges::count(stages, state.stage) == 0)
         fields.complain(fmt::format("is at stage '{}', which this document does not have",
                                     info(state.stage).key));
-    if (!fields.fine()) return;
-    const bool kept = !state.selected || !is_stored_stage(state, state.selected->tensor) ||
-                      has_cell(state, *state.selected);
-    if (!kept)
+    if (!fields.ok()) return;
+    const bool retained = !state.selected || !is_stored_stage(state, state.selected->tensor) ||
+                          has_cell(state, *state.selected);
+    if (!retained)
         fields.complain(fmt::format("points at a cell that {} does not have: row {}, column {}",
                                     name_of(state.selected->tensor), state.selected->row,
                                     state.selected->column));
@@ -114,11 +114,11 @@ void check_look(Fields& fields, const AppState& state) {
 
 void enter_step(AppState& state) {
     const bool maps = map_form(state, Stage::weights) != MapForm::own;
-    if (maps && !step_lacks(state).empty() && map_form(state, state.stage) == MapForm::own)
+    if (maps && !step_missing_data(state).empty() && map_form(state, state.stage) == MapForm::own)
         state.stage = step_look(state).previous =
             Stage::weights;  // all that there is to be seen is the map
     const auto& cell = map_look(state).selected;
-    if (cell && step_lacks(state).empty()) {  // the pair that Large looked at
+    if (cell && step_missing_data(state).empty()) {  // the pair that Large looked at
         const Stage stage = is_pair(state.stage) ? state.stage : Stage::weights;
         const CellRef same{stage, cell->row, cell->column};
         const bool held = state.selected && is_pair(state.selected->tensor) &&
@@ -128,9 +128,9 @@ void enter_step(AppState& state) {
     }
     const bool empty = is_empty(state.document()) && !is_toy(state.document());
     const bool last = !empty && state.stage == ribbon_stages(state.document()).back();
-    say(state, empty  ? step_lacks(state)
-               : last ? "This is the last stage: Home goes back to X."
-                      : "→ computes the next stage.");
+    show_message(state, empty  ? step_missing_data(state)
+                        : last ? "This is the last stage: Home goes back to X."
+                               : "→ computes the next stage.");
 }
 
 void add_step_commands(std::vector<Command>& list, const AppState& state) {
@@ -148,7 +148,7 @@ void add_step_commands(std::vector<Command>& list, const AppState& state) {
     add_losses(list, state);
     const bool by_row = step_look(state).rows_scaled;
     add(by_row ? "Colours of weights from 0 to 1" : "Colours of weights by row", Chord{},
-        ScaleRows{!by_row}, step_lacks(state).empty());
+        ScaleRows{!by_row}, step_missing_data(state).empty());
     add_document_commands(list, state);
     add_model_commands(list, state);
     add_jumps(list, state);
@@ -167,12 +167,13 @@ void arrive_in_step(AppState& state, Stage from) {
     if (state.stage == from) return;
     look.previous = from;
     look.fade = state.reduced_motion ? 1.0 : 0.0;
-    look.lit.reset();
+    look.highlighted.reset();
     look.editing.reset();
     update_prediction(state);
     if (state.stage == ribbon_stages(state.document()).back()) look.playing = false;
-    if (is_guessing(state)) return say(state, "Guess a row of this stage before you look.");
-    show_muted(state, words_of(state, state.stage));
+    if (is_guessing(state))
+        return show_message(state, "Guess a row of this stage before you look.");
+    show_muted(state, description_of(state, state.stage));
 }
 
 void clamp_step(AppState& state) {
@@ -187,7 +188,7 @@ void clamp_step(AppState& state) {
 /// Back to where a stage is looked at first.
 void clear_step(AppState& state) {
     step_look(state).editing.reset();
-    forget_places(state);
+    clear_places(state);
     show_place(state);
 }
 
@@ -229,14 +230,14 @@ void read_step(Fields& fields, AppState& state) {
     reader("model", look.model_open);
     reader("predicts", look.predicts);
     reader("guess", look.prediction);
-    forget_places(state);
+    clear_places(state);
     reader("selected", state.selected);
     std::vector<CellRef> places;
     reader("places", places);
     state.places = places_from(places, reader);
     reader("editing", look.editing);
     check_look(fields, state);
-    if (!fields.fine()) return;
+    if (!fields.ok()) return;
     restore_place(state);
     if (state.loss == Loss{} && !state.show_gradients) return;
     if (auto done = compute_gradients(state); !done) fields.complain(done.error());
@@ -336,7 +337,7 @@ std::optional<Action> move_step(const AppState& state, Movement movement, double
 
 }  // namespace
 
-std::string step_lacks(const AppState& state) { return stages_lack(state.document()); }
+std::string step_missing_data(const AppState& state) { return stages_lack(state.document()); }
 
 // ---- actions
 
@@ -346,8 +347,8 @@ void carry_out(AppState& state, const StepBy& action) {
     const Index here = std::ranges::find(stages, state.stage) - stages.begin();
     const Index to = std::clamp(here + action.steps, Index{0}, last);
     if (to == here)
-        say(state, here == last ? "This is the last stage: Home goes back to X."
-                                : "This is the first stage: → computes the next one.");
+        show_message(state, here == last ? "This is the last stage: Home goes back to X."
+                                         : "This is the first stage: → computes the next one.");
     go_to_stage(state, stages[to]);
 }
 
@@ -358,7 +359,8 @@ void carry_out(AppState& state, const GoToEnd& action) {
 
 void carry_out(AppState& state, const TogglePlay&) {
     StepLook& look = step_look(state);
-    const bool first = std::exchange(look.doors, false);  // "Watch it compute": from the start
+    const bool first =
+        std::exchange(look.start_buttons, false);  // "Watch it compute": from the start
     const std::vector<Stage> stages = ribbon_stages(state.document());
     const bool start = !look.playing;
     if (start && (first || state.stage == stages.back())) go_to_stage(state, stages.front());
@@ -368,7 +370,8 @@ void carry_out(AppState& state, const TogglePlay&) {
 
 void carry_out(AppState& state, const ScaleRows& action) {
     step_look(state).rows_scaled = action.on;
-    say(state, action.on ? "Colours of weights by row: the largest weight of each row has the full "
+    show_message(
+        state, action.on ? "Colours of weights by row: the largest weight of each row has the full "
                            "colour, whatever it is."
                          : "Colours of weights: the full colour is a weight of 1 in every row.");
 }
@@ -382,14 +385,14 @@ extern const WorkspaceInfo kStepWorkspace{
     .shows_document = true,
     .shows_first = true,
     .actions = StepActions::kTypes,
-    .lacks = step_lacks,
+    .missing_data = step_missing_data,
     .enter = enter_step,
     .leave = leave_step,
     .add_commands = add_step_commands,
     .escape = escape_step,
     .is_typing = [](const AppState& state) { return step_look(state).editing.has_value(); },
     .clear = clear_step,
-    .settle = clamp_step,
+    .clamp_to_document = clamp_step,
     .arrive = arrive_in_step,
     .before = before_step,
     .follow = follow_step,

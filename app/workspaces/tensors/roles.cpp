@@ -105,7 +105,7 @@ Index width_of(const TensorListing& listing, std::string_view role) {
 }
 
 /// Whether a projection is [in, out], or [out, in] as nn.Linear stores it: one axis is as long as X is wide.
-void settle_axes(const TensorRow& row, const TensorListing* beside, RoleProposal& named) {
+void resolve_axes(const TensorRow& row, const TensorListing* beside, RoleProposal& named) {
     constexpr std::string_view kProjections[] = {"W_Q", "W_K", "W_V", "W_O"};
     if (row.extents.size() != 2 || std::ranges::count(kProjections, named.role) == 0) return;
     const Index first = row.extents[0], last = row.extents[1];
@@ -138,7 +138,7 @@ void settle_axes(const TensorRow& row, const TensorListing* beside, RoleProposal
 RoleProposal propose_role(const TensorRow& row, const ArrayStats* stats,
                           const TensorListing* beside) {
     RoleProposal named = by_name(row);
-    settle_axes(row, beside, named);
+    resolve_axes(row, beside, named);
     RoleProposal found = stats != nullptr ? by_content(row, *stats) : RoleProposal{};
     if (!found.role.empty() && (named.role.empty() || is_pairs(named.role))) {
         if (!named.role.empty() && named.role == found.role)

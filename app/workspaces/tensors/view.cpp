@@ -114,7 +114,7 @@ TensorLine line_of(const AppState& state, const TensorRow& row) {
     line.faulty = stats != nullptr && (stats->nans > 0 || stats->infs > 0);
     const std::string role = role_text(state, row);
     line.unused = role.starts_with("not used");
-    line.cells = {row.name, row.dtype, index_text(row.extents), bytes_words(row.bytes)};
+    line.cells = {row.name, row.dtype, index_text(row.extents), bytes_text(row.bytes)};
     for (const TensorColumn column : {TensorColumn::low, TensorColumn::mean, TensorColumn::high,
                                       TensorColumn::nans, TensorColumn::infs})
         line.cells.push_back(stat_text(state, row, column));
@@ -124,7 +124,7 @@ TensorLine line_of(const AppState& state, const TensorRow& row) {
 
 void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
     const auto count = [](double n) { return grouped(static_cast<Index>(n)); };
-    const auto add = [&](std::string words) { detail.lines.push_back(std::move(words)); };
+    const auto add = [&](std::string text) { detail.lines.push_back(std::move(text)); };
     add(fmt::format("{} number{}, {} of them 0", count(stats.count), stats.count == 1 ? "" : "s",
                     count(stats.zeros)));
     if (stats.finite)
@@ -145,7 +145,7 @@ void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
 void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStats* stats,
                     TensorDetail& detail) {
     if (!std::holds_alternative<FileOrigin>(state.document().origin)) return;
-    const auto add = [&](std::string words) { detail.lines.push_back(std::move(words)); };
+    const auto add = [&](std::string text) { detail.lines.push_back(std::move(text)); };
     const auto& read = state.document().roles;
     if (const auto as = read.find(row.name); as != read.end())
         add(fmt::format("Read as {}.", as->second));
@@ -160,8 +160,8 @@ void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStat
     detail.role_names = {"as its name says"};
     detail.role_keys = {""};
     for (const TensorRole& role : tensor_roles()) {
-        detail.role_names.push_back(role.key == "-" ? std::string(role.words)
-                                                    : fmt::format("{}: {}", role.key, role.words));
+        detail.role_names.push_back(role.key == "-" ? std::string(role.text)
+                                                    : fmt::format("{}: {}", role.key, role.text));
         detail.role_keys.emplace_back(role.key);
     }
     const auto chosen = tensors_look(state).roles.find(row.name);
@@ -246,7 +246,7 @@ std::optional<TensorDetail> detail_of(const AppState& state) {
     TensorDetail detail;
     detail.title = row->name;
     detail.shape =
-        fmt::format("{} {}, {}", row->dtype, index_text(row->extents), bytes_words(row->bytes));
+        fmt::format("{} {}, {}", row->dtype, index_text(row->extents), bytes_text(row->bytes));
     const ArrayStats* const stats = stats_of(state, row->name);
     if (stats == nullptr)
         detail.pending = job_status_text(state, "tensors", "Reading its numbers.");
@@ -260,7 +260,7 @@ std::optional<TensorDetail> detail_of(const AppState& state) {
     return detail;
 }
 
-std::string unused_words(const AppState& state, const TensorListing& listing) {
+std::string unused_text(const AppState& state, const TensorListing& listing) {
     const Document& document = state.document();
     if (!std::holds_alternative<FileOrigin>(document.origin) || !document.no_attention.empty())
         return {};
@@ -269,25 +269,25 @@ std::string unused_words(const AppState& state, const TensorListing& listing) {
         if (!document.roles.contains(row.name)) names.push_back(shortened(row.name));
     if (names.empty()) return {};
     const std::size_t named = std::min(names.size(), kMostUnusedNamed);
-    std::string words = fmt::format(
+    std::string text = fmt::format(
         "Not used: {}",
         fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-    if (names.size() > named) words += fmt::format(" and {} more", names.size() - named);
-    return words + ".";
+    if (names.size() > named) text += fmt::format(" and {} more", names.size() - named);
+    return text + ".";
 }
 
-std::string point_words(const AppState& state, const TensorListing& listing) {
+std::string point_text(const AppState& state, const TensorListing& listing) {
     double bytes = 0.0;
     for (const TensorRow& row : listing.rows) bytes += row.bytes;
     const std::size_t count = listing.rows.size();
     const std::string& title = state.document().title;
     return fmt::format(
         "{}: {} array{}, {}.", is_toy(state.document()) ? fmt::format("“{}”", title) : title,
-        grouped(static_cast<Index>(count)), count == 1 ? "" : "s", bytes_words(bytes));
+        grouped(static_cast<Index>(count)), count == 1 ? "" : "s", bytes_text(bytes));
 }
 
 void add_question(const FileQuestion& question, TensorsView& view) {
-    view.question = question.words;
+    view.question = question.text;
     for (std::size_t n = 0; n < std::min(question.answers.size(), std::size(kAnswerKeys)); ++n) {
         const FileQuestion::Answer& answer = question.answers[n];
         const char letter = static_cast<char>('A' + n);
@@ -357,8 +357,8 @@ TensorsView build_tensors_view(const AppState& state) {
         view.empty = fmt::format("There is no table: {}.", listing.fault);
         return view;
     }
-    view.point = point_words(state, listing);
-    view.unused = unused_words(state, listing);
+    view.point = point_text(state, listing);
+    view.unused = unused_text(state, listing);
     for (const TensorRow* row : tensor_rows(state)) view.lines.push_back(line_of(state, *row));
     if (listing.rows.empty())
         view.empty =

@@ -58,7 +58,7 @@ void take_roles(AppState& state) {
 }
 
 void enter_tensors(AppState& state) {
-    say(state, "↑ and ↓ select an array, N sorts by the next column.");
+    show_message(state, "↑ and ↓ select an array, N sorts by the next column.");
 }
 
 void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
@@ -81,9 +81,8 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
     const bool file = std::holds_alternative<FileOrigin>(state.document().origin);
     const std::string& name = shown_tensor(state);
     for (const TensorRole& role : tensor_roles())
-        add(role.key == "-"
-                ? std::string("Do not use the selected array")
-                : fmt::format("Read the selected array as {}: {}", role.key, role.words),
+        add(role.key == "-" ? std::string("Do not use the selected array")
+                            : fmt::format("Read the selected array as {}: {}", role.key, role.text),
             {}, SetTensorRole{name, std::string(role.key)}, file && !name.empty());
     add("Read the selected array as its name says", {}, SetTensorRole{name, ""},
         file && tensors_look(state).roles.contains(name));
@@ -105,7 +104,7 @@ void clamp_tensors(AppState& state) {
     look.stats.clear();
 }
 
-void forget_tensors(AppState& state) {
+void clear_tensors(AppState& state) {
     TensorsLook& look = tensors_look(state);
     look.filter.clear();
     look.listing = nullptr;
@@ -130,7 +129,7 @@ constexpr std::string_view kTensorsMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_tensors>("tensors"),
 };
-constexpr PersistedValue kPersisted[] = {kept(tensors_look)};
+constexpr PersistedValue kPersisted[] = {persisted(tensors_look)};
 
 const FileOrigin* file_of(const AppState& state) {
     return std::get_if<FileOrigin>(&state.document().origin);
@@ -270,7 +269,7 @@ void carry_out(AppState& state, const SetTensorRole& action) {
         tensors_look(state).roles.erase(action.name);
     else
         tensors_look(state).roles[action.name] = action.role;
-    say(state, "Press “Apply” (Enter) to open the file with these roles.");
+    show_message(state, "Press “Apply” (Enter) to open the file with these roles.");
 }
 
 void carry_out(AppState& state, const SetTensorAxes& action) {
@@ -280,7 +279,7 @@ void carry_out(AppState& state, const SetTensorAxes& action) {
     if (!known)
         return show_error(state, fmt::format("There are no axes '{}'.", shortened(action.axes)));
     tensors_look(state).axes = action.axes;
-    say(state, "Press “Apply” (Enter) to open the file with these axes.");
+    show_message(state, "Press “Apply” (Enter) to open the file with these axes.");
 }
 
 void carry_out(AppState& state, const SetTensorOption& action) {
@@ -297,7 +296,7 @@ void carry_out(AppState& state, const SetTensorOption& action) {
         tensors_look(state).options.erase(action.option);
     else
         tensors_look(state).options[action.option] = action.value;
-    say(state, "Press “Apply” (Enter) to open the file with this option.");
+    show_message(state, "Press “Apply” (Enter) to open the file with this option.");
 }
 
 void carry_out(AppState& state, const ReadTensors&) {
@@ -407,8 +406,8 @@ extern const WorkspaceInfo kTensorsWorkspace{
             tensors_look(state).selected.clear();
             tensors_look(state).default_array.clear();
         },
-    .settle = clamp_tensors,
-    .forget = forget_tensors,
+    .clamp_to_document = clamp_tensors,
+    .clear_cache = clear_tensors,
     .read = read_tensors_look,
     .shots = tensors_shots,
     .mouse = kTensorsMouse,

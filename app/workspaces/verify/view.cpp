@@ -5,7 +5,7 @@
 
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
-#include "app/common/words.h"
+#include "app/common/text.h"
 
 namespace attn::view {
 namespace {
@@ -134,8 +134,7 @@ GridView error_grid(const AppState& state, const DiffRow& row, CheckedCell at) {
         look.scale == ErrorScale::difference ? ColorScale::diverging : ColorScale::unit;
     GridView grid = make_grid(state, sheet, {scale, false, {}});
     color_errors(state, grid, look.scale);
-    grid.title =
-        fmt::format("{} of {}", kScaleWords[static_cast<std::size_t>(look.scale)], row.key);
+    grid.title = fmt::format("{} of {}", kScaleText[static_cast<std::size_t>(look.scale)], row.key);
     grid.shape = fmt::format("head [{}, {}], {}", at.b, at.h, size(blocks.rows, blocks.columns));
     grid.tooltip =
         fmt::format("checked value against expected value; {}",
@@ -156,7 +155,7 @@ std::string largest_error(const Errors& errors) {
 /// "2.1e-06 + 1.2e-07 |expected|".
 constexpr std::uint64_t kManyUlp = 1'000'000;  // from here on a power of ten
 
-std::string tolerance_words(verify::Tolerance tolerance) {
+std::string tolerance_text(verify::Tolerance tolerance) {
     return fmt::format("{} + {} |expected|", short_error(tolerance.absolute),
                        short_error(tolerance.relative));
 }
@@ -180,7 +179,7 @@ void add_lines(const AppState& state, const verify::DiffReport& report, VerifyVi
 CheckedCell place_of(const Cell& cell) { return {cell.b, cell.h, cell.t, cell.d}; }
 
 void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
-    const auto words = [](std::string what, const Errors& errors) {
+    const auto text = [](std::string what, const Errors& errors) {
         return errors.beyond == 0 ? fmt::format("{}: {}", what, largest_error(errors))
                                   : fmt::format("{}: {} beyond tolerance, largest {}", what,
                                                 grouped(errors.beyond), largest_error(errors));
@@ -188,38 +187,36 @@ void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
     for (const verify::HeadErrors& head : row.comparison.heads) {
         CheckedCell worst = place_of(head.errors.worst);
         worst.b = head.b, worst.h = head.h;
-        view.heads.push_back({words(fmt::format("[{}, {}]", head.b, head.h), head.errors), worst,
+        view.heads.push_back({text(fmt::format("[{}, {}]", head.b, head.h), head.errors), worst,
                               head.errors.beyond > 0, head.b == at.b && head.h == at.h});
     }
     for (const verify::RowErrors& each : row.comparison.rows) {
         CheckedCell worst = place_of(each.errors.worst);
         worst.b = each.b, worst.h = each.h, worst.t = each.t;
-        view.rows.push_back(
-            {words(fmt::format("[{}, {}, {}]", each.b, each.h, each.t), each.errors), worst, true,
-             each.b == at.b && each.h == at.h && each.t == at.t});
+        view.rows.push_back({text(fmt::format("[{}, {}, {}]", each.b, each.h, each.t), each.errors),
+                             worst, true, each.b == at.b && each.h == at.h && each.t == at.t});
     }
 }
 
-std::string outcome_words(const verify::Outcome& outcome) {
+std::string outcome_text(const verify::Outcome& outcome) {
     const std::string left =
         std::isinf(outcome.factor())
             ? "no error is left"
             : fmt::format("the error becomes {} times smaller", significant(outcome.factor(), 3));
     return fmt::format("{} With this fault in the reference, {}{}. Remedy: {}.",
-                       sentence(fmt::format("{} ({})", outcome.fault->words, outcome.variant)),
-                       left,
+                       sentence(fmt::format("{} ({})", outcome.fault->text, outcome.variant)), left,
                        outcome.explains ? ", all within tolerance" : ", not all within tolerance",
                        outcome.fault->remedy);
 }
 
 void add_findings(const AppState& state, const verify::DiffReport& report, VerifyView& view) {
-    const auto add = [&](std::string words, bool bad) {
-        view.findings.push_back({std::move(words), bad});
+    const auto add = [&](std::string text, bool bad) {
+        view.findings.push_back({std::move(text), bad});
     };
     if (const DiffRow* const row = shown_array(state); row != nullptr) {
         if (!row->extent.empty()) add(fmt::format("{}: {}.", row->key, row->extent), true);
         add(fmt::format("Tolerance for {}: {}.", row->key,
-                        tolerance_words(row->comparison.tolerance)),
+                        tolerance_text(row->comparison.tolerance)),
             false);
     }
     if (report.size && !report.options.empty())  // a document's own call is said elsewhere
@@ -234,12 +231,11 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
             if (found.named.size() > 1)
                 add(fmt::format("These tensors cannot distinguish {} faults.", found.named.size()),
                     false);
-            for (const std::size_t n : found.named) add(outcome_words(found.outcomes[n]), true);
+            for (const std::size_t n : found.named) add(outcome_text(found.outcomes[n]), true);
         }
-        for (const verify::Fact& fact : side.facts) add(fact.words, fact.suspicious);
+        for (const verify::Fact& fact : side.facts) add(fact.text, fact.suspicious);
         for (const verify::Sign& sign : side.signs)
-            if (sign.fits)
-                add(sentence(fmt::format("{}: {}", sign.fault->words, sign.words)), true);
+            if (sign.fits) add(sentence(fmt::format("{}: {}", sign.fault->text, sign.text)), true);
     }
     for (const auto& [path, names] :
          {std::tie(report.a, report.only_a), std::tie(report.b, report.only_b)})
@@ -298,7 +294,7 @@ void add_choices(const AppState& state, VerifyView& view) {
     view.fault_names = {"no fault planted"};
     for (const verify::Fault& fault : verify::fault_table()) {
         view.fault_keys.emplace_back(fault.key);
-        view.fault_names.emplace_back(fault.words);
+        view.fault_names.emplace_back(fault.text);
     }
     const auto found = std::ranges::find(view.fault_keys, verify_look(state).fault);
     view.fault =
@@ -344,10 +340,10 @@ std::string verify_differs(const AppState& state) {
 VerifyView build_verify_view(const AppState& state) {
     VerifyView view;
     const VerifyLook& look = verify_look(state);
-    view.lacks = verify_lacks(state);
+    view.missing_data = verify_missing_data(state);
     add_choices(state, view);
-    if (!view.lacks.empty()) return view;
-    view.status = computed_words(state);
+    if (!view.missing_data.empty()) return view;
+    view.status = computed_text(state);
     if (!look.result || requested_check(state)) {
         view.point = job_status_text(state, "check", "Comparing the results…");
         if (!look.result) return view;

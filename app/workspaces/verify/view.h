@@ -23,7 +23,7 @@ inline constexpr std::string_view kCheckedColumns[] = {"array", "max error", "re
 
 /// A head or a row, and its worst number.
 struct CheckedPart {
-    std::string words;
+    std::string text;
     CheckedCell worst;
     bool differs = false;
     bool shown = false;
@@ -31,12 +31,12 @@ struct CheckedPart {
 
 /// What the diagnosis says of one hypothesis, or a fact that can be seen.
 struct Finding {
-    std::string words;
+    std::string text;
     bool bad = false;  // it explains the error, or is suspicious
 };
 
 struct VerifyView {
-    std::string lacks;
+    std::string missing_data;
     std::string point;
     bool bad = false;  // the results differ
     bool ready = false;
@@ -52,18 +52,18 @@ struct VerifyView {
 };
 
 /// Ways of measuring errors, as a person reads them.
-inline constexpr std::string_view kScaleWords[] = {"fraction of tolerance", "difference",
-                                                   "relative error", "ULP"};
+inline constexpr std::string_view kScaleText[] = {"fraction of tolerance", "difference",
+                                                  "relative error", "ULP"};
 
-inline constexpr std::string_view kAllowedWords[] = {"by precision", "1e-7", "1e-6", "1e-5",
-                                                     "1e-4",         "1e-3", "1e-2"};
+inline constexpr std::string_view kAllowedText[] = {"by precision", "1e-7", "1e-6", "1e-5",
+                                                    "1e-4",         "1e-3", "1e-2"};
 
 VerifyView build_verify_view(const AppState& state);
 InspectorView verify_inspector(const AppState& state);
 /// What of the checked results is beyond tolerance, one sentence; "": nothing is, or nothing is compared yet.
 std::string verify_differs(const AppState& state);
 /// Why there is nothing to check; "": there is.
-std::string verify_lacks(const AppState& state);
+std::string verify_missing_data(const AppState& state);
 /// Opens the number that is looked at; nullopt: it is no cell of what is open.
 std::optional<OpenCheckedInStep> checked_in_step(const AppState& state);
 /// The cell of the array that a drawn cell stands for: of a block its worst one.

@@ -45,8 +45,9 @@ Action fault_beside(const AppState& state, Index step) {
 }
 
 void enter_verify(AppState& state) {
-    if (const std::string lacks = verify_lacks(state); !lacks.empty()) return say(state, lacks);
-    say(state, "C checks a file, F plants a fault, W shows the worst number.");
+    if (const std::string missing_data = verify_missing_data(state); !missing_data.empty())
+        return show_message(state, missing_data);
+    show_message(state, "C checks a file, F plants a fault, W shows the worst number.");
 }
 
 void add_verify_commands(std::vector<Command>& list, const AppState& state) {
@@ -59,11 +60,11 @@ void add_verify_commands(std::vector<Command>& list, const AppState& state) {
     add("Plant the next fault", Key::f, fault_beside(state, 1), computes);
     add("Plant the previous fault", shift(Key::f), fault_beside(state, -1), computes);
     for (const verify::Fault& fault : verify::fault_table())
-        add(fmt::format("Plant a fault: {}", fault.words), {}, PlantFault{std::string(fault.key)},
+        add(fmt::format("Plant a fault: {}", fault.text), {}, PlantFault{std::string(fault.key)},
             computes && look.fault != fault.key);
     const auto next = static_cast<std::size_t>(look.scale) + 1;
     add("Next error measure", Key::n,
-        SetErrorScale{static_cast<ErrorScale>(next % std::size(kScaleWords))});
+        SetErrorScale{static_cast<ErrorScale>(next % std::size(kScaleText))});
     const bool any = shown_cell(state).has_value();
     add("Select the worst number of the array", Key::w, SelectWorst{}, any);
     add("The array before", Key::page_up, checked_beside(state, -1), any);
@@ -86,7 +87,7 @@ std::optional<Action> escape_verify(const AppState& state) {
     return std::nullopt;
 }
 
-void forget_verify(AppState& state) {
+void clear_verify(AppState& state) {
     const VerifyLook was = verify_look(state);
     verify_look(state) = {};
     verify_look(state).scale = was.scale;
@@ -126,7 +127,7 @@ constexpr std::string_view kVerifyMouse[] = {
 constexpr RequestKind kRequests[] = {
     request_kind<requested_check>("check"),
 };
-constexpr PersistedValue kPersisted[] = {kept(verify_look)};
+constexpr PersistedValue kPersisted[] = {persisted(verify_look)};
 
 // --- what is compared
 
@@ -218,8 +219,8 @@ Result<std::vector<Side>> planted(const CheckRequest& request) {
     if (!subject) return tl::unexpected(subject.error());
     auto made = verify::plant(*subject, *fault);
     if (!made) return tl::unexpected(made.error());
-    side.path = fmt::format("the planted fault “{}”", fault->words);
-    side.notes = {fmt::format("Planted: {}; {}.", fault->words, made->variant)};
+    side.path = fmt::format("the planted fault “{}”", fault->text);
+    side.notes = {fmt::format("Planted: {}; {}.", fault->text, made->variant)};
     add_results(side, std::move(made->results));
     return std::vector{std::move(side)};
 }
@@ -256,7 +257,7 @@ Result<verify::DiffReport> report_of(const CheckRequest& request, const Opener& 
 
 }  // namespace
 
-std::string verify_lacks(const AppState& state) {
+std::string verify_missing_data(const AppState& state) {
     if (!verify_look(state).file.empty() || is_file(state)) return {};
     const Document& document = state.document();
     if (is_empty(document))
@@ -320,8 +321,8 @@ void carry_out(AppState& state, const PlantFault& action) {
     look.fault = action.fault;
     look.array.clear();
     look.cell.reset();
-    say(state, action.fault.empty() ? std::string("No fault is planted.")
-                                    : fmt::format("Planted: {}.", fault->words));
+    show_message(state, action.fault.empty() ? std::string("No fault is planted.")
+                                             : fmt::format("Planted: {}.", fault->text));
 }
 
 void carry_out(AppState& state, const SelectChecked& action) {
@@ -338,7 +339,7 @@ void carry_out(AppState& state, const OpenCheckedInStep& action) {
 }
 
 std::optional<CheckRequest> requested_check(const AppState& state) {
-    if (state.workspace != "verify" || !verify_lacks(state).empty()) return std::nullopt;
+    if (state.workspace != "verify" || !verify_missing_data(state).empty()) return std::nullopt;
     const VerifyLook& look = verify_look(state);
     CheckRequest request{state.shared_document(),
                          state.trace,
@@ -370,18 +371,18 @@ extern const WorkspaceInfo kVerifyWorkspace{
     .actions = VerifyActions::kTypes,
     .values = kPersisted,
     .requests = kRequests,
-    .lacks =
+    .missing_data =
         [](const AppState& state) {
             const auto& result = verify_look(state).result;
             const bool stale = !result || state.workspace != "verify" || requested_check(state);
-            std::string why = verify_lacks(state);
+            std::string why = verify_missing_data(state);
             return why.empty() && !stale ? result->error : why;
         },
     .enter = enter_verify,
     .add_commands = add_verify_commands,
     .escape = escape_verify,
     .clear = [](AppState& state) { verify_look(state).cell.reset(); },
-    .forget = forget_verify,
+    .clear_cache = clear_verify,
     .has_side = [](const AppState&) { return true; },
     .inspector = verify_inspector,
     .write = write_verify,

@@ -80,7 +80,7 @@ using Arrays = std::unique_ptr<const ArrayFile>;
 /// A row of the table of formats.
 struct ArrayFormat {
     std::string_view extension;  // what its names end in; "/": a folder
-    std::string_view words;
+    std::string_view text;
     Result<Arrays> (*open)(const std::filesystem::path& path);
     /// From memory, which must outlive it; `what` names the bytes in errors. null: not without its folder.
     Result<Arrays> (*parse)(std::string_view bytes, std::string_view what);
@@ -95,9 +95,9 @@ const ArrayFormat* find_format(const std::filesystem::path& path);
 /// By the first bytes; null: they are of none.
 const ArrayFormat* find_format_of(std::string_view bytes);
 /// ".npz, .npy, .safetensors, .index.json".
-std::string array_file_words();
+std::string array_file_text();
 /// The same with "or a folder".
-std::string array_format_words();
+std::string array_format_text();
 
 /// By its name, else by its first bytes.
 Result<Arrays> open_arrays(const std::filesystem::path& path);

@@ -94,15 +94,15 @@ Result<std::optional<std::string>> text_beside(const fs::path& folder, std::stri
     });
 }
 
-/// What the first of its files that other programs read is, see foreign_words(); "": there is none.
+/// What the first of its files that other programs read is, see foreign_text(); "": there is none.
 std::string foreign_in(const fs::path& folder) {
-    std::vector<std::string> words;
+    std::vector<std::string> items;
     std::error_code fault;
     for (fs::directory_iterator entry(folder, fault); !fault && entry != fs::directory_iterator();
          entry.increment(fault))
-        words.push_back(foreign_file(entry->path()));
-    std::erase(words, "");
-    return words.empty() ? "" : *std::ranges::min_element(words);
+        items.push_back(foreign_file(entry->path()));
+    std::erase(items, "");
+    return items.empty() ? "" : *std::ranges::min_element(items);
 }
 
 /// Nothing but the texts of a folder.
@@ -158,7 +158,7 @@ Result<Arrays> open_folder(const fs::path& folder) {
         std::string foreign = foreign_in(folder);
         if (!foreign.empty()) return bad_input(std::move(foreign));
         return bad_input(fmt::format("{} is a folder without arrays; expected files {} in it",
-                                     folder.string(), array_file_words()));
+                                     folder.string(), array_file_text()));
     }
     std::vector<std::string> names = unique_names(members);
     files.push_back(std::make_unique<FolderTexts>(folder));

@@ -41,7 +41,7 @@ bool begins_pickle(std::string_view bytes) {
 struct Foreign {
     std::string_view extensions;  // each with a space after it
     bool (*begins)(std::string_view bytes);
-    std::string_view words;
+    std::string_view text;
     std::string_view saved;   // extension of what Python saves
     std::string_view python;  // "": it is a model that is opened as it is
 };
@@ -84,13 +84,13 @@ std::string python_text(std::string_view text) {
     return literal + '"';
 }
 
-std::string foreign_words(std::string_view what, const std::filesystem::path& path,
-                          std::string_view bytes) {
+std::string foreign_text(std::string_view what, const std::filesystem::path& path,
+                         std::string_view bytes) {
     const Foreign* const found = find_foreign(path, bytes);
     if (found == nullptr) return {};
     if (found->python.empty())
         return fmt::format("{} is {}, no arrays of attention; expected it where a model is read",
-                           what, found->words);
+                           what, found->text);
     // What transformers calls pytorch_model.bin is model.safetensors in a model's folder.
     std::string stem = path.stem().string();
     if (stem == "pytorch_model") stem = "model";
@@ -99,14 +99,14 @@ std::string foreign_words(std::string_view what, const std::filesystem::path& pa
     const auto from_text = python_text(path.string()), to_text = python_text(to.string());
     const std::string python = fmt::format(fmt::runtime(found->python), fmt::arg("from", from_text),
                                            fmt::arg("to", to_text));
-    return fmt::format("{} is {}; expected {}, which Python saves: {}", what, found->words,
-                       array_format_words(), python);
+    return fmt::format("{} is {}; expected {}, which Python saves: {}", what, found->text,
+                       array_format_text(), python);
 }
 
 std::string foreign_file(const std::filesystem::path& path) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) return {};
-    return foreign_words(path.string(), path, first_bytes(path));
+    return foreign_text(path.string(), path, first_bytes(path));
 }
 
 std::string first_bytes(const std::filesystem::path& path) {

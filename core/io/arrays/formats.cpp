@@ -31,14 +31,14 @@ constexpr ArrayFormat kFormats[] = {
 };
 
 Failure of_no_format(std::string_view what, const fs::path& path, std::string_view bytes) {
-    std::string foreign = foreign_words(what, path, bytes);
+    std::string foreign = foreign_text(what, path, bytes);
     if (!foreign.empty()) return bad_input(std::move(foreign));
     return bad_input(
-        fmt::format("{} is no file of arrays; expected {}", what, array_format_words()));
+        fmt::format("{} is no file of arrays; expected {}", what, array_format_text()));
 }
 
 /// By the bytes alone, whatever the name.
-bool begins_foreign(std::string_view bytes) { return !foreign_words("", {}, bytes).empty(); }
+bool begins_foreign(std::string_view bytes) { return !foreign_text("", {}, bytes).empty(); }
 
 }  // namespace
 
@@ -61,14 +61,14 @@ const ArrayFormat* find_format_of(std::string_view bytes) {
     return found == std::end(kFormats) ? nullptr : &*found;
 }
 
-std::string array_file_words() {
+std::string array_file_text() {
     std::vector<std::string_view> extensions;
     for (const ArrayFormat& format : kFormats)
         if (format.extension != kFolder) extensions.push_back(format.extension);
     return fmt::format("{}", fmt::join(extensions, ", "));
 }
 
-std::string array_format_words() { return array_file_words() + " or a folder"; }
+std::string array_format_text() { return array_file_text() + " or a folder"; }
 
 Result<Arrays> open_arrays(const fs::path& path) {
     const ArrayFormat* const named = find_format(path);

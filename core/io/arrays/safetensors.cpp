@@ -74,7 +74,7 @@ struct Entry {
 bool is_eight_bits(const Entry& entry) { return entry.dtype.starts_with("F8_"); }
 
 /// A value in an error; of a long or nested one only what it is.
-std::string words_of(const json& value) {
+std::string description_of(const json& value) {
     constexpr std::size_t kShort = 8;
     if (value.is_structured() && value.size() > kShort)
         return fmt::format("{} of {}", value.is_array() ? "a list" : "an object",
@@ -112,7 +112,8 @@ Result<void> read_shape(const json& row, const std::string& what, Entry& entry) 
     const auto extents = shape == row.end() ? std::nullopt : whole_numbers(*shape);
     if (!extents)
         return bad_input(fmt::format("{} has the shape {}; expected at most {} whole numbers", what,
-                                     shape == row.end() ? "none" : words_of(*shape), kMostAxes));
+                                     shape == row.end() ? "none" : description_of(*shape),
+                                     kMostAxes));
     entry.header.extents = *extents;
     const auto known = std::ranges::find(kDtypes, entry.dtype, &Dtype::name);
     entry.known = known != std::end(kDtypes);
@@ -132,7 +133,7 @@ Result<void> read_offsets(const json& row, const std::string& what, std::uint64_
     const auto offsets = found == row.end() ? std::nullopt : whole_numbers(*found);
     if (!offsets || offsets->size() != 2)
         return bad_input(fmt::format("{} has the data_offsets {}; expected two whole numbers", what,
-                                     found == row.end() ? "none" : words_of(*found)));
+                                     found == row.end() ? "none" : description_of(*found)));
     entry.begin = static_cast<std::uint64_t>(offsets->front());
     entry.end = static_cast<std::uint64_t>(offsets->back());
     if (entry.begin > entry.end || entry.end > data)
@@ -150,8 +151,8 @@ Result<Entry> read_row(const std::string& file, const std::string& name, const j
                        std::uint64_t data) {
     const std::string what = fmt::format("{}: {}", file, shortened(name, 4 * kMostQuoted));
     if (!row.is_object())
-        return bad_input(
-            fmt::format("{} is {}; expected dtype, shape and data_offsets", what, words_of(row)));
+        return bad_input(fmt::format("{} is {}; expected dtype, shape and data_offsets", what,
+                                     description_of(row)));
     Entry entry;
     entry.name = name;
     return read_shape(row, what, entry)
@@ -204,7 +205,7 @@ Result<Texts> read_metadata(const json& header, const std::string& file) {
     const auto is_text = [](const json& value) { return value.is_string(); };
     if (!found->is_object() || !std::ranges::all_of(*found, is_text))
         return bad_input(fmt::format("{}: __metadata__ is {}; expected an object of texts", file,
-                                     words_of(*found)));
+                                     description_of(*found)));
     for (const auto& [key, value] : found->items()) texts.emplace(key, value.get<std::string>());
     return texts;
 }
@@ -235,7 +236,7 @@ class SafetensorsFile final : public ArrayFile {
         if (!header) return tl::unexpected(header.error());
         if (!header->is_object())
             return bad_input(fmt::format("{}: the header is {}; expected an object of arrays",
-                                         what(), words_of(*header)));
+                                         what(), description_of(*header)));
         auto texts = read_metadata(*header, what());
         if (!texts) return tl::unexpected(std::move(texts.error()));
         texts_ = *std::move(texts);

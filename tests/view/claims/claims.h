@@ -23,7 +23,7 @@ using Rows = MatrixView<const float>;
 /// What a sentence says of a state; part[n] stood at the n-th {} of its template.
 struct Match {
     const AppState& state;
-    std::string_view words;
+    std::string_view text;
     std::vector<std::string> part;
 
     double number(std::size_t n) const;
@@ -31,7 +31,7 @@ struct Match {
 };
 struct Claim {
     std::string_view pattern;
-    bool (*holds)(const Match& told);
+    bool (*holds)(const Match& match);
 };
 // In the order in which they are tried.
 std::span<const Claim> row_claims();       // a row of weights, masks, softmax, gradients
@@ -61,7 +61,7 @@ inline Index count_of(std::string_view text) { return static_cast<Index>(number_
 /// Whether `text` is `value` as well as its digits can say.
 bool shows(std::string_view text, double value);
 /// What stands at each {} of the pattern; nullopt: the words are others.
-std::optional<std::vector<std::string>> parts_of(std::string_view pattern, std::string_view words);
+std::optional<std::vector<std::string>> parts_of(std::string_view pattern, std::string_view text);
 std::vector<std::string> split(std::string_view text, std::string_view at);
 
 /// Of the sequence and head shown; 0 × 0: not there.
@@ -92,15 +92,15 @@ struct NamedCell {
     Stage stage = Stage::x;
     Index row = -1, column = -1, others = 0;
 };
-NamedCell named_pair(const AppState& state, std::string_view words);
+NamedCell named_pair(const AppState& state, std::string_view text);
 std::optional<NamedCell> named(const AppState& state, std::string_view name);
 
 /// The words without ", and 2 others as large" at their end, and how many those are.
 struct Tied {
-    std::string words;
+    std::string text;
     Index others = 0;
 };
-Tied tied(std::string_view words);
+Tied tied(std::string_view text);
 
 inline constexpr double kTie = 1e-6;  // of the largest size: float32's rounding of a sum
 

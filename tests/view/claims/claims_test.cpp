@@ -43,10 +43,10 @@ bool shows(std::string_view text, double value) {
     if (text == "< 0.1 %" || text == "less than 0.1 %") return value > 0.0 && value < 0.00051;
     if (text == "> −0.1 %") return value < 0.0 && value > -0.00051;
     if (text == "> 99.9 %" || text == "more than 99.9 %") return value > 0.99949 && value < 1.0;
-    const double said = number_of(text);
-    if (!std::isfinite(said) || !std::isfinite(value))
-        return said == value || (std::isnan(said) && std::isnan(value));
-    if (text.starts_with("exactly")) return said == value;
+    const double stated = number_of(text);
+    if (!std::isfinite(stated) || !std::isfinite(value))
+        return stated == value || (std::isnan(stated) && std::isnan(value));
+    if (text.starts_with("exactly")) return stated == value;
     std::string_view digits = text.substr(0, std::min(text.find("·10"), text.find(" %")));
     const std::size_t point = digits.find('.');
     double unit = point == digits.npos
@@ -55,23 +55,23 @@ bool shows(std::string_view text, double value) {
     if (const auto at = text.find("·10"); at != text.npos)
         unit *= number_of("1" + std::string(text.substr(at)));
     if (text.ends_with("%")) unit /= 100.0;
-    return std::abs(said - value) <= 0.51 * unit + 2e-5 * std::abs(value) + 1e-7;
+    return std::abs(stated - value) <= 0.51 * unit + 2e-5 * std::abs(value) + 1e-7;
 }
 
-std::optional<std::vector<std::string>> parts_of(std::string_view pattern, std::string_view words) {
+std::optional<std::vector<std::string>> parts_of(std::string_view pattern, std::string_view text) {
     std::vector<std::string> parts;
     const std::vector<std::string> fixed = split(pattern, "{}");
-    if (!words.starts_with(fixed.front())) return std::nullopt;
-    words.remove_prefix(fixed.front().size());
+    if (!text.starts_with(fixed.front())) return std::nullopt;
+    text.remove_prefix(fixed.front().size());
     for (std::size_t n = 1; n < fixed.size(); ++n) {
         const bool last = n + 1 == fixed.size();
-        if (last && !words.ends_with(fixed[n])) return std::nullopt;
-        const auto at = last ? words.size() - fixed[n].size() : words.find(fixed[n]);
-        if (at == words.npos) return std::nullopt;
-        parts.emplace_back(words.substr(0, at));
-        words.remove_prefix(at + fixed[n].size());
+        if (last && !text.ends_with(fixed[n])) return std::nullopt;
+        const auto at = last ? text.size() - fixed[n].size() : text.find(fixed[n]);
+        if (at == text.npos) return std::nullopt;
+        parts.emplace_back(text.substr(0, at));
+        text.remove_prefix(at + fixed[n].size());
     }
-    return words.empty() ? std::optional(parts) : std::nullopt;
+    return text.empty() ? std::optional(parts) : std::nullopt;
 }
 
 std::vector<std::string> split(std::string_view text, std::string_view at) {
@@ -84,13 +84,13 @@ std::vector<std::string> split(std::string_view text, std::string_view at) {
     return parts;
 }
 
-Tied tied(std::string_view words) {
-    const auto at = words.rfind(", and ");
-    const auto end = words.rfind(" as ");
-    if (at == words.npos || end == words.npos || end < at || words.find(" other", at) == words.npos)
-        return {std::string(words), 0};
-    const auto count = words.substr(at + 6, words.find(" other", at) - at - 6);
-    return {std::string(words.substr(0, at)), static_cast<Index>(number_of(count))};
+Tied tied(std::string_view text) {
+    const auto at = text.rfind(", and ");
+    const auto end = text.rfind(" as ");
+    if (at == text.npos || end == text.npos || end < at || text.find(" other", at) == text.npos)
+        return {std::string(text), 0};
+    const auto count = text.substr(at + 6, text.find(" other", at) - at - 6);
+    return {std::string(text.substr(0, at)), static_cast<Index>(number_of(count))};
 }
 
 double Match::number(std::size_t n) const { return number_of(part[n]); }
@@ -112,16 +112,16 @@ std::optional<NamedCell> named(const AppState& state, std::string_view name) {
     return std::nullopt;
 }
 
-NamedCell named_pair(const AppState& state, std::string_view words) {
+NamedCell named_pair(const AppState& state, std::string_view text) {
     NamedCell cell;
-    if (const auto other = words.find(" other pair"); other != words.npos) {
-        const auto at = words.rfind(" and ", other);
-        cell.others = static_cast<Index>(number_of(words.substr(at + 5, other - at - 5)));
-        words = words.substr(0, at);
+    if (const auto other = text.find(" other pair"); other != text.npos) {
+        const auto at = text.rfind(" and ", other);
+        cell.others = static_cast<Index>(number_of(text.substr(at + 5, other - at - 5)));
+        text = text.substr(0, at);
     }
-    const auto at = words.find(" → ");
-    cell.row = labelled(state, Axis::query, words.substr(0, at));
-    cell.column = labelled(state, Axis::key, words.substr(at + std::string_view(" → ").size()));
+    const auto at = text.find(" → ");
+    cell.row = labelled(state, Axis::query, text.substr(0, at));
+    cell.column = labelled(state, Axis::key, text.substr(at + std::string_view(" → ").size()));
     return cell;
 }
 
@@ -143,7 +143,7 @@ Index labelled(const AppState& state, Axis axis, std::string_view label) {
 namespace {
 
 /// Words that compare or count. A number that merely stands there is held by the tests of its workspace.
-const std::unordered_set<std::string> kClaimWords{
+const std::unordered_set<std::string> kClaimText{
     "more",    "less",    "fewer",   "larger",    "largest",   "smaller",   "smallest",
     "shorter", "longer",  "longest", "nearest",   "farther",   "higher",    "lower",
     "rose",    "fell",    "rises",   "falls",     "grows",     "grew",      "shrinks",
@@ -156,17 +156,17 @@ const std::unordered_set<std::string> kClaimWords{
     "rest",    "looks",   "moves",   "never",     "always",    "anything",  "everything",
     "twice",   "half",    "sums",    "symmetric", "masked"};
 
-bool claims_something(std::string_view words) {
-    for (auto at = words.find(" of "); at != words.npos; at = words.find(" of ", at + 1))
-        if (at > 0 && std::isdigit(static_cast<unsigned char>(words[at - 1])) != 0 &&
-            at + 4 < words.size() && std::isdigit(static_cast<unsigned char>(words[at + 4])) != 0)
+bool claims_something(std::string_view text) {
+    for (auto at = text.find(" of "); at != text.npos; at = text.find(" of ", at + 1))
+        if (at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0 &&
+            at + 4 < text.size() && std::isdigit(static_cast<unsigned char>(text[at + 4])) != 0)
             return true;
     std::string word;
-    for (const char c : std::string(words) + " ") {
+    for (const char c : std::string(text) + " ") {
         if (std::isalpha(static_cast<unsigned char>(c)) != 0)
             word += static_cast<char>(std::tolower(c));
         else if (!word.empty()) {
-            if (kClaimWords.contains(word)) return true;
+            if (kClaimText.contains(word)) return true;
             word.clear();
         }
     }
@@ -174,11 +174,11 @@ bool claims_something(std::string_view words) {
 }
 
 /// A file may be called "everything at once".
-std::string without_title(const AppState& state, std::string words) {
+std::string without_title(const AppState& state, std::string text) {
     const std::string& title = state.document().title;
-    if (const auto at = words.find(title); title.size() > 1 && at != words.npos)
-        words.replace(at, title.size(), "…");
-    return words;
+    if (const auto at = text.find(title); title.size() > 1 && at != text.npos)
+        text.replace(at, title.size(), "…");
+    return text;
 }
 
 /// Sentences of every state, read by a person: what a thing is, what a key does, why something cannot be done.
@@ -196,9 +196,9 @@ struct Known {
                     patterns.push_back(line);
             }
     }
-    bool has(const std::string& words) const {
-        return whole.contains(words) || std::ranges::any_of(patterns, [&](const std::string& each) {
-                   return parts_of(each, words).has_value();
+    bool has(const std::string& text) const {
+        return whole.contains(text) || std::ranges::any_of(patterns, [&](const std::string& each) {
+                   return parts_of(each, text).has_value();
                });
     }
 };
@@ -216,7 +216,7 @@ std::vector<std::string> sentences_of(const std::string& text) {
 std::vector<std::string> all_texts_of(const AppState& state) {
     std::vector<std::string> all;
     for (const std::string& text : ScreenTexts(state).texts)
-        for (std::string& words : sentences_of(text)) all.push_back(std::move(words));
+        for (std::string& description : sentences_of(text)) all.push_back(std::move(description));
     return all;
 }
 
@@ -229,7 +229,7 @@ struct Judge {
     std::vector<ClaimOf> claims;
     Known known;
     std::map<std::string_view, Index> held;
-    std::set<std::string> static_words;  // known, or without a claim
+    std::set<std::string> static_text;  // known, or without a claim
 
     Judge() {
         const std::pair<std::string_view, std::span<const Claim>> groups[] = {
@@ -243,18 +243,18 @@ struct Judge {
         for (const auto& [workspace, list] : groups)
             for (const Claim& each : list) claims.push_back({workspace, each});
     }
-    Judged judge(const AppState& state, const std::string& words) {
-        if (static_words.contains(words) || known.whole.contains(words)) return Judged::holds;
+    Judged judge(const AppState& state, const std::string& text) {
+        if (static_text.contains(text) || known.whole.contains(text)) return Judged::holds;
         for (const auto& [workspace, claim] : claims)
-            if (auto parts = parts_of(claim.pattern, words);
+            if (auto parts = parts_of(claim.pattern, text);
                 parts && (workspace.empty() || workspace == state.workspace)) {
                 ++held[claim.pattern];
-                return claim.holds(Match{state, words, *std::move(parts)}) ? Judged::holds
-                                                                           : Judged::fails;
+                return claim.holds(Match{state, text, *std::move(parts)}) ? Judged::holds
+                                                                          : Judged::fails;
             }
-        if (claims_something(without_title(state, words)) && !known.has(words))
+        if (claims_something(without_title(state, text)) && !known.has(text))
             return Judged::unknown;
-        if (static_words.size() < 100000) static_words.insert(words);
+        if (static_text.size() < 100000) static_text.insert(text);
         return Judged::holds;
     }
 };
@@ -273,12 +273,12 @@ TEST_CASE("every claim of every workspace holds of its state") {
     const std::uint64_t first = from_environment("ATTN_CLAIM_FIRST", 0);
     for (std::uint64_t n = first; n < first + state_count(); ++n) {
         const AppState state = claim_state(n);
-        for (const std::string& words : all_texts_of(state)) {
-            const Judged verdict = judge.judge(state, words);
-            if (verdict == Judged::holds || ++failed[words] > 1) continue;
+        for (const std::string& text : all_texts_of(state)) {
+            const Judged verdict = judge.judge(state, text);
+            if (verdict == Judged::holds || ++failed[text] > 1) continue;
             INFO("n ", n, ", state.workspace ", state.workspace);
-            if (verdict == Judged::fails) FAIL_CHECK("false: " << words);
-            if (verdict == Judged::unknown) FAIL_CHECK("no template: " << words);
+            if (verdict == Judged::fails) FAIL_CHECK("false: " << text);
+            if (verdict == Judged::unknown) FAIL_CHECK("no template: " << text);
         }
     }
     if (state_count() >= 100000)
@@ -291,8 +291,8 @@ void check_texts_of(const AppState& state, const AppState& other) {
     Judge judge;
     const std::string point = build_all_heads_view(state).point;
     CAPTURE(point);
-    for (const std::string& words : all_texts_of(state))
-        if (judge.judge(state, words) != Judged::holds) FAIL_CHECK(words);
+    for (const std::string& text : all_texts_of(state))
+        if (judge.judge(state, text) != Judged::holds) FAIL_CHECK(text);
     REQUIRE(!point.empty());
     CHECK(judge.judge(other, sentences_of(point).front()) == Judged::fails);
 }
@@ -347,14 +347,14 @@ TEST_CASE("compare: what a builder says that swaps the heads of A and B does not
         acted(state, {SetWorkspace{"compare"}, PinBaseline{}, ShowHead{(state.head + 1) % heads}});
         if (compare_look(state).pins.empty()) continue;
         const AppState other = with_heads_swapped(state);
-        const auto said = all_texts_of(state);
-        for (const std::string& words : all_texts_of(other)) {
+        const auto stated = all_texts_of(state);
+        for (const std::string& text : all_texts_of(other)) {
             // of the comparison; how a weight is reached has numbers of one head
-            if (words.find("iffer") == words.npos || std::ranges::count(said, words) > 0) continue;
+            if (text.find("iffer") == text.npos || std::ranges::count(stated, text) > 0) continue;
             ++swapped;
-            const bool holds = judge.judge(state, words) == Judged::holds;
+            const bool holds = judge.judge(state, text) == Judged::holds;
             caught += holds ? 0 : 1;
-            if (holds) MESSAGE("not caught: " << words << ", state " << n);
+            if (holds) MESSAGE("not caught: " << text << ", state " << n);
         }
     }
     CHECK(swapped > 100);
@@ -380,11 +380,11 @@ TEST_CASE("a claim with an opposite word or another number does not hold") {
     std::map<std::string_view, Index> altered, caught;
     for (std::uint64_t n = 0; n < 4500; ++n) {
         const AppState state = claim_state(n);
-        for (const std::string& words : all_texts_of(state))
+        for (const std::string& text : all_texts_of(state))
             for (const auto& [from, to] : kAltered) {
-                const auto at = words.find(from);
-                if (at == words.npos || judge.judge(state, words) != Judged::holds) continue;
-                std::string other = words;
+                const auto at = text.find(from);
+                if (at == text.npos || judge.judge(state, text) != Judged::holds) continue;
+                std::string other = text;
                 other.replace(at, from.size(), to);
                 ++altered[from];
                 const bool holds = judge.judge(state, other) == Judged::holds;

@@ -13,7 +13,7 @@ namespace {
 struct Drawn {
     std::vector<Index> order;           // the largest logit first
     std::vector<double> before, after;  // by id
-    std::size_t kept = 0;
+    std::size_t retained = 0;
     std::size_t next = 0;  // a place in `order`
 };
 
@@ -30,163 +30,167 @@ std::vector<double> shares(const std::vector<float>& logits, double temperature,
     return p;
 }
 
-Drawn drawn(const Match& told) {
-    const GenerateControls& how = generate_controls(told.state);
-    const auto& logits = shown_of(told.state)->step->logits;
+Drawn drawn(const Match& match) {
+    const GenerateControls& how = generate_controls(match.state);
+    const auto& logits = shown_of(match.state)->step->logits;
     Drawn all;
     all.order.resize(logits.size());
     std::iota(all.order.begin(), all.order.end(), Index{0});
     std::ranges::stable_sort(all.order, [&](Index a, Index b) { return logits[a] > logits[b]; });
     all.before = shares(logits, 1.0, all.order);
-    std::vector<Index> kept = all.order;
+    std::vector<Index> retained = all.order;
     if (how.greedy) {
-        kept.resize(1);
+        retained.resize(1);
     } else {
-        if (how.top_k > 0) kept.resize(std::min(kept.size(), static_cast<std::size_t>(how.top_k)));
-        const auto p = shares(logits, how.temperature, kept);
+        if (how.top_k > 0)
+            retained.resize(std::min(retained.size(), static_cast<std::size_t>(how.top_k)));
+        const auto p = shares(logits, how.temperature, retained);
         double sum = 0.0;
         std::size_t count = 0;
-        while (count < kept.size() && (sum < how.top_p || count == 0)) sum += p[kept[count++]];
-        if (how.top_p < 1.0) kept.resize(count);
+        while (count < retained.size() && (sum < how.top_p || count == 0))
+            sum += p[retained[count++]];
+        if (how.top_p < 1.0) retained.resize(count);
     }
-    all.kept = kept.size();
-    all.after = shares(logits, how.greedy ? 1.0 : how.temperature, kept);
-    const double u = uniform(how.seed, static_cast<std::uint64_t>(step_of(told.state)));
+    all.retained = retained.size();
+    all.after = shares(logits, how.greedy ? 1.0 : how.temperature, retained);
+    const double u = uniform(how.seed, static_cast<std::uint64_t>(step_of(match.state)));
     double sum = 0.0;
-    for (all.next = 0; all.next + 1 < all.kept; ++all.next)
-        if ((sum += all.after[kept[all.next]]) > u) break;
+    for (all.next = 0; all.next + 1 < all.retained; ++all.next)
+        if ((sum += all.after[retained[all.next]]) > u) break;
     return all;
 }
 
-bool names(const Match& told, std::size_t part, Index id) {
-    return told.part[part] == quoted_token(told.state, id);
+bool names(const Match& match, std::size_t part, Index id) {
+    return match.part[part] == quoted_token(match.state, id);
 }
 double of(const std::vector<double>& p, Index id) { return p[id]; }
 
 /// "is “mat”"; "would be “mat”" where nothing more can be taken.
-bool names_next(const Match& told, Index id) {
-    return told.part[0] ==
-           (is_full(told.state) ? "would be " : "is ") + quoted_token(told.state, id);
+bool names_next(const Match& match, Index id) {
+    return match.part[0] ==
+           (is_full(match.state) ? "would be " : "is ") + quoted_token(match.state, id);
 }
 
 /// "Next {}: probability {}, the most probable of {} tokens{}"
-bool check_greedy(const Match& told) {
-    const Drawn all = drawn(told);
-    const Index ties = count_largest(shown_of(told.state)->step->logits) - 1;
-    const Index said =
-        told.part[3].empty() ? 0 : count_of(split(told.part[3].substr(6), " ").front());
-    return names_next(told, all.order.front()) &&
-           shows(told.part[1], of(all.before, all.order.front())) &&
-           told.count(2) == std::ssize(all.order) && said == ties;
+bool check_greedy(const Match& match) {
+    const Drawn all = drawn(match);
+    const Index ties = count_largest(shown_of(match.state)->step->logits) - 1;
+    const Index stated =
+        match.part[3].empty() ? 0 : count_of(split(match.part[3].substr(6), " ").front());
+    return names_next(match, all.order.front()) &&
+           shows(match.part[1], of(all.before, all.order.front())) &&
+           match.count(2) == std::ssize(all.order) && stated == ties;
 }
 /// "Next {}: sampled with probability {} ({} before temperature and truncation); {}"
-bool check_drawn(const Match& told) {
-    const Drawn all = drawn(told);
+bool check_drawn(const Match& match) {
+    const Drawn all = drawn(match);
     const Index next = all.order[all.next];
-    if (!names_next(told, next) || !shows(told.part[1], of(all.after, next)) ||
-        !shows(told.part[2], of(all.before, next)))
+    if (!names_next(match, next) || !shows(match.part[1], of(all.after, next)) ||
+        !shows(match.part[2], of(all.before, next)))
         return false;
-    if (told.part[3] == "no token is excluded") return all.kept == all.order.size();
-    const auto some = parts_of("{} of {} tokens {} kept", told.part[3]);
-    return some && count_of((*some)[0]) == static_cast<Index>(all.kept) &&
-           all.kept < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);
+    if (match.part[3] == "no token is excluded") return all.retained == all.order.size();
+    const auto some = parts_of("{} of {} tokens {} kept", match.part[3]);
+    return some && count_of((*some)[0]) == static_cast<Index>(all.retained) &&
+           all.retained < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);
 }
 /// "Step {} took {}: probability {}, {}"
-bool check_taken(const Match& told) {
-    const Drawn all = drawn(told);
-    const Index step = told.count(0);
-    const auto taken = taken_of(told.state);
-    if (step != step_of(told.state) || step >= std::ssize(taken)) return false;
+bool check_taken(const Match& match) {
+    const Drawn all = drawn(match);
+    const Index step = match.count(0);
+    const auto taken = taken_of(match.state);
+    if (step != step_of(match.state) || step >= std::ssize(taken)) return false;
     const Index id = taken[step];
-    if (!names(told, 1, id) || !shows(told.part[2], of(all.before, id))) return false;
-    if (told.part[3] == "excluded by these settings") return of(all.after, id) == 0.0;
-    const auto with = parts_of("{} with these settings", told.part[3]);
+    if (!names(match, 1, id) || !shows(match.part[2], of(all.before, id))) return false;
+    if (match.part[3] == "excluded by these settings") return of(all.after, id) == 0.0;
+    const auto with = parts_of("{} with these settings", match.part[3]);
     return with && of(all.after, id) > 0.0 && shows((*with)[0], of(all.after, id));
 }
 /// "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum"
-bool check_u(const Match& told) {
-    const Drawn all = drawn(told);
+bool check_u(const Match& match) {
+    const Drawn all = drawn(match);
     double below = 0.0;
     for (std::size_t n = 0; n < all.next; ++n) below += of(all.after, all.order[n]);
     const Index next = all.order[all.next];
-    const GenerateControls& how = generate_controls(told.state);
-    const double u = uniform(how.seed, static_cast<std::uint64_t>(told.count(2)));
-    return told.part[1] == std::to_string(how.seed) && told.count(2) == step_of(told.state) &&
-           shows(told.part[0], u) && names(told, 3, next) && shows(told.part[4], below) &&
-           shows(told.part[5], below + of(all.after, next)) && u >= below - 1e-12 &&
+    const GenerateControls& how = generate_controls(match.state);
+    const double u = uniform(how.seed, static_cast<std::uint64_t>(match.count(2)));
+    return match.part[1] == std::to_string(how.seed) && match.count(2) == step_of(match.state) &&
+           shows(match.part[0], u) && names(match, 3, next) && shows(match.part[4], below) &&
+           shows(match.part[5], below + of(all.after, next)) && u >= below - 1e-12 &&
            u < below + of(all.after, next) + 1e-12;
 }
-bool check_takes_here(const Match& told) {
-    return generate_controls(told.state).greedy && names(told, 0, drawn(told).order.front());
+bool check_takes_here(const Match& match) {
+    return generate_controls(match.state).greedy && names(match, 0, drawn(match).order.front());
 }
 /// "{} more: {} by the logits, {} drawn"
-bool check_rest(const Match& told) {
-    const Drawn all = drawn(told);
+bool check_rest(const Match& match) {
+    const Drawn all = drawn(match);
     double before = 1.0, after = 1.0;
-    const auto bars = bars_of(told.state);
+    const auto bars = bars_of(match.state);
     for (const std::size_t place : bars) {
         before -= of(all.before, all.order[place]);
         after -= of(all.after, all.order[place]);
     }
-    return told.count(0) == std::ssize(all.order) - std::ssize(bars) &&
-           shows(told.part[1], std::max(before, 0.0)) && shows(told.part[2], std::max(after, 0.0));
+    return match.count(0) == std::ssize(all.order) - std::ssize(bars) &&
+           shows(match.part[1], std::max(before, 0.0)) &&
+           shows(match.part[2], std::max(after, 0.0));
 }
-bool check_made_up(const Match& told) {
-    return is_example(told.state) &&
-           told.count(1) == std::ssize(shown_of(told.state)->step->logits) &&
-           told.part[0] == generate_lacks(told.state);
+bool check_made_up(const Match& match) {
+    return is_example(match.state) &&
+           match.count(1) == std::ssize(shown_of(match.state)->step->logits) &&
+           match.part[0] == generate_missing_data(match.state);
 }
 /// "kept in all: {} of {} tokens, {} of softmax(z)"
-bool check_kept(const Match& told) {
-    const Drawn all = drawn(told);
+bool check_retained(const Match& match) {
+    const Drawn all = drawn(match);
     double sum = 0.0;
-    for (std::size_t n = 0; n < all.kept; ++n) sum += of(all.before, all.order[n]);
-    return told.count(0) == static_cast<Index>(all.kept) &&
-           told.count(1) == std::ssize(all.order) && shows(told.part[2], sum);
+    for (std::size_t n = 0; n < all.retained; ++n) sum += of(all.before, all.order[n]);
+    return match.count(0) == static_cast<Index>(all.retained) &&
+           match.count(1) == std::ssize(all.order) && shows(match.part[2], sum);
 }
 /// "token: {} of {}": the one that the inspector explains.
-bool check_token(const Match& told) {
-    const Drawn all = drawn(told);
-    return told.count(0) == all.order[explained_of(told.state)] &&
-           told.count(1) == std::ssize(all.order);
+bool check_token(const Match& match) {
+    const Drawn all = drawn(match);
+    return match.count(0) == all.order[explained_of(match.state)] &&
+           match.count(1) == std::ssize(all.order);
 }
-bool check_largest(const Match& told) { return explained_of(told.state) == 0; }
-bool check_before(const Match& told) {
-    return told.count(0) == static_cast<Index>(explained_of(told.state));
+bool check_largest(const Match& match) { return explained_of(match.state) == 0; }
+bool check_before(const Match& match) {
+    return match.count(0) == static_cast<Index>(explained_of(match.state));
 }
 /// "top-k {}: {} before it: {}"
-bool check_top_k(const Match& told) {
-    const Index place = static_cast<Index>(explained_of(told.state));
-    const Index k = generate_controls(told.state).top_k;
-    return told.count(0) == k && told.count(1) == place &&
-           told.part[2] == (place < k ? "kept" : "cut");
+bool check_top_k(const Match& match) {
+    const Index place = static_cast<Index>(explained_of(match.state));
+    const Index k = generate_controls(match.state).top_k;
+    return match.count(0) == k && match.count(1) == place &&
+           match.part[2] == (place < k ? "kept" : "cut");
 }
 /// "top-p {}: p before it sums to {}: {}": of those that top-k keeps, after temperature.
-bool check_top_p(const Match& told) {
-    const GenerateControls& how = generate_controls(told.state);
-    const Drawn all = drawn(told);
-    std::vector<Index> kept = all.order;
-    if (how.top_k > 0) kept.resize(std::min(kept.size(), static_cast<std::size_t>(how.top_k)));
-    const auto p = shares(shown_of(told.state)->step->logits, how.temperature, kept);
-    const std::size_t place = explained_of(told.state);
+bool check_top_p(const Match& match) {
+    const GenerateControls& how = generate_controls(match.state);
+    const Drawn all = drawn(match);
+    std::vector<Index> retained = all.order;
+    if (how.top_k > 0)
+        retained.resize(std::min(retained.size(), static_cast<std::size_t>(how.top_k)));
+    const auto p = shares(shown_of(match.state)->step->logits, how.temperature, retained);
+    const std::size_t place = explained_of(match.state);
     double sum = 0.0;
     for (std::size_t n = 0; n < place; ++n) sum += of(p, all.order[n]);
-    return shows(told.part[0], how.top_p) && shows(told.part[1], sum) &&
-           told.part[2] ==
-               (of(all.after, all.order[place]) > 0.0 || place < all.kept ? "kept" : "cut");
+    return shows(match.part[0], how.top_p) && shows(match.part[1], sum) &&
+           match.part[2] ==
+               (of(all.after, all.order[place]) > 0.0 || place < all.retained ? "kept" : "cut");
 }
 /// "p drawn with: 0, it is cut"
-bool check_cut(const Match& told) {
-    const Drawn all = drawn(told);
-    return of(all.after, all.order[explained_of(told.state)]) == 0.0;
+bool check_cut(const Match& match) {
+    const Drawn all = drawn(match);
+    return of(all.after, all.order[explained_of(match.state)]) == 0.0;
 }
 /// "KV cache {}": of as many tokens as the model has read there.
-bool check_cache(const Match& told) {
-    const Generated& written = written_of(told.state);
-    const Index tokens = std::ssize(written.prompt) + step_of(told.state);
-    return told.count(0) == written.layers && told.count(2) == written.kv_heads &&
-           told.count(5) == tokens &&
-           8 * told.count(0) * told.count(2) * told.count(4) * tokens ==
+bool check_cache(const Match& match) {
+    const Generated& written = written_of(match.state);
+    const Index tokens = std::ssize(written.prompt) + step_of(match.state);
+    return match.count(0) == written.layers && match.count(2) == written.kv_heads &&
+           match.count(5) == tokens &&
+           8 * match.count(0) * match.count(2) * match.count(4) * tokens ==
                written.bytes_of_token * tokens;
 }
 
@@ -200,7 +204,7 @@ constexpr Claim kClaims[] = {
      check_takes_here},
     {"{} more: {} by the logits, {} drawn", check_rest},
     {"{}: these {} logits are an example", check_made_up},
-    {"kept in all: {} of {} tokens, {} of softmax(z)", check_kept},
+    {"kept in all: {} of {} tokens, {} of softmax(z)", check_retained},
     {"token: {} of {}", check_token},
     {"greedy: the largest logit, so it is taken", check_largest},
     {"greedy: {} before it", check_before},

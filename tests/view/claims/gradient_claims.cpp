@@ -22,18 +22,18 @@ const TensorD* gradient_named(const LossSide& side, std::string_view symbol) {
 }
 
 /// Three digits, or what is 0 but for rounding.
-bool shows_norm(std::string_view said, double norm) {
-    if (said == "≈ 0") return norm < 1e-9;
-    return number_of(said) == norm || std::abs(number_of(said) - norm) <= 0.006 * norm ||
-           (std::isnan(norm) && std::isnan(number_of(said)));
+bool shows_norm(std::string_view stated, double norm) {
+    if (stated == "≈ 0") return norm < 1e-9;
+    return number_of(stated) == norm || std::abs(number_of(stated) - norm) <= 0.006 * norm ||
+           (std::isnan(norm) && std::isnan(number_of(stated)));
 }
 
 // ---- the chain
 
 /// Keys that a query may attend to are sent the same.
-bool check_blind(const Match& told) {
-    const Document& document = *gradients(told.state).document;
-    for (const LossSide& side : gradients(told.state).sides) {
+bool check_blind(const Match& match) {
+    const Document& document = *gradients(match.state).document;
+    for (const LossSide& side : gradients(match.state).sides) {
         const TensorD& sent = side.gradients[Stage::weights];
         double most = 0.0, apart = 0.0;
         for (const auto [b, h] : each_cell(sent.shape().b, sent.shape().h))
@@ -50,12 +50,12 @@ bool check_blind(const Match& told) {
     }
     return true;
 }
-bool check_nothing_reaches(const Match& told) {
-    for (const LossSide& side : gradients(told.state).sides) {
+bool check_nothing_reaches(const Match& match) {
+    for (const LossSide& side : gradients(match.state).sides) {
         if (norm(side.gradients[Stage::scores]) > 1e-9 * norm(side.gradients[Stage::weights]))
             return false;
-        if (!told.part.empty())
-            for (const std::string& each : split(told.part[0], " and "))
+        if (!match.part.empty())
+            for (const std::string& each : split(match.part[0], " and "))
                 if (const TensorD* sent = gradient_named(side, each); !sent || norm(*sent) == 0.0)
                     return false;
     }
@@ -90,13 +90,13 @@ bool check_longer(const Match& claim) {
            shows_norm(claim.part[1], norm(*without) / norm(*with)) &&
            shows_norm(claim.part[3], otherwise) && shows_norm(claim.part[4], typical);
 }
-bool check_factor(const Match& told) {
-    const auto d_k = static_cast<double>(gradients(told.state).document->size.d_k);
-    return told.number(0) == d_k && shows_norm(told.part[1], 1.0 / std::sqrt(d_k));
+bool check_factor(const Match& match) {
+    const auto d_k = static_cast<double>(gradients(match.state).document->size.d_k);
+    return match.number(0) == d_k && shows_norm(match.part[1], 1.0 / std::sqrt(d_k));
 }
 bool check_norms(
-    const Match& told) {  // "‖∂L/∂W_Q‖ 0.12 (with scaling), 0.0004 (without scaling); …"
-    const auto& sides = gradients(told.state).sides;
+    const Match& match) {  // "‖∂L/∂W_Q‖ 0.12 (with scaling), 0.0004 (without scaling); …"
+    const auto& sides = gradients(match.state).sides;
     double largest = 0.0;
     for (const LossSide& side : sides) {
         for (const ParamInfo& each : param_table())
@@ -104,11 +104,11 @@ bool check_norms(
         for (const StageInfo& each : stage_table())
             largest = std::max(largest, norm(side.gradients[each.stage]));
     }
-    const auto is = [&](std::string_view said, double size) {
-        return said == "≈ 0" ? size < 1e-9 * std::max(largest, 1.0) : shows_norm(said, size);
+    const auto is = [&](std::string_view stated, double size) {
+        return stated == "≈ 0" ? size < 1e-9 * std::max(largest, 1.0) : shows_norm(stated, size);
     };
-    const std::string pattern = "‖∂L/∂{}‖ {} (" + sides[0].words + "), {} (" + sides[1].words + ")";
-    return std::ranges::all_of(split(told.words, "; "), [&](const std::string& each) {
+    const std::string pattern = "‖∂L/∂{}‖ {} (" + sides[0].text + "), {} (" + sides[1].text + ")";
+    return std::ranges::all_of(split(match.text, "; "), [&](const std::string& each) {
         const auto parts = parts_of(pattern, each);
         if (!parts) return false;
         const TensorD *one = gradient_named(sides[0], (*parts)[0]),
@@ -120,9 +120,9 @@ bool check_no_apart(const Match& claim) {
     const double worst = gradients(claim.state).check.worst;
     return claim.part[0] == "NaN" ? std::isnan(worst) : std::isinf(worst);
 }
-bool check_apart(const Match& told) {
-    return shows_norm(told.part[0], gradients(told.state).check.worst) ||
-           std::abs(told.number(0) / gradients(told.state).check.worst - 1.0) < 0.06;
+bool check_apart(const Match& match) {
+    return shows_norm(match.part[0], gradients(match.state).check.worst) ||
+           std::abs(match.number(0) / gradients(match.state).check.worst - 1.0) < 0.06;
 }
 
 // ---- one row
@@ -183,29 +183,29 @@ double spectral(const Row& row) {
     }
     return std::sqrt(size);
 }
-bool is_row(const Match& told, const Row& row) {
-    return labelled(told.state, Axis::query, told.part[0]) >= 0 &&
-           axis_label(told.state, Axis::query, row.query) == told.part[0];
+bool is_row(const Match& match, const Row& row) {
+    return labelled(match.state, Axis::query, match.part[0]) >= 0 &&
+           axis_label(match.state, Axis::query, row.query) == match.part[0];
 }
 bool has_sink(const AppState& state) {
     return !state.document().inputs->params[Param::sinks].empty();
 }
-bool check_row(const Match& told) {
-    const Row row = row_of(told.state);
+bool check_row(const Match& match) {
+    const Row row = row_of(match.state);
     const double even = std::abs(row.factor) / static_cast<double>(row.a.size());
     const double norm = spectral(row);
-    const auto close = [](std::string_view said, double value) {
-        return std::abs(number_of(said) - value) <= 0.012 * value + 1e-7;
+    const auto close = [](std::string_view stated, double value) {
+        return std::abs(number_of(stated) - value) <= 0.012 * value + 1e-7;
     };
-    return is_row(told, row) && shows(told.part[1], std::ranges::max(row.a)) &&
-           close(told.part[2], norm) && close(told.part[3], norm / even) &&
-           shows_norm(told.part[4], even) && told.count(5) == std::ssize(row.a);
+    return is_row(match, row) && shows(match.part[1], std::ranges::max(row.a)) &&
+           close(match.part[2], norm) && close(match.part[3], norm / even) &&
+           shows_norm(match.part[4], even) && match.count(5) == std::ssize(row.a);
 }
-bool check_scaled_by_nothing(const Match& told) {
-    const Row row = row_of(told.state);
-    return is_row(told, row) && row.factor == 0.0 && shows(told.part[1], std::ranges::max(row.a));
+bool check_scaled_by_nothing(const Match& match) {
+    const Row row = row_of(match.state);
+    return is_row(match, row) && row.factor == 0.0 && shows(match.part[1], std::ranges::max(row.a));
 }
-bool check_nothing_passes(const Match& told) { return spectral(row_of(told.state)) < 1e-9; }
+bool check_nothing_passes(const Match& match) { return spectral(row_of(match.state)) < 1e-9; }
 bool check_saturated(const Match& claim) {
     const Row row = row_of(claim.state);
     const double norm = spectral(row);
@@ -215,10 +215,10 @@ bool check_sent_to_value(const Match& claim) {
     const double most = std::ranges::max(row_of(claim.state).a);
     return most > 0.99 && (claim.state.document().spec.drops() || shows(claim.part[0], most));
 }
-bool check_one_key(const Match& told) {
-    const Row row = row_of(told.state);
-    if (row.a.size() != 1 || has_sink(told.state) != (told.part.size() > 1)) return false;
-    return told.part.size() > 1 ? shows(told.part[1], row.a[0]) : row.a[0] == 1.0;
+bool check_one_key(const Match& match) {
+    const Row row = row_of(match.state);
+    if (row.a.size() != 1 || has_sink(match.state) != (match.part.size() > 1)) return false;
+    return match.part.size() > 1 ? shows(match.part[1], row.a[0]) : row.a[0] == 1.0;
 }
 /// Eigenvalues of diag(a) − a aᵀ below t: as many as Sylvester's law gives it.
 Index below(const Row& row, double t) {
@@ -230,21 +230,21 @@ Index below(const Row& row, double t) {
     }
     return count + (rest < 0.0 ? 1 : 0);
 }
-bool check_flat(const Match& told) {
-    const Row row = row_of(told.state);
-    if (has_sink(told.state) || std::abs(row.sum() - 1.0) > 1e-9) return false;
-    if (told.state.document().spec.softcap) return true;  // its slopes are not one number
-    const Index flat = told.part.size() > 1 ? told.count(1) : 0;
+bool check_flat(const Match& match) {
+    const Row row = row_of(match.state);
+    if (has_sink(match.state) || std::abs(row.sum() - 1.0) > 1e-9) return false;
+    if (match.state.document().spec.softcap) return true;  // its slopes are not one number
+    const Index flat = match.part.size() > 1 ? match.count(1) : 0;
     const double t = 0.01 / static_cast<double>(row.a.size());
     return below(row, t * (1 + 1e-6)) >= 1 + flat && below(row, t * (1 - 1e-6)) <= 1 + flat &&
-           (told.part.size() < 2 || told.count(2) == std::ssize(row.a) - 1);
+           (match.part.size() < 2 || match.count(2) == std::ssize(row.a) - 1);
 }
 
 // ---- what raising a score does
 
 double raised(const Row& row) { return row.all[row.raised]; }
-bool is_open(const Match& told, const Row& row) {
-    return allows(told.state, row.query, row.raised);
+bool is_open(const Match& match, const Row& row) {
+    return allows(match.state, row.query, row.raised);
 }
 bool check_gain(const Match& claim) {  // "= 0: “cat” gains 0.2, the others together lose 0.2"
     const Row row = row_of(claim.state);
@@ -264,33 +264,33 @@ bool check_gain(const Match& claim) {  // "= 0: “cat” gains 0.2, the others 
            (!sink || std::abs(rest) < 1e-9 ||
             (shows_norm(claim.part[0], rest) && shows_norm(claim.part[4], rest)));
 }
-bool check_no_arrow(const Match& told) {
-    const Row row = row_of(told.state);
+bool check_no_arrow(const Match& match) {
+    const Row row = row_of(match.state);
     const double p = raised(row);
-    if (told.words.starts_with("Every key of this row")) return row.open == 0;
-    if (told.words.starts_with("This row may attend to one key")) return row.open == 1 && p == 1.0;
-    if (told.words.starts_with("The row has NaN")) return std::ssize(row.a) < row.open;
-    if (told.words.find("is masked") != told.words.npos) return !is_open(told, row);
-    return p * (1.0 - p) < 0.01 && told.words.starts_with("Saturated") == (p > 0.99) &&
-           shows_norm(told.part[1], p) && shows_norm(told.part[2], p * (1.0 - p));
+    if (match.text.starts_with("Every key of this row")) return row.open == 0;
+    if (match.text.starts_with("This row may attend to one key")) return row.open == 1 && p == 1.0;
+    if (match.text.starts_with("The row has NaN")) return std::ssize(row.a) < row.open;
+    if (match.text.find("is masked") != match.text.npos) return !is_open(match, row);
+    return p * (1.0 - p) < 0.01 && match.text.starts_with("Saturated") == (p > 0.99) &&
+           shows_norm(match.part[1], p) && shows_norm(match.part[2], p * (1.0 - p));
 }
-bool check_masked_key(const Match& told) {
-    const Row row = row_of(told.state);
-    if (told.words.starts_with("0: ") || told.words.ends_with("its score changes nothing"))
-        return !is_open(told, row);
-    return told.words.starts_with("NaN") ? std::ssize(row.a) < row.open
+bool check_masked_key(const Match& match) {
+    const Row row = row_of(match.state);
+    if (match.text.starts_with("0: ") || match.text.ends_with("its score changes nothing"))
+        return !is_open(match, row);
+    return match.text.starts_with("NaN") ? std::ssize(row.a) < row.open
                                          : row.open < std::ssize(row.all);
 }
-bool check_sums(const Match& told) {
-    const Row row = row_of(told.state);
+bool check_sums(const Match& match) {
+    const Row row = row_of(match.state);
     const auto is_nan = [](double each) { return std::isnan(each); };
     if (const bool nan = std::ranges::any_of(row.all, is_nan);
-        nan || told.words.ends_with("its sums"))
-        return nan && told.words.ends_with("its sums");
+        nan || match.text.ends_with("its sums"))
+        return nan && match.text.ends_with("its sums");
     const bool ones = std::abs(row.sum() - 1.0) < 1e-9 || row.sum() == 0.0;
-    if (told.words.starts_with("With the sink")) return has_sink(told.state);
-    return ones && (told.state.document().spec.softcap.has_value() ==
-                    told.words.starts_with("Every column"));
+    if (match.text.starts_with("With the sink")) return has_sink(match.state);
+    return ones && (match.state.document().spec.softcap.has_value() ==
+                    match.text.starts_with("Every column"));
 }
 
 constexpr Claim kClaims[] = {

@@ -15,10 +15,10 @@ namespace {
 // ---- Kinds
 
 const KindsResult& kinds_of(const AppState& state) { return *kinds_look(state).result; }
-bool check_kinds(const Match& told) {
-    const KindsResult& result = kinds_of(told.state);
+bool check_kinds(const Match& match) {
+    const KindsResult& result = kinds_of(match.state);
     const auto a = result.a.weights(), b = result.b.weights();
-    const NamedCell cell = named_pair(told.state, told.part[2]);
+    const NamedCell cell = named_pair(match.state, match.part[2]);
     if (cell.row < 0) return false;
     double most = 0.0, moved = 0.0;
     Index ties = 0, left_out = 0;
@@ -36,45 +36,45 @@ bool check_kinds(const Match& told) {
         moved = std::isnan(by) || std::isnan(moved) ? std::nan("") : std::max(moved, by);
     }
     const double wa = a(cell.row, cell.column), wb = b(cell.row, cell.column);
-    const auto output = parts_of("the output changes by at most {}", told.part[4]);
-    const auto sides = split(told.part[3], " against ");
+    const auto output = parts_of("the output changes by at most {}", match.part[4]);
+    const auto sides = split(match.part[3], " against ");
     return std::abs(std::abs(wb - wa) - most) <= 1e-12 && ties == 1 + cell.others &&
            shows(sides[0], wb) && shows(sides[1], wa) && sides[0] != sides[1] &&
-           (output                                                      ? shows((*output)[0], moved)
-            : told.part[4].find("does not change") != std::string::npos ? moved == 0.0
-                                                                        : std::isnan(moved));
+           (output ? shows((*output)[0], moved)
+            : match.part[4].find("does not change") != std::string::npos ? moved == 0.0
+                                                                         : std::isnan(moved));
 }
-bool check_kinds_equal(const Match& told) {
-    const KindsResult& result = kinds_of(told.state);
+bool check_kinds_equal(const Match& match) {
+    const KindsResult& result = kinds_of(match.state);
     const auto a = result.a.weights(), b = result.b.weights();
     double most = 0.0, moved = 0.0;
     for (Index i = 0; i < a.rows; ++i) {
         for (Index j = 0; j < a.columns; ++j)
             if (std::isfinite(a(i, j)) && std::isfinite(b(i, j)))
                 most = std::max(most, std::abs(b(i, j) - a(i, j)));
-            else if (told.words.starts_with("Every weight of A"))
+            else if (match.text.starts_with("Every weight of A"))
                 return false;
         for (Index c = 0; c < result.a.output().columns; ++c) {
             const double by = result.b.output()(i, c) - result.a.output()(i, c);
             moved = std::isnan(by) ? HUGE_VAL : std::max(moved, std::abs(by));
         }
     }
-    if (told.words.starts_with("Every") && most != 0.0) return false;
-    if (const auto by = parts_of("{}(at most {}){}", told.words);
+    if (match.text.starts_with("Every") && most != 0.0) return false;
+    if (const auto by = parts_of("{}(at most {}){}", match.text);
         by && (most == 0.0 || !shows((*by)[1], most)))
         return false;
-    if (told.words.ends_with("and so is the output")) return moved == 0.0;
-    if (told.words.ends_with("are not finite")) return moved == HUGE_VAL || std::isnan(moved);
-    const auto by = parts_of("{}the output changes by at most {}", told.words);
+    if (match.text.ends_with("and so is the output")) return moved == 0.0;
+    if (match.text.ends_with("are not finite")) return moved == HUGE_VAL || std::isnan(moved);
+    const auto by = parts_of("{}the output changes by at most {}", match.text);
     return !by || moved == number_of((*by)[1]) || shows((*by)[1], moved);
 }
-bool check_left_out(const Match& told) {
-    const KindsResult& result = kinds_of(told.state);
+bool check_left_out(const Match& match) {
+    const KindsResult& result = kinds_of(match.state);
     const auto a = result.a.weights(), b = result.b.weights();
     Index count = 0;
     for (const auto [i, j] : each_cell(a))
         count += std::isfinite(a(i, j)) && std::isfinite(b(i, j)) ? 0 : 1;
-    return told.part.empty() ? count == a.rows * a.columns : count == told.count(0);
+    return match.part.empty() ? count == a.rows * a.columns : count == match.count(0);
 }
 /// The row again, in one go and up to the chunk.
 struct Passed {
@@ -104,64 +104,64 @@ std::optional<Passed> passed(const AppState& state) {
     }
     return seen;
 }
-bool check_grows(const Match& told) {
-    const auto seen = passed(told.state);
-    return seen && seen->after > seen->before && told.part[1] != told.part[2] &&
-           shows(told.part[1], seen->before) && shows(told.part[2], seen->after) &&
-           shows(told.part[3], std::exp(seen->before - seen->after)) &&
-           number_of(told.part[3]) < 1.0;
+bool check_grows(const Match& match) {
+    const auto seen = passed(match.state);
+    return seen && seen->after > seen->before && match.part[1] != match.part[2] &&
+           shows(match.part[1], seen->before) && shows(match.part[2], seen->after) &&
+           shows(match.part[3], std::exp(seen->before - seen->after)) &&
+           number_of(match.part[3]) < 1.0;
 }
-bool check_no_grow(const Match& told) {
-    const auto seen = passed(told.state);
+bool check_no_grow(const Match& match) {
+    const auto seen = passed(match.state);
     return seen && seen->after == seen->before && seen->allowed > 0 &&
-           shows(told.part[1], seen->after);
+           shows(match.part[1], seen->after);
 }
-bool check_all_masked(const Match& told) {
-    const auto seen = passed(told.state);
+bool check_all_masked(const Match& match) {
+    const auto seen = passed(match.state);
     return seen && seen->allowed == 0;
 }
-bool check_first_scores(const Match& told) {
-    const auto seen = passed(told.state);
-    return seen && seen->before == -HUGE_VAL && shows(told.part[1], seen->after);
+bool check_first_scores(const Match& match) {
+    const auto seen = passed(match.state);
+    return seen && seen->before == -HUGE_VAL && shows(match.part[1], seen->after);
 }
 /// The finished row of the online softmax against the ordinary one.
-bool check_finished(const Match& told) {
-    const OnlineView view = build_online_view(told.state);
+bool check_finished(const Match& match) {
+    const OnlineView view = build_online_view(match.state);
     if (!view.result) return false;
     double most = 0.0;
     for (Index c = 0; c < view.result->columns; ++c)
         most = std::max(most, distance(view.result->at(0, c).value, view.result->at(1, c).value));
-    return told.words.ends_with("exactly") ? most == 0.0
-                                           : most < 1e-6 || number_of(told.part[0]) > 1e-6;
+    return match.text.ends_with("exactly") ? most == 0.0
+                                           : most < 1e-6 || number_of(match.part[0]) > 1e-6;
 }
-bool check_kind_masked(const Match& told) {  // of one side
-    const KindsResult& result = kinds_of(told.state);
-    const bool row = told.words.find("no key") != told.words.npos;
+bool check_kind_masked(const Match& match) {  // of one side
+    const KindsResult& result = kinds_of(match.state);
+    const bool row = match.text.find("no key") != match.text.npos;
     return std::ranges::any_of(std::array{&result.a, &result.b}, [&](const KindComputed* side) {
         return row ? std::ranges::count(side->allowed_of_row, 0) > 0
                    : std::ranges::count(side->allowed, 0) > 0;
     });
 }
-bool check_allowed_pairs(const Match& told) {
-    const KindsResult& result = kinds_of(told.state);
-    const KindComputed& side = told.part[0] == "A" ? result.a : result.b;
-    return std::ranges::count(side.allowed, 1) == told.count(1) &&
-           std::ssize(side.allowed) == told.count(2);
+bool check_allowed_pairs(const Match& match) {
+    const KindsResult& result = kinds_of(match.state);
+    const KindComputed& side = match.part[0] == "A" ? result.a : result.b;
+    return std::ranges::count(side.allowed, 1) == match.count(1) &&
+           std::ssize(side.allowed) == match.count(2);
 }
 bool has_no_row(const KindComputed& side) {
     return std::ranges::count(side.allowed_of_row, 0) == std::ssize(side.allowed_of_row);
 }
-bool check_no_pair(const Match& told) {
-    return has_no_row(kinds_of(told.state).a) && has_no_row(kinds_of(told.state).b);
+bool check_no_pair(const Match& match) {
+    return has_no_row(kinds_of(match.state).a) && has_no_row(kinds_of(match.state).b);
 }
 bool check_no_row(
-    const Match& told) {  // "A, entropy, mean of the rows: no row"; alone of either side
-    const KindsResult& result = kinds_of(told.state);
-    if (told.part.empty()) return has_no_row(result.a) || has_no_row(result.b);
-    return has_no_row(told.part[0] == "A" ? result.a : result.b);
+    const Match& match) {  // "A, entropy, mean of the rows: no row"; alone of either side
+    const KindsResult& result = kinds_of(match.state);
+    if (match.part.empty()) return has_no_row(result.a) || has_no_row(result.b);
+    return has_no_row(match.part[0] == "A" ? result.a : result.b);
 }
-bool check_same_kind(const Match& told) {
-    return kinds_of(told.state).a_kind == kinds_of(told.state).b_kind;
+bool check_same_kind(const Match& match) {
+    return kinds_of(match.state).a_kind == kinds_of(match.state).b_kind;
 }
 
 // ---- Masks
@@ -197,11 +197,11 @@ RowSums row_sums(const AppState& state) {
     }
     return sums;
 }
-bool check_mask_point(const Match& told) {
-    const auto mask = allowed(told.state);
-    const RowSums sums = row_sums(told.state);
-    const std::string words(told.words);
-    if (const auto left = parts_of("The mask allows {} of {} pairs{}", words)) {
+bool check_mask_point(const Match& match) {
+    const auto mask = allowed(match.state);
+    const RowSums sums = row_sums(match.state);
+    const std::string text(match.text);
+    if (const auto left = parts_of("The mask allows {} of {} pairs{}", text)) {
         if (std::ranges::count(mask, 1) != static_cast<Index>(number_of((*left)[0])) ||
             std::ssize(mask) != static_cast<Index>(number_of((*left)[1])))
             return false;
@@ -210,49 +210,51 @@ bool check_mask_point(const Match& told) {
         if (sums.empty != (many ? static_cast<Index>(number_of((*many)[0])) : one ? 1 : 0))
             return false;
     } else if (const auto none = parts_of(
-                   "No mask: every query may attend to every key, {} = {} pairs{}", words)) {
+                   "No mask: every query may attend to every key, {} = {} pairs{}", text)) {
         if (std::ranges::count(mask, 1) != static_cast<Index>(number_of((*none)[1]))) return false;
     }
-    if (words.find("weights ha") != words.npos)
+    if (text.find("weights ha") != text.npos)
         return sums.nan ==
-               static_cast<Index>(number_of(split(words.substr(words.rfind("; ") + 2), " ")[0]));
-    if (words.find("sums to 1") != words.npos)
+               static_cast<Index>(number_of(split(text.substr(text.rfind("; ") + 2), " ")[0]));
+    if (text.find("sums to 1") != text.npos)
         return std::abs(sums.low - 1.0) < 1e-3 && std::abs(sums.high - 1.0) < 1e-3 &&
-               sums.nan == 0 && (words.find("every other row") != words.npos) == (sums.empty > 0);
-    if (const auto range = parts_of("{}sum to {} … {}", words))
+               sums.nan == 0 && (text.find("every other row") != text.npos) == (sums.empty > 0);
+    if (const auto range = parts_of("{}sum to {} … {}", text))
         return shows((*range)[1], sums.low) && shows(split((*range)[2], ",")[0], sums.high) &&
                sums.nan == 0;
     return true;
 }
 /// "key 0 alone is valid, the last 2 are padding", "keys 0 … 3 are valid, …", "no key is valid, …".
-bool check_padding(const Match& told) {
-    const auto& padding = told.state.document().spec.mask.padding;
+bool check_padding(const Match& match) {
+    const auto& padding = match.state.document().spec.mask.padding;
     if (padding.empty())
-        return told.state.document().size.tk == (told.part.empty() ? 1 : told.count(0) + 1) ||
-               told.words.starts_with("key 0");
-    const auto valid = padding[std::min<Index>(told.state.batch, std::ssize(padding) - 1)];
-    const bool one = told.words.starts_with("key 0 alone");
-    if (one || told.words.starts_with("no key")) return valid == (one ? 1 : 0);
-    return valid == told.count(0) + 1;
+        return match.state.document().size.tk == (match.part.empty() ? 1 : match.count(0) + 1) ||
+               match.text.starts_with("key 0");
+    const auto valid = padding[std::min<Index>(match.state.batch, std::ssize(padding) - 1)];
+    const bool one = match.text.starts_with("key 0 alone");
+    if (one || match.text.starts_with("no key")) return valid == (one ? 1 : 0);
+    return valid == match.count(0) + 1;
 }
-bool check_empty_row(const Match& told) {
-    const auto mask = allowed(told.state);
-    const Index row = static_cast<Index>(number_of(split(split(told.part[0], " (")[0], " ")[0]));
-    const auto from = mask.begin() + row * told.state.document().size.tk;
-    if (std::count(from, from + told.state.document().size.tk, 1) != 0) return false;
-    const Rows rows = weights_of(told.state);
-    const bool nan = told.part[1].find("NaN") != std::string::npos;
+bool check_empty_row(const Match& match) {
+    const auto mask = allowed(match.state);
+    const Index row = static_cast<Index>(number_of(split(split(match.part[0], " (")[0], " ")[0]));
+    const auto from = mask.begin() + row * match.state.document().size.tk;
+    if (std::count(from, from + match.state.document().size.tk, 1) != 0) return false;
+    const Rows rows = weights_of(match.state);
+    const bool nan = match.part[1].find("NaN") != std::string::npos;
     return row >= rows.rows || std::ranges::all_of(rows.row(row), [&](float w) {
                return nan ? std::isnan(w) : w == 0.0F;
            });
 }
-bool check_no_limit(const Match& told) {
-    const WindowSides sides = window_sides(told.state.document().spec.mask);
-    return !(told.part[0].starts_with("left") ? sides.left : sides.right);
+bool check_no_limit(const Match& match) {
+    const WindowSides sides = window_sides(match.state.document().spec.mask);
+    return !(match.part[0].starts_with("left") ? sides.left : sides.right);
 }
-bool check_more_empty(const Match& told) { return row_sums(told.state).empty == told.count(0) + 3; }
-bool check_rule_alone(const Match& told) {
-    return told.count(0) <= told.count(1) && told.count(1) == std::ssize(allowed(told.state));
+bool check_more_empty(const Match& match) {
+    return row_sums(match.state).empty == match.count(0) + 3;
+}
+bool check_rule_alone(const Match& match) {
+    return match.count(0) <= match.count(1) && match.count(1) == std::ssize(allowed(match.state));
 }
 
 struct Conventions {
@@ -279,46 +281,46 @@ Conventions conventions(const AppState& state) {
     return all;
 }
 constexpr double kRounding = 1e-4;
-bool check_conventions(const Match& told) {
-    const Conventions both = conventions(told.state);
+bool check_conventions(const Match& match) {
+    const Conventions both = conventions(match.state);
     const auto rows = both.by_row();
     const auto all = std::ranges::count_if(rows, [](double by) { return by > 0.0; });
     const auto sure = std::ranges::count_if(rows, [](double by) { return by > kRounding; });
-    const auto row = static_cast<Index>(number_of(split(split(told.part[4], " (")[0], " ")[0]));
-    const auto key = static_cast<Index>(number_of(split(told.part[5], " ")[0]));
-    const auto as_much = parts_of("{} (as much in {} other {}", told.part[5]);
+    const auto row = static_cast<Index>(number_of(split(split(match.part[4], " (")[0], " ")[0]));
+    const auto key = static_cast<Index>(number_of(split(match.part[5], " ")[0]));
+    const auto as_much = parts_of("{} (as much in {} other {}", match.part[5]);
     if (count_largest(both.by_cell()) !=
         1 + (as_much ? static_cast<Index>(number_of((*as_much)[1])) : 0))
         return false;
-    return told.count(2) >= sure && told.count(2) <= all && told.count(3) == std::ssize(rows) &&
+    return match.count(2) >= sure && match.count(2) <= all && match.count(3) == std::ssize(rows) &&
            distance(both.a.weights(0, 0, row, key), both.b.weights(0, 0, row, key)) >=
                std::ranges::max(rows) - 1e-12 &&
-           told.part[6] != told.part[7] && shows(told.part[6], both.b.weights(0, 0, row, key)) &&
-           shows(told.part[7], both.a.weights(0, 0, row, key));
+           match.part[6] != match.part[7] && shows(match.part[6], both.b.weights(0, 0, row, key)) &&
+           shows(match.part[7], both.a.weights(0, 0, row, key));
 }
-bool check_conventions_same(const Match& told) {
-    const Conventions both = conventions(told.state);
-    return std::ranges::max(both.by_row()) <= kRounding && both.a.weights.count() == told.count(1);
+bool check_conventions_same(const Match& match) {
+    const Conventions both = conventions(match.state);
+    return std::ranges::max(both.by_row()) <= kRounding && both.a.weights.count() == match.count(1);
 }
-bool check_no_parting(const Match& told) {  // "These two do not differ here"
-    const Conventions both = conventions(told.state);
+bool check_no_parting(const Match& match) {  // "These two do not differ here"
+    const Conventions both = conventions(match.state);
     return std::ranges::max(both.by_row()) <= kRounding &&
            std::ranges::count(both.scores.mask, 0) > 0;
 }
-bool check_two_sums(const Match& told) {
-    const Conventions both = conventions(told.state);
-    const auto row = static_cast<Index>(number_of(split(split(told.part[0], " (")[0], " ")[0]));
+bool check_two_sums(const Match& match) {
+    const Conventions both = conventions(match.state);
+    const auto row = static_cast<Index>(number_of(split(split(match.part[0], " (")[0], " ")[0]));
     const auto sum = [&](const ConventionResult& of) {
         double all = 0.0;
         for (Index j = 0; j < of.weights.shape().d; ++j) all += of.weights(0, 0, row, j);
         return all;
     };
-    return told.part[1] != told.part[3] && shows(told.part[1], sum(both.b)) &&
-           shows(told.part[3], sum(both.a));
+    return match.part[1] != match.part[3] && shows(match.part[1], sum(both.b)) &&
+           shows(match.part[3], sum(both.a));
 }
-bool check_more_rows(const Match& told) {
-    const auto rows = conventions(told.state).by_row();
-    return told.count(0) + 3 <= std::ranges::count_if(rows, [](double by) { return by > 0.0; });
+bool check_more_rows(const Match& match) {
+    const auto rows = conventions(match.state).by_row();
+    return match.count(0) + 3 <= std::ranges::count_if(rows, [](double by) { return by > 0.0; });
 }
 
 constexpr Claim kClaims[] = {
@@ -327,16 +329,16 @@ constexpr Claim kClaims[] = {
     {"Every weight that is finite in A and B is equal{}", check_kinds_equal},
     {"The weights of A and B are equal{}", check_kinds_equal},
     {"Nothing is masked, so they agree",
-     [](const Match& told) {
-         return std::ranges::count(convention_scores(told.state).mask, 0) == 0;
+     [](const Match& match) {
+         return std::ranges::count(convention_scores(match.state).mask, 0) == 0;
      }},
     {"{}, pairs that the mask allows: {} of {}", check_allowed_pairs},
     {"The masks of A and B allow no pair: there is nothing to compare", check_no_pair},
     {"{}, entropy, mean of the rows: no row", check_no_row},
     {"no row", check_no_row},
     {"no key, so no H",
-     [](const Match& told) {
-         const KindsResult& result = kinds_of(told.state);
+     [](const Match& match) {
+         const KindsResult& result = kinds_of(match.state);
          return std::ranges::count(result.a.allowed_of_row, 0) > 0 ||
                 std::ranges::count(result.b.allowed_of_row, 0) > 0;
      }},

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "app/common/words.h"
+#include "app/common/text.h"
 #include "app/workspaces/learn/state.h"
+#include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
-#include "app/workspaces/learn/words.h"
 #include "core/train/trainer.h"
 #include "tests/view/claims/claims.h"
 
@@ -40,71 +40,71 @@ std::array<Means, 2> means_of(const AppState& state) {
     return means;
 }
 
-bool tells_right(std::string_view said, const Means& is) {  // "99.8 % right, loss 0.01"
-    const auto parts = parts_of("{} right, {}", said);
+bool tells_right(std::string_view stated, const Means& is) {  // "99.8 % right, loss 0.01"
+    const auto parts = parts_of("{} right, {}", stated);
     if (!parts || !shows((*parts)[0], is.right)) return false;
     if ((*parts)[1] == "a loss that is no number any more") return !std::isfinite(is.loss);
     const double loss = number_of(split((*parts)[1], "loss ").back());
     return std::isfinite(is.loss) && std::abs(loss - is.loss) <= 0.006 * is.loss + 1e-4;
 }
-bool tells_both(const Match& told, std::string said, bool ended) {
-    const auto [a, b] = means_of(told.state);
-    const std::string first = learn_name(plan(told.state), 0) + " ",
-                      second = learn_name(plan(told.state), 1) + " ";
+bool tells_both(const Match& match, std::string stated, bool ended) {
+    const auto [a, b] = means_of(match.state);
+    const std::string first = learn_name(plan(match.state), 0) + " ",
+                      second = learn_name(plan(match.state), 1) + " ";
     if (!std::isfinite(a.loss) || !std::isfinite(b.loss)) {
-        const auto parts = parts_of(first + "{}; " + second + "{}", said);
+        const auto parts = parts_of(first + "{}; " + second + "{}", stated);
         return parts && tells_right((*parts)[0], a) && tells_right((*parts)[1], b);
     }
     const bool alike = ended && std::abs(a.right - b.right) < 0.02 &&
                        std::abs(a.loss - b.loss) <= 0.05 * std::max(a.loss, b.loss);
     const std::string_view none = "no clear difference: ";
-    if (said.starts_with(none) != alike) return false;
-    if (alike) said = said.substr(none.size());
-    const auto parts = parts_of(first + "{} right, " + second + "{}", said);
+    if (stated.starts_with(none) != alike) return false;
+    if (alike) stated = stated.substr(none.size());
+    const auto parts = parts_of(first + "{} right, " + second + "{}", stated);
     return parts && shows((*parts)[0], a.right) && shows((*parts)[1], b.right);
 }
 /// "After 400 steps: …" stands when all runs are done, "Step 3 of 400: …" until then.
-bool check_point(const Match& told) {
-    const bool ended = told.words.starts_with("After ");
-    const Index step = shown_learn_step(told.state), until = learn_look(told.state).plan->until;
+bool check_point(const Match& match) {
+    const bool ended = match.text.starts_with("After ");
+    const Index step = shown_learn_step(match.state), until = learn_look(match.state).plan->until;
     bool done = step == until;
-    for (std::size_t run = 0; run < plan(told.state).controls.count(); ++run)
-        done = done && std::ssize(series(told.state).sides[run].records) == until;
-    if (told.count(0) != step || (ended && !done)) return false;
-    const auto means = means_of(told.state);
-    std::string right = told.part[2];
+    for (std::size_t run = 0; run < plan(match.state).controls.count(); ++run)
+        done = done && std::ssize(series(match.state).sides[run].records) == until;
+    if (match.count(0) != step || (ended && !done)) return false;
+    const auto means = means_of(match.state);
+    std::string right = match.part[2];
     const std::string of = fmt::format(", means of {} steps", means[0].steps);
     if (means[0].steps > 1) {
         if (!right.ends_with(of)) return false;
         right.resize(right.size() - of.size());
     }
-    if (plan(told.state).controls.has_b()) return tells_both(told, right, ended);
+    if (plan(match.state).controls.has_b()) return tells_both(match, right, ended);
     return tells_right(right, means[0]);
 }
-bool check_one_seed(const Match& told) {
-    const LearnControls& controls = planned(told.state);
-    return controls.has_b() && (told.words.find("from one seed") != told.words.npos) ==
+bool check_one_seed(const Match& match) {
+    const LearnControls& controls = planned(match.state);
+    return controls.has_b() && (match.text.find("from one seed") != match.text.npos) ==
                                    (controls.a.seed == controls.b.seed);
 }
 /// "÷√d_k on 3.0 % at step 0, then 40.0 %; …".
-bool check_saturated_rows(const Match& told) {
-    const auto means = means_of(told.state);
-    const LearnControls& controls = plan(told.state).controls;
-    const auto runs = split(told.part[0], "; ");
+bool check_saturated_rows(const Match& match) {
+    const auto means = means_of(match.state);
+    const LearnControls& controls = plan(match.state).controls;
+    const auto runs = split(match.part[0], "; ");
     if (runs.size() != controls.count()) return false;
     for (std::size_t run = 0; run < runs.size(); ++run) {
         const std::string name =
-            controls.has_b() ? learn_name(plan(told.state), run) + " " : std::string();
+            controls.has_b() ? learn_name(plan(match.state), run) + " " : std::string();
         const auto parts = parts_of(name + "{} at step 0, then {}", runs[run]);
-        if (!parts || !shows((*parts)[0], series(told.state).sides[run].records[0]->saturated) ||
+        if (!parts || !shows((*parts)[0], series(match.state).sides[run].records[0]->saturated) ||
             !shows((*parts)[1], means[run].saturated))
             return false;
     }
     return true;
 }
-bool check_means(const Match& told) {
-    const Index steps = means_of(told.state)[0].steps;
-    const auto of = parts_of("means of its last {} steps", told.part[0]);
+bool check_means(const Match& match) {
+    const Index steps = means_of(match.state)[0].steps;
+    const auto of = parts_of("means of its last {} steps", match.part[0]);
     return of ? number_of((*of)[0]) == static_cast<double>(steps) : steps == 1;
 }
 
@@ -120,18 +120,18 @@ double w_q_norm(const AppState& state, std::size_t run) {
             squares += std::pow(double{side.records[n]->gradient_norms[m]}, 2);
     return std::sqrt(squares);
 }
-bool three_digits(std::string_view said, double value) {
-    return number_of(said) == value || std::abs(number_of(said) - value) <= 0.006 * value;
+bool three_digits(std::string_view stated, double value) {
+    return number_of(stated) == value || std::abs(number_of(stated) - value) <= 0.006 * value;
 }
 std::size_t scaled_run(const AppState& state) { return plan(state).controls.a.scaling ? 0 : 1; }
-bool check_longer(const Match& told) {
-    const std::size_t on = scaled_run(told.state), off = 1 - on;
-    const auto means = means_of(told.state);
-    const double with = w_q_norm(told.state, on), without = w_q_norm(told.state, off);
+bool check_longer(const Match& match) {
+    const std::size_t on = scaled_run(match.state), off = 1 - on;
+    const auto means = means_of(match.state);
+    const double with = w_q_norm(match.state, on), without = w_q_norm(match.state, off);
     return without > with && means[off].saturated > means[on].saturated &&
-           three_digits(told.part[0], without) && three_digits(told.part[1], with) &&
-           three_digits(told.part[2],
-                        1.0 / std::sqrt(static_cast<double>(plan(told.state).controls.a.d_k)));
+           three_digits(match.part[0], without) && three_digits(match.part[1], with) &&
+           three_digits(match.part[2],
+                        1.0 / std::sqrt(static_cast<double>(plan(match.state).controls.a.d_k)));
 }
 /// ‖m̂‖ / √Σ v̂, of AdamW's means of gradients and of their squares.
 double agreement(const AppState& state, std::size_t run, std::string_view name) {
@@ -151,43 +151,43 @@ double agreement(const AppState& state, std::size_t run, std::string_view name) 
     return std::sqrt(first) / (1.0 - std::pow(spec.beta1, t)) /
            std::sqrt(second / (1.0 - std::pow(spec.beta2, t)));
 }
-bool check_agreement(const Match& told) {
-    const std::size_t on = scaled_run(told.state);
-    const auto close = [](std::string_view said, double value) {
-        return std::abs(number_of(said) - value) <= 0.06 * value;
+bool check_agreement(const Match& match) {
+    const std::size_t on = scaled_run(match.state);
+    const auto close = [](std::string_view stated, double value) {
+        return std::abs(number_of(stated) - value) <= 0.06 * value;
     };
-    return close(told.part[1], agreement(told.state, 1 - on, ".w_q")) &&
-           close(told.part[2], agreement(told.state, on, ".w_q")) &&
-           close(told.part[3], agreement(told.state, 1 - on, ".w_v"));
+    return close(match.part[1], agreement(match.state, 1 - on, ".w_q")) &&
+           close(match.part[2], agreement(match.state, on, ".w_q")) &&
+           close(match.part[3], agreement(match.state, 1 - on, ".w_v"));
 }
 
 // ---- switches, seeds, heads
 
-bool check_progress(const Match& told) {  // "step 3 of 12, 210 steps/s, seed 2 of 3"
+bool check_progress(const Match& match) {  // "step 3 of 12, 210 steps/s, seed 2 of 3"
     Index done = 0;
-    if (const auto& all = learn_look(told.state).series) {
+    if (const auto& all = learn_look(match.state).series) {
         done = std::ssize(all->sides[0].records);
         if (all->request.plan.controls.has_b())
             done = std::min(done, std::ssize(all->sides[1].records));
     }
-    const auto seed = parts_of("{}, seed {} of {}", told.part[1]);
-    const auto is = [](std::string_view said, Index count) {
-        return number_of(said) == static_cast<double>(count);
+    const auto seed = parts_of("{}, seed {} of {}", match.part[1]);
+    const auto is = [](std::string_view stated, Index count) {
+        return number_of(stated) == static_cast<double>(count);
     };
-    return told.count(0) == done &&
-           is(split(told.part[1], ", ")[0], learn_look(told.state).plan->until) &&
-           (!seed || (is((*seed)[1], std::ssize(series(told.state).seeds) + 1) &&
-                      is((*seed)[2], plan(told.state).seeds)));
+    return match.count(0) == done &&
+           is(split(match.part[1], ", ")[0], learn_look(match.state).plan->until) &&
+           (!seed || (is((*seed)[1], std::ssize(series(match.state).seeds) + 1) &&
+                      is((*seed)[2], plan(match.state).seeds)));
 }
 
-bool check_switched(const Match& told) {
-    const std::size_t run = told.part[0] == "A" ? 0 : 1;
-    const auto& list = plan(told.state).switches[run];
-    const Index heads = plan(told.state).controls.of(run).heads;
-    const auto said = split(told.part[1], ", ");
-    if (said.size() != list.size()) return false;
+bool check_switched(const Match& match) {
+    const std::size_t run = match.part[0] == "A" ? 0 : 1;
+    const auto& list = plan(match.state).switches[run];
+    const Index heads = plan(match.state).controls.of(run).heads;
+    const auto stated = split(match.part[1], ", ");
+    if (stated.size() != list.size()) return false;
     for (std::size_t n = 0; n < list.size(); ++n) {
-        const auto parts = parts_of("{} from step {}", said[n]);
+        const auto parts = parts_of("{} from step {}", stated[n]);
         const std::string what = list[n].head < 0
                                      ? "÷√d_k"
                                      : "layer " + std::to_string(list[n].head / heads) + " head " +
@@ -198,16 +198,16 @@ bool check_switched(const Match& told) {
     }
     return true;
 }
-bool check_seeds(const Match& told) {  // "÷√d_k on 99.0 % right (median; 90.0 % to 99.8 %); …"
-    const LearnControls& controls = plan(told.state).controls;
-    const auto& seeds = series(told.state).seeds;
-    if (told.count(0) != std::ssize(seeds)) return false;
-    std::string rest = told.part[1] + "; ";
+bool check_seeds(const Match& match) {  // "÷√d_k on 99.0 % right (median; 90.0 % to 99.8 %); …"
+    const LearnControls& controls = plan(match.state).controls;
+    const auto& seeds = series(match.state).seeds;
+    if (match.count(0) != std::ssize(seeds)) return false;
+    std::string rest = match.part[1] + "; ";
     for (std::size_t run = 0; run < controls.count(); ++run) {
         std::vector<double> right;
         for (const LearnSeed& each : seeds) right.push_back(each.endings[run].accuracy);
         const std::string name =
-            controls.has_b() ? learn_name(plan(told.state), run) + " " : std::string();
+            controls.has_b() ? learn_name(plan(match.state), run) + " " : std::string();
         const auto parts = parts_of(name + "{} right (median; {} to {}); {}", rest + "…");
         if (!parts || !shows((*parts)[0], median(right)) ||
             !shows((*parts)[1], std::ranges::min(right)) ||
@@ -217,24 +217,25 @@ bool check_seeds(const Match& told) {  // "÷√d_k on 99.0 % right (median; 90.
     }
     return true;
 }
-bool check_no_head(const Match& told) {
-    const train::Spec& spec = plan(told.state).controls.of(told.part[0] == "A" ? 0 : 1);
-    return told.count(1) >= spec.layers || told.count(2) >= spec.heads;
+bool check_no_head(const Match& match) {
+    const train::Spec& spec = plan(match.state).controls.of(match.part[0] == "A" ? 0 : 1);
+    return match.count(1) >= spec.layers || match.count(2) >= spec.heads;
 }
 /// Of the row that is looked at, in one of the runs.
-bool check_answer(const Match& told) {
-    const auto at = static_cast<std::size_t>(learn_look(told.state).cell.row);
-    for (const LearnSide& side : series(told.state).sides) {
+bool check_answer(const Match& match) {
+    const auto at = static_cast<std::size_t>(learn_look(match.state).cell.row);
+    for (const LearnSide& side : series(match.state).sides) {
         if (!side.probe || at >= side.probe->answers.size()) continue;
         const train::Probe& probe = *side.probe;
         const Index target = probe.example.targets[at];
         const auto word = [&](Index token) {
-            return shown_token(series(told.state).vocabulary[token]);
+            return shown_token(series(match.state).vocabulary[token]);
         };
-        if (word(probe.answers[at]) != told.part[1]) continue;
-        if (told.part.size() < 4) return target == train::kNoTarget;
-        if (target != train::kNoTarget && word(target) == told.part[2] &&
-            (shows(told.part[3], probe.shares[at]) || three_digits(told.part[3], probe.shares[at])))
+        if (word(probe.answers[at]) != match.part[1]) continue;
+        if (match.part.size() < 4) return target == train::kNoTarget;
+        if (target != train::kNoTarget && word(target) == match.part[2] &&
+            (shows(match.part[3], probe.shares[at]) ||
+             three_digits(match.part[3], probe.shares[at])))
             return true;
     }
     return false;
@@ -257,9 +258,9 @@ constexpr Claim kClaims[] = {
     {"Switched in {}: {}", check_switched},
     {"Over {} seeds: {}", check_seeds},
     {"The spread: {} of {} seeds are trained",
-     [](const Match& told) {
-         return told.count(0) == std::ssize(series(told.state).seeds) &&
-                told.count(1) == plan(told.state).seeds;
+     [](const Match& match) {
+         return match.count(0) == std::ssize(series(match.state).seeds) &&
+                match.count(1) == plan(match.state).seeds;
      }},
     {"{} has no L{} H{}", check_no_head},
     {"{}answers “{}”, “{}” is right and has probability {}", check_answer},

@@ -77,77 +77,77 @@ bool check_reads(const Match& claim) {
            shows(claim.part[2], order[1]) && shows(claim.part[4], all.to_hard) &&
            near_most(all.dot) == 1;
 }
-bool check_reads_alike(const Match& told) {
-    const Read all = read(told.state);
+bool check_reads_alike(const Match& match) {
+    const Read all = read(match.state);
     return near_most(all.dot) == std::ssize(all.dot) &&
            near_most(all.weight) == std::ssize(all.weight);
 }
 bool check_reads_limit(
-    const Match& told) {  // "… the output lies x from the mean of a and b, its limit for τ → 0"
-    const Read all = read(told.state);
+    const Match& match) {  // "… the output lies x from the mean of a and b, its limit for τ → 0"
+    const Read all = read(match.state);
     return near_most(all.dot) > 1 && near_most(all.dot) < std::ssize(all.dot) &&
-           shows(told.part[4], all.to_hard);
+           shows(match.part[4], all.to_hard);
 }
 bool check_cosine_ties(
-    const Match& told) {  // "a and b have the largest cosine, x; of them b has the largest q·k, y"
-    const Read all = read(told.state);
+    const Match& match) {  // "a and b have the largest cosine, x; of them b has the largest q·k, y"
+    const Read all = read(match.state);
     return near_most(all.cosine) > 1 && near_most(all.dot) == 1 &&
-           shows(told.part[1], std::ranges::max(all.cosine)) &&
-           has_shown(all.keys, told.part[2], all.dot, told.part[3]) &&
-           shows(told.part[3], std::ranges::max(all.dot));
+           shows(match.part[1], std::ranges::max(all.cosine)) &&
+           has_shown(all.keys, match.part[2], all.dot, match.part[3]) &&
+           shows(match.part[3], std::ranges::max(all.dot));
 }
 /// "With V = K the same weights would give (0.1, 0.2) in place of (0.3, 0.4)", "…, which happens to be the output here".
-bool check_keys_as_values(const Match& told) {
-    const Read all = read(told.state);
-    const auto& pairs = lookup_controls(told.state).pairs;
+bool check_keys_as_values(const Match& match) {
+    const Read all = read(match.state);
+    const auto& pairs = lookup_controls(match.state).pairs;
     PlanePoint keys{}, values{};
     for (std::size_t n = 0; n < pairs.size(); ++n)
         for (std::size_t c = 0; c < 2; ++c)
             keys[c] += all.weight[n] * pairs[n].k[c], values[c] += all.weight[n] * pairs[n].v[c];
-    const auto is = [](std::string_view said, const PlanePoint& point) {
-        const auto at = parts_of("({}, {})", said);
+    const auto is = [](std::string_view stated, const PlanePoint& point) {
+        const auto at = parts_of("({}, {})", stated);
         return at && shows((*at)[0], point[0]) && shows((*at)[1], point[1]);
     };
-    const auto other = split(told.part[0], " in place of ");
+    const auto other = split(match.part[0], " in place of ");
     return other.size() > 1 ? is(other[0], keys) && is(other[1], values) && other[0] != other[1]
-                            : is(split(told.part[0], ", which happens")[0], values);
+                            : is(split(match.part[0], ", which happens")[0], values);
 }
-bool check_nothing_brought(const Match& told) {
-    return std::ranges::max(read(told.state).brings) == 0.0;
+bool check_nothing_brought(const Match& match) {
+    return std::ranges::max(read(match.state).brings) == 0.0;
 }
 bool check_tied_weights(
-    const Match& told) {  // "Of 2 pairs with the largest weight a has x and brings ‖a v‖ = y"
-    const Read all = read(told.state);
-    return near_most(all.weight) == told.count(0) && told.count(0) > 1 &&
-           has_shown(all.values, told.part[1], all.weight, told.part[2]) &&
-           shows(told.part[2], std::ranges::max(all.weight)) &&
-           shows(told.part[3], std::ranges::max(all.brings));
+    const Match& match) {  // "Of 2 pairs with the largest weight a has x and brings ‖a v‖ = y"
+    const Read all = read(match.state);
+    return near_most(all.weight) == match.count(0) && match.count(0) > 1 &&
+           has_shown(all.values, match.part[1], all.weight, match.part[2]) &&
+           shows(match.part[2], std::ranges::max(all.weight)) &&
+           shows(match.part[3], std::ranges::max(all.brings));
 }
-bool check_agree(const Match& told) {
-    const Read all = read(told.state);
-    const auto name = told.part[0];
+bool check_agree(const Match& match) {
+    const Read all = read(match.state);
+    const auto name = match.part[0];
     return near_most(all.dot) == 1 && near_most(all.cosine) == 1 &&
            has(all.keys, name, all.dot, std::ranges::max(all.dot)) &&
            has(all.keys, name, all.cosine, *std::ranges::max_element(all.cosine, {}, [](double c) {
                    return std::isnan(c) ? -2.0 : c;
                }));
 }
-bool check_ties(const Match& told) {
-    const Read all = read(told.state);
-    return near_most(all.dot) == told.count(0) &&
-           shows(told.part[1].substr(0, told.part[1].find(':')), std::ranges::max(all.dot));
+bool check_ties(const Match& match) {
+    const Read all = read(match.state);
+    return near_most(all.dot) == match.count(0) &&
+           shows(match.part[1].substr(0, match.part[1].find(':')), std::ranges::max(all.dot));
 }
 bool check_winner(
     const Match&
-        told) {  // "a wins with q·k = 5 at cosine .7; b is more similar, cosine .9, but shorter: q·k = 4, ‖k‖ = 2 against 3"
-    const Read all = read(told.state);
-    const bool longer = told.words.find("but longer") != told.words.npos;
+        match) {  // "a wins with q·k = 5 at cosine .7; b is more similar, cosine .9, but shorter: q·k = 4, ‖k‖ = 2 against 3"
+    const Read all = read(match.state);
+    const bool longer = match.text.find("but longer") != match.text.npos;
     const auto p =
         parts_of(longer ? "{} wins with q·k = {} at cosine {}; {} is more similar, cosine {}, but "
                           "longer, and points away from q: q·k = {}, ‖k‖ = {} against {}"
                         : "{} wins with q·k = {} at cosine {}; {} is more similar, cosine {}, but "
                           "shorter: q·k = {}, ‖k‖ = {} against {}",
-                 told.part[0]);
+                 match.part[0]);
     if (!p) return false;
     return has_shown(all.keys, (*p)[0], all.dot, (*p)[1]) &&
            has(all.keys, (*p)[0], all.dot, std::ranges::max(all.dot)) &&
@@ -157,22 +157,22 @@ bool check_winner(
            has_shown(all.keys, (*p)[3], all.cosine, (*p)[4]) &&
            has_shown(all.keys, (*p)[3], all.norm, (*p)[6]);
 }
-bool check_heaviest(const Match& told) {
-    const Read all = read(told.state);
+bool check_heaviest(const Match& match) {
+    const Read all = read(match.state);
     const auto n = std::ranges::max_element(all.weight) - all.weight.begin();
     return std::ranges::max(all.brings) - all.brings[n] < 1e-9 && near_most(all.weight) == 1 &&
-           has_shown(all.values, told.part[0], all.weight, told.part[1]) &&
-           shows(told.part[2], std::ranges::max(all.brings));
+           has_shown(all.values, match.part[0], all.weight, match.part[1]) &&
+           shows(match.part[2], std::ranges::max(all.brings));
 }
-bool check_not_heaviest(const Match& told) {
-    const Read all = read(told.state);
-    return number_of(told.part[1]) > number_of(told.part[4]) &&
-           number_of(told.part[2]) < number_of(told.part[5]) &&
-           shows(told.part[1], std::ranges::max(all.weight)) &&
-           shows(told.part[5], std::ranges::max(all.brings));
+bool check_not_heaviest(const Match& match) {
+    const Read all = read(match.state);
+    return number_of(match.part[1]) > number_of(match.part[4]) &&
+           number_of(match.part[2]) < number_of(match.part[5]) &&
+           shows(match.part[1], std::ranges::max(all.weight)) &&
+           shows(match.part[5], std::ranges::max(all.brings));
 }
-bool check_no_length(const Match& told) {
-    const Read all = read(told.state);
+bool check_no_length(const Match& match) {
+    const Read all = read(match.state);
     return std::ranges::all_of(all.cosine, [](double c) { return std::isnan(c); }) &&
            std::ranges::all_of(all.dot, [](double d) { return d == 0.0; });
 }
@@ -213,18 +213,18 @@ Index rows_without_nan(const AppState& state) {
         count += has_nan(dot.row(i)) || has_nan(cosine.row(i)) ? 0 : 1;
     return count;
 }
-bool check_rows_differ(const Match& told) {
-    return apart(told.state) == told.count(0) &&
-           rows_without_nan(told.state) ==
-               static_cast<Index>(number_of(split(told.part[1], " ")[0])) &&
-           apart(told.state) > 0;
+bool check_rows_differ(const Match& match) {
+    return apart(match.state) == match.count(0) &&
+           rows_without_nan(match.state) ==
+               static_cast<Index>(number_of(split(match.part[1], " ")[0])) &&
+           apart(match.state) > 0;
 }
-bool check_rows_agree(const Match& told) {
-    const auto all = parts_of("{} in all {} rows{}", told.words);
-    return apart(told.state) == 0 &&
-           rows_without_nan(told.state) == (all ? static_cast<Index>(number_of((*all)[1])) : 1);
+bool check_rows_agree(const Match& match) {
+    const auto all = parts_of("{} in all {} rows{}", match.text);
+    return apart(match.state) == 0 &&
+           rows_without_nan(match.state) == (all ? static_cast<Index>(number_of((*all)[1])) : 1);
 }
-bool check_no_best(const Match& told) { return rows_without_nan(told.state) == 0; }
+bool check_no_best(const Match& match) { return rows_without_nan(match.state) == 0; }
 std::vector<float> similarities(const AppState& state) {
     const Rows s = similarity(state).scores(lookup_controls(state).measure).matrix(0, 0);
     std::vector<float> all;
@@ -235,50 +235,50 @@ std::vector<float> similarities(const AppState& state) {
 }
 bool check_towers(
     const Match&
-        told) {  // "of 9 pairs 2 → 0 and 1 other pair are the most similar by dot product, 1.49"
-    const auto all = similarities(told.state);
-    const auto ties = parts_of("{} and {} other pair{}", told.part[1]);
+        match) {  // "of 9 pairs 2 → 0 and 1 other pair are the most similar by dot product, 1.49"
+    const auto all = similarities(match.state);
+    const auto ties = parts_of("{} and {} other pair{}", match.part[1]);
     const auto most = ties ? 1 + static_cast<Index>(number_of((*ties)[1])) : 1;
-    return static_cast<Index>(number_of(split(told.part[0], " ")[0])) == std::ssize(all) &&
+    return static_cast<Index>(number_of(split(match.part[0], " ")[0])) == std::ssize(all) &&
            count_largest(all) == most &&
-           shows(split(told.part[2], ", ").back(), std::ranges::max(all));
+           shows(split(match.part[2], ", ").back(), std::ranges::max(all));
 }
-bool check_some_nan(const Match& told) {
-    return rows_without_nan(told.state) < similarity(told.state).dot.matrix(0, 0).rows;
+bool check_some_nan(const Match& match) {
+    return rows_without_nan(match.state) < similarity(match.state).dot.matrix(0, 0).rows;
 }
-bool check_no_similarity(const Match& told) { return similarities(told.state).empty(); }
-bool check_one_pair(const Match& told) { return similarities(told.state).size() == 1; }
-bool check_pairs_alike(const Match& told) {
-    const auto all = similarities(told.state);
-    return told.count(0) == std::ssize(all) && count_largest(all) == std::ssize(all) &&
-           shows(split(told.part[1], ", ").back(), all.front());
+bool check_no_similarity(const Match& match) { return similarities(match.state).empty(); }
+bool check_one_pair(const Match& match) { return similarities(match.state).size() == 1; }
+bool check_pairs_alike(const Match& match) {
+    const auto all = similarities(match.state);
+    return match.count(0) == std::ssize(all) && count_largest(all) == std::ssize(all) &&
+           shows(split(match.part[1], ", ").back(), all.front());
 }
-bool check_aligned(const Match& told) {
-    const Rows dot = similarity(told.state).dot.matrix(0, 0),
-               cosine = similarity(told.state).cosine.matrix(0, 0);
-    const Index row = labelled(told.state, Axis::query, told.part[0]);
+bool check_aligned(const Match& match) {
+    const Rows dot = similarity(match.state).dot.matrix(0, 0),
+               cosine = similarity(match.state).cosine.matrix(0, 0);
+    const Index row = labelled(match.state, Axis::query, match.part[0]);
     if (row < 0 || row >= dot.rows) return false;
-    if (told.words.ends_with("with no key"))
+    if (match.text.ends_with("with no key"))
         return has_nan(dot.row(row)) || has_nan(cosine.row(row));
     const auto a = best_of(dot.row(row)), b = best_of(cosine.row(row));
-    const auto& rest = told.part[1];
+    const auto& rest = match.part[1];
     const bool both = rest.find(", by dot product (") != rest.npos;
     const Index key =
-        labelled(told.state, Axis::key, rest.substr(0, rest.find(both ? ", by" : " by")));
+        labelled(match.state, Axis::key, rest.substr(0, rest.find(both ? ", by" : " by")));
     return std::ranges::count(a, key) > 0 && (!both || std::ranges::count(b, key) > 0);
 }
-bool check_tip(const Match& told) {
-    const auto view = build_alignment_view(told.state);
+bool check_tip(const Match& match) {
+    const auto view = build_alignment_view(match.state);
     return std::ranges::any_of(view.rows, [&](const AlignmentRowView& row) {
-        return row.tooltip.find(told.words) != std::string::npos;
+        return row.tooltip.find(match.text) != std::string::npos;
     });
 }
-bool check_symmetric(const Match& told) {
-    const bool is = told.words.find("is symmetric") != told.words.npos;
-    const auto view = build_similarity_view(told.state);
-    const bool softmax = told.part[0] == "A";
-    const Rows s = softmax ? similarity(told.state).shown(view.measure, view.softmax).matrix(0, 0)
-                           : similarity(told.state).scores(view.measure).matrix(0, 0);
+bool check_symmetric(const Match& match) {
+    const bool is = match.text.find("is symmetric") != match.text.npos;
+    const auto view = build_similarity_view(match.state);
+    const bool softmax = match.part[0] == "A";
+    const Rows s = softmax ? similarity(match.state).shown(view.measure, view.softmax).matrix(0, 0)
+                           : similarity(match.state).scores(view.measure).matrix(0, 0);
     double most = 0.0, largest = 1.0;
     for (Index i = 0; i < s.rows; ++i)
         for (Index j = 0; j <= i; ++j) {
@@ -288,9 +288,10 @@ bool check_symmetric(const Match& told) {
         }
     return is ? std::isfinite(most) && most < 1e-4 * largest : most > 0.0;
 }
-bool check_s_symmetric(const Match& told) {  // "A is not symmetric: …. S is: softmax alone does it"
-    const auto view = build_similarity_view(told.state);
-    const Rows s = similarity(told.state).scores(view.measure).matrix(0, 0);
+bool check_s_symmetric(
+    const Match& match) {  // "A is not symmetric: …. S is: softmax alone does it"
+    const auto view = build_similarity_view(match.state);
+    const Rows s = similarity(match.state).scores(view.measure).matrix(0, 0);
     for (Index i = 0; i < s.rows; ++i)
         for (Index j = 0; j < i; ++j)
             if (!(std::abs(double{s(i, j)} - s(j, i)) < 1e-4)) return false;
@@ -306,47 +307,47 @@ double moved(const AppState& state) {
     }
     return most;
 }
-bool check_permuted(const Match& told) {
-    const auto order = token_order(told.state);
+bool check_permuted(const Match& match) {
+    const auto order = token_order(match.state);
     Index elsewhere = 0;
     for (std::size_t n = 0; n < order.size(); ++n)
         elsewhere += order[n] == static_cast<Index>(n) ? 0 : 1;
-    const bool exact = told.words.ends_with("exactly 0");
-    return told.count(0) == elsewhere && exact == (moved(told.state) == 0.0) &&
-           (exact || moved(told.state) < 1e-5);
+    const bool exact = match.text.ends_with("exactly 0");
+    return match.count(0) == elsewhere && exact == (moved(match.state) == 0.0) &&
+           (exact || moved(match.state) < 1e-5);
 }
-bool tells(std::string_view said, double by) {
+bool tells(std::string_view stated, double by) {
     const double size = std::abs(by);
-    if (std::isnan(by)) return said == "NaN";
-    return said == "exactly 0" ? by == 0.0
-                               : std::abs(std::abs(number_of(said)) - size) <= 0.01 * size;
+    if (std::isnan(by)) return stated == "NaN";
+    return stated == "exactly 0" ? by == 0.0
+                                 : std::abs(std::abs(number_of(stated)) - size) <= 0.01 * size;
 }
-bool check_largest_moved(const Match& told) { return tells(told.part[0], moved(told.state)); }
-bool check_float64(const Match& told) {
-    return tells(told.part[0], permuted(told.state).largest_float64);
+bool check_largest_moved(const Match& match) { return tells(match.part[0], moved(match.state)); }
+bool check_float64(const Match& match) {
+    return tells(match.part[0], permuted(match.state).largest_float64);
 }
-bool check_moved_here(const Match& told) {
-    const LookupLook& look = lookup_look(told.state);
-    return tells(told.part[0], double{permuted(told.state).after(0, 0, look.row, look.column)} -
-                                   permuted(told.state).before(0, 0, look.row, look.column));
+bool check_moved_here(const Match& match) {
+    const LookupLook& look = lookup_look(match.state);
+    return tells(match.part[0], double{permuted(match.state).after(0, 0, look.row, look.column)} -
+                                    permuted(match.state).before(0, 0, look.row, look.column));
 }
-bool check_places_count(const Match& told) {
-    const double most = moved(told.state);
-    return most > 1e-6 && shows(split(told.part[1], ", at")[0], most);
+bool check_places_count(const Match& match) {
+    const double most = moved(match.state);
+    return most > 1e-6 && shows(split(match.part[1], ", at")[0], most);
 }
-bool check_no_change(const Match& told) { return moved(told.state) < 1e-5; }
-bool check_outputs(const Match& told) {
-    const double most = permuted(told.state).output_largest;
-    if (told.words.ends_with("exactly 0")) return most == 0.0;
-    return told.words.starts_with("Outputs change") ==
-               (permuted(told.state).position != PermutationPosition::none) &&
-           most > 0.0 && (!told.words.starts_with("Outputs change") || most > 1e-6);
+bool check_no_change(const Match& match) { return moved(match.state) < 1e-5; }
+bool check_outputs(const Match& match) {
+    const double most = permuted(match.state).output_largest;
+    if (match.text.ends_with("exactly 0")) return most == 0.0;
+    return match.text.starts_with("Outputs change") ==
+               (permuted(match.state).position != PermutationPosition::none) &&
+           most > 0.0 && (!match.text.starts_with("Outputs change") || most > 1e-6);
 }
-bool check_capacity(const Match& told) {
-    const auto& points = *capacity_curves(told.state).points;
-    if (told.words.starts_with("Not even")) return points.back().interference.median >= 0.01;
+bool check_capacity(const Match& match) {
+    const auto& points = *capacity_curves(match.state).points;
+    if (match.text.starts_with("Not even")) return points.back().interference.median >= 0.01;
     for (const CapacityPoint& each : points)
-        if (each.d_k >= static_cast<Index>(number_of(told.part[0])) &&
+        if (each.d_k >= static_cast<Index>(number_of(match.part[0])) &&
             each.interference.median >= 0.01)
             return false;
     return true;
@@ -374,9 +375,9 @@ constexpr Claim kClaims[] = {
     {"the same in float64: {}", check_float64},
     {"after − before: {}", check_moved_here},
     {"Rows of X are shuffled, and each has the wave of its new place added; {}",
-     [](const Match& told) {
-         return permuted(told.state).position == PermutationPosition::sinusoidal &&
-                told.state.document().inputs->projects();
+     [](const Match& match) {
+         return permuted(match.state).position == PermutationPosition::sinusoidal &&
+                match.state.document().inputs->projects();
      }},
     {"Every value that is read is (0, 0): none brings anything", check_nothing_brought},
     {"Largest q·k and largest cosine agree: {} ({}", check_agree},

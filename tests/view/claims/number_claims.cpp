@@ -65,42 +65,43 @@ bool clause_holds(std::string_view clause, const Outcomes& is) {
     return up && number_of((*up)[1]) >= is.worst * (1 - 1e-9) &&
            number_of((*up)[1]) <= is.worst * 1.1 + 1.0 && (*up)[2] == is.worst_in;
 }
-bool check_gain(const Match& told) {
-    const auto gain = told.number(0);
-    std::string text(told.part[1]);
+bool check_gain(const Match& match) {
+    const auto gain = match.number(0);
+    std::string text(match.part[1]);
     const auto stable = text.find("; stable "), lse = text.find("; log-sum-exp ");
-    return gain == static_cast<double>(numerics_controls(told.state).gain) &&
+    return gain == static_cast<double>(numerics_controls(match.state).gain) &&
            clause_holds(text.substr(0, stable),
-                        outcomes(told.state, SoftmaxAlgorithm::naive, gain)) &&
+                        outcomes(match.state, SoftmaxAlgorithm::naive, gain)) &&
            clause_holds(text.substr(stable + 2, lse == text.npos ? lse : lse - stable - 2),
-                        outcomes(told.state, SoftmaxAlgorithm::stable, gain)) &&
+                        outcomes(match.state, SoftmaxAlgorithm::stable, gain)) &&
            (lse == text.npos ||
             clause_holds(text.substr(lse + 2),
-                         outcomes(told.state, SoftmaxAlgorithm::log_sum_exp, gain)));
+                         outcomes(match.state, SoftmaxAlgorithm::log_sum_exp, gain)));
 }
-bool check_undefined_row(const Match& told) {
-    const auto logits = shown_logits(told.state);
-    if (told.part.empty())
+bool check_undefined_row(const Match& match) {
+    const auto logits = shown_logits(match.state);
+    if (match.part.empty())
         return std::ranges::all_of(logits, [](double x) { return x == -HUGE_VAL; });
-    const double at = logits[told.count(0)];
-    return told.words.find("NaN: no weight") != told.words.npos ? std::isnan(at) : at == HUGE_VAL;
+    const double at = logits[match.count(0)];
+    return match.text.find("NaN: no weight") != match.text.npos ? std::isnan(at) : at == HUGE_VAL;
 }
-bool check_logit_count(const Match& told) {
-    return told.count(0) == std::ssize(shown_logits(told.state));
+bool check_logit_count(const Match& match) {
+    return match.count(0) == std::ssize(shown_logits(match.state));
 }
 
 // ---- Positions
 
-bool check_rope(const Match& told) {  // "at distance d the score is x …[; it falls …]"
-    const auto scores = scores_of(told.state);
+bool check_rope(const Match& match) {  // "at distance d the score is x …[; it falls …]"
+    const auto scores = scores_of(match.state);
     const auto& rope = (*scores)[PositionKind::rotary];
-    const Index d = told.count(0);
-    const auto parts = split(told.part[1], "; it ");
-    const auto say = split(parts[0], " for every query");
-    if (d != positions_controls(told.state).distance || !shows(say[0], rope.mean[d])) {
+    const Index d = match.count(0);
+    const auto parts = split(match.part[1], "; it ");
+    const auto pieces = split(parts[0], " for every query");
+    if (d != positions_controls(match.state).distance || !shows(pieces[0], rope.mean[d])) {
         if (parts[0].find("depending") == std::string::npos) {
             const double value = rope.mean[d];
-            if (std::abs(number_of(say[0]) - value) > 0.006 * std::abs(value) + 1e-9) return false;
+            if (std::abs(number_of(pieces[0]) - value) > 0.006 * std::abs(value) + 1e-9)
+                return false;
         }
     }
     if (parts[0].ends_with("as without positions") &&
@@ -133,9 +134,11 @@ bool check_alibi(
            (!std::has_single_bit(static_cast<std::uint64_t>(settings.heads)) ||
             shows((*p)[2], slope * distance));
 }
-bool check_alibi_nothing(const Match& told) { return positions_controls(told.state).distance == 0; }
-bool check_same_for_all(const Match& told) {
-    const auto scores = scores_of(told.state);
+bool check_alibi_nothing(const Match& match) {
+    return positions_controls(match.state).distance == 0;
+}
+bool check_same_for_all(const Match& match) {
+    const auto scores = scores_of(match.state);
     const auto wide = [&](PositionKind kind) {
         double most = 0.0;
         for (std::size_t n = 0; n < (*scores)[kind].low.size(); ++n)
@@ -144,8 +147,8 @@ bool check_same_for_all(const Match& told) {
     };
     for (const PositionKind kind :
          {PositionKind::rotary, PositionKind::sinusoidal, PositionKind::learned})
-        if ((told.words.find(title_of(kind)) != told.words.npos) !=
-            (told.words.starts_with("It varies") == wide(kind)))
+        if ((match.text.find(title_of(kind)) != match.text.npos) !=
+            (match.text.starts_with("It varies") == wide(kind)))
             return false;
     return true;
 }
@@ -164,24 +167,24 @@ double unit_of(std::string_view text) {
     }
     return value;
 }
-bool check_cost(const Match& told) {
-    const CostSizes& of = cost_controls(told.state).sizes;
+bool check_cost(const Match& match) {
+    const CostSizes& of = cost_controls(match.state).sizes;
     const auto keys = static_cast<double>(of[CostSize::tk]);
-    const double stored = unit_of(told.part[2]), fused = unit_of(split(told.part[4], ", ")[0]);
-    const auto less = told.words.find(" times less") != told.words.npos;
+    const double stored = unit_of(match.part[2]), fused = unit_of(split(match.part[4], ", ")[0]);
+    const auto less = match.text.find(" times less") != match.text.npos;
     if (std::abs(stored / fused - keys) > 0.01 * keys || less != (keys > 1)) return false;
-    if (less && number_of(split(split(told.part[4], ", ")[1], " times")[0]) != keys) return false;
+    if (less && number_of(split(split(match.part[4], ", ")[1], " times")[0]) != keys) return false;
     return true;
 }
-bool check_products(const Match& told) {
-    const CostControls& of = cost_controls(told.state);
-    if (told.part.size() == 1) return of.pass == CostPass::forward;
-    return of.pass == CostPass::backward && unit_of(told.part[0]) > unit_of(told.part[1]);
+bool check_products(const Match& match) {
+    const CostControls& of = cost_controls(match.state);
+    if (match.part.size() == 1) return of.pass == CostPass::forward;
+    return of.pass == CostPass::backward && unit_of(match.part[0]) > unit_of(match.part[1]);
 }
-bool check_shared(const Match& told) {
-    const CostSizes& of = cost_controls(told.state).sizes;
-    return told.count(0) == of[CostSize::heads] / of[CostSize::kv_heads] && told.count(0) > 1 &&
-           told.count(2) == told.count(0);
+bool check_shared(const Match& match) {
+    const CostSizes& of = cost_controls(match.state).sizes;
+    return match.count(0) == of[CostSize::heads] / of[CostSize::kv_heads] && match.count(0) > 1 &&
+           match.count(2) == match.count(0);
 }
 
 // ---- Tensors and their check
@@ -217,32 +220,32 @@ bool some_input(const AppState& state, auto test) {
         return !each.empty() && test(numbers_of(each));
     });
 }
-bool check_nans(const Match& told) {
-    return some_input(told.state,
-                      [&](const Numbers& n) { return n.nan == told.count(0) && n.nan > 0; });
+bool check_nans(const Match& match) {
+    return some_input(match.state,
+                      [&](const Numbers& n) { return n.nan == match.count(0) && n.nan > 0; });
 }
-bool check_infinite(const Match& told) {
-    return some_input(told.state, [&](const Numbers& n) {
-        return n.infinite == told.count(0) && n.infinite > 0;
+bool check_infinite(const Match& match) {
+    return some_input(match.state, [&](const Numbers& n) {
+        return n.infinite == match.count(0) && n.infinite > 0;
     });
 }
-bool check_zeros(const Match& told) {
-    return some_input(told.state, [&](const Numbers& n) { return n.zero == told.count(1); });
+bool check_zeros(const Match& match) {
+    return some_input(match.state, [&](const Numbers& n) { return n.zero == match.count(1); });
 }
-bool check_unit_rows(const Match& told) {
-    return some_input(told.state, [&](const Numbers& n) {
-        return n.unit_rows == told.count(0) && n.rows == told.count(1) &&
-               shows(told.part[2], n.low) && shows(told.part[3], n.high);
+bool check_unit_rows(const Match& match) {
+    return some_input(match.state, [&](const Numbers& n) {
+        return n.unit_rows == match.count(0) && n.rows == match.count(1) &&
+               shows(match.part[2], n.low) && shows(match.part[3], n.high);
     });
 }
-bool check_not_finite(const Match& told) {
-    return some_input(told.state, [&](const Numbers& n) { return n.nan + n.infinite > 0; });
+bool check_not_finite(const Match& match) {
+    return some_input(match.state, [&](const Numbers& n) { return n.nan + n.infinite > 0; });
 }
 
 const Tensor& weights(const AppState& state) { return (*state.trace)[Stage::weights]; }
-bool check_every_row(const Match& told) {
-    const Tensor& a = weights(told.state);
-    const bool columns = told.words.starts_with("every column");
+bool check_every_row(const Match& match) {
+    const Tensor& a = weights(match.state);
+    const bool columns = match.text.starts_with("every column");
     Index zero = 0;
     for (const auto [b, h] : each_cell(a.shape().b, a.shape().h))
         for (Index n = 0; n < (columns ? a.shape().d : a.shape().t); ++n) {
@@ -254,19 +257,19 @@ bool check_every_row(const Match& told) {
             zero += size == 0.0 ? 1 : 0;
             if (size != 0.0 && !(std::abs(sum - 1.0) < 1e-3)) return false;
         }
-    return (zero > 0) == (told.words.find("that is not 0") != told.words.npos);
+    return (zero > 0) == (match.text.find("that is not 0") != match.text.npos);
 }
-bool check_diagonal(const Match& told) {  // j = i + Tk − Tq
-    const Tensor& a = weights(told.state);
+bool check_diagonal(const Match& match) {  // j = i + Tk − Tq
+    const Tensor& a = weights(match.state);
     for (const auto [b, h] : each_cell(a.shape().b, a.shape().h))
         for (Index i = 0; i < a.shape().t; ++i)
             for (Index j = i + a.shape().d - a.shape().t + 1; j < a.shape().d; ++j)
                 if (j >= 0 && a(b, h, i, j) != 0.0F) return false;
     return true;
 }
-bool check_odd_weights(const Match& told) {
-    const Tensor& a = weights(told.state);
-    const bool nan = told.words.find("NaN") != told.words.npos;
+bool check_odd_weights(const Match& match) {
+    const Tensor& a = weights(match.state);
+    const bool nan = match.text.find("NaN") != match.text.npos;
     Index count = 0, rows = 0;
     for (const auto [b, h] : each_cell(a.shape().b, a.shape().h))
         for (Index i = 0; i < a.shape().t; ++i) {
@@ -277,8 +280,8 @@ bool check_odd_weights(const Match& told) {
                     ? 1
                     : 0;
         }
-    return count == told.count(0) &&
-           rows == static_cast<Index>(number_of(split(told.part[1], " ")[0]));
+    return count == match.count(0) &&
+           rows == static_cast<Index>(number_of(split(match.part[1], " ")[0]));
 }
 
 constexpr Claim kClaims[] = {

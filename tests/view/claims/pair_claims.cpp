@@ -27,59 +27,59 @@ Sides pinned_sides(const AppState& state) {
             rows_of(state, look.stage)};
 }
 std::vector<double> distances(const Sides& sides) { return view::distances(sides.a, sides.b); }
-bool check_differing(const Match& told) {
-    const Sides sides = pinned_sides(told.state);
+bool check_differing(const Match& match) {
+    const Sides sides = pinned_sides(match.state);
     const auto all = distances(sides);
-    const auto cell = named(told.state, told.part[3]).value_or(NamedCell{});
+    const auto cell = named(match.state, match.part[3]).value_or(NamedCell{});
     const auto n = static_cast<std::size_t>(cell.row * sides.b.columns + cell.column);
-    const auto [last, others] = tied(told.part[5]);
+    const auto [last, others] = tied(match.part[5]);
     const auto to = split(last, " (");
-    return std::ssize(all) == told.count(1) &&
-           std::ranges::count_if(all, [](double by) { return by > 0.0; }) == told.count(0) &&
+    return std::ssize(all) == match.count(1) &&
+           std::ranges::count_if(all, [](double by) { return by > 0.0; }) == match.count(0) &&
            cell.row >= 0 && is_most(all, n) && count_largest(all) == 1 + others &&
-           told.part[4] != to[0] && shows(told.part[4], sides.a(cell.row, cell.column)) &&
+           match.part[4] != to[0] && shows(match.part[4], sides.a(cell.row, cell.column)) &&
            shows(to[0], sides.b(cell.row, cell.column));
 }
-bool check_same_stage(const Match& told) {
-    const auto all = distances(pinned_sides(told.state));
-    return std::ssize(all) == told.count(0) && std::ranges::max(all) == 0.0;
+bool check_same_stage(const Match& match) {
+    const auto all = distances(pinned_sides(match.state));
+    return std::ssize(all) == match.count(0) && std::ranges::max(all) == 0.0;
 }
-bool check_same_pin(const Match& told) {
-    const CompareLook& look = compare_look(told.state);
-    return distances(pinned_sides(told.state)) ==
-               std::vector<double>(distances(pinned_sides(told.state)).size(), 0.0) &&
-           look.pins[look.baseline].head == told.state.head;
+bool check_same_pin(const Match& match) {
+    const CompareLook& look = compare_look(match.state);
+    return distances(pinned_sides(match.state)) ==
+               std::vector<double>(distances(pinned_sides(match.state)).size(), 0.0) &&
+           look.pins[look.baseline].head == match.state.head;
 }
 /// "now: The cat sat down · scaling off · head 0": of that side; without one of any pin, or of what is shown.
-bool check_pin_words(const Match& told) {
-    const CompareLook& look = compare_look(told.state);
+bool check_pin_text(const Match& match) {
+    const CompareLook& look = compare_look(match.state);
     const auto is = [&](const Document& document, Index head) {
-        return told.part[1].starts_with("off") == (document.spec.scale == ScaleKind::none) &&
-               told.count(2) == head;
+        return match.part[1].starts_with("off") == (document.spec.scale == ScaleKind::none) &&
+               match.count(2) == head;
     };
     const auto is_pin = [&](const ComparePin& pin) { return is(*pin.document, pin.head); };
-    if (told.part[0].starts_with("baseline: ")) return is_pin(look.pins[look.baseline]);
-    const bool shown = is(told.state.document(), told.state.head);
-    return shown || (!told.part[0].starts_with("now: ") && std::ranges::any_of(look.pins, is_pin));
+    if (match.part[0].starts_with("baseline: ")) return is_pin(look.pins[look.baseline]);
+    const bool shown = is(match.state.document(), match.state.head);
+    return shown || (!match.part[0].starts_with("now: ") && std::ranges::any_of(look.pins, is_pin));
 }
-bool check_alone(const Match& told) {
-    const Rows rows = weights_of(told.state);
-    const Index row = compare_look(told.state).cell.row;
+bool check_alone(const Match& match) {
+    const Rows rows = weights_of(match.state);
+    const Index row = compare_look(match.state).cell.row;
     if (row >= rows.rows) return true;
     Index keys = 0;
     bool finite = true;
     for (Index j = 0; j < rows.columns; ++j) {
-        if (!allows(told.state, row, j)) continue;
+        if (!allows(match.state, row, j)) continue;
         ++keys;
-        finite = finite && std::isfinite(rows_of(told.state, Stage::masked)(row, j)) &&
+        finite = finite && std::isfinite(rows_of(match.state, Stage::masked)(row, j)) &&
                  std::isfinite(rows(row, j));
     }
     return keys <= 1 || !finite;
 }
-bool check_masked_pair(const Match& told) {
-    const auto [i, j] = compare_look(told.state).cell;
-    const Document& document = told.state.document();
-    return i >= document.size.tq || j >= document.size.tk || !allows(told.state, i, j);
+bool check_masked_pair(const Match& match) {
+    const auto [i, j] = compare_look(match.state).cell;
+    const Document& document = match.state.document();
+    return i >= document.size.tq || j >= document.size.tk || !allows(match.state, i, j);
 }
 
 /// The scores of the row in which the pair is, and the sink at their end.
@@ -114,59 +114,59 @@ double weight_after(const AppState& state, const Reach& reach, const std::vector
 double target_of(const AppState& state) { return compare_look(state).target; }
 
 /// The step of a query or a word that gives the weight its target: its length and largest entry, and that it does.
-bool check_step(const Match& told) {
-    const Reach reach = reach_of(told.state);
-    const bool query = told.part[0] == "q";
+bool check_step(const Match& match) {
+    const Reach reach = reach_of(match.state);
+    const bool query = match.part[0] == "q";
     const auto& change = query ? reach.query : reach.word;
     if (change.empty() ||
-        std::abs(weight_after(told.state, reach, change, query) - target_of(told.state)) > 1e-6)
+        std::abs(weight_after(match.state, reach, change, query) - target_of(match.state)) > 1e-6)
         return false;
     double squares = 0.0;
     std::vector<double> sizes;
     for (const double each : change) squares += each * each, sizes.push_back(std::abs(each));
-    if (!shows(told.part[1], std::sqrt(squares))) return false;
-    if (told.part.size() < 3) return squares == 0.0;
-    const auto [at, others] = tied(told.part[3]);
-    const auto n = static_cast<std::size_t>(told.count(2));
+    if (!shows(match.part[1], std::sqrt(squares))) return false;
+    if (match.part.size() < 3) return squares == 0.0;
+    const auto [at, others] = tied(match.part[3]);
+    const auto n = static_cast<std::size_t>(match.count(2));
     return is_most(sizes, n) && count_largest(sizes) == 1 + others &&
            shows(at.starts_with("+") ? at.substr(1) : at, change[n]);
 }
 /// "How to change A[it, animal] from 0.65 to 0.5"
-bool check_asked(const Match& told) {
-    const Reach reach = reach_of(told.state);
-    const auto cell = named(told.state, told.part[0]);
+bool check_asked(const Match& match) {
+    const Reach reach = reach_of(match.state);
+    const auto cell = named(match.state, match.part[0]);
     return cell && cell->stage == Stage::weights && cell->row == reach.row &&
-           cell->column == reach.column && shows(told.part[2], target_of(told.state)) &&
-           shows(told.part[1], softmax_at(scores_of_row(told.state, reach), reach.column));
+           cell->column == reach.column && shows(match.part[2], target_of(match.state)) &&
+           shows(match.part[1], softmax_at(scores_of_row(match.state, reach), reach.column));
 }
 /// "Δs = +0.5: 4.9 → 5.4": that score alone, s = ln(p / (1 − p)) + ln Σ exp of the others.
-bool check_score_step(const Match& told) {
-    const Reach reach = reach_of(told.state);
-    std::vector<double> others = scores_of_row(told.state, reach);
+bool check_score_step(const Match& match) {
+    const Reach reach = reach_of(match.state);
+    std::vector<double> others = scores_of_row(match.state, reach);
     const double own = others[reach.column];
     others.erase(others.begin() + reach.column);
-    const double most = std::ranges::max(others), p = target_of(told.state);
+    const double most = std::ranges::max(others), p = target_of(match.state);
     double sum = 0.0;
     for (const double each : others) sum += std::exp(each - most);
     const double wanted = std::log(p / (1.0 - p)) + most + std::log(sum);
-    return shows(told.part[1], own) && shows(told.part[2], wanted) &&
-           std::abs(told.number(0) - (wanted - own)) <= 0.006 * std::abs(wanted - own) + 1e-4;
+    return shows(match.part[1], own) && shows(match.part[2], wanted) &&
+           std::abs(match.number(0) - (wanted - own)) <= 0.006 * std::abs(wanted - own) + 1e-4;
 }
 /// A step of q moves the scores of all keys that have a weight alike.
-bool check_moves_alike(const Match& told) {
-    const Reach reach = reach_of(told.state);
-    const Rows k = rows_of(told.state, Stage::k);
-    const double factor = product_factor(told.state.document().spec, k.columns);
+bool check_moves_alike(const Match& match) {
+    const Reach reach = reach_of(match.state);
+    const Rows k = rows_of(match.state, Stage::k);
+    const double factor = product_factor(match.state.document().spec, k.columns);
     for (const auto [j, c] : each_cell(k))
-        if (std::isfinite(rows_of(told.state, Stage::masked)(reach.row, j)) &&
+        if (std::isfinite(rows_of(match.state, Stage::masked)(reach.row, j)) &&
             factor * k(j, c) != factor * k(reach.column, c))
             return false;
     return true;
 }
-bool check_no_slope(const Match& told) {  // W_K q = 0
-    const Reach reach = reach_of(told.state);
-    const Rows w_k = sheet_of(told.state, Param::w_k).values, q = rows_of(told.state, Stage::q);
-    const double factor = product_factor(told.state.document().spec, q.columns);
+bool check_no_slope(const Match& match) {  // W_K q = 0
+    const Reach reach = reach_of(match.state);
+    const Rows w_k = sheet_of(match.state, Param::w_k).values, q = rows_of(match.state, Stage::q);
+    const double factor = product_factor(match.state.document().spec, q.columns);
     double squares = 0.0;
     for (Index m = 0; m < w_k.rows; ++m) {
         double sum = 0.0;
@@ -176,7 +176,7 @@ bool check_no_slope(const Match& told) {  // W_K q = 0
     return squares == 0.0;
 }
 /// Half a unit in the last place of terms of that size, times as many as can be, moves a weight.
-bool check_rounded_away(const Match& told) { return told.number(0) * 0x1p-53 * 1e4 > 1e-6; }
+bool check_rounded_away(const Match& match) { return match.number(0) * 0x1p-53 * 1e4 > 1e-6; }
 
 // ---- Heads
 
@@ -196,8 +196,8 @@ std::vector<double> values_of(const HeadsResult& result, HeadMeasure measure) {
     return all;
 }
 /// "0.1687 (L0 H1)", "0.25 (L0 H1 and 2 others)".
-bool is_extreme(const HeadsResult& result, HeadMeasure measure, std::string_view told, bool most) {
-    const auto parts = parts_of("{} (L{} H{})", told);
+bool is_extreme(const HeadsResult& result, HeadMeasure measure, std::string_view match, bool most) {
+    const auto parts = parts_of("{} (L{} H{})", match);
     if (!parts) return false;
     auto values = values_of(result, measure);
     if (!most)
@@ -211,26 +211,27 @@ bool is_extreme(const HeadsResult& result, HeadMeasure measure, std::string_view
     return (most ? value : -value) == std::ranges::max(values) &&
            count_largest(values) == 1 + others && shows(split((*parts)[0], " ")[0], value);
 }
-bool check_sorted(const Match& told) {
-    const auto measure = measure_titled(told.part[0]);
-    return measure && is_extreme(heads_of(told.state), *measure, told.part[1], true) &&
-           is_extreme(heads_of(told.state), *measure, told.part[2], false) &&
-           split(told.part[1], " ")[0] != split(told.part[2], " ")[0];
+bool check_sorted(const Match& match) {
+    const auto measure = measure_titled(match.part[0]);
+    return measure && is_extreme(heads_of(match.state), *measure, match.part[1], true) &&
+           is_extreme(heads_of(match.state), *measure, match.part[2], false) &&
+           split(match.part[1], " ")[0] != split(match.part[2], " ")[0];
 }
-bool check_sorted_alike(const Match& told) {
-    const auto measure = measure_titled(told.part[0]);
-    const auto values = measure ? values_of(heads_of(told.state), *measure) : std::vector<double>();
-    return std::ssize(values) == told.count(2) && values.size() > 1 &&
-           shows(split(told.part[1], " ")[0], std::ranges::min(values)) &&
-           shows(split(told.part[1], " ")[0], std::ranges::max(values));
+bool check_sorted_alike(const Match& match) {
+    const auto measure = measure_titled(match.part[0]);
+    const auto values =
+        measure ? values_of(heads_of(match.state), *measure) : std::vector<double>();
+    return std::ssize(values) == match.count(2) && values.size() > 1 &&
+           shows(split(match.part[1], " ")[0], std::ranges::min(values)) &&
+           shows(split(match.part[1], " ")[0], std::ranges::max(values));
 }
-bool check_undefined(const Match& told) {
-    const auto measure = measure_titled(split(told.part[0], ": ").back());
-    return measure && values_of(heads_of(told.state), *measure).empty();
+bool check_undefined(const Match& match) {
+    const auto measure = measure_titled(split(match.part[0], ": ").back());
+    return measure && values_of(heads_of(match.state), *measure).empty();
 }
-bool check_named_head(const Match& told) {
-    const HeadsResult& result = heads_of(told.state);
-    const auto to = split(told.part[3], ", more than any other of the ");
+bool check_named_head(const Match& match) {
+    const HeadsResult& result = heads_of(match.state);
+    const auto to = split(match.part[3], ", more than any other of the ");
     const std::string_view deed = to[0];
     const HeadMeasure measure = deed == "the previous token"              ? HeadMeasure::previous
                                 : deed == "the token itself"              ? HeadMeasure::diagonal
@@ -238,8 +239,8 @@ bool check_named_head(const Match& told) {
                                 : deed == "the first token"               ? HeadMeasure::sink
                                 : deed == "the token after the same word" ? HeadMeasure::induction
                                                                           : HeadMeasure::duplicate;
-    const HeadFacts* const facts = result.find({told.count(0), told.count(1)});
-    if (!facts || !facts->measures[measure] || !shows(told.part[2], *facts->measures[measure]))
+    const HeadFacts* const facts = result.find({match.count(0), match.count(1)});
+    if (!facts || !facts->measures[measure] || !shows(match.part[2], *facts->measures[measure]))
         return false;
     const auto values = values_of(result, measure);
     const bool first =
@@ -249,57 +250,57 @@ bool check_named_head(const Match& told) {
                : first && parts_of("{} heads", to[1]) &&
                      number_of(split(to[1], " ")[0]) == static_cast<double>(result.heads.size());
 }
-bool check_unnamed(const Match& told) {
-    const HeadsResult& result = heads_of(told.state);
+bool check_unnamed(const Match& match) {
+    const HeadsResult& result = heads_of(match.state);
     const bool none = std::ranges::none_of(
         result.heads, [](const HeadFacts& each) { return each.label.has_value(); });
-    return none && (told.part.size() > 1 ? result.heads.size() == 1
-                                         : std::ssize(result.heads) == told.count(0));
+    return none && (match.part.size() > 1 ? result.heads.size() == 1
+                                          : std::ssize(result.heads) == match.count(0));
 }
-bool check_sharpest(const Match& told) {
-    const HeadsResult& result = heads_of(told.state);
+bool check_sharpest(const Match& match) {
+    const HeadsResult& result = heads_of(match.state);
     Index less = 0;
     bool named = false;
     for (const HeadFacts& head : result.heads) {
         const auto& entropy = head.measures[HeadMeasure::entropy];
-        if (head.label || std::ssize(result.heads) != told.count(0)) return false;
+        if (head.label || std::ssize(result.heads) != match.count(0)) return false;
         if (!entropy) continue;
-        less += *entropy < told.number(3) - 6e-5;
-        named |=
-            head.place == HeadPlace{told.count(1), told.count(2)} && shows(told.part[3], *entropy);
+        less += *entropy < match.number(3) - 6e-5;
+        named |= head.place == HeadPlace{match.count(1), match.count(2)} &&
+                 shows(match.part[3], *entropy);
     }
     return named && less == 0;
 }
-bool check_unlabelled(const Match& told) {
+bool check_unlabelled(const Match& match) {
     using enum HeadMeasure;
-    const HeadFacts& head = heads_of(told.state).heads.at(0);
+    const HeadFacts& head = heads_of(match.state).heads.at(0);
     Index above = 0;  // measures as large as what is said, as it is printed
     for (const HeadMeasure each : {previous, diagonal, next, duplicate, induction, sink})
-        if (head.measures[each]) above += *head.measures[each] >= number_of(told.part[2]) - 0.005;
-    return !head.label && heads_of(told.state).heads.size() == 1 && check_named_head(told) &&
+        if (head.measures[each]) above += *head.measures[each] >= number_of(match.part[2]) - 0.005;
+    return !head.label && heads_of(match.state).heads.size() == 1 && check_named_head(match) &&
            above == 1;
 }
-bool check_no_measure(const Match& told) {
-    return values_of(heads_of(told.state), HeadMeasure::entropy).empty();
+bool check_no_measure(const Match& match) {
+    return values_of(heads_of(match.state), HeadMeasure::entropy).empty();
 }
-bool check_odd_rows(const Match& told) {
-    const Tensor& weights = (*told.state.trace)[Stage::weights];
+bool check_odd_rows(const Match& match) {
+    const Tensor& weights = (*match.state.trace)[Stage::weights];
     Index odd = 0, rows = 0;
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (const auto [h, i] : each_cell(weights.shape().h, weights.shape().t)) {
         double sum = 0.0;
-        for (const float each : Rows(weights.matrix(told.state.batch, h)).row(i)) sum += each;
+        for (const float each : Rows(weights.matrix(match.state.batch, h)).row(i)) sum += each;
         ++rows;
         if (std::abs(sum - 1.0) <= kUnitRow ||
-            (sum == 0.0 && told.words.find("sink") == told.words.npos))
+            (sum == 0.0 && match.text.find("sink") == match.text.npos))
             continue;
         ++odd;
         if (std::isnan(sum)) continue;
         low = std::min(low, sum), high = std::max(high, sum);
     }
-    const auto sums = parts_of("{}(Σ from {} to {}){}", told.words);
-    return odd == told.count(1) &&
-           rows == static_cast<Index>(number_of(split(told.part[2], " ")[0])) &&
+    const auto sums = parts_of("{}(Σ from {} to {}){}", match.text);
+    return odd == match.count(1) &&
+           rows == static_cast<Index>(number_of(split(match.part[2], " ")[0])) &&
            (!sums || (shows((*sums)[1], low) && shows((*sums)[2], high)));
 }
 /// Rows of the layer that may attend to a key; `excluded`: whose weights are not probabilities.
@@ -344,33 +345,33 @@ bool check_measured_rows(const Match& claim) {
         return count.all - count.excluded == claim.count(0) && count.all == claim.count(1);
     });
 }
-bool check_shown_count(const Match& told) {
-    const HeadsLook& look = heads_look(told.state);
+bool check_shown_count(const Match& match) {
+    const HeadsLook& look = heads_look(match.state);
     const auto passing =
-        std::ranges::count_if(heads_of(told.state).heads,
+        std::ranges::count_if(heads_of(match.state).heads,
                               [&](const HeadFacts& each) { return passes(look.filter, each); });
-    return passing == told.count(0) &&
-           std::ssize(heads_of(told.state).heads) == static_cast<Index>(number_of(told.part[1]));
+    return passing == match.count(0) &&
+           std::ssize(heads_of(match.state).heads) == static_cast<Index>(number_of(match.part[1]));
 }
 Sides head_sides(const AppState& state) {
     const HeadsLook& look = heads_look(state);
     return {head_matrix(*look.result, look.show, *look.pinned[0]).values,
             head_matrix(*look.result, look.show, *look.pinned[1]).values};
 }
-bool check_heads_differ(const Match& told) {
-    const Sides sides = head_sides(told.state);
+bool check_heads_differ(const Match& match) {
+    const Sides sides = head_sides(match.state);
     const auto all = distances(sides);
-    const NamedCell cell = named_pair(told.state, told.part[0]);
+    const NamedCell cell = named_pair(match.state, match.part[0]);
     if (cell.row < 0) return false;
     const double by = double{sides.a(cell.row, cell.column)} - sides.b(cell.row, cell.column);
     return std::abs(by) == std::ranges::max(all) && count_largest(all) == 1 + cell.others &&
-           shows(told.part[1], by);
+           shows(match.part[1], by);
 }
-bool is_ablation(const AppState& state, std::string_view words) {
+bool is_ablation(const AppState& state, std::string_view text) {
     const Ablation by = heads_look(state).ablation;
-    return words == (by == Ablation::zero   ? "0"
-                     : by == Ablation::mean ? "its mean over positions"
-                                            : "that of the other text");
+    return text == (by == Ablation::zero   ? "0"
+                    : by == Ablation::mean ? "its mean over positions"
+                                           : "that of the other text");
 }
 /// Of each change: KL, or its size; −1 where there is none.
 std::vector<double> swept_sizes(const AppState& state) {
@@ -400,22 +401,23 @@ const SweptHead* most_swept(const AppState& state, std::string_view place, Index
     return swept_place(state, found) == place && count_largest(all) == 1 + others ? &found
                                                                                   : nullptr;
 }
-bool check_swept_kl(const Match& told) {
-    const SweptHead* const most = most_swept(told.state, told.part[0], tied(told.part[3]).others);
-    return most != nullptr && is_ablation(told.state, told.part[1]) &&
-           shows(told.part[2], most->kl);
+bool check_swept_kl(const Match& match) {
+    const SweptHead* const most =
+        most_swept(match.state, match.part[0], tied(match.part[3]).others);
+    return most != nullptr && is_ablation(match.state, match.part[1]) &&
+           shows(match.part[2], most->kl);
 }
-bool check_swept_logits(const Match& told) {
-    const auto [from, others] = tied(told.part[4]);
-    const SweptHead* const most = most_swept(told.state, told.part[1], others);
-    const HeadSweep& sweep = heads_look(told.state).swept->sweep;
-    return most != nullptr && is_ablation(told.state, told.part[2]) &&
-           shows(told.part[3], most->difference - sweep.difference) &&
+bool check_swept_logits(const Match& match) {
+    const auto [from, others] = tied(match.part[4]);
+    const SweptHead* const most = most_swept(match.state, match.part[1], others);
+    const HeadSweep& sweep = heads_look(match.state).swept->sweep;
+    return most != nullptr && is_ablation(match.state, match.part[2]) &&
+           shows(match.part[3], most->difference - sweep.difference) &&
            shows(from, sweep.difference);
 }
-bool check_none_swept(const Match& told) {
-    return is_ablation(told.state, told.part[0]) &&
-           std::ranges::max(swept_sizes(told.state)) == 0.0;
+bool check_none_swept(const Match& match) {
+    return is_ablation(match.state, match.part[0]) &&
+           std::ranges::max(swept_sizes(match.state)) == 0.0;
 }
 /// The largest value stands at that row and column, and so many others are as large.
 bool is_most_of_circuit(const AppState& state, std::string_view row, std::string_view column,
@@ -424,7 +426,7 @@ bool is_most_of_circuit(const AppState& state, std::string_view row, std::string
     const ModelCircuit& circuit = *look.circuit->circuit;
     const bool ov = look.circuit_show == CircuitShow::ov;
     const TokenProduct& product = ov ? circuit.over.ov : circuit.over.qk;
-    const auto [words, others] = tied(value);
+    const auto [text, others] = tied(value);
     const auto& names = ov ? circuit.written : circuit.read;
     const Index i = labelled(state, Axis::query, row);
     const Index j = look.circuit_over == CircuitOver::text
@@ -433,23 +435,23 @@ bool is_most_of_circuit(const AppState& state, std::string_view row, std::string
     const auto values = product.values.values();
     if (i < 0 || j < 0 || j >= product.values.shape().d) return false;
     const float most = std::ranges::max(values);
-    return product.values(0, 0, i, j) == most && shows(words, most) &&
+    return product.values(0, 0, i, j) == most && shows(text, most) &&
            std::ranges::count(values, most) == 1 + others;
 }
-bool check_most_qk(const Match& told) {
-    return head_name(heads_look(told.state).circuit->circuit->at) == told.part[0] &&
-           is_most_of_circuit(told.state, told.part[1], told.part[2], told.part[3]);
+bool check_most_qk(const Match& match) {
+    return head_name(heads_look(match.state).circuit->circuit->at) == match.part[0] &&
+           is_most_of_circuit(match.state, match.part[1], match.part[2], match.part[3]);
 }
-bool check_most_ov(const Match& told) {
-    return is_most_of_circuit(told.state, told.part[0], told.part[1], told.part[2]);
+bool check_most_ov(const Match& match) {
+    return is_most_of_circuit(match.state, match.part[0], match.part[1], match.part[2]);
 }
-bool check_least_ov(const Match& told) {
-    return is_most_of_circuit(told.state, told.part[0], told.part[1], "−" + told.part[2]);
+bool check_least_ov(const Match& match) {
+    return is_most_of_circuit(match.state, match.part[0], match.part[1], "−" + match.part[2]);
 }
-bool check_composed(const Match& told) {
-    const ModelCircuit& circuit = *heads_look(told.state).circuit->circuit;
-    const auto [words, others] = tied(told.part[4]);
-    double most = 0.0, said = -1.0;
+bool check_composed(const Match& match) {
+    const ModelCircuit& circuit = *heads_look(match.state).circuit->circuit;
+    const auto [text, others] = tied(match.part[4]);
+    double most = 0.0, stated = -1.0;
     Index as_much = -1;
     for (const bool count : {false, true})
         for (const Composition& each : circuit.composed)
@@ -457,19 +459,20 @@ bool check_composed(const Match& told) {
                  {std::pair{"Q", each.q}, std::pair{"K", each.k}, std::pair{"V", each.v}}) {
                 if (!count) most = std::max(most, share);
                 if (count && share == most) ++as_much;
-                if (head_name(each.earlier) == told.part[2] && name == told.part[3]) said = share;
+                if (head_name(each.earlier) == match.part[2] && name == match.part[3])
+                    stated = share;
             }
-    return circuit.at == HeadPlace{told.count(0), told.count(1)} && said == most &&
-           shows(words, most) && as_much == others;
+    return circuit.at == HeadPlace{match.count(0), match.count(1)} && stated == most &&
+           shows(text, most) && as_much == others;
 }
-bool check_heads_same(const Match& told) {
-    return std::ranges::max(distances(head_sides(told.state))) == 0.0;
+bool check_heads_same(const Match& match) {
+    return std::ranges::max(distances(head_sides(match.state))) == 0.0;
 }
 
 constexpr Claim kClaims[] = {
     {"{} of {} numbers of {} differ, most {}: {} → {}", check_differing},
     {"All {} numbers of {} are the same", check_same_stage},
-    {"{} · scaling {} · head {}", check_pin_words},
+    {"{} · scaling {} · head {}", check_pin_text},
     {"Nothing differs from the baseline yet", check_same_pin},
     {"This weight cannot change: the row has one key only, or a number that is not finite",
      check_alone},
@@ -479,17 +482,17 @@ constexpr Claim kClaims[] = {
     {"How to change {} from {} to {}", check_asked},
     {"Δs = {}: {} → {}", check_score_step},
     {"not available: these scores are not dot products, so they are not linear in the vector",
-     [](const Match& told) { return told.state.document().spec.score != Score::dot; }},
+     [](const Match& match) { return match.state.document().spec.score != Score::dot; }},
     {"not available: RoPE rotates queries and keys before the product",
-     [](const Match& told) { return told.state.document().spec.rope.has_value(); }},
+     [](const Match& match) { return match.state.document().spec.rope.has_value(); }},
     {"not available: the soft cap makes the scores nonlinear",
-     [](const Match& told) { return told.state.document().spec.softcap.has_value(); }},
+     [](const Match& match) { return match.state.document().spec.softcap.has_value(); }},
     {"not available: K is given, not computed from words",
-     [](const Match& told) { return !told.state.document().inputs->projects(); }},
+     [](const Match& match) { return !match.state.document().inputs->projects(); }},
     {"not available: this word is both query and key, so the score is not linear in it",
-     [](const Match& told) {
-         const Reach reach = reach_of(told.state);
-         return reach.row == reach.column && told.state.document().inputs->x_kv.empty();
+     [](const Match& match) {
+         const Reach reach = reach_of(match.state);
+         return reach.row == reach.column && match.state.document().inputs->x_kv.empty();
      }},
     {"not available: no query lowers this weight: every score of the row changes equally",
      check_moves_alike},
@@ -522,20 +525,20 @@ constexpr Claim kClaims[] = {
     {"No head whose context is {} changes {}", check_none_swept},
     {"No place that is {} changes {}", check_none_swept},
     {"Attending to no token raises a logit",
-     [](const Match& told) {
+     [](const Match& match) {
          return std::ranges::max(
-                    heads_look(told.state).circuit->circuit->over.ov.values.values()) == 0.0F;
+                    heads_look(match.state).circuit->circuit->over.ov.values.values()) == 0.0F;
      }},
     {"QK of {} is largest for query “{}” and key “{}”: {}", check_most_qk},
     {"Attending to “{}” raises the logit of “{}” most: by {}", check_most_ov},
     {"Attending to “{}” lowers the logit of “{}” least: by {}", check_least_ov},
     {"L{} H{} composes most with {}: {} {}", check_composed},
     {"Row {}: {} get {} each under {}, {} under {}",
-     [](const Match& told) { return told.part[2] != told.part[4]; }},
+     [](const Match& match) { return match.part[2] != match.part[4]; }},
     {"Row {}: {} get {} together under {}, {} under {}",
-     [](const Match& told) { return told.part[2] != told.part[4]; }},
+     [](const Match& match) { return match.part[2] != match.part[4]; }},
     {"Row {}: key {} gets {} under {}, {} under {}",
-     [](const Match& told) { return told.part[2] != told.part[4]; }},
+     [](const Match& match) { return match.part[2] != match.part[4]; }},
 };
 
 }  // namespace

@@ -39,9 +39,9 @@ namespace attn::view {
 class ScreenTexts {
   public:
     explicit ScreenTexts(const AppState& state) {
-        if (state.message.severity == Severity::info) add(state.message.words);
-        add(shown_workspace(state).lacks(state));
-        if (shown_workspace(state).lacks(state).empty()) add_shown(state);
+        if (state.message.severity == Severity::info) add(state.message.text);
+        add(shown_workspace(state).missing_data(state));
+        if (shown_workspace(state).missing_data(state).empty()) add_shown(state);
         add(shown_workspace(state).inspector(state));
         std::vector<Command> list;
         shown_workspace(state).add_commands(list, state);
@@ -95,49 +95,52 @@ class ScreenTexts {
     void add(const RowReadouts& v) { add(v.readouts); }
     void add(const WordChip& v) { add(v.tooltip); }
     void add(const HeadPicture& v) { add(v.tooltip); }
-    void add(const FlashView& v) { add(v.words); }
+    void add(const FlashView& v) { add(v.text); }
     void add(const PredictView& v) { all(v.question, v.total, v.notes); }
     void add(const StepView& v) {
-        all(v.ribbon, v.words, v.read_out, v.hint, v.unavailable, v.operands, v.result, v.rows,
+        all(v.ribbon, v.text, v.read_out, v.hint, v.unavailable, v.operands, v.result, v.rows,
             v.flash);
-        all(v.controls.badge, v.controls.window_words, v.controls.heads_words);
+        all(v.controls.badge, v.controls.window_text, v.controls.heads_text);
         std::string headline;
         for (const HeadlinePart& part : v.headline) headline += part.text;
         if (!headline.empty()) add("Headline: " + headline);
         add(v.headline_tip);
     }
-    void add(const SentenceView& v) { all(v.queries.chips, v.keys.chips, v.words); }
+    void add(const SentenceView& v) { all(v.queries.chips, v.keys.chips, v.text); }
     void add(const CompareView& v) {
-        all(v.lacks, v.point, v.point_b, v.grids, v.pins, v.reach.lacks, v.reach.title);
-        for (const ReachLine& each : v.reach.lines) all(each.words, each.tip);
+        all(v.missing_data, v.point, v.point_b, v.grids, v.pins, v.reach.missing_data,
+            v.reach.title);
+        for (const ReachLine& each : v.reach.lines) all(each.text, each.tip);
     }
     void add(const CostView& v) {
-        all(v.sentence, v.note, v.notes, v.plot, v.measure.words, v.status);
+        all(v.sentence, v.note, v.notes, v.plot, v.measure.text, v.status);
         for (const CostCardView& each : v.cards) all(each.title, each.limit, each.tooltip);
-        for (const CostFieldView& each : v.fields) add(each.words);
+        for (const CostFieldView& each : v.fields) add(each.text);
         for (const CostTimeView& each : v.measure.times) all(each.ratio, each.tooltip);
     }
     void add(const HeadEdit& v) { all(v.command, v.tip, v.why_not); }
     void add(const HeadChip& v) { add(v.tooltip); }
     void add(const AllHeadsView& v) {
-        all(v.lacks, v.pending, v.point, v.hover_words, v.large_lacks, v.grids, v.notes);
-        all(v.legend.words, v.legend.caution, v.legend.source, v.legend.change_words,
-            v.legend.clipped_words, v.controls.count, v.controls.edits);
+        all(v.missing_data, v.pending, v.point, v.hover_text, v.large_missing_data, v.grids,
+            v.notes);
+        all(v.legend.text, v.legend.caution, v.legend.source, v.legend.change_text,
+            v.legend.clipped_text, v.controls.count, v.controls.edits);
         if (v.scatter) all(v.scatter->note);
-        if (v.sweep) all(v.sweep->lacks, v.sweep->grid);
-        if (v.circuit) all(v.circuit->lacks, v.circuit->grids, v.circuit->values, v.circuit->words);
+        if (v.sweep) all(v.sweep->missing_data, v.sweep->grid);
+        if (v.circuit)
+            all(v.circuit->missing_data, v.circuit->grids, v.circuit->values, v.circuit->text);
         for (const HeadLinesView& each : v.lines) all(each.title, each.legend);
         for (const HeadTextView& each : v.texts) all(each.title, each.legend, each.keys);
-        if (v.dimensions) all(v.dimensions->lacks, v.dimensions->grid, v.dimensions->legend);
+        if (v.dimensions) all(v.dimensions->missing_data, v.dimensions->grid, v.dimensions->legend);
     }
     void add(const KindChoice& v) { add(v.tooltip); }
-    void add(const KindSideView& v) { all(v.words, v.fault, v.choices, v.weights); }
+    void add(const KindSideView& v) { all(v.text, v.fault, v.choices, v.weights); }
     void add(const OnlineKey& v) { add(v.tooltip); }
     void add(const OnlineView& v) {
-        all(v.fault, v.heading, v.sentence, v.keys, v.state, v.result, v.result_words, v.memory);
+        all(v.fault, v.heading, v.sentence, v.keys, v.state, v.result, v.result_text, v.memory);
     }
     void add(const KindsView& v) {
-        all(v.lacks, v.sentence, v.note, v.a, v.b, v.difference, v.outputs);
+        all(v.missing_data, v.sentence, v.note, v.a, v.b, v.difference, v.outputs);
         for (const KindRow& each : v.rows) {
             all(each.tooltip, each.between);
             for (const auto& [side, text] : {std::pair("A", each.a), std::pair("B", each.b)})
@@ -146,12 +149,12 @@ class ScreenTexts {
         }
     }
     void add(const LargeView& v) {
-        all(v.hint, v.fault, v.title, v.quality, v.hover_words, v.legend.title, v.legend.nan,
-            v.legend.note, v.pass.words, v.pass.detail, v.roofline.words, v.roofline.tooltip,
+        all(v.hint, v.fault, v.title, v.quality, v.hover_text, v.legend.title, v.legend.nan,
+            v.legend.note, v.pass.text, v.pass.detail, v.roofline.text, v.roofline.tooltip,
             v.not_finite, v.picture_tip, v.needle_reason, v.top_title, v.found_title, v.inspector,
             v.bottom_line);
     }
-    void add(const LookupGridsView& v) { all(v.lacks, v.point, v.notes, v.grids); }
+    void add(const LookupGridsView& v) { all(v.missing_data, v.point, v.notes, v.grids); }
     void add(const LookupView& v) {
         all(v.memory.point, v.memory.notes, v.memory.numbers, v.capacity.point, v.capacity.notes,
             v.capacity.interference, v.capacity.error, v.capacity.near_cosine, v.similarity.body,
@@ -160,10 +163,10 @@ class ScreenTexts {
         for (const PlanePointView& each : v.memory.keys) add(each.tooltip);
         for (const PlanePointView& each : v.memory.values) add(each.tooltip);
     }
-    void add(const SwitchView& v) { all(v.words, v.count, v.possible, v.tip); }
+    void add(const SwitchView& v) { all(v.text, v.count, v.possible, v.tip); }
     void add(const ConventionView& v) { all(v.verdict, v.tip); }
     void add(const MasksView& v) {
-        all(v.point, v.unavailable, v.grids, v.hover_words, v.notes, v.switches);
+        all(v.point, v.unavailable, v.grids, v.hover_text, v.notes, v.switches);
         for (const ConventionGroup& group : v.groups) add(group.rows);
     }
     void add(const NumericsView& v) {
@@ -171,7 +174,7 @@ class ScreenTexts {
         for (const NumericsColumn& each : v.columns) all(each.breaks, each.plot);
         for (const NumericsFormatRow& each : v.rows) add(each.tooltip);
         for (const auto& row : v.cells)
-            for (const NumericsCellView& each : row) all(each.words, each.cause);
+            for (const NumericsCellView& each : row) all(each.text, each.cause);
     }
     void add(const GenerateView& v) {
         all(v.pending, v.headline, v.muted, v.rest, v.strip, v.cache, v.cache_formula,
@@ -182,12 +185,12 @@ class ScreenTexts {
     void named(const char* what, const std::string& text) {
         if (!text.empty()) add(fmt::format("{}: {}", what, text));
     }
-    void add(const GradientTab& v) { all(v.words, v.tooltip, v.plot); }
+    void add(const GradientTab& v) { all(v.text, v.tooltip, v.plot); }
     void add(const GradientNumber& v) { add(v.tooltip); }
     void add(const GradientsOverWidth& v) {
         all(v.sentence, v.note, v.closing, v.tabs);
         if (!v.ready) return;
-        all(v.plot, v.dead_words, v.dead_scaled, v.medians, v.means, v.none, v.strip_words);
+        all(v.plot, v.dead_text, v.dead_scaled, v.medians, v.means, v.none, v.strip_text);
         named("Between the medians", v.lost);
         named("Change of the median", v.typical);
         named("Rows with almost no gradient, with", v.none.scaled);
@@ -202,27 +205,30 @@ class ScreenTexts {
         named("Between the curves", v.gap_label);
     }
     void add(const SaturationView& v) {
-        all(v.model_words, v.sentence, v.note, v.status);
+        all(v.model_text, v.sentence, v.note, v.status);
         if (v.gradients) return add(*v.gradients);
         all(v.hero, v.plots, v.table.caption, v.table.rows, v.table.rule, v.row_caption, v.scaled,
             v.unscaled, v.details.sentence, v.details.caption, v.details.rows, v.details.raw);
-        if (v.table.scaled) named("Softmax with scaling", v.table.scaled->words);
-        if (v.table.unscaled) named("Softmax without scaling", v.table.unscaled->words);
+        if (v.table.scaled) named("Softmax with scaling", v.table.scaled->text);
+        if (v.table.unscaled) named("Softmax without scaling", v.table.unscaled->text);
     }
     void add(const CompetitionToken& v) { add(v.tip); }
-    void add(const CompetitionView& v) { all(v.lacks, v.title, v.formula, v.sum, v.why, v.tokens); }
+    void add(const CompetitionView& v) {
+        all(v.missing_data, v.title, v.formula, v.sum, v.why, v.tokens);
+    }
     void add(const GradientsView& v) {
-        all(v.lacks, v.point, v.notes, v.badge, v.badge_tip, v.competition, v.grids, v.status);
+        all(v.missing_data, v.point, v.notes, v.badge, v.badge_tip, v.competition, v.grids,
+            v.status);
     }
     void add(const LearnFieldView& v) { add(v.tip); }
     void add(const LearnView& v) {
-        all(v.point, v.notes, v.lacks, v.experiment_names, v.progress, v.plots, v.maps, v.map_words,
-            v.sentence_hint, v.fields);
+        all(v.point, v.notes, v.missing_data, v.experiment_names, v.progress, v.plots, v.maps,
+            v.map_text, v.sentence_hint, v.fields);
     }
     void add(const ExercisesView& v) {
-        all(v.lacks, v.status);
+        all(v.missing_data, v.status);
         for (const ExercisesView::Question& each : v.questions)
-            if (each.checked) add(each.checked->words);
+            if (each.checked) add(each.checked->text);
     }
     void add(const TensorsView& v) {
         all(v.point, v.reason, v.question, v.empty, v.unused);
@@ -231,10 +237,10 @@ class ScreenTexts {
         if (v.detail) all(v.detail->lines, v.detail->pending);
     }
     void add(const VerifyView& v) {
-        all(v.lacks, v.point, v.blocks, v.status, v.grid);
-        for (const Finding& each : v.findings) add(each.words);
-        for (const CheckedPart& each : v.heads) add(each.words);
-        for (const CheckedPart& each : v.rows) add(each.words);
+        all(v.missing_data, v.point, v.blocks, v.status, v.grid);
+        for (const Finding& each : v.findings) add(each.text);
+        for (const CheckedPart& each : v.heads) add(each.text);
+        for (const CheckedPart& each : v.rows) add(each.text);
     }
 
     void add_shown(const AppState& state) {

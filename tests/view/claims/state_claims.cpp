@@ -22,56 +22,57 @@ namespace {
 // ---- the document
 
 const Inputs& inputs(const AppState& state) { return *state.document().inputs; }
-bool check_no_w_o(const Match& told) {
-    const bool one = told.words.find("Y = context") != told.words.npos;
-    return inputs(told.state).params[Param::w_o].empty() &&
-           one == (told.state.document().size.heads == 1);
+bool check_no_w_o(const Match& match) {
+    const bool one = match.text.find("Y = context") != match.text.npos;
+    return inputs(match.state).params[Param::w_o].empty() &&
+           one == (match.state.document().size.heads == 1);
 }
-bool check_given_rows(const Match& told) {  // "… X given in 1 of 4 rows, else from the words alone"
-    return told.count(1) > 0 && told.count(1) < told.count(2) &&
-           told.count(2) * inputs(told.state).x.shape().d == inputs(told.state).x.count();
+bool check_given_rows(
+    const Match& match) {  // "… X given in 1 of 4 rows, else from the words alone"
+    return match.count(1) > 0 && match.count(1) < match.count(2) &&
+           match.count(2) * inputs(match.state).x.shape().d == inputs(match.state).x.count();
 }
-bool check_projects(const Match& told) { return inputs(told.state).projects(); }
-bool check_given_here(const Match& told) {  // of the sizes of Cost
-    const CostSizes& sizes = cost_controls(told.state).sizes;
-    const bool output = cost_look(told.state).item == CostItem::output;
-    return output == (told.words.find("W_O") != told.words.npos) &&
+bool check_projects(const Match& match) { return inputs(match.state).projects(); }
+bool check_given_here(const Match& match) {  // of the sizes of Cost
+    const CostSizes& sizes = cost_controls(match.state).sizes;
+    const bool output = cost_look(match.state).item == CostItem::output;
+    return output == (match.text.find("W_O") != match.text.npos) &&
            sizes[output ? CostSize::d_out : CostSize::d_model] == 0 &&
-           (output || cost_look(told.state).item <= CostItem::v);
+           (output || cost_look(match.state).item <= CostItem::v);
 }
-bool check_unscaled(const Match& told) {  // "… are divided by the temperature 0.5 alone"
-    const AttentionSpec& spec = told.state.document().spec;
+bool check_unscaled(const Match& match) {  // "… are divided by the temperature 0.5 alone"
+    const AttentionSpec& spec = match.state.document().spec;
     return spec.scale == ScaleKind::none && spec.temperature != 1.0 &&
-           shows(told.part[0], spec.temperature);
+           shows(match.part[0], spec.temperature);
 }
-bool check_scaling_off(const Match& told) {
-    const auto d_k = static_cast<double>(told.state.document().size.d_k);
-    return told.state.document().spec.scale == ScaleKind::none && told.number(0) == d_k &&
-           std::abs(told.number(1) - std::sqrt(d_k)) < 0.006 * std::sqrt(d_k);
+bool check_scaling_off(const Match& match) {
+    const auto d_k = static_cast<double>(match.state.document().size.d_k);
+    return match.state.document().spec.scale == ScaleKind::none && match.number(0) == d_k &&
+           std::abs(match.number(1) - std::sqrt(d_k)) < 0.006 * std::sqrt(d_k);
 }
-bool check_factor(const Match& told) {  // "10²"
-    return number_of("1·" + told.part[0]) == std::pow(10.0, masks_look(told.state).gain);
+bool check_factor(const Match& match) {  // "10²"
+    return number_of("1·" + match.part[0]) == std::pow(10.0, masks_look(match.state).gain);
 }
-bool check_rank(const Match& told) {  // "Only the product W_Q W_Kᵀ … 8 × 8 of rank at most 4 …"
-    const auto size = split(told.part[1], " × ");
-    const Tensor &q = inputs(told.state).params[Param::w_q],
-                 &k = inputs(told.state).params[Param::w_k];
+bool check_rank(const Match& match) {  // "Only the product W_Q W_Kᵀ … 8 × 8 of rank at most 4 …"
+    const auto size = split(match.part[1], " × ");
+    const Tensor &q = inputs(match.state).params[Param::w_q],
+                 &k = inputs(match.state).params[Param::w_k];
     const auto rows = static_cast<double>(q.shape().t), columns = static_cast<double>(k.shape().t);
-    const auto d_k = static_cast<double>(told.state.document().size.d_k);
+    const auto d_k = static_cast<double>(match.state.document().size.d_k);
     return number_of(size[0]) == rows && number_of(size[1]) == columns &&
-           told.number(2) == std::min({d_k, rows, columns}) && told.number(3) == rows * columns &&
-           told.number(4) == (rows + columns) * d_k;
+           match.number(2) == std::min({d_k, rows, columns}) && match.number(3) == rows * columns &&
+           match.number(4) == (rows + columns) * d_k;
 }
-bool check_other_tokens(const Match& told) {
-    const Document& document = told.state.document();
+bool check_other_tokens(const Match& match) {
+    const Document& document = match.state.document();
     return !document.tokens_kv.empty() || document.size.tq != document.size.tk;
 }
-bool check_one_score(const Match& told) {
-    return told.state.document().size.tq == 1 && told.state.document().size.tk == 1;
+bool check_one_score(const Match& match) {
+    return match.state.document().size.tq == 1 && match.state.document().size.tk == 1;
 }
 /// Of no row of weights could the guess be.
-bool check_unit_row(const Match& told) {
-    const Rows rows = rows_of(told.state, Stage::weights);
+bool check_unit_row(const Match& match) {
+    const Rows rows = rows_of(match.state, Stage::weights);
     for (Index i = 0; i < rows.rows; ++i) {
         double sum = 0.0;
         for (const float each : rows.row(i)) sum += each;
@@ -82,25 +83,25 @@ bool check_unit_row(const Match& told) {
 
 // ---- masks
 
-bool check_blocks(const Match& told) {
-    const Document& document = told.state.document();
+bool check_blocks(const Match& match) {
+    const Document& document = match.state.document();
     const Index length = document.spec.mask.block.value_or(2);
-    return told.words.ends_with("itself alone")
+    return match.text.ends_with("itself alone")
                ? length == 1
                : length >= std::max(document.size.tq, document.size.tk);
 }
-bool check_causal_mask(const Match& told) {
-    const Dimensions& size = told.state.document().size;
+bool check_causal_mask(const Match& match) {
+    const Dimensions& size = match.state.document().size;
     for (Index i = 0; i < size.tq; ++i)
         for (Index j = std::max<Index>(i + size.query_offset + 1, 0); j < size.tk; ++j)
-            if (allows(told.state, i, j)) return false;
+            if (allows(match.state, i, j)) return false;
     return true;
 }
-bool check_masked_tokens(const Match& told) {  // some pair of tokens that are called so
-    const Dimensions& size = told.state.document().size;
+bool check_masked_tokens(const Match& match) {  // some pair of tokens that are called so
+    const Dimensions& size = match.state.document().size;
     for (const auto [i, j] : each_cell(size.tq, size.tk))
-        if (axis_label(told.state, Axis::query, i) == told.part[0] &&
-            axis_label(told.state, Axis::key, j) == told.part[1] && !allows(told.state, i, j))
+        if (axis_label(match.state, Axis::query, i) == match.part[0] &&
+            axis_label(match.state, Axis::key, j) == match.part[1] && !allows(match.state, i, j))
             return true;
     return false;
 }
@@ -109,61 +110,61 @@ Index key_of_pair(const AppState& state) { return masks_look(state).pair.key; }
 bool is_forbidden(const AppState& state) {
     return !allows(state, query_of(state), key_of_pair(state));
 }
-bool check_causal(const Match& told) {  // "j = 3 > i + 1 = 2", "j = 3 > i = 2"
-    const bool shifted = told.part.size() > 2;
-    const auto limit = told.number(shifted ? 2 : 1);
-    const auto at = static_cast<double>(query_of(told.state)) + (shifted ? told.number(1) : 0.0);
-    return is_forbidden(told.state) && told.count(0) == key_of_pair(told.state) && limit == at &&
-           told.number(0) > limit;
+bool check_causal(const Match& match) {  // "j = 3 > i + 1 = 2", "j = 3 > i = 2"
+    const bool shifted = match.part.size() > 2;
+    const auto limit = match.number(shifted ? 2 : 1);
+    const auto at = static_cast<double>(query_of(match.state)) + (shifted ? match.number(1) : 0.0);
+    return is_forbidden(match.state) && match.count(0) == key_of_pair(match.state) && limit == at &&
+           match.number(0) > limit;
 }
-bool check_block(const Match& told) {
-    const bool allows = told.words.find("allows") != told.words.npos;
+bool check_block(const Match& match) {
+    const bool allows = match.text.find("allows") != match.text.npos;
     const auto number = [&](std::size_t n) {
-        return static_cast<Index>(number_of(split(told.part[n], ",")[0]));
+        return static_cast<Index>(number_of(split(match.part[n], ",")[0]));
     };
     const Index of = number(2);
     const auto p =
-        static_cast<double>(query_of(told.state) + told.state.document().size.query_offset);
+        static_cast<double>(query_of(match.state) + match.state.document().size.query_offset);
     return number(0) == static_cast<Index>(std::floor(p / static_cast<double>(of))) &&
-           number(1) == key_of_pair(told.state) / of && allows == (number(0) == number(1)) &&
-           (allows || is_forbidden(told.state));
+           number(1) == key_of_pair(match.state) / of && allows == (number(0) == number(1)) &&
+           (allows || is_forbidden(match.state));
 }
-bool check_window(const Match& told) {  // "|i − j| = 3 > 2, p = i + 1"
-    const Index offset = told.state.document().size.query_offset;
-    const Index apart = std::abs(query_of(told.state) + offset - key_of_pair(told.state));
-    return is_forbidden(told.state) && told.count(1) == apart &&
-           number_of(split(told.part[2], ",")[0]) < static_cast<double>(apart);
+bool check_window(const Match& match) {  // "|i − j| = 3 > 2, p = i + 1"
+    const Index offset = match.state.document().size.query_offset;
+    const Index apart = std::abs(query_of(match.state) + offset - key_of_pair(match.state));
+    return is_forbidden(match.state) && match.count(1) == apart &&
+           number_of(split(match.part[2], ",")[0]) < static_cast<double>(apart);
 }
-bool check_padded(const Match& told) {
-    return is_forbidden(told.state) && told.count(0) == key_of_pair(told.state) &&
-           told.count(0) >= told.count(1);
+bool check_padded(const Match& match) {
+    return is_forbidden(match.state) && match.count(0) == key_of_pair(match.state) &&
+           match.count(0) >= match.count(1);
 }
-bool check_forbidden_pair(const Match& told) { return is_forbidden(told.state); }
-bool check_global(const Match& told) {
-    const Index globals = told.state.document().spec.mask.global_tokens;
-    const Index p = query_of(told.state) + told.state.document().size.query_offset;
-    return told.words.find("the query is") != told.words.npos ? p >= 0 && p < globals
-                                                              : key_of_pair(told.state) < globals;
+bool check_forbidden_pair(const Match& match) { return is_forbidden(match.state); }
+bool check_global(const Match& match) {
+    const Index globals = match.state.document().spec.mask.global_tokens;
+    const Index p = query_of(match.state) + match.state.document().size.query_offset;
+    return match.text.find("the query is") != match.text.npos ? p >= 0 && p < globals
+                                                              : key_of_pair(match.state) < globals;
 }
-bool check_globals(const Match& told) {
-    const Index globals = std::max<Index>(told.state.document().spec.mask.global_tokens, 1);
-    return globals == (told.part.size() > 1 ? told.count(1) + 1 : 1);
+bool check_globals(const Match& match) {
+    const Index globals = std::max<Index>(match.state.document().spec.mask.global_tokens, 1);
+    return globals == (match.part.size() > 1 ? match.count(1) + 1 : 1);
 }
-bool check_no_key(const Match& told) {
-    const Document& document = told.state.document();
+bool check_no_key(const Match& match) {
+    const Document& document = match.state.document();
     for (Index j = 0; j < document.size.tk; ++j)
-        if (may_attend(document.spec.mask, document.size, told.state.batch, told.state.head,
-                       query_of(told.state), j))
+        if (may_attend(document.spec.mask, document.size, match.state.batch, match.state.head,
+                       query_of(match.state), j))
             return false;
     const bool nan = document.spec.empty_rows == EmptyRows::nan;
-    return told.part[1] == (nan ? "NaN" : "0") &&
-           (nan ? told.part[0] == "NaN" : told.number(0) == 0);
+    return match.part[1] == (nan ? "NaN" : "0") &&
+           (nan ? match.part[0] == "NaN" : match.number(0) == 0);
 }
 
 // ---- Kinds
 
-bool check_online_nan(const Match& told) {
-    const OnlineView view = build_online_view(told.state);
+bool check_online_nan(const Match& match) {
+    const OnlineView view = build_online_view(match.state);
     if (!view.result) return false;
     bool both = false, one = false;
     for (Index c = 0; c < view.result->columns; ++c) {
@@ -171,20 +172,20 @@ bool check_online_nan(const Match& told) {
                    b = std::isnan(view.result->at(1, c).value);
         both = both || (a && b), one = one || a != b;
     }
-    return told.words.ends_with("alone") ? one : both && !one;
+    return match.text.ends_with("alone") ? one : both && !one;
 }
 
 // ---- Heads, Tensors
 
-bool check_all_shown(const Match& told) {
-    return heads_look(told.state).filter.label.empty() &&
-           heads_look(told.state).filter.measure.empty();
+bool check_all_shown(const Match& match) {
+    return heads_look(match.state).filter.label.empty() &&
+           heads_look(match.state).filter.measure.empty();
 }
-bool check_no_pin(const Match& told) { return !heads_look(told.state).pinned[0]; }
-bool check_no_name(const Match& told) {
-    const TensorListing& listing = *tensors_look(told.state).listing;
+bool check_no_pin(const Match& match) { return !heads_look(match.state).pinned[0]; }
+bool check_no_name(const Match& match) {
+    const TensorListing& listing = *tensors_look(match.state).listing;
     return std::ranges::none_of(listing.rows, [&](const TensorRow& row) {
-        return row.name.find(told.part[0]) != std::string::npos;
+        return row.name.find(match.part[0]) != std::string::npos;
     });
 }
 // ---- Numerics
@@ -196,64 +197,66 @@ bool breaks(SoftmaxAlgorithm algorithm, FloatFormat format, const AppState& stat
 constexpr std::array kFormats{FloatFormat::fp16, FloatFormat::bf16, FloatFormat::fp32,
                               FloatFormat::fp64};
 /// "fp16 from 12, bf16 from 89": of one of the algorithms.
-bool check_breaks(const Match& told) {
-    const auto said = told.part.empty() ? std::vector<std::string>() : split(told.part[0], ", ");
+bool check_breaks(const Match& match) {
+    const auto stated =
+        match.part.empty() ? std::vector<std::string>() : split(match.part[0], ", ");
     for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a) {
         std::size_t matching = 0, broken = 0;
         for (const FloatFormat format : kFormats) {
             const auto algorithm = static_cast<SoftmaxAlgorithm>(a);
-            broken += breaks(algorithm, format, told.state, kMostGain) ? 1 : 0;
-            for (const std::string& each : said) {
+            broken += breaks(algorithm, format, match.state, kMostGain) ? 1 : 0;
+            for (const std::string& each : stated) {
                 const auto parts = parts_of("{} from {}", each);
                 if (!parts || (*parts)[0] != info(format).name) continue;
                 const auto gain = static_cast<Index>(number_of((*parts)[1]));
-                matching += breaks(algorithm, format, told.state, gain) &&
-                                    (gain == 1 || !breaks(algorithm, format, told.state, gain - 1))
+                matching += breaks(algorithm, format, match.state, gain) &&
+                                    (gain == 1 || !breaks(algorithm, format, match.state, gain - 1))
                                 ? 1
                                 : 0;
             }
         }
-        if (matching == said.size() && broken >= said.size() && (!said.empty() || broken == 0))
+        if (matching == stated.size() && broken >= stated.size() &&
+            (!stated.empty() || broken == 0))
             return true;
     }
     return false;
 }
 /// "l: 12.0; 3 of 8 terms changed nothing": of one of the runs.
-bool check_absorbed(const Match& told) {
-    const auto logits = shown_logits(told.state);
+bool check_absorbed(const Match& match) {
+    const auto logits = shown_logits(match.state);
     for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a)
         for (const FloatFormat format : kFormats) {
             const auto run = run_softmax(static_cast<SoftmaxAlgorithm>(a), format, logits,
-                                         static_cast<double>(numerics_controls(told.state).gain));
+                                         static_cast<double>(numerics_controls(match.state).gain));
             const auto &e = *run.find(SoftmaxStep::exps), &l = *run.find(SoftmaxStep::sum);
             Index count = 0;
             for (std::size_t j = 1; j < e.size(); ++j)
                 count += e[j] > 0.0 && l[j - 1] > 0.0 && l[j] == l[j - 1] ? 1 : 0;
-            if (count == told.count(1) && std::ssize(e) == told.count(2)) return true;
+            if (count == match.count(1) && std::ssize(e) == match.count(2)) return true;
         }
     return false;
 }
-bool check_worst(const Match& told) {  // "worst at key 3: off by 0.01": of one of the runs
-    const auto logits = shown_logits(told.state);
-    const auto gain = static_cast<double>(numerics_controls(told.state).gain);
+bool check_worst(const Match& match) {  // "worst at key 3: off by 0.01": of one of the runs
+    const auto logits = shown_logits(match.state);
+    const auto gain = static_cast<double>(numerics_controls(match.state).gain);
     const auto exact = exact_softmax(logits, gain);
     for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a)
         for (const FloatFormat format : kFormats) {
             const auto run = run_softmax(static_cast<SoftmaxAlgorithm>(a), format, logits, gain);
-            const auto key = static_cast<std::size_t>(told.count(0));
+            const auto key = static_cast<std::size_t>(match.count(0));
             long double most = 0.0L;
             for (std::size_t j = 0; j < logits.size(); ++j)
                 most = std::max(most,
                                 std::abs(run.weights()[j] - exact[j]) / ulp_at(format, exact[j]));
             const long double off = std::abs(run.weights()[key] - exact[key]);
             if (off / ulp_at(format, exact[key]) >= most * 0.999L &&
-                std::abs(told.number(1) - static_cast<double>(off)) <=
+                std::abs(match.number(1) - static_cast<double>(off)) <=
                     0.06 * static_cast<double>(off))
                 return true;
         }
     return false;
 }
-bool check_still(const Match& told) { return told.part[1] == split(told.part[3], " → ").back(); }
+bool check_still(const Match& match) { return match.part[1] == split(match.part[3], " → ").back(); }
 
 // ---- Compare
 
@@ -262,19 +265,19 @@ Rows sides_of(const AppState& state, bool first) {
     const AppState pinned = pinned_state(state, look.pins[look.baseline]);
     return compared_stage(state, pinned).*(first ? &ComparedStage::a : &ComparedStage::b);
 }
-bool check_not_there(const Match& told) {
-    return sides_of(told.state, told.part[0] == "A").rows == 0 ||
-           sides_of(told.state, told.part[0] == "A").columns == 0;
+bool check_not_there(const Match& match) {
+    return sides_of(match.state, match.part[0] == "A").rows == 0 ||
+           sides_of(match.state, match.part[0] == "A").columns == 0;
 }
-bool check_other_size(const Match& told) {
-    const Rows a = sides_of(told.state, true), b = sides_of(told.state, false);
-    const auto is = [](std::string_view said, const Rows& rows) {
-        const auto size = split(said, " × ");
+bool check_other_size(const Match& match) {
+    const Rows a = sides_of(match.state, true), b = sides_of(match.state, false);
+    const auto is = [](std::string_view stated, const Rows& rows) {
+        const auto size = split(stated, " × ");
         return number_of(size[0]) == static_cast<double>(rows.rows) &&
                number_of(size[1]) == static_cast<double>(rows.columns);
     };
-    return (a.rows != b.rows || a.columns != b.columns) && is(told.part[1], a) &&
-           is(told.part[2], b);
+    return (a.rows != b.rows || a.columns != b.columns) && is(match.part[1], a) &&
+           is(match.part[2], b);
 }
 /// "3 of 12 numbers of W_Q": of a parameter; what is given besides is not counted again.
 bool counts_numbers(const Inputs& a, const Inputs& b, const std::vector<std::string>& parts) {
@@ -289,10 +292,10 @@ bool counts_numbers(const Inputs& a, const Inputs& b, const std::vector<std::str
     return true;
 }
 /// Each "x a → b" is what x is in the baseline and now.
-bool check_differs(const Match& told) {
-    const CompareLook& look = compare_look(told.state);
+bool check_differs(const Match& match) {
+    const CompareLook& look = compare_look(match.state);
     const ComparePin& pin = look.pins[look.baseline];
-    const Document &a = *pin.document, &b = told.state.document();
+    const Document &a = *pin.document, &b = match.state.document();
     const auto size = [](Index n) { return static_cast<double>(n); };
     const std::tuple<std::string_view, double, double> numbers[] = {
         {"temperature", a.spec.temperature, b.spec.temperature},
@@ -301,9 +304,9 @@ bool check_differs(const Match& told) {
         {"d_k", size(a.size.d_k), size(b.size.d_k)},
         {"heads", size(a.size.heads), size(b.size.heads)},
         {"global tokens", size(a.spec.mask.global_tokens), size(b.spec.mask.global_tokens)},
-        {"head", size(pin.head), size(told.state.head)},
-        {"sequence", size(pin.batch), size(told.state.batch)}};
-    return std::ranges::all_of(split(told.part[1], ", "), [&](const std::string& each) {
+        {"head", size(pin.head), size(match.state.head)},
+        {"sequence", size(pin.batch), size(match.state.batch)}};
+    return std::ranges::all_of(split(match.part[1], ", "), [&](const std::string& each) {
         if (const auto parts = parts_of("{} of {} numbers of {}", each))
             return counts_numbers(*a.inputs, *b.inputs, *parts);
         for (const auto& [name, x, y] : numbers)
@@ -356,8 +359,8 @@ constexpr Claim kClaims[] = {
     {"No name has “{}”: Esc shows all", check_no_name},
     {"worst at key {}: off by {}", check_worst},
     {"× none breaks up to gain {}",
-     [](const Match& told) {
-         return check_breaks({told.state, told.words, {}});
+     [](const Match& match) {
+         return check_breaks({match.state, match.text, {}});
      }},
     {"× breaks: {}", check_breaks},
     {"l: {}; {} of {} terms changed nothing", check_absorbed},

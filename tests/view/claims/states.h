@@ -149,7 +149,7 @@ inline AppState writing_state(test::Scramble& draw) {
     for (std::uint64_t n = draw.below(4); n > 0; --n) {
         answer_all(state, test::fake_writer);
         view::apply(state, TakeToken{static_cast<Index>(draw.below(n)),
-                                     static_cast<Index>(draw.below(test::kFakeWords))});
+                                     static_cast<Index>(draw.below(test::kFakeText))});
     }
     return state;
 }

@@ -3,7 +3,7 @@
 #include "app/common/document/effect.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/exercises/view.h"
-#include "app/workspaces/step/attention_words.h"
+#include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
 #include "tests/view/claims/claims.h"
 
@@ -48,23 +48,23 @@ bool changed(const AppState& state, Stage stage) {
 }
 
 /// "cat 0.40": a largest weight of the row.
-bool largest_is(const AppState& state, Rows rows, Index row, std::string_view told) {
+bool largest_is(const AppState& state, Rows rows, Index row, std::string_view match) {
     if (row >= rows.rows) return false;
-    const auto space = told.rfind(' ');
+    const auto space = match.rfind(' ');
     const auto weights = rows.row(row);
-    const Index key = labelled(state, Axis::key, told.substr(0, space));
+    const Index key = labelled(state, Axis::key, match.substr(0, space));
     if (key < 0 || key >= rows.columns) return false;
     const float most = *std::ranges::max_element(weights);
     const float here = weights[key];
-    return most - here <= kTie * most && shows(told.substr(space + 1), here);
+    return most - here <= kTie * most && shows(match.substr(space + 1), here);
 }
 
-bool check_row(const AppState& state, std::string_view words) {
-    const auto [told, others] = tied(words);
-    const auto colon = told.find(": ");
-    const Index row = labelled(state, Axis::query, told.substr(0, colon));
+bool check_row(const AppState& state, std::string_view text) {
+    const auto [match, others] = tied(text);
+    const auto colon = match.find(": ");
+    const Index row = labelled(state, Axis::query, match.substr(0, colon));
     const Rows now = weights_of(state), was = before(state, Stage::weights);
-    const auto sides = split(told.substr(colon + 2), " → ");
+    const auto sides = split(match.substr(colon + 2), " → ");
     if (row >= 0 && row < now.rows && count_largest(now.row(row)) != 1 + others) return false;
     const std::string& first = sides.front();
     if (row < 0 || row >= now.rows) return false;
@@ -116,12 +116,12 @@ bool check_entropies(const AppState& state, std::string_view part) {
 }
 
 /// "scores and weights change; Q cannot; context could, but does not, …; largest weight of …".
-bool check_effect(const Match& told) {
-    if (!told.state.effect) return false;
+bool check_effect(const Match& match) {
+    if (!match.state.effect) return false;
     std::vector<Stage> listed;
-    for (std::string part : split(told.words, "; ")) {
+    for (std::string part : split(match.text, "; ")) {
         if (part.starts_with("entropy ")) {
-            if (!check_entropies(told.state, part)) return false;
+            if (!check_entropies(match.state, part)) return false;
             continue;
         }
         if (const auto at = part.rfind(": ");
@@ -140,50 +140,50 @@ bool check_effect(const Match& told) {
         const bool stay = part.ends_with(" cannot") || part.ends_with("to float precision");
         if (change || stay)
             for (const Stage stage : stages) {
-                if (changed(told.state, stage) != change) return false;
+                if (changed(match.state, stage) != change) return false;
                 listed.push_back(stage);
             }
         if (part.find("largest weight of ") != part.npos &&
-            !check_row(told.state, part.substr(part.find("largest weight of ") + 18)))
+            !check_row(match.state, part.substr(part.find("largest weight of ") + 18)))
             return false;
     }
     const auto has = [&](Stage stage) { return std::ranges::count(listed, stage) > 0; };
-    return std::ranges::all_of(ribbon_stages(told.state.document()), [&](Stage stage) {
+    return std::ranges::all_of(ribbon_stages(match.state.document()), [&](Stage stage) {
         const bool goes_with = (stage == Stage::scaled && has(Stage::scores)) ||
                                (stage == Stage::masked &&
                                 (has(Stage::scaled) || has(Stage::biased) || has(Stage::scores)));
         const bool given = info(stage).operands[0] == std::nullopt ||
-                           (!told.state.document().inputs->projects() && stage <= Stage::v);
-        return has(stage) || goes_with || given || !is_stored_stage(told.state, stage);
+                           (!match.state.document().inputs->projects() && stage <= Stage::v);
+        return has(stage) || goes_with || given || !is_stored_stage(match.state, stage);
     });
 }
 
-bool check_most(const Match& told) {
-    const auto cell = named(told.state, told.part[0]);
-    const auto [to, others] = tied(told.part[2]);
+bool check_most(const Match& match) {
+    const auto cell = named(match.state, match.part[0]);
+    const auto [to, others] = tied(match.part[2]);
     if (!cell) return false;
-    const Rows now = rows_of(told.state, cell->stage), was = before(told.state, cell->stage);
+    const Rows now = rows_of(match.state, cell->stage), was = before(match.state, cell->stage);
     const auto moved = distances(was, now);
     const auto n = static_cast<std::size_t>(cell->row * now.columns + cell->column);
     return is_most(moved, n) && moved[n] > 0.0 && count_largest(moved) == 1 + others &&
-           told.part[1] != to && shows(told.part[1], was(cell->row, cell->column)) &&
+           match.part[1] != to && shows(match.part[1], was(cell->row, cell->column)) &&
            shows(to, now(cell->row, cell->column));
 }
 
 /// "The → cat 97.1 %, and 1 other as large; 2 numbers are NaN", of any head; of gradients in size.
-bool check_largest_cell(const Match& told, const Trace& trace, bool in_size) {
-    const auto stages = stages_in(told.part[0]);
+bool check_largest_cell(const Match& match, const Trace& trace, bool in_size) {
+    const auto stages = stages_in(match.part[0]);
     if (stages.empty()) return false;
     const StageInfo& stage = info(stages.front());
-    const auto nans_said = parts_of("{}; {} number{} NaN", told.part[2]);
-    const auto [best, others] = tied(split(told.part[2], "; ")[0]);
+    const auto nans_stated = parts_of("{}; {} number{} NaN", match.part[2]);
+    const auto [best, others] = tied(split(match.part[2], "; ")[0]);
     const auto space = number_at(best) - 1;
     const Tensor& tensor = trace[stage.stage];
-    const Index row = labelled(told.state, stage.rows, told.part[1]);
-    const Index column = labelled(told.state, stage.columns, best.substr(0, space));
+    const Index row = labelled(match.state, stage.rows, match.part[1]);
+    const Index column = labelled(match.state, stage.columns, best.substr(0, space));
     const auto as_compared = [&](float value) { return in_size ? std::abs(value) : value; };
     for (Index h = 0; h < tensor.shape().h; ++h) {
-        const Rows rows = tensor.matrix(told.state.batch, h);
+        const Rows rows = tensor.matrix(match.state.batch, h);
         if (row < 0 || column < 0 || row >= rows.rows || column >= rows.columns) return false;
         std::vector<float> all;
         for (Index i = 0; i < rows.rows; ++i)
@@ -195,37 +195,39 @@ bool check_largest_cell(const Match& told, const Trace& trace, bool in_size) {
             (here == std::ranges::max(all) ||
              std::ranges::max(all) - here <= kTie * std::abs(here)) &&
             count_largest(all) == 1 + others && shows(best.substr(space + 1), rows(row, column)) &&
-            (in_size || nans == (nans_said ? number_of((*nans_said)[1]) : 0.0)))
+            (in_size || nans == (nans_stated ? number_of((*nans_stated)[1]) : 0.0)))
             return true;
     }
     return false;
 }
-bool check_picture(const Match& told) { return check_largest_cell(told, *told.state.trace, false); }
-bool check_gradient_picture(const Match& told) {
-    return check_largest_cell(told, *told.state.gradients, true);
+bool check_picture(const Match& match) {
+    return check_largest_cell(match, *match.state.trace, false);
+}
+bool check_gradient_picture(const Match& match) {
+    return check_largest_cell(match, *match.state.gradients, true);
 }
 
-bool check_entries(const Match& told) {  // "Question 3: 3 of 4 entries are empty"
-    const Index empty = told.count(1),
-                all = static_cast<Index>(number_of(split(told.part[2], " ")[0]));
-    const std::string question = std::to_string(told.count(0) - 1) + ".";
+bool check_entries(const Match& match) {  // "Question 3: 3 of 4 entries are empty"
+    const Index empty = match.count(1),
+                all = static_cast<Index>(number_of(split(match.part[2], " ")[0]));
+    const std::string question = std::to_string(match.count(0) - 1) + ".";
     const auto filled =
-        std::ranges::count_if(exercises_controls(told.state).entries, [&](const auto& entry) {
+        std::ranges::count_if(exercises_controls(match.state).entries, [&](const auto& entry) {
             return entry.first.starts_with(question) &&
                    entry.second.find_first_not_of(' ') != std::string::npos;
         });
     return empty > 0 && empty < all && empty + filled == all;
 }
 
-bool check_same_mark(const Match& told) {
-    return told.state.effect != nullptr &&
-           std::ranges::any_of(ribbon_stages(told.state.document()),
-                               [&](Stage stage) { return !changed(told.state, stage); });
+bool check_same_mark(const Match& match) {
+    return match.state.effect != nullptr &&
+           std::ranges::any_of(ribbon_stages(match.state.document()),
+                               [&](Stage stage) { return !changed(match.state, stage); });
 }
 
-bool check_not_entered(const Match& told) {
-    const std::string question = std::to_string(told.count(0) - 1) + ".";
-    return std::ranges::all_of(exercises_controls(told.state).entries, [&](const auto& entry) {
+bool check_not_entered(const Match& match) {
+    const std::string question = std::to_string(match.count(0) - 1) + ".";
+    return std::ranges::all_of(exercises_controls(match.state).entries, [&](const auto& entry) {
         return !entry.first.starts_with(question) ||
                entry.second.find_first_not_of(' ') == std::string::npos;
     });
@@ -249,31 +251,31 @@ Index right_entries(const AppState& state, Index n) {
     }
     return right;
 }
-bool check_right_entries(const Match& told) {  // of one of the questions, or of that one
-    const auto questions = build_exercises_view(told.state).questions;
-    const bool one = told.part.size() > 2;
+bool check_right_entries(const Match& match) {  // of one of the questions, or of that one
+    const auto questions = build_exercises_view(match.state).questions;
+    const bool one = match.part.size() > 2;
     const std::size_t at = one ? 1 : 0;
-    for (Index n = one ? told.count(0) - 1 : 0; n < std::ssize(questions); ++n) {
+    for (Index n = one ? match.count(0) - 1 : 0; n < std::ssize(questions); ++n) {
         const auto all = std::ssize(questions[n].entries);
-        if (all == told.count(at + 1) && right_entries(told.state, n) == told.count(at))
+        if (all == match.count(at + 1) && right_entries(match.state, n) == match.count(at))
             return true;
         if (one) break;
     }
     return false;
 }
-bool check_checked(const Match& told) {
-    const auto questions = build_exercises_view(told.state).questions;
+bool check_checked(const Match& match) {
+    const auto questions = build_exercises_view(match.state).questions;
     Index right = 0;
     for (Index n = 0; n < std::ssize(questions); ++n) {
         const auto& question = questions[n];
-        const bool all = right_entries(told.state, n) == std::ssize(question.entries);
+        const bool all = right_entries(match.state, n) == std::ssize(question.entries);
         right += question.checked && all ? 1 : 0;
     }
-    return told.count(0) == right && told.count(1) == std::ssize(questions);
+    return match.count(0) == right && match.count(1) == std::ssize(questions);
 }
 
-bool check_sheets_solved(const Match& told) {
-    const auto& solved = exercises_look(told.state).solved;
+bool check_sheets_solved(const Match& match) {
+    const auto& solved = exercises_look(match.state).solved;
     Index all = 0;
     for (const ExerciseSheet& sheet : exercise_sheets().value()) {
         Index right = 0;
@@ -281,46 +283,46 @@ bool check_sheets_solved(const Match& told) {
             right += solved.contains(question_key(sheet.key, n)) ? 1 : 0;
         all += right == std::ssize(sheet.tasks) ? 1 : 0;
     }
-    return told.count(0) == all && told.count(1) == std::ssize(exercise_sheets().value());
+    return match.count(0) == all && match.count(1) == std::ssize(exercise_sheets().value());
 }
 
 /// "V[cat, 0] 1 → 2, by W_V, solved for it: other rows of V stay; …".
-bool check_solved(const Match& told) {
-    const auto cell = named(told.state, split(told.part[0], "] ")[0] + "]");
-    if (!cell || cell->stage != Stage::v || !told.state.effect) return false;
-    const Rows now = rows_of(told.state, Stage::v), was = before(told.state, Stage::v);
+bool check_solved(const Match& match) {
+    const auto cell = named(match.state, split(match.part[0], "] ")[0] + "]");
+    if (!cell || cell->stage != Stage::v || !match.state.effect) return false;
+    const Rows now = rows_of(match.state, Stage::v), was = before(match.state, Stage::v);
     double most = 0.0, size = 0.0;
     for (Index i = 0; i < now.rows; ++i) {
         const double by = distance(was(i, cell->column), now(i, cell->column));
         size = std::max({size, std::abs(double{was(i, cell->column)}), by});
         if (i != cell->row) most = std::max(most, by);
     }
-    const auto sides = parts_of("{}] {} → {}, by W_V", told.part[0]);
-    const bool stays = told.part[1].starts_with("stay");
+    const auto sides = parts_of("{}] {} → {}, by W_V", match.part[0]);
+    const bool stays = match.part[1].starts_with("stay");
     return sides && shows((*sides)[1], was(cell->row, cell->column)) &&
            shows((*sides)[2], now(cell->row, cell->column)) && stays == (most <= 1e-5 * size) &&
-           (told.part[1].find("; ") == std::string::npos || check_effect(told));
+           (match.part[1].find("; ") == std::string::npos || check_effect(match));
 }
 
 /// "3 of 4 entries are empty", "All entries are empty": of one of the questions.
-bool check_empty(const Match& told) {
-    const auto questions = build_exercises_view(told.state).questions;
+bool check_empty(const Match& match) {
+    const auto questions = build_exercises_view(match.state).questions;
     return std::ranges::any_of(questions, [&](const ExercisesView::Question& question) {
         const auto empty = std::ranges::count_if(question.entries, [](const std::string& each) {
             return each.find_first_not_of(' ') == each.npos;
         });
         const auto all = std::ssize(question.entries);
-        return told.part.empty() ? empty == all
-                                 : empty == told.count(0) && all == told.count(1) && empty < all;
+        return match.part.empty() ? empty == all
+                                  : empty == match.count(0) && all == match.count(1) && empty < all;
     });
 }
 
-bool check_given_or_edited(const Match& told) {
-    const Rows x = rows_of(told.state, told.state.stage);
+bool check_given_or_edited(const Match& match) {
+    const Rows x = rows_of(match.state, match.state.stage);
     Index given = 0;
     for (Index i = 0; i < x.rows; ++i)
-        given += is_embedding(told.state, told.state.stage, i) ? 0 : 1;
-    return given == told.count(1) && x.rows == told.count(2) && given > 0 && given < x.rows;
+        given += is_embedding(match.state, match.state.stage, i) ? 0 : 1;
+    return given == match.count(1) && x.rows == match.count(2) && given > 0 && given < x.rows;
 }
 constexpr Claim kClaims[] = {
     {"Each token is a row of numbers: {}, but in {} of {} rows, which {} given or edited",

@@ -11,7 +11,7 @@
 namespace attn::view {
 namespace {
 
-bool check_no_fault(const Match& told) { return verify_look(told.state).fault.empty(); }
+bool check_no_fault(const Match& match) { return verify_look(match.state).fault.empty(); }
 
 using verify::DiffRow;
 /// The columns of a row that are wrong.
@@ -35,7 +35,7 @@ Index beyond(const DiffRow& row, std::optional<std::pair<Index, Index>> head = {
 }
 bool check_verdict(const Match& claim) {
     const auto& rows = verify_look(claim.state).result->report.rows;
-    const bool differs = claim.words.find(": different: ") != claim.words.npos;
+    const bool differs = claim.text.find(": different: ") != claim.text.npos;
     const auto wrong =
         std::ranges::count_if(rows, [](const DiffRow& row) { return beyond(row) > 0; });
     if (!differs) return wrong == 0 && claim.count(1) == std::ssize(rows);
@@ -64,23 +64,23 @@ bool check_nan_rows(const Match& claim) {
            count_of(split(claim.part[1], " ")[0]) == shape.b * shape.h * shape.t;
 }
 /// "[0, 1]: 3 beyond tolerance, largest 0.2" of a head, "[0, 1, 2]: …" of a row of one of the arrays.
-bool check_part(const Match& told) {
-    const auto place = split(told.part[0], ", ");
+bool check_part(const Match& match) {
+    const auto place = split(match.part[0], ", ");
     const std::pair head(count_of(place[0]), count_of(place[1]));
     std::optional<Index> token;
     if (place.size() > 2) token = count_of(place[2]);
     return std::ranges::any_of(
-        verify_look(told.state).result->report.rows,
-        [&](const DiffRow& row) { return beyond(row, head, token) == told.count(1); });
+        verify_look(match.state).result->report.rows,
+        [&](const DiffRow& row) { return beyond(row, head, token) == match.count(1); });
 }
 
 /// "27, 40–41 and 48", "0, 2, 4, … 28": whether those are `all`.
-bool lists(std::string_view said, const std::set<Index>& all) {
-    if (const auto steps = parts_of("{}, {}, {}, … {}", said))
+bool lists(std::string_view stated, const std::set<Index>& all) {
+    if (const auto steps = parts_of("{}, {}, {}, … {}", stated))
         return *all.begin() == count_of((*steps)[0]) && *all.rbegin() == count_of((*steps)[3]) &&
                *std::next(all.begin()) == count_of((*steps)[1]);
     std::set<Index> listed;
-    for (const std::string& some : split(said, " and "))
+    for (const std::string& some : split(stated, " and "))
         for (const std::string& each : split(some, ", ")) {
             const auto ends = split(each, "–");
             for (auto n = count_of(ends.front()); n <= count_of(ends.back()); ++n) listed.insert(n);
@@ -88,12 +88,13 @@ bool lists(std::string_view said, const std::set<Index>& all) {
     return listed == all;
 }
 /// "every row…", "row 3…", "rows 1–2 and 5…", "12 of 40 rows from 3 to 31…"; the same of columns.
-bool tells_which(std::string_view said, std::string_view one, const std::set<Index>& all,
+bool tells_which(std::string_view stated, std::string_view one, const std::set<Index>& all,
                  Index of) {
     const std::string name(one);
-    const std::string text(said.substr(0, said.find_first_of("(")));
-    const auto until = [](std::string_view words) {
-        return words.substr(0, std::min(words.find(" of "), words.find(", all ")));
+    const std::string text(stated.substr(0, stated.find_first_of("(")));
+    const auto until = [](std::string_view description) {
+        return description.substr(0,
+                                  std::min(description.find(" of "), description.find(", all ")));
     };
     if (text.starts_with("every " + name)) return std::ssize(all) == of;
     if (text.starts_with(name + " "))
@@ -107,10 +108,10 @@ bool tells_which(std::string_view said, std::string_view one, const std::set<Ind
     return some && count_of((*some)[0]) == std::ssize(all) && count_of((*some)[1]) == of;
 }
 /// "scores: every row of head 1, …", "q: column 3 of rows 1–2 of every head": of a checked array.
-bool check_extent(const Match& told) {
-    if (told.state.workspace != "verify") return told.part.size() == 2;  // "softmax: rows"
-    const auto& rows = verify_look(told.state).result->report.rows;
-    const auto found = std::ranges::find(rows, told.part[0], &DiffRow::key);
+bool check_extent(const Match& match) {
+    if (match.state.workspace != "verify") return match.part.size() == 2;  // "softmax: rows"
+    const auto& rows = verify_look(match.state).result->report.rows;
+    const auto found = std::ranges::find(rows, match.part[0], &DiffRow::key);
     if (found == rows.end()) return false;
     const Shape shape = found->actual->shape();
     std::set<Index> batches, heads, tokens, columns;
@@ -122,24 +123,24 @@ bool check_extent(const Match& told) {
             ++wrong, columns.insert(all.begin(), all.end());
             batches.insert(b), heads.insert(h), tokens.insert(t);
         }
-    std::string_view words = told.words.substr(told.part[0].size() + 2);
-    if (words.find("column") < words.find("row")) {
-        const auto at = words.find(" of ", words.find("column"));
-        if (!tells_which(words.substr(0, at), "column", columns, shape.d)) return false;
-        words.remove_prefix(at + 4);
+    std::string_view text = match.text.substr(match.part[0].size() + 2);
+    if (text.find("column") < text.find("row")) {
+        const auto at = text.find(" of ", text.find("column"));
+        if (!tells_which(text.substr(0, at), "column", columns, shape.d)) return false;
+        text.remove_prefix(at + 4);
     }
     if (const auto other =
-            parts_of("{} of {} rows, from row {}", words))  // other rows in other heads
+            parts_of("{} of {} rows, from row {}", text))  // other rows in other heads
         return count_of((*other)[0]) == wrong &&
                count_of((*other)[1]) == shape.t * std::ssize(batches) * std::ssize(heads);
-    return tells_which(words, "row", tokens, shape.t);
+    return tells_which(text, "row", tokens, shape.t);
 }
 /// "every number of k is a bf16 number": what is left of it in 8 or 11 binary digits is it.
-bool check_format(const Match& told) {
-    const int digits = told.part[1] == "bf16" ? 8 : 11;
+bool check_format(const Match& match) {
+    const int digits = match.part[1] == "bf16" ? 8 : 11;
     for (const StageInfo& each : stage_table())
-        if (each.key == told.part[0])
-            return std::ranges::all_of((*told.state.trace)[each.stage].values(), [&](float value) {
+        if (each.key == match.part[0])
+            return std::ranges::all_of((*match.state.trace)[each.stage].values(), [&](float value) {
                 int exponent = 0;
                 const double part = std::frexp(value, &exponent) * std::exp2(digits);
                 return !std::isfinite(value) || part == std::floor(part) || exponent < -13;

@@ -10,16 +10,16 @@ constexpr double kFar = 1.33;  // a factor below it is none
 constexpr double kPrecise = 1e14;
 
 /// "÷ 34", "× 1.3", "about the same", "stays 0", "÷ ∞", "NaN": what became of `from`.
-bool tells_change(std::string_view said, double from, double to) {
-    if (said == "NaN") return std::isnan(from) || std::isnan(to);
-    if (said == "stays 0") return from == 0.0 && to == 0.0;
-    if (said == "the same") return from == to;
-    if (said == "about the same")
+bool tells_change(std::string_view stated, double from, double to) {
+    if (stated == "NaN") return std::isnan(from) || std::isnan(to);
+    if (stated == "stays 0") return from == 0.0 && to == 0.0;
+    if (stated == "the same") return from == to;
+    if (stated == "about the same")
         return from != to && std::max(from, to) / std::min(from, to) < 1.06;
-    const bool smaller = said.starts_with("÷ ");
-    if (!smaller && !said.starts_with("× ")) return false;
+    const bool smaller = stated.starts_with("÷ ");
+    if (!smaller && !stated.starts_with("× ")) return false;
     const double ratio = smaller ? from / to : to / from;
-    const double shown = number_of(said.substr(std::string_view("÷ ").size()));
+    const double shown = number_of(stated.substr(std::string_view("÷ ").size()));
     if (shown > kPrecise) return ratio > kPrecise;  // what is left is rounding
     return ratio > 1.0 && (ratio == shown || std::abs(ratio - shown) <= 0.06 * ratio);
 }
@@ -42,35 +42,35 @@ const Spread& shown_in(const AppState& state, const GradientSide& side) {
 }
 
 /// −1: less is said, 1: more, 0: alike, 2: neither can be told.
-int direction_stated(std::string_view words) {
-    if (words.find(" open") != words.npos) return 2;
-    if (words.find("about ") != words.npos) return 0;
-    return words.find(" times as large") != words.npos ? 1 : -1;
+int direction_stated(std::string_view text) {
+    if (text.find(" open") != text.npos) return 2;
+    if (text.find("about ") != text.npos) return 0;
+    return text.find(" times as large") != text.npos ? 1 : -1;
 }
 struct Sure {
     double value, low, high;
 };
 /// "10⁶" of what is 10⁶ to 10⁷.
-bool tells_power(std::string_view said, double ratio) {
-    const double bound = std::pow(10.0, number_of(said.substr(2)));
+bool tells_power(std::string_view stated, double ratio) {
+    const double bound = std::pow(10.0, number_of(stated.substr(2)));
     return bound <= ratio * (1 + 1e-9) && ratio < 10.0 * bound * (1 + 1e-9);
 }
 /// "34 times smaller", "over 10⁶ times smaller", "1.7 times as large", "0", "about as large", of values that may be anywhere
 /// within two intervals.
-bool tells_ratio(std::string_view said, const Sure& with, const Sure& without) {
-    if (const auto least = parts_of("{}over 10{} times smaller{}", said))
+bool tells_ratio(std::string_view stated, const Sure& with, const Sure& without) {
+    if (const auto least = parts_of("{}over 10{} times smaller{}", stated))
         return tells_power("10" + (*least)[1], with.value / without.value) &&
                with.low > without.high;
-    if (const auto less = parts_of("{} times smaller{}", said))
+    if (const auto less = parts_of("{} times smaller{}", stated))
         return with.low >= kFar * without.high &&
                tells_change("÷ " + split((*less)[0], " ").back(), with.value, without.value);
-    if (const auto more = parts_of("{} times as large{}", said))
+    if (const auto more = parts_of("{} times as large{}", stated))
         return without.low >= kFar * with.high &&
                tells_change("× " + split((*more)[0], " ").back(), with.value, without.value);
     const bool far = with.low > kFar * without.high || without.low > kFar * with.high;
     const bool close = with.high <= 2.0 * without.low && without.high <= 2.0 * with.low;
-    if (direction_stated(said) == 0) return !far && close;
-    if (direction_stated(said) == 2) return !far && !close;
+    if (direction_stated(stated) == 0) return !far && close;
+    if (direction_stated(stated) == 2) return !far && !close;
     return without.value == 0.0 && with.low > 0.0;
 }
 bool check_median(const Match& claim) {
@@ -82,7 +82,7 @@ bool check_median(const Match& claim) {
     const bool opposite = direction_stated(claim.part[2]) != direction_stated(claim.part[3]);
     const auto beside = [](double value) { return value * (1 - 1e-12); };  // one number
     return claim.part[1] == (batch ? "batch" : "row") &&
-           opposite == (claim.words.find(", but the mean") != claim.words.npos) &&
+           opposite == (claim.text.find(", but the mean") != claim.text.npos) &&
            tells_ratio(claim.part[2], {with.median(), with.sure_low, with.sure_high},
                        {without.median(), without.sure_low, without.sure_high}) &&
            (tells_ratio(claim.part[3], {with.mean, with.mean, with.mean},
@@ -90,11 +90,11 @@ bool check_median(const Match& claim) {
             (direction_stated(claim.part[3]) == 0 && beside(with.mean) <= kFar * without.mean &&
              beside(without.mean) <= kFar * with.mean));
 }
-bool check_width_one(const Match& told) {
-    return saturation_controls(told.state).d_k == 1;  // √1 = 1
+bool check_width_one(const Match& match) {
+    return saturation_controls(match.state).d_k == 1;  // √1 = 1
 }
-bool check_no_choice(const Match& told) {
-    const GradientPoint* here = gradients_at(told.state);
+bool check_no_choice(const Match& match) {
+    const GradientPoint* here = gradients_at(match.state);
     return here && here->scaled.q.percentiles[100] == 0.0 &&
            here->unscaled.q.percentiles[100] == 0.0;
 }
@@ -110,34 +110,35 @@ bool check_closing(const Match& claim) {
     const auto above = std::ranges::count_if(without.percentiles,
                                              [&](double each) { return each > without.mean; });
     const bool sparse = claim.part.size() > 1;
-    const bool split_ways =
+    const bool split_variants =
         without.mean > kFar * with.mean && with.sure_low > kFar * without.sure_high;
-    return share && dead > here->scaled.z.dead && sparse == split_ways && (!sparse || above < 50);
+    return share && dead > here->scaled.z.dead && sparse == split_variants &&
+           (!sparse || above < 50);
 }
-bool check_dead_scaled(const Match& told) {
+bool check_dead_scaled(const Match& match) {
     double most = 0.0;
-    for (const GradientPoint& each : *saturation_gradients(told.state).points)
+    for (const GradientPoint& each : *saturation_gradients(match.state).points)
         if ((each.d_k & (each.d_k - 1)) == 0) most = std::max(most, each.scaled.z.dead);
-    if (told.part.empty()) return most == 0.0;
-    return told.part[0].starts_with("< ") ? most > 0.0 && most < 0.0005
-                                          : most > 0.0 && shows(told.part[0], most);
+    if (match.part.empty()) return most == 0.0;
+    return match.part[0].starts_with("< ") ? most > 0.0 && most < 0.0005
+                                           : most > 0.0 && shows(match.part[0], most);
 }
-bool check_dead(const Match& told) {
-    const GradientPoint* here = gradients_at(told.state);
-    const bool with = told.words.find("with:") != told.words.npos;
+bool check_dead(const Match& match) {
+    const GradientPoint* here = gradients_at(match.state);
+    const bool with = match.text.find("with:") != match.text.npos;
     const double share = here ? (with ? here->scaled : here->unscaled).z.dead : HUGE_VAL;
-    return told.part[0].starts_with("< ") ? share > 0.0 && share < 0.0005
-                                          : shows(told.part[0], share);
+    return match.part[0].starts_with("< ") ? share > 0.0 && share < 0.0005
+                                           : shows(match.part[0], share);
 }
-bool check_median_change(const Match& told) {
-    const GradientPoint* here = gradients_at(told.state);
-    return here && tells_change(told.part[0], shown_in(told.state, here->scaled).median(),
-                                shown_in(told.state, here->unscaled).median());
+bool check_median_change(const Match& match) {
+    const GradientPoint* here = gradients_at(match.state);
+    return here && tells_change(match.part[0], shown_in(match.state, here->scaled).median(),
+                                shown_in(match.state, here->unscaled).median());
 }
-bool check_lost(const Match& told) {
-    const GradientPoint* here = gradients_at(told.state);
-    return here && shown_in(told.state, here->unscaled).median() <
-                       shown_in(told.state, here->scaled).median();
+bool check_lost(const Match& match) {
+    const GradientPoint* here = gradients_at(match.state);
+    return here && shown_in(match.state, here->unscaled).median() <
+                       shown_in(match.state, here->scaled).median();
 }
 
 // ---- softmax alone, draw by draw
@@ -177,14 +178,14 @@ Alone alone_of(const SaturationSettings& settings, Index d_k, bool scaled) {
 }
 /// Of the curves that are shown, at a width; the last ones are kept.
 const std::array<Alone, 2>& alone(const AppState& state, Index d_k) {
-    static std::map<Index, std::array<Alone, 2>> kept;
+    static std::map<Index, std::array<Alone, 2>> retained;
     static SaturationSettings of;
     const SaturationSettings& settings = saturation_curves(state).settings;
-    if (!(of == settings)) kept.clear();
+    if (!(of == settings)) retained.clear();
     of = settings;
-    if (!kept.contains(d_k))
-        kept[d_k] = {alone_of(settings, d_k, true), alone_of(settings, d_k, false)};
-    return kept[d_k];
+    if (!retained.contains(d_k))
+        retained[d_k] = {alone_of(settings, d_k, true), alone_of(settings, d_k, false)};
+    return retained[d_k];
 }
 /// 95 % of the median.
 std::pair<double, double> sure(const std::vector<double>& values) {
@@ -194,29 +195,30 @@ std::pair<double, double> sure(const std::vector<double>& values) {
 bool near(double a, double b) { return a == b || std::abs(a - b) <= 1e-6 * std::abs(a) + 1e-12; }
 
 /// "one key takes 97 %", "the largest weight is more than 99.9 %".
-bool tells_largest(std::string_view said, double p) {
-    const bool takes = said.starts_with("one key takes ");
-    const auto parts = parts_of(takes ? "one key takes {}" : "the largest weight is {}", said);
+bool tells_largest(std::string_view stated, double p) {
+    const bool takes = stated.starts_with("one key takes ");
+    const auto parts = parts_of(takes ? "one key takes {}" : "the largest weight is {}", stated);
     if (!parts || takes != (p >= 0.5)) return false;
     if (parts->front() == "more than 99.9 %") return p >= 0.9995 && p < 1.0;
     return shows(parts->front(), p) || (parts->front() == "100 %" && p == 1.0);
 }
 /// The root as it is written: "√64 = 8", "√128 ≈ 11.3".
-bool tells_root(std::string_view said, Index d_k) {
+bool tells_root(std::string_view stated, Index d_k) {
     const double root = std::sqrt(static_cast<double>(d_k));
-    const auto whole = parts_of("√{} = {}", said), rounded = parts_of("√{} ≈ {}", said);
+    const auto whole = parts_of("√{} = {}", stated), rounded = parts_of("√{} ≈ {}", stated);
     const auto& is = whole ? whole : rounded;
     return is && number_of(is->front()) == static_cast<double>(d_k) &&
            (whole ? number_of((*is)[1]) == root
                   : shows((*is)[1], root) && root != std::floor(root));
 }
-bool check_alone(const Match& told) {  // "√64 = 8", "one key takes 97 %, and the gradient …"
-    const Index d_k = saturation_controls(told.state).d_k;
-    const auto& [scaled, unscaled] = alone(told.state, d_k);
-    const bool none_lost = told.part[1].find("; the gradient") != std::string::npos;
-    const auto at = told.part[1].find(none_lost ? "; " : ", ");
-    const std::string largest = told.part[1].substr(0, at), rest = told.part[1].substr(at + 2);
-    if (!tells_root(told.part[0], d_k) || !tells_largest(largest, median(unscaled.p))) return false;
+bool check_alone(const Match& match) {  // "√64 = 8", "one key takes 97 %, and the gradient …"
+    const Index d_k = saturation_controls(match.state).d_k;
+    const auto& [scaled, unscaled] = alone(match.state, d_k);
+    const bool none_lost = match.part[1].find("; the gradient") != std::string::npos;
+    const auto at = match.part[1].find(none_lost ? "; " : ", ");
+    const std::string largest = match.part[1].substr(0, at), rest = match.part[1].substr(at + 2);
+    if (!tells_root(match.part[0], d_k) || !tells_largest(largest, median(unscaled.p)))
+        return false;
     const double with = median(scaled.jacobian), without = median(unscaled.jacobian);
     if (rest.ends_with("passes no gradient, with or without scaling"))
         return with == 0.0 && without == 0.0;
@@ -228,83 +230,86 @@ bool check_alone(const Match& told) {  // "√64 = 8", "one key takes 97 %, and 
     return none_lost == (direction_stated(rest) == 1) &&
            tells_ratio(rest, {with, low, high}, {without, to_low, to_high});
 }
-bool check_alone_same(const Match& told) {  // d_k = 1: "one key takes 60 % either way"
-    const auto& [scaled, unscaled] = alone(told.state, 1);
-    return saturation_controls(told.state).d_k == 1 && near(median(scaled.p), median(unscaled.p)) &&
-           tells_largest(split(told.part[0], " either way")[0], median(unscaled.p));
+bool check_alone_same(const Match& match) {  // d_k = 1: "one key takes 60 % either way"
+    const auto& [scaled, unscaled] = alone(match.state, 1);
+    return saturation_controls(match.state).d_k == 1 &&
+           near(median(scaled.p), median(unscaled.p)) &&
+           tells_largest(split(match.part[0], " either way")[0], median(unscaled.p));
 }
-bool check_overflow(const Match& told) {
-    return saturation_controls(told.state).d_k == told.count(0) &&
-           std::isnan(median(alone(told.state, told.count(0))[1].p));
+bool check_overflow(const Match& match) {
+    return saturation_controls(match.state).d_k == match.count(0) &&
+           std::isnan(median(alone(match.state, match.count(0))[1].p));
 }
-bool check_scaled_alone(const Match& told) {
-    const double p = median(alone(told.state, saturation_controls(told.state).d_k)[0].p);
-    if (told.part.empty()) return std::isnan(p);
-    return told.part[0] == "more than 99.9 %" ? p >= 0.9995 && p < 1.0 : shows(told.part[0], p);
+bool check_scaled_alone(const Match& match) {
+    const double p = median(alone(match.state, saturation_controls(match.state).d_k)[0].p);
+    if (match.part.empty()) return std::isnan(p);
+    return match.part[0] == "more than 99.9 %" ? p >= 0.9995 && p < 1.0 : shows(match.part[0], p);
 }
-bool check_alone_one_key(const Match& told) {
-    const SaturationSettings& settings = saturation_curves(told.state).settings;
+bool check_alone_one_key(const Match& match) {
+    const SaturationSettings& settings = saturation_curves(match.state).settings;
     return settings.model == SaturationModel::fixed_logits && settings.logits.size() == 1;
 }
 /// By hand, and taken out exactly: scaled logits are the typed ones at every width.
-bool check_by_hand(const Match& told) {
-    const auto& settings = told.part.size() > 1 ? saturation_controls(told.state).settings
-                                                : saturation_curves(told.state).settings;
+bool check_by_hand(const Match& match) {
+    const auto& settings = match.part.size() > 1 ? saturation_controls(match.state).settings
+                                                 : saturation_curves(match.state).settings;
     return settings.model == SaturationModel::fixed_logits &&
            near(median(alone_of(settings, 4, true).p), median(alone_of(settings, 64, true).p));
 }
-bool check_verdict(const Match& told) {
+bool check_verdict(const Match& match) {
     const auto& side =
-        alone(told.state, saturation_controls(told.state)
-                              .d_k)[told.words.starts_with("Softmax with scaling") ? 0 : 1];
+        alone(match.state, saturation_controls(match.state)
+                               .d_k)[match.text.starts_with("Softmax with scaling") ? 0 : 1];
     const auto verdict = [](double evenness) {
         return evenness >= 0.5 ? "healthy" : evenness >= 0.1 ? "saturating" : "saturated";
     };
     const auto [low, high] = sure(side.evenness);
     const std::string is = verdict(median(side.evenness));
     const bool border = verdict(low) != is || verdict(high) != is;
-    return told.part[0] == (border ? "borderline" : is);
+    return match.part[0] == (border ? "borderline" : is);
 }
 double j_median(const AppState& state, Index d_k, std::size_t side) {
     return median(alone(state, d_k)[side].jacobian);
 }
 bool check_pinned_change(
-    const Match& told) {  // "d_k 4 → 64: without scaling ÷ 9.1, with scaling …"
-    const Index from = told.count(0), to = told.count(1);
-    const SaturationControls& controls = saturation_controls(told.state);
-    if (told.part[2] == "…") return true;
-    const auto sides = parts_of("without scaling {}, with scaling {}", told.part[2]);
+    const Match& match) {  // "d_k 4 → 64: without scaling ÷ 9.1, with scaling …"
+    const Index from = match.count(0), to = match.count(1);
+    const SaturationControls& controls = saturation_controls(match.state);
+    if (match.part[2] == "…") return true;
+    const auto sides = parts_of("without scaling {}, with scaling {}", match.part[2]);
     return sides && from == controls.pin && to == controls.d_k &&
-           tells_change((*sides)[0], j_median(told.state, from, 1), j_median(told.state, to, 1)) &&
-           tells_change((*sides)[1], j_median(told.state, from, 0), j_median(told.state, to, 0));
+           tells_change((*sides)[0], j_median(match.state, from, 1),
+                        j_median(match.state, to, 1)) &&
+           tells_change((*sides)[1], j_median(match.state, from, 0), j_median(match.state, to, 0));
 }
-bool check_stop_change(const Match& told) {  // of some stop
-    const Index from = told.count(0);
+bool check_stop_change(const Match& match) {  // of some stop
+    const Index from = match.count(0);
     for (Index to = 1; to <= 4096; to *= 2)
-        if (tells_change(told.part[1], j_median(told.state, from, 1),
-                         j_median(told.state, to, 1)) &&
-            tells_change(told.part[2], j_median(told.state, from, 0), j_median(told.state, to, 0)))
-            return from == saturation_controls(told.state).pin;
+        if (tells_change(match.part[1], j_median(match.state, from, 1),
+                         j_median(match.state, to, 1)) &&
+            tells_change(match.part[2], j_median(match.state, from, 0),
+                         j_median(match.state, to, 0)))
+            return from == saturation_controls(match.state).pin;
     return false;
 }
-bool check_sure_change(const Match& told) {
-    const SaturationControls& controls = saturation_controls(told.state);
-    const auto [low, high] = sure(alone(told.state, controls.d_k)[1].jacobian);
-    const double from = j_median(told.state, controls.pin, 1);
-    return told.count(0) == saturation_curves(told.state).settings.trials &&
-           tells_change(told.part[1], from, high) && tells_change(told.part[2], from, low);
+bool check_sure_change(const Match& match) {
+    const SaturationControls& controls = saturation_controls(match.state);
+    const auto [low, high] = sure(alone(match.state, controls.d_k)[1].jacobian);
+    const double from = j_median(match.state, controls.pin, 1);
+    return match.count(0) == saturation_curves(match.state).settings.trials &&
+           tells_change(match.part[1], from, high) && tells_change(match.part[2], from, low);
 }
-bool check_pinned(const Match& told) {
-    const SaturationControls& controls = saturation_controls(told.state);
-    return controls.pin == controls.d_k && controls.pin == told.count(0);
+bool check_pinned(const Match& match) {
+    const SaturationControls& controls = saturation_controls(match.state);
+    return controls.pin == controls.d_k && controls.pin == match.count(0);
 }
-bool check_gap(const Match& told) {
+bool check_gap(const Match& match) {
     for (Index d_k = 1; d_k <= 4096; d_k *= 2)
-        if (j_median(told.state, d_k, 0) > j_median(told.state, d_k, 1)) return true;
-    const Index others[] = {saturation_controls(told.state).d_k,
-                            saturation_controls(told.state).pin};
+        if (j_median(match.state, d_k, 0) > j_median(match.state, d_k, 1)) return true;
+    const Index others[] = {saturation_controls(match.state).d_k,
+                            saturation_controls(match.state).pin};
     return std::ranges::any_of(others, [&](Index d_k) {
-        return j_median(told.state, d_k, 0) > j_median(told.state, d_k, 1);
+        return j_median(match.state, d_k, 0) > j_median(match.state, d_k, 1);
     });
 }
 /// ln of ‖∂a/∂s‖ with scaling over the same without, of softmax over logits and over √d_k times them.
@@ -349,8 +354,8 @@ bool check_raw(const Match& claim) {
         if (last * gap < 0.0) crossings.emplace_back(last_width, width);
         last = gap, last_width = width;
     }
-    if (lower != (claim.words.find("starts lower") != claim.words.npos)) return false;
-    if (const auto ends = parts_of("{}cross between d_k = {}", claim.words))
+    if (lower != (claim.text.find("starts lower") != claim.text.npos)) return false;
+    if (const auto ends = parts_of("{}cross between d_k = {}", claim.text))
         return saturation_curves(claim.state).settings.model == SaturationModel::sampled &&
                std::ranges::equal(split((*ends)[1], ", "), crossings,
                                   [](const std::string& text, const auto& end) {
@@ -358,7 +363,7 @@ bool check_raw(const Match& claim) {
                                       return both.size() == 2 && number_of(both[0]) == end.first &&
                                              number_of(both[1]) == end.second;
                                   });
-    const auto places = parts_of("{}cross at d_k ≈ {}", claim.words);
+    const auto places = parts_of("{}cross at d_k ≈ {}", claim.text);
     if (!places) return crossings.empty();
     const std::vector<double>& logits = saturation_curves(claim.state).settings.logits;
     return std::ranges::equal(
@@ -369,14 +374,14 @@ bool check_raw(const Match& claim) {
             return at >= end.first - digit && at <= end.second + digit && before * after <= 0.0;
         });
 }
-bool check_percents(const Match& told) {  // "rounded: adds to 100.1 %", of one side
-    const SaturationControls& controls = saturation_controls(told.state);
+bool check_percents(const Match& match) {  // "rounded: adds to 100.1 %", of one side
+    const SaturationControls& controls = saturation_controls(match.state);
     const SaturationPair pair = saturation_at(controls.settings, controls.d_k, controls.draw);
     return std::ranges::any_of(std::array{&pair.scaled, &pair.unscaled}, [&](const auto* row) {
         long tenths = 0;
         for (const double each : row->weights)
             tenths += std::isnan(each) ? 0 : std::lround(1000.0 * each);
-        return tenths != 1000 && shows(told.part[0], static_cast<double>(tenths) / 1000.0);
+        return tenths != 1000 && shows(match.part[0], static_cast<double>(tenths) / 1000.0);
     });
 }
 
@@ -410,8 +415,8 @@ constexpr Claim kClaims[] = {
      "without scaling",
      check_alone_one_key},
     {"Nothing is sampled: the factor √d_k is added by hand, and scaling removes it exactly",
-     [](const Match& told) {
-         return check_by_hand({told.state, told.words, {"", ""}});
+     [](const Match& match) {
+         return check_by_hand({match.state, match.text, {"", ""}});
      }},
     {"s = √d_k × [{}]: the factor √d_k is added by hand, and scaling removes it exactly",
      check_by_hand},

@@ -30,8 +30,8 @@ constexpr Persisted kFiles[] = {
 }  // namespace
 
 std::optional<File> find(const Family& family) {
-    const auto* const found = std::ranges::find_if(kFiles, [&](const Persisted& kept) {
-        return kept.family.name == family.name && kept.family.cut == family.cut;
+    const auto* const found = std::ranges::find_if(kFiles, [&](const Persisted& file) {
+        return file.family.name == family.name && file.family.cut == family.cut;
     });
     if (found == std::end(kFiles)) return std::nullopt;
     const auto line = line_per_em(found->path, 0);

@@ -7,20 +7,20 @@
 namespace attn {
 namespace {
 
-std::function<std::optional<double>()> kept_turn;
+std::function<std::optional<double>()> retained_turn;
 
 }  // namespace
 
 /// Called by page.js: seconds until the next turn; negative: there is none.
 extern "C" EMSCRIPTEN_KEEPALIVE double attn_turn() {
-    if (!kept_turn) return -1.0;
-    const auto rest = kept_turn();
-    if (!rest) kept_turn = nullptr;
+    if (!retained_turn) return -1.0;
+    const auto rest = retained_turn();
+    if (!rest) retained_turn = nullptr;
     return rest.value_or(-1.0);
 }
 
 void run_turns(gl::Window&, std::function<std::optional<double>()> turn) {
-    kept_turn = std::move(turn);
+    retained_turn = std::move(turn);
     gl::Window::wake();
 }
 

@@ -8,8 +8,8 @@ EM_JS(void, attn_spoken, (const char* words), { Module.attnSpoken(UTF8ToString(w
 
 Spoken::~Spoken() {
     static std::string last;
-    if (words_ == last) return;
-    last = words_;
+    if (description_ == last) return;
+    last = description_;
     attn_spoken(last.c_str());
 }
 

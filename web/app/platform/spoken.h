@@ -17,8 +17,8 @@ class Spoken : public ui::PassingPainter {
 
     void text(const view::Font& font, view::Point at, view::Color color,
               std::string_view text) override {
-        words_ += std::fabs(at.y - y_) < 0.5F * font.px ? ' ' : '\n';
-        words_ += text;
+        description_ += std::fabs(at.y - y_) < 0.5F * font.px ? ' ' : '\n';
+        description_ += text;
         y_ = at.y;
         PassingPainter::text(font, at, color, text);
     }
@@ -29,7 +29,7 @@ class Spoken : public ui::PassingPainter {
     bool admits(view::Point, view::Point) override { return true; }
 
   private:
-    std::string words_;
+    std::string description_;
     float y_ = 0.0F;
 };
 

@@ -194,16 +194,16 @@ bool is_dragged(const Frame& frame) {
 }
 
 /// Below the pointer, or above it near the foot of the canvas; never over it.
-void draw_hover_words(const Canvas& canvas) {
+void draw_hover_text(const Canvas& canvas) {
     const MapScene& scene = canvas.scene;
-    if (!scene.look.hovered || scene.view.hover_words.empty()) return;
+    if (!scene.look.hovered || scene.view.hover_text.empty()) return;
     if (!ImGui::IsItemHovered() || is_dragged(scene.frame)) return;
     const Font& font = scene.frame.fonts.body;
     ImVec2 at = ImGui::GetMousePos();
     const bool above = at.y + scene.frame.px(56) > canvas.area.high.y;
     at.x += scene.frame.px(16);
     at.y += above ? -scene.frame.px(44) : scene.frame.px(20);
-    draw_plate(canvas, at, font, scene.view.hover_words);
+    draw_plate(canvas, at, font, scene.view.hover_text);
 }
 
 /// Before the first tile the canvas says what is being done.
@@ -211,7 +211,7 @@ void draw_waiting(const Canvas& canvas) {
     if (!canvas.scene.view.pictures.empty()) return;
     const Frame& frame = canvas.scene.frame;
     draw_text_in(frame, frame.fonts.title, canvas.area.low, canvas.area.high, Align::center,
-                 frame.theme.muted, canvas.scene.view.pass.words);
+                 frame.theme.muted, canvas.scene.view.pass.text);
 }
 
 void draw_content(const Canvas& canvas) {
@@ -276,7 +276,7 @@ std::optional<large::Cell> draw_map_canvas(const MapScene& scene, const Area& ar
     scene.frame.painter.push_clip(area.low, area.high);
     draw_content(canvas);
     const auto under = read_hand(scene, area);
-    draw_hover_words(canvas);
+    draw_hover_text(canvas);
     scene.frame.painter.pop_clip();
     scene.frame.painter.outline({area.low.x - 1.0F, area.low.y - 1.0F},
                                 {area.high.x + 1.0F, area.high.y + 1.0F}, scene.frame.theme.line,

@@ -21,27 +21,27 @@ void draw_state(const MapScene& scene, const Area& line) {
                       : scene.view.sampled ? theme.warning
                                            : theme.muted;
     const Font& font = frame.fonts.small;
-    const float zoom = frame.text_width(font, scene.view.zoom_words) + frame.px(kSpace8);
+    const float zoom = frame.text_width(font, scene.view.zoom_text) + frame.px(kSpace8);
     draw_text_in(frame, font, line.low, line.high, Align::left, ink,
                  fit_text(frame, font, scene.view.quality, line.width() - zoom));
-    draw_text_in(frame, font, line.low, line.high, Align::right, theme.muted,
-                 scene.view.zoom_words);
+    draw_text_in(frame, font, line.low, line.high, Align::right, theme.muted, scene.view.zoom_text);
 }
 
 /// Why there is no map yet.
-void draw_hint(const MapScene& scene, const Area& room) {
+void draw_hint(const MapScene& scene, const Area& space) {
     const Frame& frame = scene.frame;
     const bool fault = !scene.view.fault.empty();
-    ImGui::SetCursorScreenPos(room.low);
-    wrapped_words(frame, frame.fonts.body, fault ? frame.theme.bad : frame.theme.muted,
-                  fault ? scene.view.fault : scene.view.hint);
+    ImGui::SetCursorScreenPos(space.low);
+    wrapped_text(frame, frame.fonts.body, fault ? frame.theme.bad : frame.theme.muted,
+                 fault ? scene.view.fault : scene.view.hint);
 }
 
 /// What is over the lines under a map, and left of a legend beside it.
-Area without_legend(const Frame& frame, const Area& room, bool beside) {
+Area without_legend(const Frame& frame, const Area& space, bool beside) {
     const float below = kTitleRow + (beside ? 0.0F : kLegendBelow);
-    return {room.low,
-            {room.high.x - frame.px(beside ? kLegendBeside : 0.0F), room.high.y - frame.px(below)}};
+    return {
+        space.low,
+        {space.high.x - frame.px(beside ? kLegendBeside : 0.0F), space.high.y - frame.px(below)}};
 }
 
 /// What the whole matrix takes of a canvas so wide: more would stay empty.
@@ -55,14 +55,14 @@ float filled_height(const MapSize& size, float width) {
 std::optional<large::Cell> draw_framed(const MapScene& scene, const Rulers& at, bool beside) {
     const Frame& frame = scene.frame;
     const auto& [low, high] = at.canvas;
-    const float foot = high.y + frame.px(kTitleRow);
+    const float bottom = high.y + frame.px(kTitleRow);
     draw_rulers(scene, at);
-    draw_state(scene, {{low.x, high.y}, {high.x, foot}});
+    draw_state(scene, {{low.x, high.y}, {high.x, bottom}});
     if (beside)
         draw_map_legend(scene, {{high.x + frame.px(kSpace16), low.y},
                                 {high.x + frame.px(kLegendBeside), high.y}});
     else
-        draw_map_legend(scene, {{low.x, foot}, {high.x, foot + frame.px(kLegendBelow)}});
+        draw_map_legend(scene, {{low.x, bottom}, {high.x, bottom + frame.px(kLegendBelow)}});
     return draw_map_canvas(scene, at.canvas);
 }
 
@@ -92,15 +92,15 @@ float draw_swatch(const std::string& name, Color color, const Area& place, const
     if (name.empty()) return place.low.x;
     const float side = frame.px(kSwatch);
     const float left = place.low.x + side + frame.px(6);
-    const std::string words = fit_text(frame, frame.fonts.small, name, place.high.x - left);
+    const std::string text = fit_text(frame, frame.fonts.small, name, place.high.x - left);
     const ImVec2 low{place.low.x, std::round((place.low.y + place.high.y - side) / 2)};
-    if (words.empty() || left > place.high.x) return place.low.x;
+    if (text.empty() || left > place.high.x) return place.low.x;
     const ImVec2 high{low.x + side, low.y + side};
     frame.painter.rect(low, high, color);
     frame.painter.outline(low, high, frame.theme.muted, 1.0F);
     draw_text_in(frame, frame.fonts.small, {left, low.y}, {place.high.x, high.y}, Align::left,
-                 frame.theme.muted, words);
-    return left + frame.text_width(frame.fonts.small, words) + frame.px(16);
+                 frame.theme.muted, text);
+    return left + frame.text_width(frame.fonts.small, text) + frame.px(16);
 }
 
 /// What is not finite first: it is what must not be missed. Right of the bar, or beneath its ticks.
@@ -156,8 +156,8 @@ void read_keys(const MapScene& scene) {
     const double across = step(Key::left, Key::right);
     const double down = step(Key::up, Key::down);
     if (across == 0.0 && down == 0.0) return;
-    const MapCanvas room = view::canvas_of(scene.look);
-    const MapCamera camera = view::panned(scene.look, -across * room.width, -down * room.height);
+    const MapCanvas space = view::canvas_of(scene.look);
+    const MapCamera camera = view::panned(scene.look, -across * space.width, -down * space.height);
     move_map(scene, camera);
 }
 
@@ -186,21 +186,21 @@ void move_map(const MapScene& scene, const MapCamera& camera) {
 
 bool has_map(const MapView& view) { return !view.empty && !view.loading && view.fault.empty(); }
 
-Rulers place_map(const Frame& frame, const Area& room) {
+Rulers place_map(const Frame& frame, const Area& space) {
     const float label = frame.text_width(frame.fonts.digits_small, "1,048,576");  // the longest
-    const ImVec2 low{room.low.x + label + frame.px(12), room.low.y + frame.px(kRuler)};
+    const ImVec2 low{space.low.x + label + frame.px(12), space.low.y + frame.px(kRuler)};
     const float least = frame.px(kLeastCanvas);
     const Area canvas{{std::round(low.x), std::round(low.y)},
-                      {std::round(std::max(room.high.x, low.x + least)),
-                       std::round(std::max(room.high.y, low.y + least))}};
+                      {std::round(std::max(space.high.x, low.x + least)),
+                       std::round(std::max(space.high.y, low.y + least))}};
     return {canvas,
-            {{room.low.x, canvas.low.y}, {canvas.low.x, canvas.high.y}},
-            {{canvas.low.x, room.low.y}, {canvas.high.x, canvas.low.y}}};
+            {{space.low.x, canvas.low.y}, {canvas.low.x, canvas.high.y}},
+            {{canvas.low.x, space.low.y}, {canvas.high.x, canvas.low.y}}};
 }
 
 void report_canvas_size(const MapScene& scene, const Area& canvas) {
-    const MapCanvas room{canvas.width(), canvas.height(), scene.frame.scale};
-    if (!(room == scene.look.canvas)) scene.out.push_back(SetMapCanvas{room});
+    const MapCanvas space{canvas.width(), canvas.height(), scene.frame.scale};
+    if (!(space == scene.look.canvas)) scene.out.push_back(SetMapCanvas{space});
 }
 
 Area space_left() {
@@ -210,19 +210,19 @@ Area space_left() {
 }
 
 void draw_map_alone(const MapScene& scene) {
-    const Area room = space_left();
+    const Area space = space_left();
     const bool beside = is_lower_than(kLowestWindow, scene.frame);
-    const Rulers at = place_map(scene.frame, without_legend(scene.frame, room, beside));
+    const Rulers at = place_map(scene.frame, without_legend(scene.frame, space, beside));
     report_canvas_size(scene, at.canvas);
-    if (!has_map(scene.view)) return draw_hint(scene, room);
+    if (!has_map(scene.view)) return draw_hint(scene, space);
     show_hovered(scene, draw_framed(scene, at, beside));
 }
 
 MapsPointed draw_maps(std::span<const MapView> maps, const MapLook& look, const Box& box,
                       const Frame& frame, Actions& out) {
-    const Area room{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};
+    const Area space{{box.low.x, box.low.y + frame.px(kTitleRow)}, box.high};
     const bool beside = maps.size() == 1 && is_lower_than(kLowestWindow, frame);
-    Rulers at = place_map(frame, without_legend(frame, room, beside));
+    Rulers at = place_map(frame, without_legend(frame, space, beside));
     const auto count = static_cast<float>(maps.size());
     const float gap = frame.px(kSpace16);
     const float width = std::floor((at.canvas.width() - gap * (count - 1.0F)) / count);
@@ -237,7 +237,7 @@ MapsPointed draw_maps(std::span<const MapView> maps, const MapLook& look, const 
         if (n == 0) report_canvas_size(scene, at.canvas);
         ImGui::PushID(static_cast<int>(n));
         draw_fitted(frame, frame.fonts.strong, {at.canvas.low.x, box.low.y},
-                    {at.canvas.high.x, room.low.y}, Align::left, frame.theme.role(maps[n].role),
+                    {at.canvas.high.x, space.low.y}, Align::left, frame.theme.role(maps[n].role),
                     maps[n].title);
         if (const auto under = draw_framed(scene, at, beside)) pointed.hovered = under;
         ImGui::PopID();

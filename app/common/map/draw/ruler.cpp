@@ -45,9 +45,9 @@ void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks,
         ruler.frame.painter.line({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
                                  ruler.ink(*mark), ruler.frame.px(1));
         if (mark->label.empty()) continue;
-        const float room = static_cast<float>(mark->room) - ruler.frame.px(kSpace8);
+        const float space = static_cast<float>(mark->space) - ruler.frame.px(kSpace8);
         const std::string label =
-            mark->room > 0.0 ? fit_text(ruler.frame, font, mark->label, room) : mark->label;
+            mark->space > 0.0 ? fit_text(ruler.frame, font, mark->label, space) : mark->label;
         const float width = ruler.frame.text_width(font, label);
         const float left = within(x - width / 2, area.low.x, area.high.x - width);
         if (left != x - width / 2 && !mark->chosen && !is_number(label)) continue;
@@ -102,8 +102,8 @@ void draw_pointer(const MapScene& scene, const Rulers& at) {
 /// "query i" left of the column ruler.
 void draw_row_title(const MapScene& scene, const Rulers& at) {
     const Font& font = scene.frame.fonts.small;
-    const float foot = at.columns.high.y - scene.frame.px(kStrongTick);
-    const ImVec2 high{at.rows.high.x - scene.frame.px(kStrongTick + 3), foot};
+    const float bottom = at.columns.high.y - scene.frame.px(kStrongTick);
+    const ImVec2 high{at.rows.high.x - scene.frame.px(kStrongTick + 3), bottom};
     draw_text_in(scene.frame, font, {at.rows.low.x, at.columns.low.y}, high, Align::right,
                  scene.frame.theme.query,
                  fit_text(scene.frame, font, scene.view.row_title, high.x - at.rows.low.x));
@@ -143,14 +143,14 @@ void draw_band(const MapScene& scene, const Area& area, const std::vector<PixelR
         return down ? Point{std::round(out), std::round(along)}
                     : Point{std::round(along), std::round(out)};
     };
-    std::vector<Point> foot, head;
+    std::vector<Point> bottom, head;
     for (const PixelRect& bar : bars)
         for (const double end : {down ? bar.top : bar.left, down ? bar.bottom : bar.right}) {
             const float along = start + static_cast<float>(end);
-            foot.push_back(point(along, from));
+            bottom.push_back(point(along, from));
             head.push_back(point(along, from + bar_length(down ? bar.right : bar.bottom, most)));
         }
-    if (!foot.empty()) scene.frame.painter.band(head, foot, color);
+    if (!bottom.empty()) scene.frame.painter.band(head, bottom, color);
 }
 
 /// What is NaN in full length and its own colour, each by itself: a band would bridge what lies between.

@@ -47,28 +47,28 @@ void draw_compare_bar(const CompareView& view, ControlBar& bar) {
 }
 
 float reach_height(const CompareView& view) {
-    const std::size_t lines = view.reach.lacks.empty() ? 1 + view.reach.lines.size() : 1;
+    const std::size_t lines = view.reach.missing_data.empty() ? 1 + view.reach.lines.size() : 1;
     return ImGui::GetFrameHeightWithSpacing() * static_cast<float>(lines);
 }
 
 /// What would give the selected weight another value.
 void draw_reach(const CompareView& view, const Frame& frame, Actions& out) {
     const ReachView& reach = view.reach;
-    if (!reach.lacks.empty())
-        return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reach.lacks);
+    if (!reach.missing_data.empty())
+        return wrapped_text(frame, frame.fonts.body, frame.theme.muted, reach.missing_data);
     const bool narrow = ImGui::GetContentRegionAvail().x < frame.px(kReachLine);
-    const auto line_of = [&](const Font& font, const std::string& text, float room) {
-        if (narrow) return wrapped_words(frame, font, frame.theme.text, text);
+    const auto line_of = [&](const Font& font, const std::string& text, float space) {
+        if (narrow) return wrapped_text(frame, font, frame.theme.text, text);
         ImGui::AlignTextToFramePadding();
-        words(frame, font, frame.theme.text, fit_text(frame, font, text, room));
+        put_text(frame, font, frame.theme.text, fit_text(frame, font, text, space));
     };
     if (narrow) line_of(frame.fonts.strong, reach.title, 0.0F);
     const Tip tip{"Target weight of the selected pair",
                   "Nothing changes until you press a button. Keys: U, D"};
     const std::string value = view::number(reach.target);
-    const SliderWords words_of{"target", value, "0.9999"};
-    if (const auto target = real_slider(frame, "##target", words_of, reach.target, 0.001, 0.999,
-                                        frame.px(kTarget), tip, out))
+    const SliderText description_of{"target", value, "0.9999"};
+    if (const auto target = real_slider(frame, "##target", description_of, reach.target, 0.001,
+                                        0.999, frame.px(kTarget), tip, out))
         out.push_back(SetTargetWeight{*target});
     if (!narrow) {
         ImGui::SameLine(0.0F, frame.px(16));
@@ -76,9 +76,10 @@ void draw_reach(const CompareView& view, const Frame& frame, Actions& out) {
     }
     for (const ReachLine& line : reach.lines) {
         ImGui::PushID(line.title.c_str());
-        const std::string text = line.title + ": " + line.words;
-        const float button_room = line.applies ? button_width(frame, "apply") + frame.px(12) : 0.0F;
-        line_of(frame.fonts.body, text, ImGui::GetContentRegionAvail().x - button_room);
+        const std::string text = line.title + ": " + line.text;
+        const float button_space =
+            line.applies ? button_width(frame, "apply") + frame.px(12) : 0.0F;
+        line_of(frame.fonts.body, text, ImGui::GetContentRegionAvail().x - button_space);
         tooltip(frame, text, line.tip);
         if (line.applies) {
             if (!narrow) ImGui::SameLine(0.0F, frame.px(12));
@@ -94,9 +95,9 @@ void draw_reach(const CompareView& view, const Frame& frame, Actions& out) {
 std::string draw_compare_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                    Actions& out) {
     const CompareView view = build_compare_view(state);
-    Parts parts{.lacks = view.lacks, .heading = {view.point, view.point_b}};
-    if (!view.lacks.empty()) return draw_parts(state, r, parts, frame, out);
-    parts.status = view::computed_words(state);
+    Parts parts{.missing_data = view.missing_data, .heading = {view.point, view.point_b}};
+    if (!view.missing_data.empty()) return draw_parts(state, r, parts, frame, out);
+    parts.status = view::computed_text(state);
     parts.controls = [&](ControlBar& bar) { draw_compare_bar(view, bar); };
     std::optional<large::Cell> hovered;
     add_matrices(parts, view.grids, [&](const Box& box, std::size_t n, std::size_t count) {

@@ -41,7 +41,7 @@ void draw_cost_controls(const CostView& view, ControlBar& bar) {
         if (const auto value = number_field(
                 bar.frame, id.c_str(), field.label.c_str(), field.value, field.low, field.high,
                 number_width(bar.frame, field.label, std::max<Index>(field.value, 9999)),
-                {field.heading, field.words}, bar.out))
+                {field.heading, field.text}, bar.out))
             bar.out.push_back(SetCostSize{field.size, *value});
     }
 }
@@ -101,21 +101,22 @@ void draw_cost_times(const CostView& view, const Box& at, const Frame& frame, Ac
     ImGui::SetCursorScreenPos(at.low);
     begin_child("times", at.size(), ImGuiWindowFlags_NoBackground);
     if (measure.possible || !measure.times.empty())
-        words(frame, frame.fonts.strong, frame.theme.text, "Predicted → measured here");
+        put_text(frame, frame.fonts.strong, frame.theme.text, "Predicted → measured here");
     if (measure.possible &&
         button(frame, "measure", measure.busy ? "measuring…" : "measure",
                {"Runs the engine at these sizes, in fp32", "Key: M. It runs only on request."}))
         out.push_back(MeasureCost{});
-    wrapped_words(frame, frame.fonts.small, measure.fault ? frame.theme.warning : frame.theme.muted,
-                  measure.words);
+    wrapped_text(frame, frame.fonts.small, measure.fault ? frame.theme.warning : frame.theme.muted,
+                 measure.text);
     if (!measure.machine.empty())
-        wrapped_words(frame, frame.fonts.small, frame.theme.muted, measure.machine);
+        wrapped_text(frame, frame.fonts.small, frame.theme.muted, measure.machine);
     for (const CostTimeView& time : measure.times) {
-        words(frame, frame.fonts.body, frame.theme.text, time.title);
+        put_text(frame, frame.fonts.body, frame.theme.text, time.title);
         tooltip(frame, time.title, time.tooltip);
-        words(frame, frame.fonts.digits, frame.theme.text, time.predicted + " → " + time.measured);
+        put_text(frame, frame.fonts.digits, frame.theme.text,
+                 time.predicted + " → " + time.measured);
         ImGui::SameLine(0.0F, frame.px(8));
-        words(frame, frame.fonts.small, frame.theme.muted, time.ratio);
+        put_text(frame, frame.fonts.small, frame.theme.muted, time.ratio);
     }
     ImGui::EndChild();
 }
@@ -169,10 +170,10 @@ void draw_stages(const CostView& view, const Box& box, const Frame& frame, Actio
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const bool narrow = box.size().x < frame.px(kNarrow);
     const float split = narrow ? box.high.x : box.high.x - frame.px(kTimes);
-    const float foot = low.y + table_height(view, frame);
-    draw_cost_table(view, {low, {narrow ? box.high.x : split - gap, foot}}, frame, out);
-    const float times = narrow ? foot + gap : low.y;
-    const float end = times + (foot - low.y);
+    const float bottom = low.y + table_height(view, frame);
+    draw_cost_table(view, {low, {narrow ? box.high.x : split - gap, bottom}}, frame, out);
+    const float times = narrow ? bottom + gap : low.y;
+    const float end = times + (bottom - low.y);
     draw_cost_times(view, {{narrow ? low.x : split, times}, {box.high.x, end}}, frame, out);
     ImGui::SetCursorScreenPos({low.x, end - 1.0F});
     leave_space({1.0F, 1.0F});
@@ -180,9 +181,9 @@ void draw_stages(const CostView& view, const Box& box, const Frame& frame, Actio
 
 /// The cards stay; what is under them scrolls.
 void draw_numbers(const CostView& view, const Box& box, const Frame& frame, Actions& out) {
-    const float foot = box.low.y + frame.px(kCard);
-    draw_cards(view, {box.low, {box.high.x, foot}}, frame, out);
-    const Box under{{box.low.x, foot + frame.px(kGap)}, box.high};
+    const float bottom = box.low.y + frame.px(kCard);
+    draw_cards(view, {box.low, {box.high.x, bottom}}, frame, out);
+    const Box under{{box.low.x, bottom + frame.px(kGap)}, box.high};
     const bool scrolls = table_height(view, frame) > under.size().y;
     const float right = under.high.x - (scrolls ? ImGui::GetStyle().ScrollbarSize : 0.0F);
     panel("stage by stage", under, [&] {
@@ -201,10 +202,10 @@ std::string draw_cost_workspace(const AppState& state, const WorkArea& r, const 
                       .others = {{"stages", "stage by stage",
                                   [&](const Box& box) { draw_numbers(view, box, frame, out); },
                                   CanvasPart::Where::below, 0.0F,
-                                  [&](ImVec2 room) {
+                                  [&](ImVec2 space) {
                                       return std::min(
                                           frame.px(kCard + kGap) + table_height(view, frame),
-                                          kMostStages * room.y);
+                                          kMostStages * space.y);
                                   }}},
                       .controls = [&](ControlBar& bar) { draw_cost_controls(view, bar); },
                       .more = "Sizes",

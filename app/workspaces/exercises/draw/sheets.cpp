@@ -84,10 +84,10 @@ bool draw_card(const Card& card, float formula, const Box& box, const Frame& fra
     tooltip(frame, card.title, card.learn);
     const bool tall = box.size().y >= frame.px(kTall);
     const float top = box.low.y + (tall ? pad : frame.px(kSpace8));
-    const float foot = box.high.y - (tall ? pad : frame.px(kSpace8));
+    const float bottom = box.high.y - (tall ? pad : frame.px(kSpace8));
     draw_fitted(frame, frame.fonts.strong, {box.low.x + pad, top}, {box.high.x - pad, top + line},
                 Align::left, frame.theme.text, card.title);
-    draw_dots(card, {box.low.x + pad, foot - line / 2}, frame);
+    draw_dots(card, {box.low.x + pad, bottom - line / 2}, frame);
     if (formula > 0.0F) draw_formula(card.formula, formula, formula_box(card, box, frame), frame);
     const bool pressed = pressed_by_key(frame);
     return clicked || pressed;
@@ -116,8 +116,8 @@ void draw_sheets(const view::ExercisesView& view, const Box& box, const Frame& f
     const int columns = within(fit, 1, kMostColumns);
     const auto count = static_cast<int>(view.cards.size());
     const int rows = (count + columns - 1) / columns;
-    const auto each = [gap](float room, int n) {
-        return std::floor((room - gap * static_cast<float>(n - 1)) / static_cast<float>(n));
+    const auto each = [gap](float space, int n) {
+        return std::floor((space - gap * static_cast<float>(n - 1)) / static_cast<float>(n));
     };
     const float across = each(width, columns);
     const float down =

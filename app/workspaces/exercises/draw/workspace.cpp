@@ -95,7 +95,7 @@ struct Sheet {
                button_width(frame, "Solution") + 2.0F * ImGui::GetStyle().ItemSpacing.x;
     }
     float verdict_width() const {
-        return shown().checked ? frame.text_width(frame.fonts.strong, shown().checked->words) : 0;
+        return shown().checked ? frame.text_width(frame.fonts.strong, shown().checked->text) : 0;
     }
     bool verdict_is_beside() const {
         return buttons_width() + ImGui::GetStyle().ItemSpacing.x + verdict_width() <= type.width;
@@ -222,7 +222,7 @@ struct Sheet {
         draw_text_in(frame, frame.fonts.strong, at,
                      {at.x + verdict_width(), at.y + ImGui::GetFrameHeight()}, Align::left,
                      shown().checked->right ? frame.theme.good : frame.theme.text,
-                     shown().checked->words);
+                     shown().checked->text);
     }
 };
 
@@ -241,13 +241,13 @@ struct Cards {
     }
 };
 
-Cards lay_out(Sheet& sheet, ImVec2 room, float size, std::size_t columns) {
+Cards lay_out(Sheet& sheet, ImVec2 space, float size, std::size_t columns) {
     const Frame& frame = sheet.frame;
     const float gap = frame.px(kGap), pad = frame.px(kPad);
     Cards cards{.columns = columns};
     const auto across = static_cast<float>(columns);
-    cards.width = std::min((room.x - gap * (across - 1.0F)) / across, frame.px(kWidest));
-    sheet.type = {frame.fonts.body.px * size, room.x};
+    cards.width = std::min((space.x - gap * (across - 1.0F)) / across, frame.px(kWidest));
+    sheet.type = {frame.fonts.body.px * size, space.x};
     for (const auto& paragraph : sheet.view.exercise.text)
         cards.given += sheet.laid_out(paragraph).height + frame.px(kParagraph);
     sheet.type.width = std::max(cards.width - 2.0F * pad, frame.px(80));
@@ -257,24 +257,24 @@ Cards lay_out(Sheet& sheet, ImVec2 room, float size, std::size_t columns) {
         cards.rows.back() = std::max(cards.rows.back(), card.y + 2.0F * pad);
         cards.fits = cards.fits && card.x <= sheet.type.width;
     }
-    cards.fits = cards.fits && cards.height(gap) <= room.y;
+    cards.fits = cards.fits && cards.height(gap) <= space.y;
     return cards;
 }
 
 /// As large as fits, in as many columns; else small, in as many as have the width, and scrolled.
-Cards best_layout(Sheet& sheet, ImVec2 room) {
+Cards best_layout(Sheet& sheet, ImVec2 space) {
     const float gap = sheet.frame.px(kGap), column = sheet.frame.px(kColumn);
-    const auto most = static_cast<std::size_t>(std::max(1.0F, (room.x + gap) / (column + gap)));
+    const auto most = static_cast<std::size_t>(std::max(1.0F, (space.x + gap) / (column + gap)));
     const std::size_t count = sheet.view.questions.size();
     Cards cards;
     const auto fits = [&](float size, float height) {
         for (std::size_t columns = std::min({most, count == 4 ? 2 : std::size_t{3}, count});
              columns > 0; --columns)
-            if (cards = lay_out(sheet, {room.x, height}, size, columns); cards.fits) return true;
+            if (cards = lay_out(sheet, {space.x, height}, size, columns); cards.fits) return true;
         return false;
     };
     for (const float size : kSizes)
-        if (fits(size, room.y)) return cards;
+        if (fits(size, space.y)) return cards;
     fits(kSizes[std::size(kSizes) - 1], HUGE_VALF);
     return cards;
 }
@@ -285,12 +285,12 @@ void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& ou
     const float gap = frame.px(kGap), pad = frame.px(kPad);
     // The room of a scrollbar is kept free, so that one that comes or goes changes nothing.
     const float bar = ImGui::GetScrollMaxY() > 0.0F ? 0.0F : ImGui::GetStyle().ScrollbarSize;
-    const ImVec2 room{ImGui::GetContentRegionAvail().x - bar - frame.px(4),
-                      ImGui::GetWindowHeight() - frame.px(kParagraph)};
+    const ImVec2 space{ImGui::GetContentRegionAvail().x - bar - frame.px(4),
+                       ImGui::GetWindowHeight() - frame.px(kParagraph)};
     Sheet sheet{view, frame, out, {}};
-    const Cards cards = best_layout(sheet, room);
+    const Cards cards = best_layout(sheet, space);
     const view::ExerciseType inside = sheet.type;
-    sheet.type.width = room.x;
+    sheet.type.width = space.x;
     for (const auto& paragraph : view.exercise.text) draw_block(sheet.laid_out(paragraph), frame);
     sheet.type = inside;
     ImVec2 at = ImGui::GetCursorScreenPos();
@@ -316,13 +316,13 @@ void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& ou
 std::string draw_exercises_workspace(const view::AppState& state, const WorkArea& area,
                                      const Frame& frame, view::Actions& out) {
     const ExercisesView view = build_exercises_view(state);
-    Parts parts{.lacks = view.lacks, .status = view.status};
-    if (view.choosing && view.lacks.empty()) {
+    Parts parts{.missing_data = view.missing_data, .status = view.status};
+    if (view.choosing && view.missing_data.empty()) {
         parts.heading = {"Choose a sheet to compute by hand.",
                          "Each seed gives other numbers. The program checks your answers."};
         parts.hero = {"sheets", "sheets",
                       [&](const Box& box) { draw_sheets(view, box, frame, out); }};
-    } else if (view.lacks.empty()) {
+    } else if (view.missing_data.empty()) {
         parts.heading = {view.exercise.title, view.learn};
         parts.controls = [&](ControlBar& bar) { draw_bar(view, bar); };
         parts.hero = {"sheet " + view.exercise.key, "sheet",

@@ -101,11 +101,11 @@ ChipLayout lay_out_chips(const std::vector<GenerateChip>& chips, const Box& box,
         at.boxes.push_back({{x, y}, {x + width, y + row}});
         x += width + gap;
     }
-    const float foot = y + row - box.low.y;
-    at.height = std::min(foot, kChipRows * (row + gap) - gap);
+    const float bottom = y + row - box.low.y;
+    at.height = std::min(bottom, kChipRows * (row + gap) - gap);
     for (Box& each : at.boxes) {
-        each.low.y -= foot - at.height;
-        each.high.y -= foot - at.height;
+        each.low.y -= bottom - at.height;
+        each.high.y -= bottom - at.height;
         if (each.low.y < box.low.y - 1.0F) ++at.first;
     }
     return at;
@@ -158,9 +158,9 @@ BarColumns columns_in(const GenerateView& view, const Box& box, const Frame& fra
 void draw_bar_heads(const GenerateView& view, const BarColumns& at, const Box& line,
                     const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const auto head = [&](float low, float high, Align align, const char* words) {
+    const auto head = [&](float low, float high, Align align, const char* text) {
         draw_fitted(frame, font, {low, line.low.y}, {high, line.high.y}, align, frame.theme.muted,
-                    words);
+                    text);
     };
     head(at.name, at.before, Align::left,
          view.example ? "example; outline: model, filled: after T, top-k, top-p"
@@ -172,24 +172,24 @@ void draw_bar_heads(const GenerateView& view, const BarColumns& at, const Box& l
 void draw_marks_of(const GenerateBar& bar, const BarColumns& at, const Box& line, double most,
                    const Frame& frame) {
     const Theme& theme = frame.theme;
-    const float room = at.before - at.bar - frame.px(kSpace8);
+    const float space = at.before - at.bar - frame.px(kSpace8);
     const float height = std::min(line.size().y * kBarHeight, frame.px(kHighestBar));
     const float top = (line.low.y + line.high.y - height) / 2;
     const auto reach = [&](double p) {
-        return at.bar + room * static_cast<float>(most > 0.0 ? within(p / most, 0.0, 1.0) : 0.0);
+        return at.bar + space * static_cast<float>(most > 0.0 ? within(p / most, 0.0, 1.0) : 0.0);
     };
     const Color ink = theme.role(Role::output);
     const float inset = frame.px(3);
     if (bar.after > 0.0)
         frame.painter.rect({at.bar, top + inset}, {reach(bar.after), top + height - inset}, ink);
     frame.painter.outline({at.bar, top}, {std::max(reach(bar.before), at.bar + 1.0F), top + height},
-                          bar.kept ? theme.text : theme.muted, frame.px(1));
+                          bar.retained ? theme.text : theme.muted, frame.px(1));
 }
 
 void draw_bar_texts(const GenerateBar& bar, const BarColumns& at, const Box& line,
                     const Frame& frame) {
     const Theme& theme = frame.theme;
-    const Color ink = bar.kept ? theme.text : theme.muted;
+    const Color ink = bar.retained ? theme.text : theme.muted;
     const Font& digits = frame.fonts.digits_small;
     draw_fitted(frame, bar.chosen ? frame.fonts.strong : frame.fonts.body, {at.name, line.low.y},
                 {at.bar - frame.px(kSpace4), line.high.y}, Align::left, ink, bar.text);
@@ -260,12 +260,12 @@ void draw_generate_hero(const GenerateView& view, const Box& box, const Frame& f
 
 void draw_strip(const GenerateView& view, const Box& box, const Frame& frame, Actions& out) {
     if (!view.strip) return;
-    const float foot = box.high.y - frame.px(2 * kTextRow);
+    const float bottom = box.high.y - frame.px(2 * kTextRow);
     if (const auto clicked =
-            draw_grid_set({&*view.strip, 1}, box.low, {box.high.x, foot}, frame).clicked)
+            draw_grid_set({&*view.strip, 1}, box.low, {box.high.x, bottom}, frame).clicked)
         out.push_back(clicked->row < view.count ? ShowGenerated{clicked->row} : ShowGenerated{});
-    const float middle = foot + frame.px(kTextRow);
-    draw_fitted(frame, frame.fonts.body, {box.low.x, foot}, {box.high.x, middle}, Align::left,
+    const float middle = bottom + frame.px(kTextRow);
+    draw_fitted(frame, frame.fonts.body, {box.low.x, bottom}, {box.high.x, middle}, Align::left,
                 frame.theme.text, view.cache);
     draw_fitted(frame, frame.fonts.small, {box.low.x, middle}, box.high, Align::left,
                 frame.theme.muted, view.cache_formula);
@@ -312,7 +312,7 @@ void draw_lens(const GenerateView& view, const Box& box, const Frame& frame) {
 std::string draw_generate_workspace(const AppState& state, const WorkArea& area, const Frame& frame,
                                     Actions& out) {
     const GenerateView view = build_generate_view(state);
-    Parts parts{.lacks = view.pending,
+    Parts parts{.missing_data = view.pending,
                 .heading = {view.headline, view.muted},
                 .hero = {"candidates", "candidates",
                          [&](const Box& box) { draw_generate_hero(view, box, frame, out); }},

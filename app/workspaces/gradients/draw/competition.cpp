@@ -60,16 +60,16 @@ void draw_loss_arc(const Ground& at, Index key, float width, Color color) {
     const float from = at.x(at.view.raised), to = at.x(key);
     const float half = width / 2 + at.frame.px(kHead) / 2;
     const float head = std::min(at.frame.px(kHead) + width / 2, (at.line - at.top) / 3);
-    const float foot = at.line - head;
+    const float bottom = at.line - head;
     const float whole = at.pitch * std::max(static_cast<float>(at.view.tokens.size()) - 1.0F, 1.0F);
     const float height =
-        (foot - at.top - width / 2) * (0.3F + 0.7F * std::min(std::abs(to - from) / whole, 1.0F));
+        (bottom - at.top - width / 2) * (0.3F + 0.7F * std::min(std::abs(to - from) / whole, 1.0F));
     std::array<Point, kArcPoints> points;
     for (std::size_t n = 0; n < kArcPoints; ++n) {
         const float turn =
             std::numbers::pi_v<float> * static_cast<float>(n) / static_cast<float>(kArcPoints - 1);
         points[n] = {(from + to) / 2 + (from - to) / 2 * std::cos(turn),
-                     foot - height * std::sin(turn)};
+                     bottom - height * std::sin(turn)};
     }
     at.frame.painter.polyline(points, color, width);
     draw_head(at.frame, {to, at.line}, -head, half, color);
@@ -120,17 +120,17 @@ void draw_weight_bar(const Ground& at, Index key, bool hovered) {
     Painter& painter = at.frame.painter;
     const float x = at.x(key);
     const float half = std::min(at.pitch * 0.36F, at.frame.px(kMostBar) / 2);
-    const float room = at.base - at.line - at.frame.px(4);
+    const float space = at.base - at.line - at.frame.px(4);
     if (key == at.view.raised || hovered)
         painter.rect({x - at.pitch / 2, at.line}, {x + at.pitch / 2, at.box.high.y}, theme.raised);
-    const Point low{x - half, at.base - room};
+    const Point low{x - half, at.base - space};
     if (token.look == CellLook::masked)
-        draw_hatch(painter, {low.x, low.y}, {2 * half, room}, at.frame.px(kStripes),
+        draw_hatch(painter, {low.x, low.y}, {2 * half, space}, at.frame.px(kStripes),
                    view::translucent(theme.muted, 0.5), at.frame.px(1));
     else if (token.look == CellLook::not_a_number)
         painter.outline(low, {x + half, at.base}, theme.nan, at.frame.px(1));
     else if (token.bar > 0.0)
-        painter.rect({low.x, at.base - room * static_cast<float>(token.bar)}, {x + half, at.base},
+        painter.rect({low.x, at.base - space * static_cast<float>(token.bar)}, {x + half, at.base},
                      theme.role(Role::weight));
 }
 
@@ -168,7 +168,7 @@ std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
     return named;
 }
 
-void draw_key_words(const Ground& at, Index key) {
+void draw_key_text(const Ground& at, Index key) {
     const auto& token = at.view.at(key);
     const Frame& frame = at.frame;
     const Theme& theme = frame.theme;
@@ -205,7 +205,7 @@ void draw_row_names(const Ground& at) {
 }
 
 /// Title, the sum, and why there is no arrow.
-void draw_competition_words(const Ground& at) {
+void draw_competition_text(const Ground& at) {
     const Frame& frame = at.frame;
     const Theme& theme = frame.theme;
     float y = at.box.low.y;
@@ -231,10 +231,10 @@ std::optional<Index> key_under_pointer(const Ground& at) {
 
 void draw_competition(const CompetitionView& view, const Box& box, const Frame& frame,
                       Actions& out) {
-    if (!view.lacks.empty())
+    if (!view.missing_data.empty())
         return draw_fitted(frame, frame.fonts.body, box.low,
                            {box.high.x, box.low.y + frame.px(kRow)}, Align::left, frame.theme.muted,
-                           view.lacks);
+                           view.missing_data);
     const Ground at = lay_ground(view, box, frame);
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = invisible_button("competition", box.size());
@@ -253,7 +253,7 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
                     "0.0001 no arrow. Without a slope of 0.01 no arrows are drawn. Keys: ← and → "
                     "choose j, ↑ and ↓ the row.");
     }
-    draw_competition_words(at);
+    draw_competition_text(at);
     record_rect_for_tests(frame.painter, Measuring::Kind::chart, box.low, box.high);
     const auto count = std::ssize(view.tokens);
     for (Index key = 0; key < count; ++key) draw_weight_bar(at, key, hovered == key);
@@ -262,7 +262,7 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
                        frame.px(1));
     draw_arrows(at);
     draw_row_names(at);
-    for (const Index key : named_keys(at, hovered)) draw_key_words(at, key);
+    for (const Index key : named_keys(at, hovered)) draw_key_text(at, key);
 }
 
 }  // namespace attn::ui

@@ -15,7 +15,7 @@ constexpr float kSymbols = 76.0F, kNumbers = 108.0F, kTick = 40.0F, kWorkspaceHe
                 kTallest = 64.0F;
 constexpr float kChain = 0.36F, kGrids = 0.5F;  // of the width, of the height
 constexpr float kLowest = 20.0F;                // then the chain scrolls
-constexpr float kTitleRoom = 330.0F, kLosses = 210.0F, kRows = 180.0F;
+constexpr float kTitleSpace = 330.0F, kLosses = 210.0F, kRows = 180.0F;
 
 /// What is divided as weights are drawn, what is not as words are.
 Color color_of_side(const GradientsView& view, std::size_t n, const Theme& theme) {
@@ -49,12 +49,12 @@ void draw_chain_row(const GradientsView& view, const GradientRow& row, const Box
     const float half = (right + box.high.x) / 2;
     for (std::size_t n = 0; n < 2; ++n) {
         const float top = box.low.y + height * (n == 0 ? 0.08F : 0.52F);
-        const float foot = top + height * 0.4F;
+        const float bottom = top + height * 0.4F;
         const float end = left + (right - left) * static_cast<float>(row.bars[n]);
         const Color color = color_of_side(view, n, theme);
-        if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, foot}, color, frame.px(2));
+        if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, bottom}, color, frame.px(2));
         const ImVec2 from{low && n == 1 ? half : right, low ? box.low.y : top};
-        const ImVec2 to{low && n == 0 ? half : box.high.x, low ? box.high.y : foot};
+        const ImVec2 to{low && n == 0 ? half : box.high.x, low ? box.high.y : bottom};
         draw_fitted(frame, frame.fonts.digits_small, from, to, Align::right, color, row.texts[n]);
     }
     if (clicked || pressed) out.push_back(ShowGradientOf{row.key});
@@ -64,9 +64,10 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
     const float left = box.low.x + frame.px(kSymbols);
     const float right = box.high.x - frame.px(kNumbers);
     const std::size_t count = view.ticks.size();
-    const float room = std::max((right - left) / frame.px(kTick), 1.0F);  // names beside each other
-    const std::size_t stride =
-        std::max<std::size_t>(1, count / within<std::size_t>(static_cast<std::size_t>(room), 1, 6));
+    const float space =
+        std::max((right - left) / frame.px(kTick), 1.0F);  // names beside each other
+    const std::size_t stride = std::max<std::size_t>(
+        1, count / within<std::size_t>(static_cast<std::size_t>(space), 1, 6));
     for (std::size_t n = 0; n < count; n += stride) {
         const float x = left + (right - left) * static_cast<float>(n) /
                                    static_cast<float>(std::max<std::size_t>(count - 1, 1));
@@ -81,14 +82,14 @@ void draw_log_axis(const GradientsView& view, const Box& box, const Frame& frame
 void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, Actions& out) {
     const float middle = (box.low.x + box.high.x) / 2;
     const float line = box.low.y + frame.px(22);
-    if (box.size().x >= frame.px(kTitleRoom))
+    if (box.size().x >= frame.px(kTitleSpace))
         draw_text_in(frame, frame.fonts.body, box.low, {middle, line}, Align::left,
                      frame.theme.text, "‖∂L/∂·‖, log scale");
     const std::string above = "▬ " + view.sides[0];
     const std::string beneath = "▬ " + view.sides[1];
-    const float room = frame.text_width(frame.fonts.body, beneath) + frame.px(16);
+    const float space = frame.text_width(frame.fonts.body, beneath) + frame.px(16);
     draw_text_in(frame, frame.fonts.body, {middle - frame.px(40), box.low.y},
-                 {box.high.x - room, line}, Align::right, color_of_side(view, 0, frame.theme),
+                 {box.high.x - space, line}, Align::right, color_of_side(view, 0, frame.theme),
                  above);
     draw_text_in(frame, frame.fonts.body, {middle, box.low.y}, {box.high.x, line}, Align::right,
                  color_of_side(view, 1, frame.theme), beneath);
@@ -133,8 +134,8 @@ void draw_gradients_bar(const GradientsView& view, ControlBar& bar) {
                           {"The row of the Jacobian", "Keys: ↑ and ↓"}))
             bar.out.push_back(SelectJacobianRow{*n, 0});
     const Theme& theme = bar.frame.theme;
-    bar.words(view.badge_warns ? theme.warning : theme.good, view.badge,
-              {view.badge, view.badge_tip});
+    bar.put_text(view.badge_warns ? theme.warning : theme.good, view.badge,
+             {view.badge, view.badge_tip});
 }
 
 }  // namespace
@@ -142,8 +143,8 @@ void draw_gradients_bar(const GradientsView& view, ControlBar& bar) {
 std::string draw_gradients_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                      Actions& out) {
     const GradientsView view = build_gradients_view(state);
-    Parts parts{.lacks = view.lacks, .heading = {view.point, {}, view.notes}};
-    if (!view.lacks.empty()) return draw_parts(state, r, parts, frame, out);
+    Parts parts{.missing_data = view.missing_data, .heading = {view.point, {}, view.notes}};
+    if (!view.missing_data.empty()) return draw_parts(state, r, parts, frame, out);
     parts.status = view.status;
     parts.controls = [&](ControlBar& bar) { draw_gradients_bar(view, bar); };
     if (view.ready) {

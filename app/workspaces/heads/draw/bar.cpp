@@ -161,7 +161,7 @@ void draw_switches(const AllHeadsView& view, ControlBar& bar) {
                   "Off: its rows of W_O are 0. The model runs again; later heads and the output "
                   "show the effect. Key: W"};
     if (!now.switch_unavailable.empty())
-        bar.words(bar.frame.theme.muted, now.switch_unavailable);
+        bar.put_text(bar.frame.theme.muted, now.switch_unavailable);
     else if (bar.button("switch", now.off ? "switch this head on" : "switch this head off", tip))
         bar.out.push_back(SwitchHead{view.here.layer, view.here.head, now.off});
     for (const HeadEdit& edit : now.edits) {
@@ -180,12 +180,12 @@ void draw_interventions(const AllHeadsView& view, ControlBar& bar) {
         const std::string id = fmt::format("remove {}", list[n].name);
         if (bar.button(
                 id.c_str(), fmt::format("{} ×", list[n].name),
-                {fmt::format("Remove: {}", list[n].words), "The model runs again without it."}))
+                {fmt::format("Remove: {}", list[n].text), "The model runs again without it."}))
             bar.out.push_back(list[n].remove);
     }
     if (list.size() > kMost)
-        bar.words(bar.frame.theme.muted,
-                  fmt::format("and {} more: Ctrl+K, remove", list.size() - kMost));
+        bar.put_text(bar.frame.theme.muted,
+                 fmt::format("and {} more: Ctrl+K, remove", list.size() - kMost));
     if (list.size() > 1 &&
         bar.button("remove all", "remove all",
                    {"Remove every intervention", "Shift+W switches all heads on alone."}))

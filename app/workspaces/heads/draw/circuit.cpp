@@ -18,17 +18,17 @@ void draw_values(const HeadCircuitView& circuit, const Box& box, const Frame& fr
     const GridView& grid = *circuit.values;
     ImVec2 cell{frame.px(kWidestBar), frame.px(kBarHeight)};
     const GridMargins around = grid_margins(grid, frame, cell);
-    const float room = box.size().x - around.left - around.right;
-    cell.x = within(room / static_cast<float>(std::max<Index>(grid.columns, 1)), 1.0F,
+    const float space = box.size().x - around.left - around.right;
+    cell.x = within(space / static_cast<float>(std::max<Index>(grid.columns, 1)), 1.0F,
                     frame.px(kWidestBar));
     cell.y = within(box.size().y - around.top - frame.px(kSmallRow), 1.0F, frame.px(kBarHeight));
     const GridPlace place{{std::round(box.low.x + around.left), std::round(box.low.y + around.top)},
                           cell};
     draw_grid(grid, {}, place, frame, {true, false, false});
-    const float foot = place.origin.y + cell.y + frame.px(4);
-    draw_fitted(frame, frame.fonts.small, {box.low.x, foot},
-                {box.high.x, foot + frame.px(kSmallRow)}, Align::left, frame.theme.muted,
-                circuit.words);
+    const float bottom = place.origin.y + cell.y + frame.px(4);
+    draw_fitted(frame, frame.fonts.small, {box.low.x, bottom},
+                {box.high.x, bottom + frame.px(kSmallRow)}, Align::left, frame.theme.muted,
+                circuit.text);
 }
 
 /// Where the n-th token of a row stands.
@@ -92,8 +92,8 @@ void draw_head_circuit(const AllHeadsView& view, const MapLook& look, const Box&
                        const Frame& frame, Actions& out) {
     const HeadCircuitView& circuit = *view.circuit;
     const bool bars = circuit.values && box.size().y > frame.px(kBars + kLeastHero);
-    const float foot = box.high.y - (bars ? frame.px(kBars) : 0.0F);
-    const Box hero{box.low, {box.high.x, foot}};
+    const float bottom = box.high.y - (bars ? frame.px(kBars) : 0.0F);
+    const Box hero{box.low, {box.high.x, bottom}};
     std::optional<large::Cell> clicked;
     if (circuit.maps.empty()) {
         const GridResult done =
@@ -105,27 +105,27 @@ void draw_head_circuit(const AllHeadsView& view, const MapLook& look, const Box&
         clicked = draw_maps(circuit.maps, look, hero, frame, out).clicked;
     }
     if (clicked) out.push_back(SelectCircuitCell{clicked->row, clicked->column});
-    if (bars) draw_values(circuit, {{box.low.x, foot + frame.px(kSpace12)}, box.high}, frame);
+    if (bars) draw_values(circuit, {{box.low.x, bottom + frame.px(kSpace12)}, box.high}, frame);
 }
 
 void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     const SweepView& sweep = *view.sweep;
     const float pairs = sweep.pairs ? frame.px(2 * kPairRow + kPairGap + kSpace12) : 0.0F;
-    const float foot = box.high.y - pairs;
+    const float bottom = box.high.y - pairs;
     if (sweep.pairs)
-        draw_pairs(
-            *sweep.pairs,
-            {{box.low.x, foot + frame.px(kSpace12)}, {box.high.x - frame.px(kSpace24), box.high.y}},
-            frame, out);
+        draw_pairs(*sweep.pairs,
+                   {{box.low.x, bottom + frame.px(kSpace12)},
+                    {box.high.x - frame.px(kSpace24), box.high.y}},
+                   frame, out);
     if (!sweep.grid) {
         ImGui::SetCursorScreenPos({box.low.x, box.low.y});
-        return wrapped_words(frame, frame.fonts.title, frame.theme.muted, sweep.lacks);
+        return wrapped_text(frame, frame.fonts.title, frame.theme.muted, sweep.missing_data);
     }
     const bool heads = view.controls.part.key() == "heads";
     std::optional<large::Cell> cursor;
     if (view.hovered && heads) cursor = large::Cell{view.hovered->layer, view.hovered->head};
     const GridResult done =
-        draw_grid_set(std::span(&*sweep.grid, 1), box.low, {box.high.x, foot}, frame, cursor);
+        draw_grid_set(std::span(&*sweep.grid, 1), box.low, {box.high.x, bottom}, frame, cursor);
     if (done.clicked && heads) press_head({done.clicked->row, done.clicked->column}, false, out);
     if (done.clicked && !heads) out.push_back(SelectSwept{done.clicked->row, done.clicked->column});
     const auto place = done.hovered && heads

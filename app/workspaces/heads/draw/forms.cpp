@@ -12,24 +12,24 @@ namespace {
 
 // Design units.
 constexpr float kLargestPitch = 96.0F, kThin = 0.75F, kThick = 6.0F, kThickest = 10.0F,
-                kLargeWords = 44.0F, kChipGap = 6.0F, kLargestPatch = 140.0F, kWidestCell = 64.0F;
+                kLargeText = 44.0F, kChipGap = 6.0F, kLargestPatch = 140.0F, kWidestCell = 64.0F;
 constexpr double kFaint = 0.18;  // opacity of the weakest line
 constexpr double kAside = 0.12;  // of lines of other queries than the pointed one
 
 /// Words above and beneath what is drawn; returns the room between.
-Box draw_words(const std::string& title, const std::vector<std::string>& legend, const Box& box,
-               const Frame& frame) {
+Box draw_description(const std::string& title, const std::vector<std::string>& legend,
+                     const Box& box, const Frame& frame) {
     const Font& strong = frame.fonts.strong;
     draw_fitted(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitleRow)}, Align::left,
                 frame.theme.text, title);
-    const float foot = box.high.y - frame.px(kSmallRow) * static_cast<float>(legend.size());
-    float y = foot;
+    const float bottom = box.high.y - frame.px(kSmallRow) * static_cast<float>(legend.size());
+    float y = bottom;
     for (const std::string& line : legend) {
         draw_fitted(frame, frame.fonts.small, {box.low.x, y}, {box.high.x, y + frame.px(kSmallRow)},
                     Align::left, frame.theme.muted, line);
         y += frame.px(kSmallRow);
     }
-    return {{box.low.x, box.low.y + frame.px(kTitleRow + 6)}, {box.high.x, foot - frame.px(8)}};
+    return {{box.low.x, box.low.y + frame.px(kTitleRow + 6)}, {box.high.x, bottom - frame.px(8)}};
 }
 
 /// Two columns of words with room for lines between them.
@@ -40,13 +40,13 @@ struct Columns {
 };
 
 const Font& font_at(float pitch, const Frame& frame) {
-    if (pitch >= frame.px(kLargeWords)) return frame.fonts.title;
+    if (pitch >= frame.px(kLargeText)) return frame.fonts.title;
     return pitch >= frame.fonts.body.px ? frame.fonts.body : frame.fonts.small;
 }
 
-float widest(const std::vector<std::string>& words, float pitch, const Frame& frame) {
+float widest(const std::vector<std::string>& items, float pitch, const Frame& frame) {
     float most = 0.0F;
-    for (const std::string& word : words)
+    for (const std::string& word : items)
         most = std::max(most, frame.text_width(font_at(pitch, frame), word));
     return most;
 }
@@ -66,20 +66,20 @@ Columns columns_of(const HeadLinesView& view, const Box& box, const Frame& frame
 }
 
 /// Every word, or every n-th where they are taller than their pitch; the chosen one always.
-void draw_column(const std::vector<std::string>& words, Index chosen, const Columns& at,
-                 const Box& room, Role role, const Frame& frame) {
+void draw_column(const std::vector<std::string>& items, Index chosen, const Columns& at,
+                 const Box& space, Role role, const Frame& frame) {
     const bool left = role == Role::query;
     const Font& font = font_at(at.pitch, frame);
     const auto step =
         std::max<Index>(static_cast<Index>(std::ceil(font.px / std::max(at.pitch, 1.0F))), 1);
     const float gap = frame.px(6);
-    for (Index n = 0; n < std::ssize(words); ++n) {
+    for (Index n = 0; n < std::ssize(items); ++n) {
         const bool near = std::abs(n - chosen) < step && n != chosen;
         if (n != chosen && (n % step != 0 || near)) continue;
-        const Point low{left ? room.low.x : at.right + gap, at.y(n) - font.px / 2};
-        const Point high{left ? at.left - gap : room.high.x, at.y(n) + font.px / 2};
+        const Point low{left ? space.low.x : at.right + gap, at.y(n) - font.px / 2};
+        const Point high{left ? at.left - gap : space.high.x, at.y(n) + font.px / 2};
         draw_fitted(frame, font, low, high, left ? Align::right : Align::left,
-                    n == chosen ? frame.theme.role(role) : frame.theme.muted, words[n]);
+                    n == chosen ? frame.theme.role(role) : frame.theme.muted, items[n]);
     }
 }
 
@@ -127,20 +127,20 @@ void draw_names(const HeadLinesView& view, const Box& box, const Frame& frame) {
 std::optional<large::Cell> draw_one_lines(const HeadLinesView& view,
                                           std::optional<large::Cell> pointed, const Box& box,
                                           const Frame& frame, Actions& out) {
-    const Box room = draw_words(view.title, view.legend, box, frame);
+    const Box space = draw_description(view.title, view.legend, box, frame);
     draw_names(view, box, frame);
-    const Columns at = columns_of(view, room, frame);
+    const Columns at = columns_of(view, space, frame);
     std::optional<Index> query, key;
     if (pointed)
         (pointed->row < 0 ? key : query) = pointed->row < 0 ? pointed->column : pointed->row;
     draw_lines_between(view, at, query, key, frame);
-    draw_column(view.queries, query.value_or(view.query), at, room, Role::query, frame);
-    draw_column(view.keys, key.value_or(view.key), at, room, Role::key, frame);
-    const auto on_query = word_at("queries", at, room.low.x, at.left, view.queries.size());
+    draw_column(view.queries, query.value_or(view.query), at, space, Role::query, frame);
+    draw_column(view.keys, key.value_or(view.key), at, space, Role::key, frame);
+    const auto on_query = word_at("queries", at, space.low.x, at.left, view.queries.size());
     const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
     if (on_query) tooltip(frame, "Query", "Only its lines are drawn. Click to select it");
     if (on_query && clicked) out.push_back(SelectHeadsPair{*on_query, view.key});
-    const auto on_key = word_at("keys", at, at.right, room.high.x, view.keys.size());
+    const auto on_key = word_at("keys", at, at.right, space.high.x, view.keys.size());
     if (on_key) tooltip(frame, "Key", "Only its lines are drawn. Click to select it");
     if (on_key && clicked) out.push_back(SelectHeadsPair{view.query, *on_key});
     if (on_query) return large::Cell{*on_query, view.key};
@@ -256,11 +256,11 @@ std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, floa
     const std::vector<HeadChip>& chips = view.keys;
     std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
     const ImVec2 low{box.low.x, top + frame.px(kChipRow + kChipGap)};
-    const ImVec2 room{box.high.x - low.x, box.high.y - low.y};
+    const ImVec2 space{box.high.x - low.x, box.high.y - low.y};
     const float gap = frame.px(kSpace24);
-    const float beside = std::min((room.x - gap) / 2, room.y);
-    const float above = std::min(room.x, (room.y - gap) / 2);
-    const float one = view.image ? std::max(beside, above) : std::min(room.x, room.y);
+    const float beside = std::min((space.x - gap) / 2, space.y);
+    const float above = std::min(space.x, (space.y - gap) / 2);
+    const float one = view.image ? std::max(beside, above) : std::min(space.x, space.y);
     PatchSquare square{low, 0.0F, view.patch_side};
     square.edge = within(one / static_cast<float>(square.side), 1.0F, frame.px(kLargestPatch));
     const auto clicked_in = [&](const char* id) {
@@ -282,16 +282,16 @@ std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, floa
 
 void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, const Frame& frame,
                    Actions& out) {
-    const Box room = draw_words(view.title, view.legend, box, frame);
-    float top = room.low.y;
+    const Box space = draw_description(view.title, view.legend, box, frame);
+    float top = space.low.y;
     const bool same = view.queries.empty();
     if (!same) {
-        const auto [query, foot] = draw_chips(view.queries, "queries", room, top, frame);
+        const auto [query, bottom] = draw_chips(view.queries, "queries", space, top, frame);
         if (query) out.push_back(SelectHeadsPair{*query, pair.column});
-        top = foot + frame.px(kSpace24);
+        top = bottom + frame.px(kSpace24);
     }
-    const auto key = view.patch_side > 0 ? draw_patches(view, room, top, frame)
-                                         : draw_chips(view.keys, "keys", room, top, frame).first;
+    const auto key = view.patch_side > 0 ? draw_patches(view, space, top, frame)
+                                         : draw_chips(view.keys, "keys", space, top, frame).first;
     if (key)
         out.push_back(same ? SelectHeadsPair{*key, pair.column} : SelectHeadsPair{pair.row, *key});
 }
@@ -305,14 +305,14 @@ Box part_of(const Box& box, std::size_t n, std::size_t count, const Frame& frame
     return {{left, box.low.y}, {left + width, box.high.y}};
 }
 
-ImVec2 cell_in(const GridView& grid, const Box& room, const Frame& frame, GridMargins& around) {
+ImVec2 cell_in(const GridView& grid, const Box& space, const Frame& frame, GridMargins& around) {
     ImVec2 cell{frame.px(kWidestCell), frame.px(kWidestCell)};
     for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
         around = grid_margins(grid, frame, cell);
-        cell.x = within((room.size().x - around.left - around.right) /
+        cell.x = within((space.size().x - around.left - around.right) /
                             static_cast<float>(std::max<Index>(grid.columns, 1)),
                         1.0F, frame.px(kWidestCell));
-        cell.y = within((room.size().y - around.top - around.bottom) /
+        cell.y = within((space.size().y - around.top - around.bottom) /
                             static_cast<float>(std::max<Index>(grid.rows, 1)),
                         1.0F, std::min(frame.px(kWidestCell), 4 * cell.x));
     }
@@ -345,11 +345,11 @@ void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& fram
 void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame& frame,
                           Actions& out) {
     const GridView& grid = *view.dimensions->grid;
-    const Box room = draw_words("", view.dimensions->legend, box, frame);
+    const Box space = draw_description("", view.dimensions->legend, box, frame);
     GridMargins around;
-    const ImVec2 cell = cell_in(grid, room, frame, around);
+    const ImVec2 cell = cell_in(grid, space, frame, around);
     const GridPlace place{
-        {std::round(room.low.x + around.left), std::round(room.low.y + around.top)}, cell};
+        {std::round(space.low.x + around.left), std::round(space.low.y + around.top)}, cell};
     const GridResult done = draw_grid(grid, {}, place, frame);
     if (done.clicked) out.push_back(SelectHeadsPair{view.pair.row, done.clicked->row});
     std::optional<large::Cell> now;

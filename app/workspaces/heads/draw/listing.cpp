@@ -18,11 +18,11 @@ Point place_of(const ScatterDot& dot, const Box& area) {
     return {area.low.x + area.size().x * dot.x, area.high.y - area.size().y * dot.y};
 }
 
-void draw_axis_words(const HeadsScatter& scatter, const Box& area, const Box& box,
-                     const Frame& frame) {
+void draw_axis_text(const HeadsScatter& scatter, const Box& area, const Box& box,
+                    const Frame& frame) {
     const Font& font = frame.fonts.small;
-    const auto line = [&](float y, const ScatterAxis& axis, const char* way) {
-        const std::string text = way + axis.title + " = " + axis.formula;
+    const auto line = [&](float y, const ScatterAxis& axis, const char* direction) {
+        const std::string text = direction + axis.title + " = " + axis.formula;
         draw_fitted(frame, font, {box.low.x, y}, {box.high.x, y + frame.px(kSmallRow)}, Align::left,
                     frame.theme.text, text);
     };
@@ -110,11 +110,11 @@ Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
                              std::max(title_width(column.title, frame), number));
     const float first = at.numbers.front();
     const float asked = std::max(at.numbers.back() - first, 1.0F);
-    const float room = std::max(width - first - frame.px(12), 1.0F);
-    const float each = std::max(room - asked, 0.0F) /
+    const float space = std::max(width - first - frame.px(12), 1.0F);
+    const float each = std::max(space - asked, 0.0F) /
                        static_cast<float>(std::max<std::size_t>(table.columns.size(), 1));
     for (std::size_t n = 1; n < at.numbers.size(); ++n)
-        at.numbers[n] = first + (at.numbers[n] - first) * std::min(room / asked, 1.0F) +
+        at.numbers[n] = first + (at.numbers[n] - first) * std::min(space / asked, 1.0F) +
                         each * static_cast<float>(n);
     return at;
 }
@@ -130,13 +130,13 @@ void draw_title(const std::string& title, const Box& box, view::Color color, con
 void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, const Frame& frame,
                    Actions& out) {
     const Font& font = frame.fonts.small;
-    const float foot = box.low.y + frame.px(kHeadRow);
-    const float top = foot - frame.px(kHeadRow) / 2;
-    draw_text_in(frame, font, {box.low.x, top}, {box.low.x + at.name, foot}, Align::left,
+    const float bottom = box.low.y + frame.px(kHeadRow);
+    const float top = bottom - frame.px(kHeadRow) / 2;
+    draw_text_in(frame, font, {box.low.x, top}, {box.low.x + at.name, bottom}, Align::left,
                  frame.theme.muted, "head");
     if (table.labels)
         draw_text_in(frame, font, {box.low.x + at.name, top},
-                     {box.low.x + at.name + at.label, foot}, Align::left, frame.theme.muted,
+                     {box.low.x + at.name + at.label, bottom}, Align::left, frame.theme.muted,
                      "label");
     for (std::size_t n = 0; n < table.columns.size(); ++n) {
         const HeadsTableColumn& column = table.columns[n];
@@ -151,26 +151,27 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
             out.push_back(SortHeads{sorted ? std::string() : column.key});
         tooltip(frame, column.title, column.tip + "\nClick to sort, largest first");
         ImGui::PopID();
-        draw_title(column.title, {{left, box.low.y}, {right - frame.px(6), foot}},
+        draw_title(column.title, {{left, box.low.y}, {right - frame.px(6), bottom}},
                    sorted ? frame.theme.accent : frame.theme.muted, frame);
     }
-    frame.painter.line({box.low.x, foot - 1}, {box.high.x, foot - 1}, frame.theme.line,
+    frame.painter.line({box.low.x, bottom - 1}, {box.high.x, bottom - 1}, frame.theme.line,
                        frame.px(1));
 }
 
 void draw_row(const HeadsTableRow& row, Point low, const Ruler& at, float width,
               const Frame& frame) {
-    const float foot = low.y + frame.px(kTextRow);
+    const float bottom = low.y + frame.px(kTextRow);
     const Color color = row.shown ? frame.theme.accent : frame.theme.text;
-    if (row.shown) frame.painter.rect(low, {low.x + width, foot}, frame.theme.raised, frame.px(3));
+    if (row.shown)
+        frame.painter.rect(low, {low.x + width, bottom}, frame.theme.raised, frame.px(3));
     const Font& font = frame.fonts.small;
-    draw_text_in(frame, font, low, {low.x + at.name, foot}, Align::left, color, row.name);
+    draw_text_in(frame, font, low, {low.x + at.name, bottom}, Align::left, color, row.name);
     if (!row.label.empty())
-        draw_text_in(frame, font, {low.x + at.name, low.y}, {low.x + at.name + at.label, foot},
+        draw_text_in(frame, font, {low.x + at.name, low.y}, {low.x + at.name + at.label, bottom},
                      Align::left, color, fit_text(frame, font, row.label, at.label - frame.px(4)));
     for (std::size_t n = 0; n < row.cells.size(); ++n)
         draw_text_in(frame, frame.fonts.digits_small, {low.x + at.numbers[n], low.y},
-                     {low.x + at.numbers[n + 1] - frame.px(6), foot}, Align::right, color,
+                     {low.x + at.numbers[n + 1] - frame.px(6), bottom}, Align::right, color,
                      row.cells[n]);
 }
 
@@ -183,8 +184,8 @@ void draw_rows(const AllHeadsView& view, const Ruler& at, float width, const Fra
     const bool over = ImGui::IsItemHovered();
     for (std::size_t n = 0; n < table.rows.size(); ++n) {
         const Point top{low.x, low.y + frame.px(kTextRow) * static_cast<float>(n)};
-        const ImVec2 foot{top.x + width, top.y + frame.px(kTextRow)};
-        if (!frame.still && !ImGui::IsRectVisible({top.x, top.y}, foot)) continue;
+        const ImVec2 bottom{top.x + width, top.y + frame.px(kTextRow)};
+        if (!frame.still && !ImGui::IsRectVisible({top.x, top.y}, bottom)) continue;
         draw_row(table.rows[n], top, at, width, frame);
     }
     if (!over || table.rows.empty()) return;
@@ -224,11 +225,11 @@ void draw_heads_scatter(const AllHeadsView& view, const Box& box, const Frame& f
     if (dot != nullptr && place == view.hovered) {
         const Point at = place_of(*dot, area);
         tooltip_beside(frame, {at.x - reach, at.y - reach}, {at.x + reach, at.y + reach},
-                       Beside::right, view.hover_title, view.hover_words);
+                       Beside::right, view.hover_title, view.hover_text);
     }
     record_rect_for_tests(frame.painter, Measuring::Kind::chart, area.low, area.high);
     draw_axes(*view.scatter, area, frame);
-    draw_axis_words(*view.scatter, area, box, frame);
+    draw_axis_text(*view.scatter, area, box, frame);
     draw_dots(view, area, frame);
 }
 

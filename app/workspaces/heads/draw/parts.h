@@ -12,7 +12,7 @@ namespace attn::ui {
 void draw_heads_bar(const AllHeadsView& view, ControlBar& bar);
 
 /// The width that the small pictures take of a room.
-float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame);
+float thumbs_width(const AllHeadsView& view, ImVec2 space, const Frame& frame);
 /// The small pictures with their legend, in `box`; scrolls where they have not their height.
 void draw_thumbs(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// The mouse on a head: a click shows it, Shift+click pins it or takes the pin away.

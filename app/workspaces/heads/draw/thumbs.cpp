@@ -27,14 +27,14 @@ struct Layout {
 
 float gap_of(float pitch, const Frame& frame) { return within(pitch * 0.1F, 1.0F, frame.px(10)); }
 
-Layout by_layer(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+Layout by_layer(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
     Layout at;
     at.left = frame.text_width(frame.fonts.small, view.layer_labels.back()) + frame.px(8);
     at.top = frame.px(kTextRow);
     at.columns = view.columns;
     at.rows = view.layers;
-    const float across = (room.x - at.left) / static_cast<float>(at.columns);
-    const float down = (room.y - at.top) / static_cast<float>(at.rows);
+    const float across = (space.x - at.left) / static_cast<float>(at.columns);
+    const float down = (space.y - at.top) / static_cast<float>(at.rows);
     float pitch = within(std::min(across, down), frame.px(kLeast), frame.px(kLargest));
     pitch = std::max(std::min(pitch, across), 1.0F);  // rows scroll, columns do not
     at.pitch = {pitch, pitch};
@@ -43,9 +43,9 @@ Layout by_layer(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
 }
 
 /// As many columns as show every picture at its largest; where none does, it scrolls.
-Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+Layout in_order(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
     const auto count = static_cast<Index>(view.thumbs.size());
-    const auto most = std::max<Index>(static_cast<Index>(room.x / frame.px(kTitled)), 1);
+    const auto most = std::max<Index>(static_cast<Index>(space.x / frame.px(kTitled)), 1);
     Layout best;
     for (Index columns = 1; columns <= std::min(most, std::max<Index>(count, 1)); ++columns) {
         Layout at;
@@ -53,24 +53,23 @@ Layout in_order(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
         at.columns = columns;
         at.rows = (count + columns - 1) / columns;
         const float pitch =
-            std::min((room.x - at.left) / static_cast<float>(columns), frame.px(kLargest));
+            std::min((space.x - at.left) / static_cast<float>(columns), frame.px(kLargest));
         at.pitch = {pitch, pitch + frame.px(kThumbsTitle)};
         at.side = pitch - gap_of(pitch, frame);
         best = at;
-        if (at.height() <= room.y) break;
+        if (at.height() <= space.y) break;
     }
     return best;
 }
 
 /// Lines beneath the pictures: the bar, its words, what is clipped.
 float legend_height(const AllHeadsView& view, const Frame& frame) {
-    const int lines =
-        2 + (view.legend.clipped ? 1 : 0) + (view.legend.change_words.empty() ? 0 : 1);
+    const int lines = 2 + (view.legend.clipped ? 1 : 0) + (view.legend.change_text.empty() ? 0 : 1);
     return frame.px(kSpace12 + kThumbsTitle * static_cast<float>(lines));
 }
 
-Layout lay_out(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
-    const ImVec2 pictures{room.x, room.y - legend_height(view, frame)};
+Layout lay_out(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
+    const ImVec2 pictures{space.x, space.y - legend_height(view, frame)};
     return view.listed ? in_order(view, pictures, frame) : by_layer(view, pictures, frame);
 }
 
@@ -110,11 +109,11 @@ void draw_switched(const HeadThumb& thumb, ImVec2 low, ImVec2 high, const Frame&
     frame.painter.rect({low.x, high.y - strip}, high, frame.theme.background);
     frame.painter.rect({low.x, high.y - strip}, {low.x + width, high.y}, frame.theme.text);
     const Font& font = frame.fonts.small;
-    const float room = frame.text_width(font, thumb.change) + frame.px(6);
+    const float space = frame.text_width(font, thumb.change) + frame.px(6);
     const float top = high.y - strip - frame.px(kThumbsTitle);
-    if (room > high.x - low.x || top < low.y + frame.px(kThumbsTitle)) return;
-    frame.painter.rect({low.x, top}, {low.x + room, high.y - strip}, frame.theme.background);
-    draw_text_in(frame, font, {low.x, top}, {low.x + room, high.y - strip}, Align::center,
+    if (space > high.x - low.x || top < low.y + frame.px(kThumbsTitle)) return;
+    frame.painter.rect({low.x, top}, {low.x + space, high.y - strip}, frame.theme.background);
+    draw_text_in(frame, font, {low.x, top}, {low.x + space, high.y - strip}, Align::center,
                  frame.theme.text, thumb.change);
 }
 
@@ -179,7 +178,7 @@ void press(const AllHeadsView& view, const Layout& at, ImVec2 low, const Frame& 
     if (place != view.hovered) return;  // the words are of the frame before
     const ImVec2 from = corner(view, at, low, *n);
     tooltip_beside(frame, from, {from.x + at.pitch.x, from.y + at.pitch.y}, Beside::right,
-                   view.hover_title, view.hover_words);
+                   view.hover_title, view.hover_text);
 }
 
 void draw_pictures(const AllHeadsView& view, const Layout& at, const Frame& frame, Actions& out) {
@@ -214,36 +213,39 @@ void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame&
     draw_text_in(frame, font, {left + bar + frame.px(6), low.y}, {low.x + width, low.y + line},
                  Align::left, frame.theme.muted, view.legend.high);
     float y = low.y + line;
-    const auto words = [&](const std::string& text, float indent = 0.0F) {
+    const auto description = [&](const std::string& text, float indent = 0.0F) {
         draw_text_in(frame, font, {low.x + indent, y}, {low.x + width, y + line}, Align::left,
                      frame.theme.muted, fit_text(frame, font, text, width - indent));
         y += line;
     };
-    words(view.legend.words);
-    if (!view.legend.change_words.empty()) words(view.legend.change_words);
+    description(view.legend.text);
+    if (!view.legend.change_text.empty()) description(view.legend.change_text);
     if (view.legend.clipped) {
         frame.painter.rect({low.x, y + frame.px(3)}, {low.x + frame.px(10), y + frame.px(13)},
                            *view.legend.clipped);
-        words(view.legend.clipped_words, frame.px(16));
+        description(view.legend.clipped_text, frame.px(16));
     }
 }
 
 }  // namespace
 
-float thumbs_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+float thumbs_width(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
     const bool beside = std::max({view.grids.size(), view.lines.size(), view.texts.size()}) > 1;
-    const ImVec2 most{room.x * (beside ? kMostBeside : kMost), room.y};
-    const float words = std::max({frame.text_width(frame.fonts.small, view.legend.words),
-                                  frame.text_width(frame.fonts.small, view.legend.change_words)});
-    return std::min(std::max(lay_out(view, most, frame).width(), words + 1.0F) + frame.px(kSpace12),
-                    most.x);
+    const ImVec2 most{space.x * (beside ? kMostBeside : kMost), space.y};
+    const float text_extent =
+        std::max({frame.text_width(frame.fonts.small, view.legend.text),
+                  frame.text_width(frame.fonts.small, view.legend.change_text)});
+    return std::min(
+        std::max(lay_out(view, most, frame).width(), text_extent + 1.0F) + frame.px(kSpace12),
+        most.x);
 }
 
 void draw_thumbs(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     const Layout at = lay_out(view, {box.size().x - frame.px(kSpace12), box.size().y}, frame);
-    const float foot = box.high.y - legend_height(view, frame);
-    panel("pictures", {box.low, {box.high.x, foot}}, [&] { draw_pictures(view, at, frame, out); });
-    const float under = std::min(box.low.y + at.height() + frame.px(6), foot + frame.px(6));
+    const float bottom = box.high.y - legend_height(view, frame);
+    panel("pictures", {box.low, {box.high.x, bottom}},
+          [&] { draw_pictures(view, at, frame, out); });
+    const float under = std::min(box.low.y + at.height() + frame.px(6), bottom + frame.px(6));
     draw_legend(view, {box.low.x, under}, box.size().x - frame.px(kSpace12), frame);
 }
 

@@ -8,20 +8,20 @@ namespace {
 // Of the width.
 constexpr float kScatter = 0.5F, kTable = 0.62F, kWideTable = 0.7F;
 
-float list_width(const AllHeadsView& view, ImVec2 room, const Frame& frame) {
+float list_width(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
     if (view.list == HeadsList::scatter || view.sweep)
-        return std::min(room.x * kScatter, room.y + frame.px(80));
-    if (view.table && !view.table->labels) return room.x * kWideTable;
-    if (view.table) return std::min(heads_table_width(view, frame), room.x * kTable);
-    return thumbs_width(view, room, frame);
+        return std::min(space.x * kScatter, space.y + frame.px(80));
+    if (view.table && !view.table->labels) return space.x * kWideTable;
+    if (view.table) return std::min(heads_table_width(view, frame), space.x * kTable);
+    return thumbs_width(view, space, frame);
 }
 
 void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     if (view.list == HeadsList::scatter) return draw_heads_scatter(view, box, frame, out);
     if (view.table) return draw_heads_table(view, box, frame, out);
-    if (!view.list_lacks.empty()) {
+    if (!view.list_missing_data.empty()) {
         ImGui::SetCursorScreenPos({box.low.x, box.low.y});
-        return wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.list_lacks);
+        return wrapped_text(frame, frame.fonts.title, frame.theme.muted, view.list_missing_data);
     }
     if (view.sweep) return draw_head_sweep(view, box, frame, out);
     draw_thumbs(view, box, frame, out);
@@ -29,11 +29,12 @@ void draw_list(const AllHeadsView& view, const Box& box, const Frame& frame, Act
 
 void draw_large(const AllHeadsView& view, const MapLook& look, const Box& box, const Frame& frame,
                 Actions& out) {
-    const std::string& lacks = view.circuit                ? view.circuit->lacks
-                               : !view.large_lacks.empty() ? view.large_lacks
-                               : view.dimensions           ? view.dimensions->lacks
-                                                           : view.large_lacks;
-    if (!lacks.empty()) return wrapped_words(frame, frame.fonts.title, frame.theme.muted, lacks);
+    const std::string& missing_data = view.circuit ? view.circuit->missing_data
+                                      : !view.large_missing_data.empty() ? view.large_missing_data
+                                      : view.dimensions ? view.dimensions->missing_data
+                                                        : view.large_missing_data;
+    if (!missing_data.empty())
+        return wrapped_text(frame, frame.fonts.title, frame.theme.muted, missing_data);
     if (view.circuit) return draw_head_circuit(view, look, box, frame, out);
     if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
     if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
@@ -47,18 +48,19 @@ void draw_large(const AllHeadsView& view, const MapLook& look, const Box& box, c
 std::string draw_heads_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                  Actions& out) {
     const AllHeadsView view = build_all_heads_view(state);
-    Parts parts{.lacks = view.lacks.empty() ? view.pending : view.lacks,
+    Parts parts{.missing_data = view.missing_data.empty() ? view.pending : view.missing_data,
                 .heading = {view.point, view.controls.count, view.notes, view.why},
                 .more = "Show",
-                .status = view::computed_words(state)};
-    if (view.lacks.empty()) parts.controls = [&](ControlBar& bar) { draw_heads_bar(view, bar); };
+                .status = view::computed_text(state)};
+    if (view.missing_data.empty())
+        parts.controls = [&](ControlBar& bar) { draw_heads_bar(view, bar); };
     parts.hero = {"one head", "one head", [&](const Box& box) {
                       draw_large(view, view::map_look(state), box, frame, out);
                   }};
     parts.others = {{"all heads", "all heads",
                      [&](const Box& box) { draw_list(view, box, frame, out); },
                      CanvasPart::Where::left, 0.0F,
-                     [&](ImVec2 room) { return list_width(view, room, frame); }}};
+                     [&](ImVec2 space) { return list_width(view, space, frame); }}};
     return draw_parts(state, r, parts, frame, out);
 }
 

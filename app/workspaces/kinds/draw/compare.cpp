@@ -15,9 +15,9 @@ float draw_score_formula(const std::string& tex, const GridView& grid, const Box
     if (tex.empty() || box.size().y < frame.px(kLow)) return box.low.y;
     const float title = frame.text_width(frame.fonts.strong, grid.title) +
                         frame.text_width(frame.fonts.small, grid.shape);
-    const float room = box.size().x - title - frame.px(kSpace48 + kSpace24);
-    const auto formula = fitted_math(frame, tex, kSmallFormula, room);
-    if (!formula || formula->width > room) return box.low.y;
+    const float space = box.size().x - title - frame.px(kSpace48 + kSpace24);
+    const auto formula = fitted_math(frame, tex, kSmallFormula, space);
+    if (!formula || formula->width > space) return box.low.y;
     const float height = formula->ascent + formula->descent;
     if (height > frame.px(kFormula + kTitleRow)) return box.low.y;
     draw_formula(frame, *formula, {box.high.x - formula->width, box.low.y + formula->ascent});

@@ -24,9 +24,9 @@ struct Settings {
     void set(std::string_view setting, std::string value) const {
         bar.out.push_back(SetKind{side.side, std::string(setting), std::move(value)});
     }
-    void toggled(std::string_view setting, const std::string& words, bool now, const char* on,
+    void toggled(std::string_view setting, const std::string& text, bool now, const char* on,
                  const Tip& tip) const {
-        if (const auto value = bar.label(side.letter).toggle(id(setting).c_str(), words, now, tip))
+        if (const auto value = bar.label(side.letter).toggle(id(setting).c_str(), text, now, tip))
             set(setting, *value ? on : "off");
     }
     void slid(std::string_view setting, const char* label, double now, double high,
@@ -37,10 +37,10 @@ struct Settings {
                             view::kLeastTemperature, high, kSlider, tip))
             set(setting, fmt::format("{}", *value));
     }
-    void counted(std::string_view setting, const char* words, Index now, Index low,
+    void counted(std::string_view setting, const char* text, Index now, Index low,
                  const Tip& tip) const {
-        if (const auto value = bar.label(side.letter)
-                                   .number(id(setting).c_str(), words, now, low, kMostCount, tip))
+        if (const auto value =
+                bar.label(side.letter).number(id(setting).c_str(), text, now, low, kMostCount, tip))
             set(setting, fmt::format("{}", *value));
     }
 };
@@ -119,8 +119,8 @@ void draw_online_controls(const OnlineView& online, ControlBar& bar) {
     if (const auto keys = bar.number("##chunk", "chunk", online.chunk_keys, 1, view::kMostChunk,
                                      {"Keys per chunk", "1 to 64. Keys: + doubles, − halves."}))
         bar.out.push_back(SetOnlineChunk{*keys});
-    const auto press = [&](const char* id, const char* words, const Tip& tip, Action action) {
-        if (bar.button(id, words, tip)) bar.out.push_back(std::move(action));
+    const auto press = [&](const char* id, const char* text, const Tip& tip, Action action) {
+        if (bar.button(id, text, tip)) bar.out.push_back(std::move(action));
     };
     press("back", "←", {"Previous chunk", "Key: ←"}, StepOnline{-1});
     press("next", "→", {"Next chunk", "Key: →"}, StepOnline{1});
@@ -137,8 +137,8 @@ void draw_kinds_bar(const KindsView& view, const OnlineView& online, bool is_onl
         bar.out.push_back(ShowOnline{*n == 1});
     if (is_online) return draw_online_controls(online, bar);
     draw_pairs(view, bar);
-    const auto press = [&](const char* id, const char* words, const Tip& why, Action action) {
-        if (bar.button(id, words, why) && !view.same) bar.out.push_back(std::move(action));
+    const auto press = [&](const char* id, const char* text, const Tip& why, Action action) {
+        if (bar.button(id, text, why) && !view.same) bar.out.push_back(std::move(action));
     };
     press("swap", "A ⇄ B", {"Swap A and B", "Key: X"}, SwapKinds{});
     press("copy", "A → B", {"Copy the settings of A to B", "Key: C"}, CopyKind{KindsSide::a});

@@ -32,18 +32,18 @@ struct Keys {
 
 /// The bars of one number of each key, between y = low and high.
 struct Bars {
-    float top, foot;
+    float top, bottom;
     double low, high;
 
     float y(double value) const {
         const auto share = static_cast<float>((value - low) / (high - low));
-        return foot - (foot - top) * within(share, 0.0F, 1.0F);
+        return bottom - (bottom - top) * within(share, 0.0F, 1.0F);
     }
 };
 
-Bars bars_of(const OnlineView& view, float top, float foot, double OnlineKey::*number,
+Bars bars_of(const OnlineView& view, float top, float bottom, double OnlineKey::*number,
              std::optional<double> line) {
-    Bars bars{top, foot, 0.0, 0.0};
+    Bars bars{top, bottom, 0.0, 0.0};
     const auto include = [&](double value) {
         if (!std::isfinite(value)) return;
         bars.low = std::min(bars.low, value);
@@ -60,7 +60,7 @@ void draw_coming(const Keys& keys, std::size_t n, const Bars& bars) {
     const Frame& frame = keys.frame;
     const float inset = std::min(frame.px(2), keys.pitch * 0.1F);
     frame.painter.outline({keys.x(n) + inset, bars.top},
-                          {keys.x(n) + keys.pitch - inset, bars.foot}, frame.theme.line,
+                          {keys.x(n) + keys.pitch - inset, bars.bottom}, frame.theme.line,
                           frame.px(1), frame.px(2));
 }
 
@@ -75,47 +75,48 @@ void draw_key(const Keys& keys, std::size_t n, const Bars& bars, double number,
     const Color fill = key.when == OnlineKey::When::now ? color : view::translucent(color, kSeen);
     float top = bars.y(0.0);
     if (key.masked)
-        frame.painter.rect({left, bars.top}, {right, bars.foot}, frame.theme.masked);
+        frame.painter.rect({left, bars.top}, {right, bars.bottom}, frame.theme.masked);
     else if (std::isfinite(number)) {
         const float end = bars.y(number);
-        const float foot = std::max({top, end, std::min(top, end) + 1.0F});
+        const float bottom = std::max({top, end, std::min(top, end) + 1.0F});
         top = std::min(top, end);
-        frame.painter.rect({left, top}, {right, foot}, fill);
+        frame.painter.rect({left, top}, {right, bottom}, fill);
     }
     if (keys.pitch < frame.px(kLeastText)) return;
     const Font& font = frame.fonts.digits_small;
-    const float middle = (bars.top + bars.foot) / 2;
-    const float foot = key.masked ? middle + font.px / 2 : top - frame.px(2);
+    const float middle = (bars.top + bars.bottom) / 2;
+    const float bottom = key.masked ? middle + font.px / 2 : top - frame.px(2);
     const float half = frame.text_width(font, text) / 2 + frame.px(2);
     const float at = keys.x(n) + keys.pitch / 2;
     if (!key.masked)  // the line of m does not strike it through
-        frame.painter.rect({at - half, foot - font.px}, {at + half, foot}, frame.theme.background);
-    draw_text_in(frame, font, {keys.x(n), foot - font.px}, {keys.x(n) + keys.pitch, foot},
+        frame.painter.rect({at - half, bottom - font.px}, {at + half, bottom},
+                           frame.theme.background);
+    draw_text_in(frame, font, {keys.x(n), bottom - font.px}, {keys.x(n) + keys.pitch, bottom},
                  Align::center, key.masked ? frame.theme.muted : frame.theme.text, text);
 }
 
 /// Boundaries of the chunks, and which one is looked at.
-void draw_chunks(const Keys& keys, float top, float foot) {
+void draw_chunks(const Keys& keys, float top, float bottom) {
     const Frame& frame = keys.frame;
     const auto size = static_cast<std::size_t>(keys.view.chunk_keys);
     for (std::size_t n = size; n < keys.view.keys.size(); n += size)
-        frame.painter.line({keys.x(n), top}, {keys.x(n), foot}, frame.theme.control, frame.px(1));
+        frame.painter.line({keys.x(n), top}, {keys.x(n), bottom}, frame.theme.control, frame.px(1));
     if (keys.view.taken == 0) return;
     const std::size_t first = static_cast<std::size_t>(keys.view.taken - 1) * size;
     const std::size_t last = std::min(first + size, keys.view.keys.size());
-    frame.painter.rect({keys.x(first), foot}, {keys.x(last), foot + frame.px(3)},
+    frame.painter.rect({keys.x(first), bottom}, {keys.x(last), bottom + frame.px(3)},
                        frame.theme.accent);
 }
 
 /// What the bars are, left of them.
 void draw_title(const Keys& keys, const Bars& bars, float left, const char* title,
-                const char* words) {
+                const char* text) {
     const Frame& frame = keys.frame;
     const ImVec2 low{left, bars.top};
     draw_text_in(frame, frame.fonts.strong, low, {keys.left, low.y + frame.px(20)}, Align::left,
                  frame.theme.text, title);
     draw_text_in(frame, frame.fonts.small, {low.x, low.y + frame.px(20)},
-                 {keys.left, low.y + frame.px(38)}, Align::left, frame.theme.muted, words);
+                 {keys.left, low.y + frame.px(38)}, Align::left, frame.theme.muted, text);
 }
 
 /// The running maximum, over all that was gone through.
@@ -133,9 +134,9 @@ void draw_maximum(const Keys& keys, const Bars& bars) {
         frame.theme.accent, keys.view.largest_text);
 }
 
-void point_at_keys(const Keys& keys, float top, float foot) {
+void point_at_keys(const Keys& keys, float top, float bottom) {
     ImGui::SetCursorScreenPos({keys.left, top});
-    invisible_button("keys", {std::max(keys.right() - keys.left, 1.0F), foot - top});
+    invisible_button("keys", {std::max(keys.right() - keys.left, 1.0F), bottom - top});
     if (!ImGui::IsItemHovered()) return;
     const float x = ImGui::GetMousePos().x;
     const auto n = static_cast<std::size_t>(std::max(x - keys.left, 0.0F) / keys.pitch);
@@ -162,7 +163,7 @@ void draw_state(const OnlineView& view, ImVec2 low, float width, float row_heigh
     y = draw_vectors(*view.result, "result", {low.x, y}, width, row_height, frame) + frame.px(4);
     ImGui::SetCursorScreenPos({low.x, y});
     ImGui::BeginGroup();
-    wrapped_words(frame, frame.fonts.body, frame.theme.text, view.result_words);
+    wrapped_text(frame, frame.fonts.body, frame.theme.text, view.result_text);
     ImGui::EndGroup();
 }
 
@@ -170,11 +171,11 @@ void draw_state(const OnlineView& view, ImVec2 low, float width, float row_heigh
 
 void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame) {
     const ImVec2 low = box.low;
-    const ImVec2 room = box.size();
+    const ImVec2 space = box.size();
     const float count = static_cast<float>(std::max<std::size_t>(view.keys.size(), 1));
     const float titles = frame.px(kTitles);
     const float after = frame.px(kTitles);  // of "m = …"
-    const float pitch = std::min((room.x - titles - after) / count, frame.px(kWidestKey));
+    const float pitch = std::min((space.x - titles - after) / count, frame.px(kWidestKey));
     const Keys keys{view, frame, low.x + titles, pitch};
     std::vector<std::string> names;
     for (const OnlineKey& key : view.keys) names.push_back(key.label);
@@ -184,9 +185,9 @@ void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame
     draw_column_labels(labels, frame, keys.left, low.y + head);
     const float top = low.y + head + text;
     const float bars =
-        std::max(room.y - head - 2 * text - frame.px(kSpace16 + 12), frame.px(kLeastBars));
+        std::max(space.y - head - 2 * text - frame.px(kSpace16 + 12), frame.px(kLeastBars));
     const Bars scores = bars_of(view, top, top + bars * kScores, &OnlineKey::score, view.largest);
-    const float below = scores.foot + frame.px(kSpace16) + text;
+    const float below = scores.bottom + frame.px(kSpace16) + text;
     const Bars terms = bars_of(view, below, below + bars * (1.0F - kScores), &OnlineKey::term, 1.0);
     draw_title(keys, scores, low.x, "M", "score");
     draw_title(keys, terms, low.x, "exp(M − m)", "with the current m");
@@ -197,9 +198,9 @@ void draw_online_keys(const OnlineView& view, const Box& box, const Frame& frame
         draw_key(keys, n, terms, key.term, key.term_text, frame.theme.role(Role::weight));
     }
     record_rect_for_tests(frame.painter, Measuring::Kind::chart, {keys.left, scores.top},
-                          {keys.right(), terms.foot});
-    draw_chunks(keys, low.y + head, terms.foot + frame.px(4));
-    point_at_keys(keys, low.y, terms.foot);
+                          {keys.right(), terms.bottom});
+    draw_chunks(keys, low.y + head, terms.bottom + frame.px(4));
+    point_at_keys(keys, low.y, terms.bottom);
 }
 
 void draw_online_row(const OnlineView& view, const Box& box, const Frame& frame) {

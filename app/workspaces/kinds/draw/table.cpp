@@ -29,8 +29,8 @@ struct Line {
 
     float number() const { return (high.x - low.x) * kNumber; }
     void text(const Font& font, Color color, float left, float right, Align align,
-              const std::string& words) const {
-        draw_fitted(frame, font, {left, low.y}, {right, high.y}, align, color, words);
+              const std::string& text) const {
+        draw_fitted(frame, font, {left, low.y}, {right, high.y}, align, color, text);
     }
     void numbers(const Font& font, Color color, const std::string& a, const std::string& b) const {
         text(font, color, high.x - 2 * number(), high.x - number(), Align::right, a);

@@ -24,7 +24,7 @@ void add_comparison(const KindsView& view, const std::vector<GridView>& grids, c
     parts.others.push_back(
         {"table", "numbers", [&](const Box& box) { draw_kinds_numbers(view, box, frame); },
          CanvasPart::Where::below, 0.0F,
-         [&](ImVec2 room) { return kinds_numbers_height(view, room.x, frame); }});
+         [&](ImVec2 space) { return kinds_numbers_height(view, space.x, frame); }});
     if (!view.maps.empty()) return add_maps(view, look, parts, frame, out);
     add_matrices(parts, grids, [&](const Box& box, std::size_t n, std::size_t count) {
         draw_kinds(view, std::span(grids).subspan(n, count), n, box, frame, out);
@@ -40,7 +40,7 @@ std::string draw_kinds_workspace(const AppState& state, const WorkArea& r, const
     const OnlineView online = is_online ? build_online_view(state) : OnlineView{};
     std::vector<GridView> grids;
     if (view.difference) grids = {view.a.weights, view.b.weights, *view.difference};
-    Parts parts{.lacks = view.lacks.empty() ? online.fault : view.lacks,
+    Parts parts{.missing_data = view.missing_data.empty() ? online.fault : view.missing_data,
                 .controls = [&](ControlBar& bar) { draw_kinds_bar(view, online, is_online, bar); },
                 .more = "Settings",
                 .status = "float64"};

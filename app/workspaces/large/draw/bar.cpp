@@ -41,7 +41,7 @@ void draw_heads(const LargeView& view, ControlBar& bar) {
 }
 
 struct Part {
-    const char* words;
+    const char* text;
     bool PlantedSpec::*on;
     const char* tip;
 };
@@ -71,13 +71,12 @@ void draw_planted(const LargeView& view, ControlBar& bar) {
                                    {"seed of every draw", "The same seed gives the same matrix."}))
         draft.seed = *seed;
     for (const Part& part : kParts)
-        if (const auto on =
-                bar.toggle(part.words, part.words, draft.*part.on, {part.words, part.tip}))
+        if (const auto on = bar.toggle(part.text, part.text, draft.*part.on, {part.text, part.tip}))
             draft.*part.on = *on;
     if (!(draft == view.draft)) bar.out.push_back(DraftPlanted{draft});
 }
 
-std::string generate_words(const LargeView& view) {
+std::string generate_text(const LargeView& view) {
     const auto n = static_cast<std::size_t>(view.size);
     return n < view.size_names.size() ? "Generate " + view.size_names[n] + " tokens" : "Generate";
 }
@@ -92,7 +91,7 @@ void draw_large_bar(const LargeView& view, const MapLook& look, ControlBar& bar)
         bar.rest();
     }
     if (bar.take(button_width(bar.frame, "Open a file"))) draw_open_button(scene);
-    if (bar.take(button_width(bar.frame, generate_words(view)))) draw_generate_button(scene);
+    if (bar.take(button_width(bar.frame, generate_text(view)))) draw_generate_button(scene);
     draw_planted(view, bar);
 }
 
@@ -103,7 +102,7 @@ void draw_open_button(const LargeScene& scene) {
 }
 
 void draw_generate_button(const LargeScene& scene) {
-    if (button(scene.frame, "generate", generate_words(scene.view),
+    if (button(scene.frame, "generate", generate_text(scene.view),
                {"Generates Q and K with the selected structure", "The map updates by itself."}))
         scene.out.push_back(OpenPlanted{scene.view.draft});
 }

@@ -74,12 +74,12 @@ void draw_roof_labels(const RooflineView& roofline, const Axes& axes, const Fram
     draw_text_in(frame, font, {axes.area.low.x, roof - font.px - frame.px(6)},
                  {axes.area.high.x, roof - frame.px(2)}, Align::right, color,
                  view::tick(roofline.peak) + " GFLOP/s");
-    const float foot = axes.area.high.y - frame.px(2);
+    const float bottom = axes.area.high.y - frame.px(2);
     const double start = std::max(axes.x_low, axes.y_low / roofline.bandwidth);
     const double above = axes.y_low * std::pow(axes.y_high / axes.y_low,
                                                (font.px + frame.px(6)) / axes.area.height());
     const double clear = std::max(start, above / roofline.bandwidth);  // right of the slope there
-    frame.painter.text(font, {axes.x(clear) + frame.px(6), foot - font.px}, color,
+    frame.painter.text(font, {axes.x(clear) + frame.px(6), bottom - font.px}, color,
                        view::tick(roofline.bandwidth) + " GB/s");
 }
 
@@ -113,12 +113,12 @@ void draw_point_labels(const RooflineView& roofline, const Axes& axes, const Fra
 }
 
 /// Each point in numbers, and what is counted.
-std::string points_words(const RooflineView& roofline) {
-    std::string words = "GFLOP/s over FLOP per byte of memory traffic; both axes logarithmic";
+std::string points_text(const RooflineView& roofline) {
+    std::string text = "GFLOP/s over FLOP per byte of memory traffic; both axes logarithmic";
     for (const RooflineView::Point& point : roofline.points)
-        words += "\n" + point.label + ": " + view::tick(point.gflops) + " GFLOP/s at " +
-                 view::tick(point.intensity) + " FLOP per byte";
-    return words + "\n" + roofline.tooltip;
+        text += "\n" + point.label + ": " + view::tick(point.gflops) + " GFLOP/s at " +
+                view::tick(point.intensity) + " FLOP per byte";
+    return text + "\n" + roofline.tooltip;
 }
 
 /// "sampled preview" and what is not finite on a filled plate, "● exact" in quiet letters. Returns its width.
@@ -127,22 +127,22 @@ float draw_badge(const LargeScene& scene, ImVec2 at, float height) {
     const Font& font = frame.fonts.strong;
     if (scene.view.quality.empty()) return 0.0F;
     const bool plate = scene.view.sampled || scene.view.flawed;
-    const std::string words = (plate ? "" : "● ") + scene.view.quality;
+    const std::string text = (plate ? "" : "● ") + scene.view.quality;
     const float pad = plate ? frame.px(10) : 0.0F;
-    const float width = frame.text_width(font, words) + 2 * pad;
+    const float width = frame.text_width(font, text) + 2 * pad;
     const ImVec2 high{at.x + width, at.y + height};
     const Color fill = scene.view.flawed ? frame.theme.nan : frame.theme.warning;
     if (plate) frame.painter.rect(at, high, fill, frame.px(4));
     const Color quiet = scene.view.pictures.empty() ? frame.theme.muted : frame.theme.good;
     draw_text_in(frame, font, at, high, Align::center, plate ? frame.theme.background : quiet,
-                 words);
+                 text);
     return width;
 }
 
 // --- the exact pass
 
 struct PassButton {
-    std::string words;
+    std::string text;
     Tip tip;
     bool starts = false;
 };
@@ -153,7 +153,7 @@ std::optional<PassButton> pass_button(const PassView& pass) {
             "pause", {"Pauses the exact pass", "Finished parts stay.  Key: Space"}, false};
     if (pass.offer_start)
         return PassButton{
-            pass.start_words,
+            pass.start_text,
             {"Every weight, once",
              "Computes the exact overview from Q and K; it may be paused.  Key: Space"},
             true};
@@ -164,14 +164,15 @@ Color pass_color(const PassView& pass, const Theme& theme) {
     return pass.offer_pause ? theme.accent : theme.muted;
 }
 
-void draw_bar(const LargeScene& scene, const Area& room) {
+void draw_bar(const LargeScene& scene, const Area& space) {
     const Frame& frame = scene.frame;
     const float height = frame.px(kBar);
-    const float top = std::round((room.low.y + room.high.y - height) / 2);
+    const float top = std::round((space.low.y + space.high.y - height) / 2);
     const auto fill = [&](double share, Color color) {
         frame.painter.rect(
-            {room.low.x, top},
-            {room.low.x + room.width() * static_cast<float>(within(share, 0.0, 1.0)), top + height},
+            {space.low.x, top},
+            {space.low.x + space.width() * static_cast<float>(within(share, 0.0, 1.0)),
+             top + height},
             color, height / 2);
     };
     fill(1.0, frame.theme.line);
@@ -185,12 +186,12 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
         scene.frame.is_canvas_alone() ? std::nullopt : pass_button(scene.view.pass);
     float right = line.high.x;
     if (offered) {
-        const std::string words =
-            fit_text(scene.frame, scene.frame.fonts.body, offered->words, line.width() * 0.6F);
-        right -= button_width(scene.frame, words);
+        const std::string text =
+            fit_text(scene.frame, scene.frame.fonts.body, offered->text, line.width() * 0.6F);
+        right -= button_width(scene.frame, text);
         ImGui::SetCursorScreenPos(
             {right, std::round((line.low.y + line.high.y - ImGui::GetFrameHeight()) / 2)});
-        if (button(around(scene.frame), "pass", words, offered->tip))
+        if (button(around(scene.frame), "pass", text, offered->tip))
             scene.out.push_back(SetFullPass{offered->starts});
         right -= scene.frame.px(16);
     }
@@ -198,16 +199,16 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
 }
 
 /// What the pass does and, while it is not done, how good the preview is.
-void draw_pass_words(const LargeScene& scene, const Area& line) {
+void draw_pass_text(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
     const PassView& pass = scene.view.pass;
-    const std::string whole = pass.words + (pass.detail.empty() ? "" : "  " + pass.detail);
+    const std::string whole = pass.text + (pass.detail.empty() ? "" : "  " + pass.detail);
     const bool fits = frame.text_width(frame.fonts.small, whole) <= line.width();
     draw_fitted(frame, frame.fonts.small, line.low, line.high, Align::left, frame.theme.muted,
-                fits ? whole : pass.words);
+                fits ? whole : pass.text);
     ImGui::SetCursorScreenPos(line.low);
     invisible_button("pass words", line.size());
-    tooltip(frame, pass.words, pass.detail);
+    tooltip(frame, pass.text, pass.detail);
 }
 
 }  // namespace
@@ -217,7 +218,7 @@ void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& 
     const float line = font.px + frame.px(6);
     const ImVec2 caption{area.low.x, area.high.y - line};
     draw_text_in(frame, font, caption, area.high, Align::left, frame.theme.muted,
-                 fit_text(frame, font, roofline.words, area.width()));
+                 fit_text(frame, font, roofline.text, area.width()));
     ImGui::SetCursorScreenPos(area.low);
     invisible_button("roofline", area.size());
     if (!roofline.ready || !(roofline.peak > 0.0) || !(roofline.bandwidth > 0.0)) return;
@@ -228,12 +229,12 @@ void draw_roofline(const RooflineView& roofline, const Area& area, const Frame& 
     draw_roof_labels(roofline, axes, frame);
     draw_points(roofline, axes, frame);
     draw_point_labels(roofline, axes, frame);
-    tooltip(frame, roofline.words, points_words(roofline));
+    tooltip(frame, roofline.text, points_text(roofline));
 }
 
 void draw_large_header(const LargeScene& scene, const Area& line) {
     const Frame& frame = scene.frame;
-    const std::string& zoom = scene.view.zoom_words;
+    const std::string& zoom = scene.view.zoom_text;
     const float plate = std::min(frame.px(24), line.height());
     const float top = std::round((line.low.y + line.high.y - plate) / 2);
     const float gap = frame.px(kSpace24);
@@ -252,7 +253,7 @@ void draw_large_header(const LargeScene& scene, const Area& line) {
         bar.low.x = rest.high.x + gap;
         draw_pass_line(scene, bar);
     }
-    draw_pass_words(scene, rest);
+    draw_pass_text(scene, rest);
 }
 
 }  // namespace attn::ui

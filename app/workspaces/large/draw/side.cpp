@@ -25,7 +25,7 @@ constexpr std::size_t kFewCells = 10;  // of a list that scrolls
 
 void section(const LargeScene& scene, const std::string& title) {
     leave_space({1.0F, scene.frame.px(kSection)});
-    wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.muted, title);
+    wrapped_text(scene.frame, scene.frame.fonts.small, scene.frame.theme.muted, title);
 }
 
 // --- where it is
@@ -58,18 +58,18 @@ void draw_needle(const LargeScene& scene) {
 void draw_where(const LargeScene& scene) {
     const Frame& frame = scene.frame;
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 space = ImGui::GetContentRegionAvail();
     const float wanted =
         frame.px(ImGui::GetWindowSize().y < frame.px(kLow) ? kSmallMinimap : kMinimap);
-    const float side = std::min(wanted, std::max(frame.px(48), room.x - frame.px(kBeside + 16)));
+    const float side = std::min(wanted, std::max(frame.px(48), space.x - frame.px(kBeside + 16)));
     draw_minimap(scene, {low, {low.x + side, low.y + side}});
     ImGui::SetCursorScreenPos({low.x + side + frame.px(16), low.y});
     ImGui::BeginGroup();
     draw_zoom_buttons(scene);
     draw_needle(scene);
     ImGui::EndGroup();
-    const float foot = std::max(low.y + side, ImGui::GetItemRectMax().y);
-    ImGui::SetCursorScreenPos({low.x, foot});
+    const float bottom = std::max(low.y + side, ImGui::GetItemRectMax().y);
+    ImGui::SetCursorScreenPos({low.x, bottom});
     leave_space({1.0F, 1.0F});
 }
 
@@ -114,7 +114,7 @@ void draw_go_to(const LargeScene& scene) {
     const bool ended = text_stop(scene.frame) || ImGui::IsItemDeactivated();
     const bool left = ended && !(entered && !view.go_to);
     if (view.go_to_open && left) scene.out.push_back(ShowGoTo{false});
-    wrapped_words(scene.frame, scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
+    wrapped_text(scene.frame, scene.frame.fonts.small, scene.frame.theme.bad, view.go_to_fault);
 }
 
 // --- cells
@@ -180,9 +180,9 @@ void draw_cells(const LargeScene& scene, const char* id, const std::vector<Stron
 void draw_searches(const LargeScene& scene) {
     if (!scene.look.selected) return;
     const Cell cell = *scene.look.selected;
-    const auto search = [&](const char* id, const std::string& words, large::Search::Of of,
+    const auto search = [&](const char* id, const std::string& text, large::Search::Of of,
                             Index index, const char* tip) {
-        if (button(scene.frame, id, words, {words, tip}))
+        if (button(scene.frame, id, text, {text, tip}))
             scene.out.push_back(SearchMap{large::Search{of, index}});
     };
     leave_space({1.0F, scene.frame.px(kSection)});
@@ -200,7 +200,7 @@ void draw_found(const LargeScene& scene) {
         scene.out.push_back(SearchMap{std::nullopt});
 }
 
-void draw_top(const LargeScene& scene, float foot) {
+void draw_top(const LargeScene& scene, float bottom) {
     section(scene, scene.view.top_title);
     large::TopChoice top = scene.look.top;
     const Tip keys{"Leave out key 0", "Where it is an attention sink it fills the list.  Key: K"};
@@ -211,7 +211,7 @@ void draw_top(const LargeScene& scene, float foot) {
     if (const auto on = toggle(scene.frame, "once", "one per query", top.one_per_query, queries))
         top.one_per_query = *on;
     if (!(top == scene.look.top)) scene.out.push_back(SetTopCells{top});
-    const float rows = (foot - ImGui::GetCursorScreenPos().y) / scene.frame.px(kTitleRow);
+    const float rows = (bottom - ImGui::GetCursorScreenPos().y) / scene.frame.px(kTitleRow);
     draw_cells(scene, "top", scene.view.top,
                std::max(kFewCells, static_cast<std::size_t>(std::max(rows, 0.0F))));
 }
@@ -219,7 +219,7 @@ void draw_top(const LargeScene& scene, float foot) {
 /// Where operands or weights are not finite, above all else.
 void draw_not_finite(const LargeScene& scene) {
     for (const std::string& sentence : scene.view.not_finite)
-        wrapped_words(scene.frame, scene.frame.fonts.body, scene.frame.theme.nan, sentence);
+        wrapped_text(scene.frame, scene.frame.fonts.body, scene.frame.theme.nan, sentence);
     if (!scene.view.first_nan) return;
     if (button(scene.frame, "first nan", "to the first NaN",
                {"Goes to the first NaN weight", "The inspector shows which score makes it NaN."}))

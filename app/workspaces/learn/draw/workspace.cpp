@@ -75,8 +75,8 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
     const LearnRunView& run = view.runs[n];
     const std::string id(view::kLearnRunNames[n]);
     const std::string key = n == 0 ? "" : "Shift+";
-    bar.words(bar.frame.theme.muted,
-              fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
+    bar.put_text(bar.frame.theme.muted,
+             fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
     if (const auto on =
             bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
                        {"Switches ÷√d_k from the step that is looked at",
@@ -88,8 +88,8 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
                 {"Off: the head’s output is 0 from the step that is looked at",
                  "It gets no gradient then. Key: " + key + "X"}))
             bar.out.push_back(SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
-    for (const auto& [to, words] : {std::pair{"step", "open in Step"}, {"heads", "open in Heads"}})
-        if (bar.button((to + id).c_str(), words,
+    for (const auto& [to, text] : {std::pair{"step", "open in Step"}, {"heads", "open in Heads"}})
+        if (bar.button((to + id).c_str(), text,
                        {"The model of this moment, as a document",
                         "Its tensors are then open in every workspace; Ctrl+Z goes back"}))
             bar.out.push_back(OpenLearnMoment{id, to, view.shown});
@@ -117,8 +117,8 @@ std::optional<std::string> draw_number(const LearnFieldView& field, float width,
     const auto high = static_cast<Index>(field.high);
     const auto now = static_cast<Index>(field.number);
     if (field.log && low > 0) {
-        const SliderWords words_of{"", view::grouped(now), view::grouped(high)};
-        const auto to = log_slider(frame, "##log", words_of, now, low, high, width, tip, out);
+        const SliderText description_of{"", view::grouped(now), view::grouped(high)};
+        const auto to = log_slider(frame, "##log", description_of, now, low, high, width, tip, out);
         return to ? std::optional(fmt::format("{}", *to)) : std::nullopt;
     }
     const auto to = number_field(frame, "##whole", "", now, low, high, width, tip, out);
@@ -127,9 +127,9 @@ std::optional<std::string> draw_number(const LearnFieldView& field, float width,
 
 std::optional<std::string> draw_real(const LearnFieldView& field, float width, const Frame& frame,
                                      Actions& out) {
-    const SliderWords words_of{"", view::significant(field.number, 3), "0.000123"};
+    const SliderText description_of{"", view::significant(field.number, 3), "0.000123"};
     const double low = std::max(field.low, kLeastRate);
-    const auto to = real_slider(frame, "##real", words_of, std::max(field.number, low), low,
+    const auto to = real_slider(frame, "##real", description_of, std::max(field.number, low), low,
                                 std::min(field.high, 100.0), width, {field.label, field.tip}, out);
     return to ? std::optional(nlohmann::json(*to).dump()) : std::nullopt;
 }
@@ -184,8 +184,8 @@ void draw_field(const LearnFieldView& field, const AppState& state, const Frame&
     ImGui::PushID(field.key.c_str());
     const float left = ImGui::GetCursorPosX();
     ImGui::AlignTextToFramePadding();
-    words(frame, frame.fonts.body, frame.theme.muted,
-          fit_text(frame, frame.fonts.body, field.label, frame.px(kLabels)));
+    put_text(frame, frame.fonts.body, frame.theme.muted,
+             fit_text(frame, frame.fonts.body, field.label, frame.px(kLabels)));
     tooltip(frame, field.label, field.tip);
     ImGui::SameLine(left + frame.px(kLabels + 8));
     const float width = std::max(frame.px(80), ImGui::GetContentRegionAvail().x - frame.px(12));
@@ -209,17 +209,17 @@ void draw_field(const LearnFieldView& field, const AppState& state, const Frame&
 void draw_learn_settings(const LearnView& view, const AppState& state, const Frame& frame,
                          Actions& out) {
     const float width = ImGui::GetContentRegionAvail().x - frame.px(12);
-    words(frame, frame.fonts.body, frame.theme.muted, "B differs from A in");
+    put_text(frame, frame.fonts.body, frame.theme.muted, "B differs from A in");
     if (const auto n = combo(frame, "##differs", {view.difference_names, view.difference}, width,
                              {"The one setting that B has otherwise", ""}, out))
         out.push_back(SetLearnDifference{
             *n == 0 ? std::string()
                     : std::string(view::kLearnDifferences[static_cast<std::size_t>(*n) - 1])});
     if (view.changed && view.started)
-        wrapped_words(frame, frame.fonts.body, frame.theme.warning,
-                      "The run shown was trained with other settings: N restarts with these.");
+        wrapped_text(frame, frame.fonts.body, frame.theme.warning,
+                     "The run shown was trained with other settings: N restarts with these.");
     for (const LearnFieldView& field : view.fields) draw_field(field, state, frame, out);
-    words(frame, frame.fonts.body, frame.theme.muted, "maps of");
+    put_text(frame, frame.fonts.body, frame.theme.muted, "maps of");
     std::string typed;
     if (const auto text =
             draw_text(frame, "##sentence", view.sentence, view.sentence_hint, typed, width))
@@ -268,7 +268,7 @@ void draw_small_curves(const LearnView& view, const Box& box, const Frame& frame
 
 void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame, Actions& out) {
     ImGui::SetCursorScreenPos(box.low);
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted, view.map_words);
+    wrapped_text(frame, frame.fonts.body, frame.theme.muted, view.map_text);
     if (view.maps.empty()) return;
     const float top = box.low.y + frame.fonts.body.px * 2.8F;
     const GridResult done = draw_grid_set(view.maps, {box.low.x, top}, box.high, frame);
@@ -287,8 +287,8 @@ void draw_learn_side(const AppState& state, const LearnView& view, const Frame& 
                               {"Settings, the selected row, all heads, all matrices", ""}))
         out.push_back(ShowLearnPage{static_cast<LearnPage>(*n)});
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    panel("page", {low, {low.x + room.x, low.y + room.y}}, [&] {
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    panel("page", {low, {low.x + space.x, low.y + space.y}}, [&] {
         if (view.page == static_cast<int>(LearnPage::settings))
             draw_learn_settings(view, state, frame, out);
         else
@@ -301,7 +301,7 @@ void draw_learn_side(const AppState& state, const LearnView& view, const Frame& 
 std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                  Actions& out) {
     const LearnView view = build_learn_view(state);
-    Parts parts{.lacks = view.lacks,
+    Parts parts{.missing_data = view.missing_data,
                 .heading = {view.point, {}, view.notes},
                 .hero = {"maps", "weights",
                          [&](const Box& box) { draw_learn_maps(view, box, frame, out); }},
@@ -315,9 +315,9 @@ std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const
             {"small", "more curves",
              [&](const Box& box) { draw_small_curves(view, box, frame, out); },
              CanvasPart::Where::below, 0.0F,
-             [&](ImVec2 room) {
+             [&](ImVec2 space) {
                  // What the maps, beside each other, cannot fill.
-                 return std::max(kSmall * room.y, room.y - room.x / 2 - frame.px(kAroundMaps));
+                 return std::max(kSmall * space.y, space.y - space.x / 2 - frame.px(kAroundMaps));
              }}};
     return draw_parts(state, r, parts, frame, out);
 }

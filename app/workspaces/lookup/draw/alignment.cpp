@@ -86,10 +86,11 @@ void draw_legend(const Box& box, const Frame& frame) {
 
 void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame& frame,
                     view::Actions& out) {
-    const float words = box.low.y;
+    const float text_extent = box.low.y;
     const float width = std::min(box.size().x, frame.px(kMostWidth));
-    draw_legend({{box.low.x, words}, {box.low.x + width, words + frame.px(kLegend)}}, frame);
-    const float head = words + frame.px(kLegend);
+    draw_legend({{box.low.x, text_extent}, {box.low.x + width, text_extent + frame.px(kLegend)}},
+                frame);
+    const float head = text_extent + frame.px(kLegend);
     const float column = width * kDescriptions;
     const Box queries{{box.low.x, head}, {box.low.x + column, head + frame.px(kTitleRow)}};
     const Box keys{{box.low.x + width - column, head},
@@ -137,7 +138,7 @@ void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame
 }  // namespace
 
 void LookupPages::add(const view::AlignmentView& view) {
-    if (!say(view.body) || view.rows.empty()) return;
+    if (!can_draw(view.body) || view.rows.empty()) return;
     parts.hero = {"alignment", "alignment",
                   [this, &view](const Box& box) { draw_alignment(view, box, frame, out); }};
 }

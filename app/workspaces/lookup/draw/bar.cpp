@@ -22,8 +22,8 @@ void draw_tau(ControlBar& bar, const std::string& text, double now, double high,
         bar.out.push_back(Set{*tau});
 }
 
-void draw_button(ControlBar& bar, const char* words, const Tip& tip, const view::Action& action) {
-    if (bar.button(words, words, tip)) bar.out.push_back(action);
+void draw_button(ControlBar& bar, const char* text, const Tip& tip, const view::Action& action) {
+    if (bar.button(text, text, tip)) bar.out.push_back(action);
 }
 
 void draw_memory_bar(const view::MemoryView& view, ControlBar& bar) {
@@ -78,8 +78,8 @@ void draw_permutation_bar(const view::PermutationView& view, ControlBar& bar) {
                                               {"The positional encoding", "Key: N"});
     draw_button(bar, "shuffle", {"Another order, drawn from a seed", "Key: S"},
                 view::ShuffleTokens{view.next_seed});
-    const auto order = [&](const char* words, const Tip& tip, view::TokenOrder to) {
-        draw_button(bar, words, tip, view::OrderTokens{to});
+    const auto order = [&](const char* text, const Tip& tip, view::TokenOrder to) {
+        draw_button(bar, text, tip, view::OrderTokens{to});
     };
     order("reverse", {"From the last token to the first", "Key: R"}, view::TokenOrder::reversed);
     order("sort", {"By their words", "Key: O"}, view::TokenOrder::sorted);

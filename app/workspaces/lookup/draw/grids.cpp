@@ -19,7 +19,7 @@ constexpr float kMostChips = 0.3F;  // of the height
 /// The tokens as they stand, in lines.
 struct Chips {
     std::vector<Box> boxes;
-    float foot = 0.0F;
+    float bottom = 0.0F;
 };
 Chips place_chips(const view::PermutationView& view, const Box& box, const Frame& frame) {
     Chips chips;
@@ -34,7 +34,7 @@ Chips place_chips(const view::PermutationView& view, const Box& box, const Frame
         chips.boxes.push_back({{x, y}, {x + width, y + frame.px(kChipRow)}});
         x += width + gap;
     }
-    chips.foot = view.chips.empty() ? box.low.y : y + frame.px(kChipRow);
+    chips.bottom = view.chips.empty() ? box.low.y : y + frame.px(kChipRow);
     return chips;
 }
 
@@ -82,14 +82,14 @@ void draw_chip(const view::TokenChipView& chip, Index place, const Chips& chips,
 float draw_chips(const view::PermutationView& view, const Box& box, const Frame& frame,
                  view::Actions& out) {
     const Chips chips = place_chips(view, box, frame);
-    const float foot = std::min(chips.foot, box.low.y + box.size().y * kMostChips);
-    panel("tokens", {box.low, {box.high.x, foot}}, [&] {
+    const float bottom = std::min(chips.bottom, box.low.y + box.size().y * kMostChips);
+    panel("tokens", {box.low, {box.high.x, bottom}}, [&] {
         const Chips shown =
             place_chips(view, {ImGui::GetCursorScreenPos(), {box.high.x, box.high.y}}, frame);
         for (std::size_t n = 0; n < view.chips.size(); ++n)
             draw_chip(view.chips[n], static_cast<Index>(n), shown, frame, out);
     });
-    return foot;
+    return bottom;
 }
 
 /// `count` of the matrices from the n-th on.
@@ -102,14 +102,14 @@ void draw_grids(const view::LookupGridsView& view, std::size_t n, std::size_t co
 
 }  // namespace
 
-bool LookupPages::say(const view::LookupGridsView& view) {
-    parts.lacks = view.lacks;
+bool LookupPages::can_draw(const view::LookupGridsView& view) {
+    parts.missing_data = view.missing_data;
     parts.heading = {view.point, {}, view.notes};
-    return view.lacks.empty();
+    return view.missing_data.empty();
 }
 
 void LookupPages::add(const view::SimilarityView& view) {
-    if (!say(view.body)) return;
+    if (!can_draw(view.body)) return;
     const auto& grids = view.body.grids;
     parts.hero = {"matrices", "matrices",
                   [&](const Box& box) { draw_grids(view.body, 0, grids.size(), box, *this); }};
@@ -120,7 +120,7 @@ void LookupPages::add(const view::SimilarityView& view) {
 }
 
 void LookupPages::add(const view::PermutationView& view) {
-    if (!say(view.body)) return;
+    if (!can_draw(view.body)) return;
     add_matrices(parts, view.body.grids, [this, &view](Box box, std::size_t n, std::size_t count) {
         if (n + count == view.body.grids.size())  // over the hero
             box.low.y = draw_chips(view, box, frame, out) + frame.px(kGridsGap);

@@ -70,9 +70,9 @@ std::optional<Index> draw_pairs(const MemoryView& view, const Box& box, const Fr
     const auto hovered = draw_memory_table(view, {box.low, {split, table}}, frame, out);
     const float left = beside ? split + frame.px(kSpace24) : box.low.x;
     const float top = beside ? box.low.y : table + frame.px(kSpace8);
-    const float foot = top + memory_numbers_height(view, frame);
-    draw_memory_numbers(view, {{left, top}, {box.high.x, foot}}, frame);
-    draw_names(view, {{left, foot}, {box.high.x, foot + frame.px(kNames)}}, frame, out);
+    const float bottom = top + memory_numbers_height(view, frame);
+    draw_memory_numbers(view, {{left, top}, {box.high.x, bottom}}, frame);
+    draw_names(view, {{left, bottom}, {box.high.x, bottom + frame.px(kNames)}}, frame, out);
     return hovered;
 }
 
@@ -93,14 +93,14 @@ std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const F
     const float whole = beside ? width + gap + track : width;
     const float left = box.low.x + std::max(box.size().x - whole, 0.0F) / 2;
     const float right = left + width;
-    const float foot = box.low.y + side + title;
+    const float bottom = box.low.y + side + title;
     std::optional<Index> hovered =
-        draw_plane(view, Plane::keys, {{left, box.low.y}, {left + side, foot}}, frame, out);
-    if (const auto over =
-            draw_plane(view, Plane::values, {{right - side, box.low.y}, {right, foot}}, frame, out))
+        draw_plane(view, Plane::keys, {{left, box.low.y}, {left + side, bottom}}, frame, out);
+    if (const auto over = draw_plane(view, Plane::values,
+                                     {{right - side, box.low.y}, {right, bottom}}, frame, out))
         hovered = over;
     const float wider = std::max(std::min(frame.px(kLeastSlider), box.size().x) - width, 0.0F) / 2;
-    const float low = beside ? foot - (side + slider) / 2 : foot + above;
+    const float low = beside ? bottom - (side + slider) / 2 : bottom + above;
     const auto [from, to] = beside ? std::pair{right + gap, right + gap + track}
                                    : std::pair{left - wider, right + wider};
     draw_temperature(view, {{from, low}, {to, low + slider}}, frame, out);

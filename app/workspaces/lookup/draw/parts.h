@@ -25,7 +25,7 @@ struct LookupPages {
     void add(const view::AlignmentView& view);
     void add(const view::PermutationView& view);
     /// What it lacks, or what it says. False: it lacks something.
-    bool say(const view::LookupGridsView& view);
+    bool can_draw(const view::LookupGridsView& view);
 };
 void hover_pair(const view::MemoryView& view, std::optional<Index> hovered, view::Actions& out);
 

@@ -246,7 +246,7 @@ struct Held {
 };
 
 Held hold(const PlaneAt& plane, const std::string& id, const PlanePoint& at,
-          const std::string& heading, const std::string& words, view::Actions& out,
+          const std::string& heading, const std::string& text, view::Actions& out,
           const std::optional<view::Action>& first) {
     const Frame& frame = plane.frame;
     const Point middle = plane.at(at);
@@ -263,7 +263,7 @@ Held hold(const PlaneAt& plane, const std::string& id, const PlanePoint& at,
         held.to = plane.under_mouse();
     if (!ImGui::IsItemActive())
         tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
-                       heading, words);
+                       heading, text);
     if (focus_stop(frame))
         if (const auto to = nudged(frame, at)) held.to = to;
     if (held.to == at) held.to.reset();

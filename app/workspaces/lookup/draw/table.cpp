@@ -108,20 +108,20 @@ float memory_numbers_height(const view::MemoryView& view, const Frame& frame) {
 void draw_memory_numbers(const view::MemoryView& view, const Box& box, const Frame& frame) {
     float y = box.low.y;
     for (const view::Readout& each : view.numbers) {
-        const float foot = y + frame.px(kTableRow);
+        const float bottom = y + frame.px(kTableRow);
         const float width = box.size().x;
         ImGui::SetCursorScreenPos({box.low.x, y});
-        leave_space({width, foot - y});
+        leave_space({width, bottom - y});
         tooltip(frame, each.label, each.tooltip);
-        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, foot}, Align::left,
+        draw_text_in(frame, frame.fonts.body, {box.low.x, y}, {box.high.x, bottom}, Align::left,
                      frame.theme.text, each.label);
         const float value = frame.text_width(frame.fonts.digits, each.text);
-        draw_text_in(frame, frame.fonts.digits, {box.low.x, y}, {box.high.x, foot}, Align::right,
+        draw_text_in(frame, frame.fonts.digits, {box.low.x, y}, {box.high.x, bottom}, Align::right,
                      frame.theme.text, each.text);
         const float left = box.low.x + frame.text_width(frame.fonts.body, each.label) + frame.px(8);
-        draw_fitted(frame, frame.fonts.small, {left, y}, {box.high.x - value - frame.px(8), foot},
+        draw_fitted(frame, frame.fonts.small, {left, y}, {box.high.x - value - frame.px(8), bottom},
                     Align::left, frame.theme.muted, each.formula);
-        y = foot;
+        y = bottom;
     }
 }
 

@@ -46,7 +46,7 @@ void point_at(const MasksView& view, const GridView& grid, const GridPlace& plac
     const ImVec2 low{place.origin.x + place.cell.x * static_cast<float>(at.key - 1),
                      place.origin.y + place.cell.y * static_cast<float>(at.query - 1)};
     tooltip_beside(frame, low, {low.x + 3 * place.cell.x, low.y + 3 * place.cell.y}, Beside::right,
-                   view.hover_title + "\n" + grid.title + " " + cell.text, view.hover_words);
+                   view.hover_title + "\n" + grid.title + " " + cell.text, view.hover_text);
 }
 
 /// Around the rows that are left no key.

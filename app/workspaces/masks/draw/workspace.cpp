@@ -16,7 +16,7 @@ constexpr float kMark = 16.0F, kSwitchesRow = 32.0F;
 constexpr float kSwitch = 136.0F;    // the switch with its name
 constexpr float kControls = 218.0F;  // what sets its numbers
 constexpr float kCount = 124.0F;
-constexpr float kLeastWords =
+constexpr float kLeastDescription =
     120.0F;  // less room has no words: they stand in the tooltip, as those of a rule that is off
 
 int columns_in(const MasksView& view, float width, const Frame& frame) {
@@ -32,16 +32,16 @@ float height_of(const ConventionGroup& group, const Frame& frame) {
 template <class Each>
 float place_lists(const MasksView& view, float width, const Frame& frame, Each each) {
     const int columns = columns_in(view, width, frame);
-    std::vector<float> feet(columns, 0.0F);
+    std::vector<float> bottoms(columns, 0.0F);
     for (std::size_t n = 0; n < view.groups.size(); ++n) {
         const std::size_t column =
-            n < feet.size()
+            n < bottoms.size()
                 ? n
-                : static_cast<std::size_t>(std::ranges::min_element(feet) - feet.begin());
-        each(n, static_cast<int>(column), feet[column]);
-        feet[column] += height_of(view.groups[n], frame) + frame.px(8);
+                : static_cast<std::size_t>(std::ranges::min_element(bottoms) - bottoms.begin());
+        each(n, static_cast<int>(column), bottoms[column]);
+        bottoms[column] += height_of(view.groups[n], frame) + frame.px(8);
     }
-    return feet.empty() ? 0.0F : *std::ranges::max_element(feet);
+    return bottoms.empty() ? 0.0F : *std::ranges::max_element(bottoms);
 }
 
 /// "1" of the convention that is compared with, "2" of the one that is compared.
@@ -131,10 +131,10 @@ void turn(const MasksView& view, MaskSwitch which, bool on, Actions& out) {
     }
 }
 
-std::optional<Index> number(const Frame& frame, const char* id, const char* words, Index value,
+std::optional<Index> number(const Frame& frame, const char* id, const char* text, Index value,
                             Index low, Index high, Actions& out) {
-    return number_field(frame, id, words, value, low, high, number_width(frame, words, high),
-                        {words, "Drag, or double-click to type."}, out);
+    return number_field(frame, id, text, value, low, high, number_width(frame, text, high),
+                        {text, "Drag, or double-click to type."}, out);
 }
 
 void draw_causal(const MasksView& view, const Frame& frame, Actions& out) {
@@ -180,7 +180,7 @@ void draw_numbers(const MasksView& view, MaskSwitch which, const Frame& frame, A
 void draw_switch(const MasksView& view, MaskSwitch which, const Frame& frame, Actions& out) {
     const SwitchView& rule = view.switches[static_cast<std::size_t>(which)];
     const bool can = rule.possible.empty() && (which != MaskSwitch::paint || rule.on);
-    const Tip tip{rule.name + ": " + rule.words, rule.possible.empty() ? rule.tip : rule.possible};
+    const Tip tip{rule.name + ": " + rule.text, rule.possible.empty() ? rule.tip : rule.possible};
     if (const auto on = toggle(frame, "on", rule.name, rule.on, tip); on && (can || !*on))
         turn(view, which, *on, out);
 }
@@ -196,12 +196,13 @@ void draw_row(const MasksView& view, MaskSwitch which, ImVec2 low, ImVec2 size, 
     ImGui::BeginGroup();
     draw_numbers(view, which, frame, out);
     ImGui::EndGroup();
-    const float words = controls + frame.px(kControls);
+    const float text_extent = controls + frame.px(kControls);
     const float count = low.x + size.x - frame.px(kCount);
-    if (!rule.on || count - words < frame.px(kLeastWords)) return;
+    if (!rule.on || count - text_extent < frame.px(kLeastDescription)) return;
     const Color color = frame.theme.text;
-    draw_text_in(frame, frame.fonts.body, {words, low.y}, {count, high}, Align::left, color,
-                 fit_text(frame, frame.fonts.body, rule.words, count - words - frame.px(kSpace12)));
+    draw_text_in(
+        frame, frame.fonts.body, {text_extent, low.y}, {count, high}, Align::left, color,
+        fit_text(frame, frame.fonts.body, rule.text, count - text_extent - frame.px(kSpace12)));
     draw_text_in(frame, frame.fonts.digits_small, {count, low.y}, {low.x + size.x, high},
                  Align::right, color, rule.count);
 }
@@ -211,21 +212,21 @@ int switch_columns(float width, const Frame& frame) {
     return within(static_cast<int>((width + frame.px(kSpace16)) / each), 1, 3);
 }
 
-float controls_height(const MasksView& view, ImVec2 room, const Frame& frame) {
-    if (view.tab == MasksTab::conventions) return lists_height(view, room.x, frame);
-    const int columns = switch_columns(room.x, frame);
+float controls_height(const MasksView& view, ImVec2 space, const Frame& frame) {
+    if (view.tab == MasksTab::conventions) return lists_height(view, space.x, frame);
+    const int columns = switch_columns(space.x, frame);
     return frame.px(kSwitchesRow) * static_cast<float>((kSwitches + columns - 1) / columns);
 }
 
 void draw_switches(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& frame,
                    Actions& out) {
-    const float room = high.y - low.y;
+    const float space = high.y - low.y;
     const int columns = switch_columns(high.x - low.x, frame);
     const int rows = (kSwitches + columns - 1) / columns;
     const float gap = frame.px(kSpace16);
     const ImVec2 size{
         (high.x - low.x - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns),
-        room / static_cast<float>(rows)};
+        space / static_cast<float>(rows)};
     for (int n = 0; n < kSwitches; ++n) {
         const ImVec2 at{low.x + static_cast<float>(n / rows) * (size.x + gap),
                         low.y + static_cast<float>(n % rows) * size.y};
@@ -287,13 +288,13 @@ void draw_controls(const MasksView& view, const Box& box, const Frame& frame, Ac
 
 std::string draw_masks_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                  Actions& out) {
-    Parts parts{.lacks = view::masks_lacks(state)};
-    if (!parts.lacks.empty()) return draw_parts(state, r, parts, frame, out);
+    Parts parts{.missing_data = view::masks_missing_data(state)};
+    if (!parts.missing_data.empty()) return draw_parts(state, r, parts, frame, out);
     const MasksView view = build_masks_view(state);
     const bool compose = view.tab == MasksTab::compose;
     parts.heading = {view.point, {}, view.notes};
     parts.heading.warns = view.warns;
-    parts.status = view::computed_words(state);
+    parts.status = view::computed_text(state);
     parts.controls = [&](ControlBar& bar) { draw_masks_bar(view, bar); };
     std::optional<Pair> hovered;
     const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
@@ -314,7 +315,7 @@ std::string draw_masks_workspace(const AppState& state, const WorkArea& r, const
                             {"controls", compose ? "rules" : "conventions",
                              [&](const Box& box) { draw_controls(view, box, around(frame), out); },
                              CanvasPart::Where::below, 0.0F,
-                             [&](ImVec2 room) { return controls_height(view, room, frame); }});
+                             [&](ImVec2 space) { return controls_height(view, space, frame); }});
     std::string status = draw_parts(state, r, parts, frame, out);
     if (hovered != view.hovered) out.push_back(HoverPair{hovered});
     return status;

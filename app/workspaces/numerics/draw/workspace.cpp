@@ -77,10 +77,10 @@ void draw_nan(const Slots& slots, std::size_t n, const Frame& frame) {
 void draw_number(const Slots& slots, std::size_t n, const NumericsBar& bar, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
     if (!slots.cell.selected || slots.width() < frame.px(kNumbered)) return;
-    const float foot = slots.y(std::fmax(bar.weight, bar.exact)) - frame.px(1);
-    draw_text_in(frame, font, {slots.left(n), foot - font.px},
-                 {slots.left(n) + slots.width(), foot}, Align::center, frame.theme.text,
-                 view::weight_words(bar.weight));
+    const float bottom = slots.y(std::fmax(bar.weight, bar.exact)) - frame.px(1);
+    draw_text_in(frame, font, {slots.left(n), bottom - font.px},
+                 {slots.left(n) + slots.width(), bottom}, Align::center, frame.theme.text,
+                 view::weight_text(bar.weight));
 }
 
 void draw_bar(const Slots& slots, std::size_t n, const Frame& frame) {
@@ -140,22 +140,22 @@ void draw_broken(const Slots& slots, const Frame& frame) {
 void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Frame& frame) {
     const Theme& theme = frame.theme;
     const Color colors[] = {theme.good, theme.warning, theme.bad};
-    const ImVec2 foot{high.x, low.y + frame.px(kTableRow)};
-    const std::string words = "● " + cell.words.substr(0, cell.words.find(" ulp"));
-    const float width = frame.text_width(frame.fonts.strong, words) + frame.px(10);
-    draw_text_in(frame, frame.fonts.strong, low, foot, Align::left,
-                 colors[static_cast<std::size_t>(cell.verdict)], words);
-    const float room = high.x - low.x - width;
-    if (cell.verdict != NumericsVerdict::broken || room < frame.px(kLeastCause)) return;
-    draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, foot, Align::left,
-                 frame.theme.muted, fit_text(frame, frame.fonts.small, cell.cause, room));
+    const ImVec2 bottom{high.x, low.y + frame.px(kTableRow)};
+    const std::string text = "● " + cell.text.substr(0, cell.text.find(" ulp"));
+    const float width = frame.text_width(frame.fonts.strong, text) + frame.px(10);
+    draw_text_in(frame, frame.fonts.strong, low, bottom, Align::left,
+                 colors[static_cast<std::size_t>(cell.verdict)], text);
+    const float space = high.x - low.x - width;
+    if (cell.verdict != NumericsVerdict::broken || space < frame.px(kLeastCause)) return;
+    draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, bottom, Align::left,
+                 frame.theme.muted, fit_text(frame, frame.fonts.small, cell.cause, space));
 }
 
 void explain(const Slots& slots, const Frame& frame) {
     const std::size_t j = slots.key_under(ImGui::GetMousePos().x);
     const NumericsBar& bar = slots.cell.bars[j];
     tooltip(frame, fmt::format("key {}: {}", j, view::number(bar.weight)),
-            fmt::format("exact {}\n{}: {}", view::number(bar.exact), slots.cell.words,
+            fmt::format("exact {}\n{}: {}", view::number(bar.exact), slots.cell.text,
                         slots.cell.cause));
 }
 
@@ -195,9 +195,9 @@ void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, d
                 {inner.x + (beside ? frame.px(kVerdict) : 0.0F), inner.y + above},
                 {high.x - pad, high.y - frame.px(5)}};
     slots.high.y = std::max(slots.high.y, slots.low.y + frame.px(8));
-    const float room = (slots.high.x - slots.low.x) / frame.px(kLeastSlot);
+    const float space = (slots.high.x - slots.low.x) / frame.px(kLeastSlot);
     slots.count =
-        within<std::size_t>(static_cast<std::size_t>(std::max(room, 1.0F)), 1, cell.bars.size());
+        within<std::size_t>(static_cast<std::size_t>(std::max(space, 1.0F)), 1, cell.bars.size());
     draw_head(cell, inner, {beside ? slots.low.x : high.x - pad, high.y}, frame);
     frame.painter.line({slots.low.x, slots.high.y}, slots.high, frame.theme.control, frame.px(1));
     for (std::size_t n = 0; n < slots.count; ++n) draw_bar(slots, n, frame);
@@ -264,11 +264,11 @@ void draw_format(const NumericsFormatRow& row, const Box& at, const Frame& frame
     tooltip(frame, row.title, row.tooltip);
     const float y = at.low.y + frame.px(4);
     const float line = y + frame.px(22);
-    const float foot = line + frame.fonts.small.px + frame.px(2);
+    const float bottom = line + frame.fonts.small.px + frame.px(2);
     draw_text_in(frame, frame.fonts.strong, {at.low.x, y}, {at.high.x, line}, Align::left,
                  frame.theme.role(row.role), row.title);
-    if (foot <= at.high.y)
-        draw_text_in(frame, frame.fonts.small, {at.low.x, line}, {at.high.x, foot}, Align::left,
+    if (bottom <= at.high.y)
+        draw_text_in(frame, frame.fonts.small, {at.low.x, line}, {at.high.x, bottom}, Align::left,
                      frame.theme.muted, row.largest);
 }
 
@@ -306,10 +306,10 @@ void draw_plots(const NumericsView& view, const Columns& columns, const Box& at,
 
 /// Headings over the matrix of formats and algorithms.
 void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame, Actions& out) {
-    const float foot = box.low.y + frame.px(kHeading);
+    const float bottom = box.low.y + frame.px(kHeading);
     const auto rows = static_cast<float>(view.rows.size());
     const float matrix =
-        std::max(box.high.y - foot, rows * frame.px(kLeastCell + kSpace4));  // lower, it scrolls
+        std::max(box.high.y - bottom, rows * frame.px(kLeastCell + kSpace4));  // lower, it scrolls
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float right = low.x + ImGui::GetContentRegionAvail().x;  // beside the bar of what scrolls
     const Columns columns = columns_in({low, {right, low.y}}, view.columns.size(), frame);

@@ -55,8 +55,8 @@ void draw_number(const Row& row, const ComparedNumber& number) {
     draw_text_in(frame, frame.fonts.body, row.low, row.high, Align::left, frame.theme.text,
                  number.label);
     const float after = row.low.x + frame.text_width(frame.fonts.body, number.label) + frame.px(10);
-    const float room = row.end(true) - row.column() - after;
-    if (frame.text_width(frame.fonts.small, number.formula) <= room)
+    const float space = row.end(true) - row.column() - after;
+    if (frame.text_width(frame.fonts.small, number.formula) <= space)
         draw_text_in(frame, frame.fonts.small, {after, row.low.y}, row.high, Align::left,
                      frame.theme.muted, number.formula);
     row.number(true, frame.fonts.digits, frame.theme.text, number.scaled);
@@ -68,7 +68,7 @@ void draw_verdict(const Row& row, bool scaled, const std::optional<view::Verdict
     if (!verdict) return row.number(scaled, row.frame.fonts.body, theme.muted, "…");
     const view::Color colors[] = {theme.good, theme.warning, theme.bad};  // as Verdict lists them
     row.number(scaled, row.frame.fonts.strong, colors[static_cast<std::size_t>(verdict->verdict)],
-               "● " + verdict->words);
+               "● " + verdict->text);
 }
 
 // --- bars and Jacobians
@@ -97,9 +97,9 @@ float widest(const Frame& frame, const Bars& bars, const Font& font, std::string
 }
 
 /// The longest form of the numbers that fits above the bars; nullptr when none does.
-std::string BarView::*number_form(const Frame& frame, const Bars& bars, float room) {
+std::string BarView::*number_form(const Frame& frame, const Bars& bars, float space) {
     for (const auto form : {&BarView::text, &BarView::bare})
-        if (widest(frame, bars, frame.fonts.digits_small, form) <= room) return form;
+        if (widest(frame, bars, frame.fonts.digits_small, form) <= space) return form;
     return nullptr;
 }
 
@@ -129,13 +129,13 @@ void draw_bar(const BarView& bar, std::size_t j, const Slots& slots, view::Color
 void draw_number(const std::string& text, const BarView& bar, std::size_t j, const Slots& slots,
                  const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
-    const float foot = (std::isnan(bar.value) ? slots.high.y : slots.y(bar.value)) - frame.px(2);
-    const float top = foot - font.px - frame.px(2);
+    const float bottom = (std::isnan(bar.value) ? slots.high.y : slots.y(bar.value)) - frame.px(2);
+    const float top = bottom - font.px - frame.px(2);
     const float half = frame.text_width(font, text) / 2 + frame.px(2);
     const float middle =
         within(slots.left(j) + slots.width / 2, slots.low.x + half, slots.high.x - half);
-    frame.painter.rect({middle - half, top}, {middle + half, foot}, frame.theme.background);
-    draw_text_in(frame, font, {middle - half, top}, {middle + half, foot}, Align::center,
+    frame.painter.rect({middle - half, top}, {middle + half, bottom}, frame.theme.background);
+    draw_text_in(frame, font, {middle - half, top}, {middle + half, bottom}, Align::center,
                  frame.theme.text, text);
 }
 
@@ -190,20 +190,20 @@ bool draw_bars(const Bars& bars, view::Color color, ImVec2 low, ImVec2 high, con
 
 void draw_heading(const SaturationSideView& side, ImVec2 low, ImVec2 high, const Frame& frame) {
     const Font& font = frame.fonts.strong;
-    const ImVec2 foot{high.x, low.y + frame.px(kTableRow)};
-    draw_text_in(frame, font, low, foot, Align::left, frame.theme.role(side.role), side.title);
+    const ImVec2 bottom{high.x, low.y + frame.px(kTableRow)};
+    draw_text_in(frame, font, low, bottom, Align::left, frame.theme.role(side.role), side.title);
     const float after = low.x + frame.text_width(font, side.title) + frame.px(10);
     if (frame.text_width(frame.fonts.small, side.formula) <= high.x - after)
-        draw_text_in(frame, frame.fonts.small, {after, low.y}, foot, Align::left, frame.theme.muted,
-                     side.formula);
+        draw_text_in(frame, frame.fonts.small, {after, low.y}, bottom, Align::left,
+                     frame.theme.muted, side.formula);
 }
 
-float cell_in(const view::GridView& grid, ImVec2 room, const Frame& frame) {
-    float cell = room.x / static_cast<float>(grid.columns);
+float cell_in(const view::GridView& grid, ImVec2 space, const Frame& frame) {
+    float cell = space.x / static_cast<float>(grid.columns);
     for (int pass = 0; pass < 2; ++pass) {  // the margins depend a little on the cell
         const GridMargins margins = grid_margins(grid, frame, cell);
-        cell = std::min((room.x - margins.left - margins.right) / static_cast<float>(grid.columns),
-                        (room.y - margins.top - margins.bottom) / static_cast<float>(grid.rows));
+        cell = std::min((space.x - margins.left - margins.right) / static_cast<float>(grid.columns),
+                        (space.y - margins.top - margins.bottom) / static_cast<float>(grid.rows));
         cell = within(cell, frame.px(0.25F), frame.px(kLargestCell));
     }
     return cell;
@@ -249,15 +249,15 @@ void draw_side_bars(const SaturationSideView& side, const Box& box, const Frame&
     ImGui::PushID(side.title.c_str());
     draw_heading(side, low, high, frame);
     const float note = frame.px(kNote);
-    const ImVec2 foot{high.x, high.y - 2 * note};
+    const ImVec2 bottom{high.x, high.y - 2 * note};
     const bool numbered = draw_bars(side.bars, frame.theme.role(side.role),
-                                    {low.x, low.y + frame.px(kTableRow)}, foot, frame);
+                                    {low.x, low.y + frame.px(kTableRow)}, bottom, frame);
     const auto line = [&](float top, const std::string& text) {
         draw_fitted(frame, frame.fonts.small, {low.x, top}, {high.x, top + note}, Align::left,
                     frame.theme.muted, text);
     };
-    line(foot.y, side.note);
-    if (numbered) line(foot.y + note, side.rounding_note);
+    line(bottom.y, side.note);
+    if (numbered) line(bottom.y + note, side.rounding_note);
     ImGui::PopID();
 }
 
@@ -270,8 +270,8 @@ float jacobian_height(const SaturationSideView& side, float width, const Frame& 
 
 void draw_side_jacobian(const SaturationSideView& side, const Box& box, const Frame& frame) {
     const view::GridView& grid = side.jacobian;
-    const ImVec2 room{box.high.x - box.low.x, box.high.y - box.low.y};
-    const float cell = cell_in(grid, room, frame);
+    const ImVec2 space{box.high.x - box.low.x, box.high.y - box.low.y};
+    const float cell = cell_in(grid, space, frame);
     const GridMargins margins = grid_margins(grid, frame, cell);
     const GridPlace place{{box.low.x + margins.left, box.low.y + margins.top}, {cell, cell}};
     ImGui::PushID(side.title.c_str());

@@ -7,7 +7,7 @@ namespace {
 
 using view::SaturationView;
 
-constexpr std::string_view kModelWords[] = {"fixed logits × √d_k", "sampled q, k ~ N(0, 1)"};
+constexpr std::string_view kModelDescription[] = {"fixed logits × √d_k", "sampled q, k ~ N(0, 1)"};
 
 void draw_sampling(const SaturationView& view, ControlBar& bar) {
     bar.field<view::SetSaturationKeys>(view.controls);
@@ -30,7 +30,7 @@ void draw_logits(const SaturationView& view, ControlBar& bar) {
 }  // namespace
 
 void draw_saturation_controls(const SaturationView& view, ControlBar& bar) {
-    bar.field<view::SetSaturationModel>(view.controls, {view.model_words, kModelWords});
+    bar.field<view::SetSaturationModel>(view.controls, {view.model_text, kModelDescription});
     bar.field<view::SetSaturationWidth>(view.controls);
     if (view.drawn)
         draw_sampling(view, bar);

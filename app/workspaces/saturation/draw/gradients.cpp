@@ -24,8 +24,8 @@ using view::Point;
 // Design units.
 constexpr float kTabTitle = 22.0F;
 constexpr float kWidthTicks = 20.0F;
-constexpr float kDeadShare = 0.2F;  // of the height: the rows that pass nothing
-constexpr float kLowRoom = 280.0F;  // a lower one has none of them
+constexpr float kDeadShare = 0.2F;   // of the height: the rows that pass nothing
+constexpr float kLowSpace = 280.0F;  // a lower one has none of them
 constexpr float kTabs = 200.0F;
 constexpr float kTable = 272.0F;
 constexpr float kTabGap = 10.0F;
@@ -39,8 +39,8 @@ float box_width(const Box& box) { return box.high.x - box.low.x; }
 
 /// Typeset in a line that begins at `low`; its width.
 float math_in_line(const Frame& frame, const std::string& tex, ImVec2 low, float height,
-                   float room) {
-    const auto box = fitted_math(frame, tex, 16.0F, room);
+                   float space) {
+    const auto box = fitted_math(frame, tex, 16.0F, space);
     if (!box) return 0.0F;
     draw_formula(frame, *box, {low.x, low.y + (height + box->ascent - box->descent) / 2});
     return box->width;
@@ -49,7 +49,7 @@ float math_in_line(const Frame& frame, const std::string& tex, ImVec2 low, float
 // --- the large plot
 
 /// Between the medians where less passes without.
-void draw_lost(const PlotCanvas& canvas, const std::string& words) {
+void draw_lost(const PlotCanvas& canvas, const std::string& text) {
     const view::CurveView& with = canvas.plot.curves[0];
     const view::CurveView& without = canvas.plot.curves[1];
     std::vector<Point> upper, lower;
@@ -64,19 +64,19 @@ void draw_lost(const PlotCanvas& canvas, const std::string& words) {
     frame.painter.push_clip(canvas.low, canvas.high);
     frame.painter.band(upper, lower, view::translucent(frame.theme.text, kLostInk));
     frame.painter.pop_clip();
-    const float half = frame.text_width(frame.fonts.small, words) / 2 + frame.px(4);
+    const float half = frame.text_width(frame.fonts.small, text) / 2 + frame.px(4);
     const float x = canvas.high.x - half - frame.px(8);
     const float y = upper.back().y + frame.px(22);
-    if (!words.empty() && x - half > canvas.x(canvas.plot.marker_x) + frame.px(4))
+    if (!text.empty() && x - half > canvas.x(canvas.plot.marker_x) + frame.px(4))
         draw_text_in(frame, frame.fonts.small, {x - half, y}, {x + half, y + frame.px(16)},
-                     Align::center, frame.theme.muted, words);
+                     Align::center, frame.theme.muted, text);
 }
 
 void draw_width_grip(const PlotCanvas& canvas, float top, bool held) {
     const Frame& frame = canvas.frame;
     const view::Theme& theme = frame.theme;
-    const std::string words = fmt::format("d_k = {}", canvas.plot.marker_x);
-    const std::string text = frame.is_canvas_alone() ? words : "← " + words + " →";
+    const std::string description = fmt::format("d_k = {}", canvas.plot.marker_x);
+    const std::string text = frame.is_canvas_alone() ? description : "← " + description + " →";
     const float half = frame.text_width(frame.fonts.strong, text) / 2 + frame.px(8);
     const float line = std::round(canvas.x(canvas.plot.marker_x));
     const float x = within(line, canvas.low.x + half, canvas.high.x - half);
@@ -88,13 +88,13 @@ void draw_width_grip(const PlotCanvas& canvas, float top, bool held) {
 }
 
 /// All that lies over the x axis is one control. True while it is held.
-bool read_width_handle(const PlotCanvas& canvas, float top, float foot,
+bool read_width_handle(const PlotCanvas& canvas, float top, float bottom,
                        const GradientsOverWidth& view, view::Actions& out) {
     const Frame& frame = canvas.frame;
     const auto here = static_cast<Index>(canvas.plot.marker_x);
     ImGui::SetCursorScreenPos({canvas.low.x - frame.px(8), top});
     invisible_button("handle",
-                     {canvas.high.x - canvas.low.x + frame.px(16), std::max(foot - top, 1.0F)});
+                     {canvas.high.x - canvas.low.x + frame.px(16), std::max(bottom - top, 1.0F)});
     report_gesture(false, out);
     const bool held = ImGui::IsItemActive();
     if (held || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -112,23 +112,23 @@ bool read_width_handle(const PlotCanvas& canvas, float top, float foot,
 
 // --- rows that pass nothing
 
-void draw_dead(const PlotCanvas& canvas, const GradientsOverWidth& view, float top, float foot) {
+void draw_dead(const PlotCanvas& canvas, const GradientsOverWidth& view, float top, float bottom) {
     const Frame& frame = canvas.frame;
     const view::Theme& theme = frame.theme;
     const Font& font = frame.fonts.digits_small;
     draw_fitted(frame, frame.fonts.small, {canvas.low.x, top}, {canvas.high.x, top + frame.px(18)},
-                Align::left, theme.text, view.dead_words);
+                Align::left, theme.text, view.dead_text);
     draw_fitted(frame, frame.fonts.small, {canvas.low.x, top + frame.px(18)},
                 {canvas.high.x, top + frame.px(34)}, Align::left, theme.role(Role::weight),
                 view.dead_scaled);
     const float ceiling = top + frame.px(36) + font.px;
-    frame.painter.line({canvas.low.x, foot}, {canvas.high.x, foot}, theme.line, frame.px(1));
+    frame.painter.line({canvas.low.x, bottom}, {canvas.high.x, bottom}, theme.line, frame.px(1));
     TakenSpans taken(frame.px(4));
     const float half = std::max(2.0F, (canvas.x(2.0) - canvas.x(1.0)) * 0.27F);
     const auto draw = [&](const view::DeadBar& bar, bool here) {
         const float x = canvas.x(static_cast<double>(bar.d_k));
-        const float y = foot - (foot - ceiling) * static_cast<float>(bar.share);
-        frame.painter.rect({x - half, std::min(y, foot - 1)}, {x + half, foot},
+        const float y = bottom - (bottom - ceiling) * static_cast<float>(bar.share);
+        frame.painter.rect({x - half, std::min(y, bottom - 1)}, {x + half, bottom},
                            here ? theme.text : theme.muted);
         const float width = frame.text_width(font, bar.text) / 2 + 1;
         if (taken.take(x - width, x + width))
@@ -149,7 +149,7 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
                 {box.high.x, box.low.y + frame.px(kTabTitle)}, Align::left, frame.theme.muted,
                 view.plot.title);
     const float grip = box.low.y + frame.px(kTabTitle + 2);
-    const bool has_bars = box.size().y >= frame.px(kLowRoom);
+    const bool has_bars = box.size().y >= frame.px(kLowSpace);
     const float bars =
         has_bars ? std::max(box.size().y * kDeadShare, frame.px(76)) + frame.px(kSpace8) : 0.0F;
     const float axis = box.high.y - frame.px(kWidthTicks);
@@ -198,7 +198,7 @@ void draw_tab(const GradientsOverWidth& view, std::size_t n, const Box& box, con
                                      frame.px(kTabTitle), box_width(box));
     draw_fitted(frame, frame.fonts.small, {box.low.x + 2 * pad + width, box.low.y + frame.px(3)},
                 {box.high.x - pad, box.low.y + frame.px(3 + kTabTitle)}, Align::right, theme.muted,
-                tab.words);
+                tab.text);
     const PlotCanvas canvas{tab.plot,
                             frame,
                             {box.low.x + pad, box.low.y + frame.px(kTabTitle + 8)},
@@ -239,9 +239,9 @@ struct Writer {
                          {column(first), y + height}, Align::right, first ? with : frame.theme.text,
                          first ? scaled : unscaled);
     }
-    void head(const std::string& words, const char* scaled, const char* unscaled) {
+    void head(const std::string& text, const char* scaled, const char* unscaled) {
         draw_text_in(frame, frame.fonts.small, {x, y}, {right, y + frame.px(kLineHeight)},
-                     Align::left, frame.theme.muted, words);
+                     Align::left, frame.theme.muted, text);
         numbers(frame.fonts.small, frame.theme.role(Role::weight), scaled, unscaled);
         y += frame.px(kLineHeight);
         frame.painter.line({x, y - 1}, {right, y - 1}, frame.theme.line, frame.px(1));
@@ -252,13 +252,13 @@ struct Writer {
         invisible_button("number", {right - x, frame.px(kLineHeight)});
         tooltip(frame, number.plain, number.tooltip);
         ImGui::PopID();
-        const float room = column(true) - frame.px(kNumberColumn) - x;
+        const float space = column(true) - frame.px(kNumberColumn) - x;
         if (number.tex.empty())
             draw_fitted(frame, frame.fonts.body, {x, y},
-                        {x + room + frame.px(24), y + frame.px(kLineHeight)}, Align::left,
+                        {x + space + frame.px(24), y + frame.px(kLineHeight)}, Align::left,
                         frame.theme.text, number.plain);
         else
-            math_in_line(frame, number.tex, {x, y}, frame.px(kLineHeight), room);
+            math_in_line(frame, number.tex, {x, y}, frame.px(kLineHeight), space);
         numbers(frame.fonts.digits, frame.theme.role(Role::weight), number.scaled, number.unscaled);
         y += frame.px(kLineHeight);
     }
@@ -269,20 +269,20 @@ void draw_strip(const GradientsOverWidth& view, const view::GradientStrip& strip
                 float right, const Frame& frame) {
     const view::Theme& theme = frame.theme;
     const view::Color color = strip.scaled ? theme.role(Role::weight) : theme.text;
-    const float top = low.y + frame.px(14), foot = low.y + frame.px(kStripLane - 4);
+    const float top = low.y + frame.px(14), bottom = low.y + frame.px(kStripLane - 4);
     draw_text_in(frame, frame.fonts.small, low, {right, top}, Align::left, color, strip.name);
     const auto at = [&](double value) {
         const double share = std::log(std::max(value, view.strip_low) / view.strip_low) /
                              std::log(view.strip_high / view.strip_low);
         return low.x + (right - low.x) * static_cast<float>(within(share, 0.0, 1.0));
     };
-    frame.painter.line({low.x, foot}, {right, foot}, theme.line, frame.px(1));
+    frame.painter.line({low.x, bottom}, {right, bottom}, theme.line, frame.px(1));
     for (const double tick : strip.ticks)
-        frame.painter.line({at(tick), top}, {at(tick), foot}, view::translucent(color, kTickInk),
+        frame.painter.line({at(tick), top}, {at(tick), bottom}, view::translucent(color, kTickInk),
                            frame.px(1));
     frame.painter.line({at(strip.median), top - frame.px(3)},
-                       {at(strip.median), foot + frame.px(2)}, color, frame.px(2.5F));
-    frame.painter.ring({at(strip.mean), (top + foot) / 2}, frame.px(3.5F), color, frame.px(1.5F));
+                       {at(strip.median), bottom + frame.px(2)}, color, frame.px(2.5F));
+    frame.painter.ring({at(strip.mean), (top + bottom) / 2}, frame.px(3.5F), color, frame.px(1.5F));
 }
 
 void draw_strips(const GradientsOverWidth& view, Writer& at) {
@@ -290,7 +290,7 @@ void draw_strips(const GradientsOverWidth& view, Writer& at) {
     ImGui::SetCursorScreenPos({at.x, at.y});
     invisible_button("strips", {at.right - at.x, frame.px(2 * kStripLane + kLineHeight)});
     tooltip(
-        frame, view.strip_words,
+        frame, view.strip_text,
         "One tick for each percent. Line: median. Ring: mean. Values below the axis are drawn at "
         "its left end.");
     for (const view::GradientStrip& strip : view.strips) {

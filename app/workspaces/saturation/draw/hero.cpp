@@ -68,8 +68,8 @@ void draw_pin(const PlotCanvas& canvas, const HeroView& hero) {
 /// "d_k = 64" on a grip above the area.
 void draw_grip(const PlotCanvas& canvas, bool held) {
     const Frame& frame = canvas.frame;
-    const std::string words = fmt::format("d_k = {}", canvas.plot.marker_x);
-    const std::string text = frame.is_canvas_alone() ? words : "← " + words + " →";
+    const std::string description = fmt::format("d_k = {}", canvas.plot.marker_x);
+    const std::string text = frame.is_canvas_alone() ? description : "← " + description + " →";
     const float half = frame.text_width(frame.fonts.strong, text) / 2 + frame.px(8);
     const float x = within(canvas.x(canvas.plot.marker_x), canvas.low.x + half - frame.px(40),
                            canvas.high.x - half + frame.px(60));
@@ -145,12 +145,12 @@ void draw_changes(const PlotCanvas& canvas, const HeroView& hero, float top) {
         const float x = canvas.x(static_cast<double>(stop.d_k));
         const bool pinned = stop.d_k == hero.pin;
         const bool here = static_cast<double>(stop.d_k) == canvas.plot.marker_x;
-        const float foot = top + frame.px(kChanges - 2);
+        const float bottom = top + frame.px(kChanges - 2);
         if (pinned || here)
-            frame.painter.rect({x - half + 2, top}, {x + half - 2, foot}, frame.theme.raised,
+            frame.painter.rect({x - half + 2, top}, {x + half - 2, bottom}, frame.theme.raised,
                                frame.px(4));
         const view::Color plain = here ? frame.theme.text : frame.theme.role(Role::score);
-        draw_text_in(frame, frame.fonts.digits_small, {x - half, top}, {x + half, foot},
+        draw_text_in(frame, frame.fonts.digits_small, {x - half, top}, {x + half, bottom},
                      Align::center, pinned ? frame.theme.accent : plain, stop.change);
     }
 }
@@ -173,13 +173,13 @@ void read_pin(const PlotCanvas& canvas, const HeroView& hero, float top, view::A
 void draw_title(const HeroView& hero, const Box& box, const Frame& frame) {
     const ImVec2 low = box.low, high = box.high;
     const Font& strong = frame.fonts.strong;
-    const float room = frame.text_width(strong, hero.headline);
-    const ImVec2 foot{high.x, low.y + frame.px(kTitleRow)};
-    draw_text_in(frame, strong, low, foot, Align::right, frame.theme.text, hero.headline);
+    const float space = frame.text_width(strong, hero.headline);
+    const ImVec2 bottom{high.x, low.y + frame.px(kTitleRow)};
+    draw_text_in(frame, strong, low, bottom, Align::right, frame.theme.text, hero.headline);
     draw_text_in(
-        frame, frame.fonts.body, low, foot, Align::left, frame.theme.text,
-        fit_text(frame, frame.fonts.body, hero.plot.title, high.x - low.x - room - frame.px(16)));
-    draw_text_in(frame, frame.fonts.small, {low.x, foot.y}, {high.x, foot.y + frame.px(kRange)},
+        frame, frame.fonts.body, low, bottom, Align::left, frame.theme.text,
+        fit_text(frame, frame.fonts.body, hero.plot.title, high.x - low.x - space - frame.px(16)));
+    draw_text_in(frame, frame.fonts.small, {low.x, bottom.y}, {high.x, bottom.y + frame.px(kRange)},
                  Align::right, frame.theme.muted, hero.headline_range);
 }
 
@@ -188,12 +188,12 @@ void draw_title(const HeroView& hero, const Box& box, const Frame& frame) {
 void draw_hero(const HeroView& hero, const Box& box, bool faded, const Frame& frame,
                view::Actions& out) {
     const float top = box.low.y + frame.px(kTitleRow + kRange + kLane + 4);
-    const float foot = box.high.y - frame.px(kTicks + kChanges + kCaption);
+    const float bottom = box.high.y - frame.px(kTicks + kChanges + kCaption);
     const PlotCanvas canvas{
         hero.plot,
         frame,
         {box.low.x + y_labels_width(hero.plot, frame), top},
-        {box.high.x - curve_names_width(hero.plot, frame), std::max(foot, top + frame.px(40))},
+        {box.high.x - curve_names_width(hero.plot, frame), std::max(bottom, top + frame.px(40))},
         faded ? 0.45 : 1.0};
     const float changes = canvas.high.y + frame.px(kTicks);
     draw_title(hero, box, frame);

@@ -17,8 +17,8 @@ std::array<float, 2> value_tops(const PlotCanvas& canvas, std::array<float, 2> y
     const std::size_t lower = 1 - upper;
     std::array<float, 2> tops{};
     tops[upper] = ys[upper] - gap - height;
-    const bool roomy = ys[lower] - ys[upper] > 2 * height + 2 * gap;
-    tops[lower] = roomy ? ys[lower] - gap - height : ys[lower] + gap;
+    const bool spacious = ys[lower] - ys[upper] > 2 * height + 2 * gap;
+    tops[lower] = spacious ? ys[lower] - gap - height : ys[lower] + gap;
     if (tops[lower] + height > canvas.high.y) tops[lower] = ys[lower] - gap - height;
     tops[upper] = std::max(tops[upper], canvas.low.y);
     if (tops[lower] < tops[upper] + height)

@@ -46,7 +46,7 @@ void draw_details(const SaturationView& view, const Box& at, const Frame& frame,
     ImGui::SetCursorScreenPos(at.low);
     begin_child("details words", {width_of(at), frame.px(40)},
                 ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-    wrapped_words(frame, frame.fonts.body, frame.theme.text, view.details.sentence);
+    wrapped_text(frame, frame.fonts.body, frame.theme.text, view.details.sentence);
     ImGui::EndChild();
     const float top = at.low.y + frame.px(44);
     const float middle = at.low.x + width_of(at) * 0.46F;
@@ -67,9 +67,9 @@ void draw_aside(const SaturationView& view, const Box& at, const Frame& frame) {
                 Align::left, frame.theme.text, view.row_caption);
     const float bars = top + frame.px(kTableRow);
     const float wanted = jacobian_height(view.scaled, half, frame);
-    const float room = at.high.y - bars - frame.px(kSpace12);
-    const float least = std::max(frame.px(kLeastBars), room * kBarsShare);
-    const float height = within(room - wanted, least, frame.px(kMostBars));
+    const float space = at.high.y - bars - frame.px(kSpace12);
+    const float least = std::max(frame.px(kLeastBars), space * kBarsShare);
+    const float height = within(space - wanted, least, frame.px(kMostBars));
     const float jacobians = bars + height + frame.px(kSpace12);
     for (const view::SaturationSideView* side : {&view.scaled, &view.unscaled}) {
         const float x = side == &view.scaled ? at.low.x : at.low.x + half + gap;

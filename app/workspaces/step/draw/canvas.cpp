@@ -4,17 +4,17 @@
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/items.h"
 #include "app/common/format.h"
-#include "app/workspaces/step/draw/doors.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "app/workspaces/step/draw/layout.h"
 #include "app/workspaces/step/draw/sentence.h"
+#include "app/workspaces/step/draw/start_buttons.h"
 
 namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kLeastPitch = 12.0F;  // of the numbers along an arm
-constexpr float kRoomyPitch = 36.0F;  // of columns beside which a row's number has room
+constexpr float kLeastPitch = 12.0F;     // of the numbers along an arm
+constexpr float kSpaciousPitch = 36.0F;  // of columns beside which a row's number has room
 constexpr float kNarrowestBar = 96.0F;
 constexpr float kFooterHeight = 26.0F;  // of a colour bar with its numbers
 constexpr double kFading = 0.4;         // of its time, the end: a flash fades
@@ -36,7 +36,7 @@ struct Cross {
     const CanvasLayout& layout;
     const Frame& frame;
     ImVec2 origin;
-    ImVec2 room;
+    ImVec2 space;
     std::vector<Placed> all = {};  // the operands, then the result
 
     const Placed& result() const { return all.back(); }
@@ -55,8 +55,8 @@ struct Cross {
     }
 };
 
-Cross cross_of(const StepView& view, const CanvasLayout& layout, const Frame& frame, ImVec2 room) {
-    Cross cross{view, layout, frame, ImGui::GetCursorScreenPos(), room};
+Cross cross_of(const StepView& view, const CanvasLayout& layout, const Frame& frame, ImVec2 space) {
+    Cross cross{view, layout, frame, ImGui::GetCursorScreenPos(), space};
     const auto add = [&](const GridView& grid, const GridPlace& place) {
         cross.all.push_back({grid, {place.origin + cross.origin, place.cell}});
     };
@@ -74,13 +74,13 @@ std::optional<CellRef> draw_axes(const Cross& cross, const Placed& hero, Actions
     const float right = (left ? left : &hero)->place.origin.x;
     GridPlace rows{{right, hero.place.origin.y}, hero.place.cell};
     draw_row_labels(GridCanvas{hero.grid, rows, cross.frame}, right);
-    const float foot = (top ? top : &hero)->place.origin.y;
+    const float bottom = (top ? top : &hero)->place.origin.y;
     if (!cross.layout.chips) {
-        draw_column_labels(cross.canvas(hero), foot);
+        draw_column_labels(cross.canvas(hero), bottom);
         return std::nullopt;
     }
     const float chip = cross.frame.px(kWordChip);
-    const WordColumns at{{hero.place.origin.x, foot - chip - cross.frame.px(kSpace8)},
+    const WordColumns at{{hero.place.origin.x, bottom - chip - cross.frame.px(kSpace8)},
                          hero.place.cell.x,
                          chip,
                          cross.layout.arcs};
@@ -108,7 +108,7 @@ bool is_numbered(const Frame& frame, const Placed& one) {
 
 /// Where the next matrix at the right begins, or the canvas ends.
 float end_of_title(const Cross& cross, const GridPlace& place) {
-    float end = cross.origin.x + cross.room.x;
+    float end = cross.origin.x + cross.space.x;
     for (const Placed& other : cross.all) {
         const bool above = other.grid.slot == Slot::top && &other != &cross.result();
         if (!above && other.place.origin.x > place.origin.x)
@@ -122,15 +122,15 @@ void draw_side_title(const Cross& cross, const Placed& one) {
     const auto& [grid, place] = one;
     const Frame& frame = cross.frame;
     const bool numbered = is_numbered(frame, one);
-    float foot = place.origin.y;
-    if (numbered) draw_column_labels(cross.canvas(one), foot);
-    if (numbered) foot -= frame.px(kLabelHeight);
+    float bottom = place.origin.y;
+    if (numbered) draw_column_labels(cross.canvas(one), bottom);
+    if (numbered) bottom -= frame.px(kLabelHeight);
     const float end = end_of_title(cross, place) - frame.px(kSpace8);
     float left = place.origin.x;
     if (grid.slot == Slot::left)  // what is longer than the arm begins over the labels
         left = std::max(cross.origin.x,
                         std::min(left, end - frame.text_width(frame.fonts.strong, grid.title)));
-    const ImVec2 low{left, foot - frame.px(kTextRow)};
+    const ImVec2 low{left, bottom - frame.px(kTextRow)};
     const std::string title = fit_text(frame, frame.fonts.strong, grid.title, end - left + 1.0F);
     frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), title);
     const float after = frame.text_width(frame.fonts.strong, title) + frame.px(6);
@@ -149,7 +149,7 @@ bool has_rows_above(const StepView& view) {
 
 /// Where the titles of what stands left begin.
 float roof_of_left(const Cross& cross) {
-    float roof = cross.origin.y + cross.room.y;
+    float roof = cross.origin.y + cross.space.y;
     if (has_rows_above(cross.view)) return roof;
     for (const Placed& one : cross.operands()) {
         if (one.grid.slot != Slot::left) continue;
@@ -160,11 +160,11 @@ float roof_of_left(const Cross& cross) {
 }
 
 /// Whether the numbers of a row down at `foot` would stand among narrow columns' numbers of what stands left.
-bool meets_columns(const Cross& cross, float foot) {
-    return foot > roof_of_left(cross) &&
+bool meets_columns(const Cross& cross, float bottom) {
+    return bottom > roof_of_left(cross) &&
            std::ranges::any_of(cross.operands(), [&](const Placed& one) {
                return one.grid.slot == Slot::left && is_numbered(cross.frame, one) &&
-                      one.place.cell.x < cross.frame.px(kRoomyPitch);
+                      one.place.cell.x < cross.frame.px(kSpaciousPitch);
            });
 }
 
@@ -175,8 +175,8 @@ void draw_top_title(const Cross& cross, const Placed& one) {
     const float height = place.cell.y * static_cast<float>(grid.rows);
     const bool is_low = height < frame.fonts.strong.px;
     const Font& font = is_low ? frame.fonts.small : frame.fonts.strong;
-    const float foot = std::min(place.origin.y + height, roof_of_left(cross));
-    const float head = std::min(place.origin.y, foot - font.px);
+    const float bottom = std::min(place.origin.y + height, roof_of_left(cross));
+    const float head = std::min(place.origin.y, bottom - font.px);
     float right = place.origin.x - frame.px(kSpace8);
     if (grid.rows > 1 && place.cell.y >= frame.px(kLeastPitch) &&
         !meets_columns(cross, place.origin.y + height)) {
@@ -185,13 +185,13 @@ void draw_top_title(const Cross& cross, const Placed& one) {
     }
     const float left = cross.origin.x;
     const std::string title = fit_text(frame, font, grid.title, right - left);
-    draw_text_in(frame, font, {left, head}, {right, foot}, Align::right,
+    draw_text_in(frame, font, {left, head}, {right, bottom}, Align::right,
                  frame.theme.role(grid.role), title);
     if (grid.action.empty()) return;
     const float end = right - frame.text_width(font, title) - frame.px(kSpace8 * 2);
     const std::string action = grid.action + " ↓";
     if (frame.text_width(frame.fonts.small, action) > end - left) return;
-    draw_text_in(frame, frame.fonts.small, {left, head}, {end, foot}, Align::right,
+    draw_text_in(frame, frame.fonts.small, {left, head}, {end, bottom}, Align::right,
                  frame.theme.muted, action);
 }
 
@@ -210,23 +210,23 @@ float footer_text(const Placed& one, const Frame& frame) {
 
 /// What to press first, at the foot of the canvas, clear of the hero's title. Colour bars end before it.
 struct Hint {
-    std::string words;
+    std::string text;
     ImVec2 low, high;
 };
 Hint hint_of(const Cross& cross) {
     const Frame& frame = cross.frame;
     const Font& font = frame.fonts.body;
     const std::string& whole = cross.view.hint;
-    const ImVec2 end = cross.origin + cross.room;
+    const ImVec2 end = cross.origin + cross.space;
     const Placed& hero = cross.hero();
     const bool meets = cross.canvas(hero).end().y + frame.px(kFooterHeight) > end.y - font.px;
     const float title = hero.place.origin.x + footer_text(hero, frame);
-    const float room = std::min(cross.room.x / 2, meets ? end.x - title : cross.room.x);
-    const bool fits = frame.text_width(font, whole) <= room;
-    const std::string words =
-        fit_text(frame, font, fits ? whole : whole.substr(0, whole.find(". ")), room);
-    return {words,
-            {end.x - frame.text_width(font, words), end.y - font.px - frame.px(4)},
+    const float space = std::min(cross.space.x / 2, meets ? end.x - title : cross.space.x);
+    const bool fits = frame.text_width(font, whole) <= space;
+    const std::string text =
+        fit_text(frame, font, fits ? whole : whole.substr(0, whole.find(". ")), space);
+    return {text,
+            {end.x - frame.text_width(font, text), end.y - font.px - frame.px(4)},
             {end.x, end.y - frame.px(4)}};
 }
 
@@ -234,7 +234,7 @@ void draw_hint(const Cross& cross) {
     if (cross.frame.is_canvas_alone()) return;
     const Hint hint = hint_of(cross);
     draw_text_in(cross.frame, cross.frame.fonts.body, hint.low, hint.high, Align::right,
-                 cross.frame.theme.accent, hint.words);
+                 cross.frame.theme.accent, hint.text);
 }
 
 /// Under a matrix: what stands there, unless it stands above, and its colours.
@@ -253,8 +253,8 @@ void draw_footer(const Cross& cross, const Placed& one, Actions& out) {
         x += footer_text(one, frame);
     }
     const Hint hint = hint_of(cross);
-    const bool meets = !hint.words.empty() && low.y + frame.px(kFooterHeight) > hint.low.y;
-    const float edge = aside ? cross.origin.x + cross.room.x : canvas.end().x;
+    const bool meets = !hint.text.empty() && low.y + frame.px(kFooterHeight) > hint.low.y;
+    const float edge = aside ? cross.origin.x + cross.space.x : canvas.end().x;
     const float end = meets ? std::min(edge, hint.low.x - frame.px(kSpace8 * 2)) : edge;
     if (end - x > frame.px(kNarrowestBar))
         if (const auto on = draw_color_bar(canvas, {x, low.y + frame.px(2)}, end - x))
@@ -347,9 +347,9 @@ void draw_story(const Cross& cross) {
     const Box to = cell_box(cross, cross.result(), selected->first, selected->second);
     for (const Placed& one : cross.operands()) {
         const GridView& grid = one.grid;
-        if (grid.as_bars || std::ranges::count(grid.lit, true) > kMostSources) continue;
-        for (std::size_t n = 0; n < grid.lit.size(); ++n) {
-            if (!grid.lit[n]) continue;
+        if (grid.as_bars || std::ranges::count(grid.highlighted, true) > kMostSources) continue;
+        for (std::size_t n = 0; n < grid.highlighted.size(); ++n) {
+            if (!grid.highlighted[n]) continue;
             const auto cell = static_cast<Index>(n);
             const Box from = cell_box(cross, one, cell / grid.columns, cell % grid.columns);
             draw_moving(cross.frame, grid.cells[n],
@@ -367,7 +367,7 @@ double strength_of(const FlashView& flash) { return std::min(1.0, flash.left / k
 void draw_flash(const Cross& cross, const FlashView& flash) {
     const Frame& frame = cross.frame;
     const Font& font = frame.fonts.digits_small;
-    const float least = frame.text_width(font, flash.words) + frame.px(12);
+    const float least = frame.text_width(font, flash.text) + frame.px(12);
     const auto ink = [&](Color color) { return view::translucent(color, strength_of(flash)); };
     for_places(cross, flash.cell, [&](const Placed& one, ImVec2 low) {
         const ImVec2 size = one.place.cell;
@@ -375,19 +375,19 @@ void draw_flash(const Cross& cross, const FlashView& flash) {
                           low.y + std::max(size.y, font.px + frame.px(6))};
         frame.painter.rect(low, high, ink(frame.theme.raised), frame.px(2));
         frame.painter.outline(low, high, ink(frame.theme.accent), frame.px(2), frame.px(2));
-        draw_text_in(frame, font, low, high, Align::center, ink(frame.theme.text), flash.words);
+        draw_text_in(frame, font, low, high, Align::center, ink(frame.theme.text), flash.text);
     });
 }
 
 /// The reason why there is nothing to see, in the middle.
 void draw_reason(const std::string& reason, const Frame& frame) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 space = ImGui::GetContentRegionAvail();
     const Font& font = frame.fonts.title;
-    const bool fits = frame.text_width(font, reason) <= room.x;
-    if (!fits) return wrapped_words(frame, frame.fonts.body, frame.theme.muted, reason);
-    const float middle = at.y + room.y * kHeight;
-    draw_text_in(frame, font, {at.x, middle - font.px}, {at.x + room.x, middle + font.px},
+    const bool fits = frame.text_width(font, reason) <= space.x;
+    if (!fits) return wrapped_text(frame, frame.fonts.body, frame.theme.muted, reason);
+    const float middle = at.y + space.y * kHeight;
+    draw_text_in(frame, font, {at.x, middle - font.px}, {at.x + space.x, middle + font.px},
                  Align::center, frame.theme.muted, reason);
     leave_space({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
 }
@@ -409,12 +409,12 @@ Pointed draw_canvas(const StepView& whole, const std::optional<CellEdit>& editin
         draw_reason(whole.unavailable, frame);
         return {std::nullopt, symbol};
     }
-    ImVec2 room = ImGui::GetContentRegionAvail();
-    const auto alone = result_alone(whole, room.x, frame);
+    ImVec2 space = ImGui::GetContentRegionAvail();
+    const auto alone = result_alone(whole, space.x, frame);
     const StepView& view = alone ? *alone : whole;
-    if (view.doors) room.y -= draw_doors(view, frame, out);
-    const CanvasLayout layout = lay_out_canvas(view, frame, room);
-    const Cross cross = cross_of(view, layout, frame, room);
+    if (view.start_buttons) space.y -= draw_start_buttons(view, frame, out);
+    const CanvasLayout layout = lay_out_canvas(view, frame, space);
+    const Cross cross = cross_of(view, layout, frame, space);
     auto hovered = draw_matrices(cross, out);
     if (const auto word = draw_around(cross, out)) hovered = word;
     draw_story(cross);
@@ -426,7 +426,7 @@ Pointed draw_canvas(const StepView& whole, const std::optional<CellEdit>& editin
     if (view.flash) draw_flash(cross, *view.flash);
     if (frame.quiet || !hovered) return {hovered, symbol};
     for (const auto& [grid, place] : cross.all)  // too small for numbers: read through a lens
-        draw_lens(grid, place, frame, cross.origin, cross.origin + room);
+        draw_lens(grid, place, frame, cross.origin, cross.origin + space);
     return {hovered, symbol};
 }
 

@@ -14,7 +14,7 @@
 namespace attn::ui {
 
 /// What the stages take of `room`.
-float ribbon_width(const std::vector<RibbonItem>& items, float room, const Frame& frame);
+float ribbon_width(const std::vector<RibbonItem>& items, float space, const Frame& frame);
 /// The stages in a row; a click goes there.
 void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actions& out);
 

@@ -23,8 +23,8 @@ struct EditorPlace {
 };
 EditorPlace editor_place(const std::string& draft, ImVec2 low, ImVec2 cell, const Font& font,
                          const Frame& frame) {
-    const float room = frame.text_width(font, draft + "0") + 2 * frame.px(kSpace4);
-    const ImVec2 size{std::max(cell.x, room), std::max(cell.y, font.px + 2 * frame.px(kSpace4))};
+    const float space = frame.text_width(font, draft + "0") + 2 * frame.px(kSpace4);
+    const ImVec2 size{std::max(cell.x, space), std::max(cell.y, font.px + 2 * frame.px(kSpace4))};
     const float left = ImGui::GetWindowPos().x;
     return {{std::max(left, std::round(low.x - (size.x - cell.x) / 2)),
              std::round(low.y - (size.y - cell.y) / 2)},

@@ -42,23 +42,25 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
     std::string draft = view.sentence_draft;
     ImGui::SetNextItemWidth(width);
     push_no_tab_stop();
-    struct Words {
+    struct Description {
         const char *hint, *heading, *tip;
     };
-    const Words words =
-        view.reads_image  ? Words{"Path of a PNG, press Enter; or drop one", "Image",
-                                 "The PNG that the model reads. Press Enter, or drop one here."}
-        : view.reads_text ? Words{"Type a text for the model", "Text",
-                                  "Every layer is computed as you type. Enter: typing is done."}
-                          : Words{"Type a sentence, press Enter", "Sentence",
-                                  "One token for each word; a b || c: a batch of two sentences. "
-                                  "Press Enter to compute it."};
-    const bool entered = ImGui::InputTextWithHint("##sentence", words.hint, &draft,
+    const Description text =
+        view.reads_image
+            ? Description{"Path of a PNG, press Enter; or drop one", "Image",
+                          "The PNG that the model reads. Press Enter, or drop one here."}
+        : view.reads_text
+            ? Description{"Type a text for the model", "Text",
+                          "Every layer is computed as you type. Enter: typing is done."}
+            : Description{"Type a sentence, press Enter", "Sentence",
+                          "One token for each word; a b || c: a batch of two sentences. "
+                          "Press Enter to compute it."};
+    const bool entered = ImGui::InputTextWithHint("##sentence", text.hint, &draft,
                                                   ImGuiInputTextFlags_EnterReturnsTrue);
     draft = keep_characters(view.sentence_draft, draft);
     pop_no_tab_stop();
-    still_field(frame, frame.fonts.body, draft, words.hint);
-    tooltip(frame, words.heading, words.tip);
+    still_field(frame, frame.fonts.body, draft, text.hint);
+    tooltip(frame, text.heading, text.tip);
     text_stop(frame);
     if (draft != view.sentence_draft) {
         if (view.reads_text)
@@ -77,35 +79,35 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
 
 /// Which of several is looked at: counted from 0.
 template <class MakeAction>
-void place_field(const char* id, const char* words, Index value, Index count, const Tip& tip,
+void place_field(const char* id, const char* text, Index value, Index count, const Tip& tip,
                  const Frame& frame, Actions& out, MakeAction make) {
-    const float width = number_width(frame, words, count - 1);
-    if (const auto to = number_field(frame, id, words, value, 0, count - 1, width, tip, out))
+    const float width = number_width(frame, text, count - 1);
+    if (const auto to = number_field(frame, id, text, value, 0, count - 1, width, tip, out))
         out.push_back(make(*to));
 }
 
 template <class MakeAction>
-void flip(const char* id, const std::string& words, bool on, const Tip& tip, const Frame& frame,
+void flip(const char* id, const std::string& text, bool on, const Tip& tip, const Frame& frame,
           Actions& out, MakeAction make) {
-    if (const auto value = toggle(frame, id, words, on, tip)) out.push_back(make(*value));
+    if (const auto value = toggle(frame, id, text, on, tip)) out.push_back(make(*value));
 }
 
-std::string scaling_words(const ControlsView& view, float width, const Frame& frame) {
-    return fit_text(frame, frame.fonts.body, view.scaling ? view.scale_words : "scaling off",
+std::string scaling_text(const ControlsView& view, float width, const Frame& frame) {
+    return fit_text(frame, frame.fonts.body, view.scaling ? view.scale_description : "scaling off",
                     width - toggle_width(frame, {}));
 }
 
-SliderWords temperature_words(const ControlsView& view) {
+SliderText temperature_text(const ControlsView& view) {
     return {"τ", view::cell_number(view.temperature, 2), "100.00"};
 }
 
 void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
-    const SliderWords words = temperature_words(view);
+    const SliderText text = temperature_text(view);
     const Tip tip{
         "τ: temperature",
         "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or double-click to type."};
-    const auto next = real_slider(frame, "##temperature", words, view.temperature, kLowTemperature,
-                                  kHighTemperature, slider_width(frame, words), tip, out);
+    const auto next = real_slider(frame, "##temperature", text, view.temperature, kLowTemperature,
+                                  kHighTemperature, slider_width(frame, text), tip, out);
     if (next) out.push_back(SetTemperature{*next});
 }
 
@@ -140,7 +142,7 @@ float row_item_width(RowItem item, const ControlsView& view, const Frame& frame)
     if (item == RowItem::sequence) return number_width(frame, "sequence", view.batches - 1);
     if (item == RowItem::layer) return number_width(frame, "layer", view.layers - 1);
     if (item == RowItem::head) return number_width(frame, "head", view.heads - 1);
-    if (item == RowItem::temperature) return slider_width(frame, temperature_words(view));
+    if (item == RowItem::temperature) return slider_width(frame, temperature_text(view));
     if (item == RowItem::gradients) return toggle_width(frame, "gradients");
     if (item == RowItem::causal) return toggle_width(frame, "causal");
     if (item == RowItem::loss) return frame.px(kLossWidth);
@@ -172,21 +174,21 @@ struct RowPlan {
     }
 };
 
-RowPlan plan_row(const ControlsView& view, float room, const Frame& frame) {
+RowPlan plan_row(const ControlsView& view, float space, const Frame& frame) {
     const float gap = frame.px(kControlsGap);
     RowPlan plan;
     float taken = button_width(frame, "Model ▾");
     for (unsigned n = 0; n < kRowItems; ++n)
         if (is_there(RowItem{n}, view)) taken += row_item_width(RowItem{n}, view, frame) + gap;
-    for (unsigned n = 0; n < kRowItems && taken > room; ++n) {
+    for (unsigned n = 0; n < kRowItems && taken > space; ++n) {
         if (!is_there(RowItem{n}, view)) continue;
         taken -= row_item_width(RowItem{n}, view, frame) + gap;
         plan.left_out |= bit_of(RowItem{n});
     }
     const float least = frame.px(kLeastSentence);
     if (plan.has(RowItem::sentence, view))
-        plan.sentence = std::min(least + room - taken, frame.px(kMostSentence));
-    plan.left = std::max(room - taken - std::max(plan.sentence - least, 0.0F), 0.0F);
+        plan.sentence = std::min(least + space - taken, frame.px(kMostSentence));
+    plan.left = std::max(space - taken - std::max(plan.sentence - least, 0.0F), 0.0F);
     return plan;
 }
 
@@ -229,13 +231,12 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
                                {"The layer shown", "Key: Y"}, frame, out,
                                [](Index n) { return ShowLayer{n}; });
         case RowItem::head:
-            return place_field(
-                "##head", "head", view.head, view.heads,
-                {"The head that is shown",
-                 view.heads_words + (view.heads_words.empty() ? "" : "\n") + "Key: H"},
-                frame, out, [&](Index n) {
-                    return ShowHead{n, view.batch};
-                });
+            return place_field("##head", "head", view.head, view.heads,
+                               {"The head that is shown",
+                                view.heads_text + (view.heads_text.empty() ? "" : "\n") + "Key: H"},
+                               frame, out, [&](Index n) {
+                                   return ShowHead{n, view.batch};
+                               });
         case RowItem::temperature:
             return temperature(view, frame, out);
         case RowItem::gradients:
@@ -250,7 +251,7 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
                         {"Causal mask: key j ≤ query i", "M[i,j] = −∞ above the diagonal. [T, T]"},
                         frame, out, [](bool on) { return SetCausal{on}; });
         case RowItem::scaling:
-            return flip("scaling", scaling_words(view, rest, frame), view.scaling,
+            return flip("scaling", scaling_text(view, rest, frame), view.scaling,
                         {"S = scores / √d_k", "Off: the raw scores go into softmax. [T, T]"}, frame,
                         out, [](bool on) { return SetScaling{on}; });
     }

@@ -52,8 +52,8 @@ void show_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& 
 
 /// As much of `text` as fits in `room`; where that is not all, pointing at it says all of it. Returns where it ends.
 float draw_cut(const Frame& frame, const Font& font, ImVec2 at, Color color,
-               const std::string& text, float room) {
-    const std::string shown = fit_text(frame, font, text, room);
+               const std::string& text, float space) {
+    const std::string shown = fit_text(frame, font, text, space);
     frame.painter.text(font, at, color, shown);
     const float end = at.x + frame.text_width(font, shown);
     if (shown != text) show_whole(frame, at, {end, at.y + font.px}, text);
@@ -62,9 +62,9 @@ float draw_cut(const Frame& frame, const Font& font, ImVec2 at, Color color,
 
 /// "toy weights, not trained", of which ": how they came about" is said by pointing; without its second part where that
 /// has no room. Two letters of it would say nothing.
-std::string shortened(const Frame& frame, const Font& font, const std::string& badge, float room) {
+std::string shortened(const Frame& frame, const Font& font, const std::string& badge, float space) {
     for (const std::size_t end : {badge.find(':'), badge.find(',')})
-        if (const std::string part = badge.substr(0, end); frame.text_width(font, part) <= room)
+        if (const std::string part = badge.substr(0, end); frame.text_width(font, part) <= space)
             return part;
     return "";
 }
@@ -105,9 +105,9 @@ float draw_headline(const StepView& view, const Frame& frame, const TitleLine& l
 /// The title gives way to the formula, down to a few words.
 float draw_title(const StepView& view, const Frame& frame, const TitleLine& line, float formula) {
     const Font font = headline_font(frame);
-    const float room = std::max(line.right - line.low.x - formula, frame.px(kLeastTitle));
+    const float space = std::max(line.right - line.low.x - formula, frame.px(kLeastTitle));
     return draw_cut(frame, font, {line.low.x, line.baseline - font.ascent()}, frame.theme.text,
-                    view.title, room);
+                    view.title, space);
 }
 
 /// Title and formula; returns what the symbol under the pointer stands for.
@@ -115,9 +115,9 @@ std::optional<OperandId> draw_title_line(const StepView& view, const Frame& fram
                                          TitleLine& line) {
     const float gap = frame.px(kHeadingGap);
     const float title = frame.text_width(headline_font(frame), view.title);
-    const float room = line.right - line.low.x - gap - std::max(title, frame.px(kLeastTitle));
+    const float space = line.right - line.low.x - gap - std::max(title, frame.px(kLeastTitle));
     const float size = is_lower_than(kLowestWindow, frame) ? kLowestFormula : kFormula;
-    const auto formula = fitted_math(frame, view.tex, size, room);
+    const auto formula = fitted_math(frame, view.tex, size, space);
     line.taken = draw_title(view, frame, line, formula ? formula->width + gap : 0.0F);
     if (!formula) return std::nullopt;
     const auto pointed = draw_formula(frame, *formula, {line.taken + gap, line.baseline});
@@ -138,7 +138,7 @@ void draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& 
         show_whole(frame, {from, y}, {right, y + font.px}, view.read_out);
         right = from - frame.px(kHeadingGap);
     }
-    draw_cut(frame, font, {line.low.x, y}, frame.theme.muted, view.words, right - line.low.x);
+    draw_cut(frame, font, {line.low.x, y}, frame.theme.muted, view.text, right - line.low.x);
 }
 
 // Design units.
@@ -171,7 +171,7 @@ RibbonSetting set_in(const std::vector<RibbonItem>& items, view::Font font, floa
 }
 
 /// In the usual font where they fit, else in smaller ones; words that are still too wide are cut.
-RibbonSetting set_items(const std::vector<RibbonItem>& items, float room, const Frame& frame) {
+RibbonSetting set_items(const std::vector<RibbonItem>& items, float space, const Frame& frame) {
     RibbonSetting setting;
     view::Font font = frame.fonts.strong;
     for (const auto& [px, gap] : {std::pair{font.px, frame.px(kChevron)},
@@ -180,10 +180,10 @@ RibbonSetting set_items(const std::vector<RibbonItem>& items, float room, const 
                                   {frame.px(kSmallestLabel), frame.px(2)}}) {
         font.px = px;
         setting = set_in(items, font, gap, frame);
-        if (setting.whole() <= room) return setting;
+        if (setting.whole() <= space) return setting;
     }
     const float gaps = setting.gap * static_cast<float>(items.size() - 1);
-    const float share = std::max(room - gaps, 1.0F) / std::max(setting.whole() - gaps, 1.0F);
+    const float share = std::max(space - gaps, 1.0F) / std::max(setting.whole() - gaps, 1.0F);
     for (float& width : setting.widths) width *= share;
     return setting;
 }
@@ -235,8 +235,8 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
                    std::round(low.y + frame.px(lowest ? kLowestBaseline : kBaseline))};
     const float height = lowest ? kLowestHeight : is_low ? kLowHeight : kHeadingHeight;
-    const ImVec2 foot{low.x, low.y + frame.px(height)};
-    record_rect_for_tests(frame.painter, Measuring::Kind::heading, low, {line.right, foot.y});
+    const ImVec2 bottom{low.x, low.y + frame.px(height)};
+    record_rect_for_tests(frame.painter, Measuring::Kind::heading, low, {line.right, bottom.y});
     std::optional<OperandId> pointed;
     if (view.headline.empty())
         pointed = draw_title_line(view, frame, line);
@@ -244,24 +244,24 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
         line.taken = draw_headline(view, frame, line);
     draw_badge(view, frame, line);
     if (!is_low) draw_muted_line(view, frame, line);
-    ImGui::SetCursorScreenPos(foot);
+    ImGui::SetCursorScreenPos(bottom);
     leave_space({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
-    ImGui::SetCursorScreenPos(foot);
+    ImGui::SetCursorScreenPos(bottom);
     return pointed;
 }
 
-float ribbon_width(const std::vector<RibbonItem>& items, float room, const Frame& frame) {
-    return items.empty() ? 0.0F : std::min(room, set_items(items, room, frame).whole());
+float ribbon_width(const std::vector<RibbonItem>& items, float space, const Frame& frame) {
+    return items.empty() ? 0.0F : std::min(space, set_items(items, space, frame).whole());
 }
 
 void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actions& out) {
     if (items.empty()) return;
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const RibbonSetting setting = set_items(items, room.x, frame);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    const RibbonSetting setting = set_items(items, space.x, frame);
     ImVec2 low = ImGui::GetCursorScreenPos();
     for (std::size_t n = 0; n < items.size(); ++n) {
         const RibbonItem& item = items[n];
-        const ImVec2 size{std::max(setting.widths[n], 1.0F), room.y};
+        const ImVec2 size{std::max(setting.widths[n], 1.0F), space.y};
         ImGui::SetCursorScreenPos(low);
         ImGui::PushID(info(item.stage).key.data());
         invisible_button("stage", size);
@@ -272,7 +272,7 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actio
         ImGui::PopID();
         low.x += size.x + setting.gap;
         if (n + 1 < items.size() && setting.gap >= frame.px(kLeastChevron))
-            draw_chevron(frame, low.x, setting.gap, low.y + room.y / 2);
+            draw_chevron(frame, low.x, setting.gap, low.y + space.y / 2);
     }
 }
 

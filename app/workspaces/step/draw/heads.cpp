@@ -62,12 +62,12 @@ Box square_of(const HeadsView& view, Point low, float side) {
     return {from, {from.x + width, from.y + height}};
 }
 
-std::string words_of(const HeadPicture& head) {
+std::string description_of(const HeadPicture& head) {
     return head.name.empty() ? head.title : head.title + ": " + head.name;
 }
 
 void draw_picture(const HeadPicture& head, const Frame& frame, const Box& square) {
-    const Titled titled(frame.painter, [&] { return words_of(head) + "\n" + head.tooltip; });
+    const Titled titled(frame.painter, [&] { return description_of(head) + "\n" + head.tooltip; });
     if (head.drawn) frame.painter.image(head.picture, square.low, square.high);
     const Color edge = head.shown ? frame.theme.accent : frame.theme.line;
     const float out = frame.px(head.shown ? 3.0F : 1.0F);
@@ -83,10 +83,10 @@ void draw_titles(const HeadPicture& head, const Setting& setting, const Frame& f
                  float width) {
     const Font& font = frame.fonts.small;
     const Color color = head.shown ? frame.theme.accent : frame.theme.muted;
-    const auto line = [&](float n, const std::string& words) {
+    const auto line = [&](float n, const std::string& text) {
         const float top = low.y + setting.side + frame.px(kSpace4 + kUnder) + frame.px(kLine) * n;
         draw_text_in(frame, font, {low.x, top}, {low.x + width, top + frame.px(kLine)},
-                     Align::center, color, fit_text(frame, font, words, width));
+                     Align::center, color, fit_text(frame, font, text, width));
     };
     const bool fits = frame.text_width(font, head.title) <= width;
     line(0.0F, fits ? head.title : std::to_string(head.head));
@@ -100,7 +100,7 @@ void draw_head(const HeadsView& view, const HeadPicture& head, const Setting& se
     const bool clicked = invisible_button("head", {width, setting.pitch - frame.px(kSpace4)});
     if (pressed_by_key(frame) || clicked) out.push_back(ShowHead{head.head, view.batch});
     tooltip_beside(frame, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), Beside::right,
-                   words_of(head), head.tooltip);
+                   description_of(head), head.tooltip);
     const Point corner{low.x + (width - setting.side) / 2, low.y + frame.px(kSpace4)};
     draw_picture(head, frame, square_of(view, corner, setting.side));
     draw_titles(head, setting, frame, low, width);
@@ -114,9 +114,9 @@ float heads_width(const HeadsView& view, const Frame& frame) {
 }
 
 void draw_heads(const HeadsView& view, const Frame& frame, Actions& out) {
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const Setting setting = set_pictures(view, frame, room.y);
-    const float width = room.x / static_cast<float>(setting.columns);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    const Setting setting = set_pictures(view, frame, space.y);
+    const float width = space.x / static_cast<float>(setting.columns);
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     for (int n = 0; const HeadPicture& head : view.heads) {
         const auto row = static_cast<float>(n / setting.columns);

@@ -59,7 +59,7 @@ float whole(float cell, const Frame& frame) {
 }
 
 /// Nothing stands beside the matrix but bars over its columns, which are words.
-bool is_of_words(const StepView& view) { return !view.sentence.empty(); }
+bool is_of_text(const StepView& view) { return !view.sentence.empty(); }
 
 /// Wider than high rather than small: figures are.
 float widest_cell(float height, float aspect, const Frame& frame) {
@@ -67,9 +67,9 @@ float widest_cell(float height, float aspect, const Frame& frame) {
         {height * aspect, std::min(height * kLowAspect, frame.px(kNumbered)), frame.px(kLabelled)});
 }
 
-ImVec2 hero_cell(ImVec2 room, Tokens tokens, float aspect, const Frame& frame) {
-    const float height = std::min(room.y / tokens.queries, frame.px(kHighestCell));
-    const float width = std::min({room.x / tokens.keys, frame.px(kWidestCell)});
+ImVec2 hero_cell(ImVec2 space, Tokens tokens, float aspect, const Frame& frame) {
+    const float height = std::min(space.y / tokens.queries, frame.px(kHighestCell));
+    const float width = std::min({space.x / tokens.keys, frame.px(kWidestCell)});
     return {whole(std::min(width, widest_cell(height, aspect, frame)), frame),
             whole(std::min(height, width), frame)};
 }
@@ -81,11 +81,11 @@ const GridView& in_box(const StepView& view) {
 }
 
 /// As wide as the scores, so that all stages stand alike; of one token or a few, wide enough for numbers of more columns.
-float hero_width(const StepView& view, float cell, Tokens tokens, float room, const Frame& frame) {
+float hero_width(const StepView& view, float cell, Tokens tokens, float space, const Frame& frame) {
     const float scores = cell * tokens.keys;
-    if (is_of_words(view) || tokens.keys > kFewTokens) return scores;
+    if (is_of_text(view) || tokens.keys > kFewTokens) return scores;
     const float numbered = frame.px(kNumbered) * some(in_box(view).columns);
-    return std::max(scores, std::floor(std::min(numbered, room)));
+    return std::max(scores, std::floor(std::min(numbered, space)));
 }
 
 float label_width(const StepView& view, const Frame& frame, float pitch) {
@@ -98,28 +98,28 @@ float label_width(const StepView& view, const Frame& frame, float pitch) {
 CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImVec2 arms) {
     CanvasLayout layout;
     layout.arms = arms;
-    const bool of_words = is_of_words(view);
-    layout.right = std::min(frame.px(of_words ? kEvenness : kRight), available.x * kMostArm);
-    if (of_words && available.y >= frame.px(kLeastForArcs)) layout.arcs = frame.px(kArcs);
+    const bool of_text = is_of_text(view);
+    layout.right = std::min(frame.px(of_text ? kEvenness : kRight), available.x * kMostArm);
+    if (of_text && available.y >= frame.px(kLeastForArcs)) layout.arcs = frame.px(kArcs);
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kLayoutGap);
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
-    ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)}, room;
+    ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)}, space;
     for (int pass = 0; pass < 4; ++pass) {
         layout.chips =
-            of_words && frame.widest(frame.fonts.small, view.keys) + frame.px(kChipAir) <= cell.x;
+            of_text && frame.widest(frame.fonts.small, view.keys) + frame.px(kChipAir) <= cell.x;
         const float head =
             layout.chips ? frame.px(kChip) + layout.arcs + frame.px(kLayoutGap)
                          : column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
         // Narrower cells turn the labels more: at the end their room does not shrink again.
         layout.head = pass < 2 ? head : std::max(layout.head, head);
         layout.labels = label_width(view, frame, cell.y);
-        room = {std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
-                std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
-        cell = hero_cell(room, tokens, of_words ? kWordAspect : kMostAspect, frame);
+        space = {std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
+                 std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
+        cell = hero_cell(space, tokens, of_text ? kWordAspect : kMostAspect, frame);
     }
     layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
-    layout.hero.high = {layout.hero.low.x + hero_width(view, cell.x, tokens, room.x, frame),
+    layout.hero.high = {layout.hero.low.x + hero_width(view, cell.x, tokens, space.x, frame),
                         layout.hero.low.y + cell.y * tokens.queries};
     return layout;
 }
@@ -160,7 +160,7 @@ float least_above(const StepView& view, const Frame& frame, ImVec2 available) {
 
 /// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
 CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
-    if (is_of_words(view)) return text_box(view, frame, available);
+    if (is_of_text(view)) return text_box(view, frame, available);
     // Words and positions stand at its left.
     const bool first = view.result.id == OperandId(Stage::x);
     if (view.operands.empty() || first) return alone_box(view, frame, available);
@@ -184,10 +184,10 @@ CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available
 
 /// A matrix that fills the hero's box, or as much of it as its shape asks for.
 GridPlace in_hero(const GridView& grid, const Box& hero, const Frame& frame) {
-    const ImVec2 room{hero.high.x - hero.low.x, hero.high.y - hero.low.y};
+    const ImVec2 space{hero.high.x - hero.low.x, hero.high.y - hero.low.y};
     return {hero.low,
-            {std::min(room.x / some(grid.columns), frame.px(kWidestCell)),
-             std::min(room.y / some(grid.rows), frame.px(kHighestCell))}};
+            {std::min(space.x / some(grid.columns), frame.px(kWidestCell)),
+             std::min(space.y / some(grid.rows), frame.px(kHighestCell))}};
 }
 
 /// The matrices of one slot, nearest to the hero last, as drawn from the outside in.
@@ -214,10 +214,10 @@ void place_left(const StepView& view, const Frame& frame, float row_height, Canv
     }
 }
 
-float row_height_above(const GridView& grid, float room, const Frame& frame) {
-    if (grid.as_bars) return room;
+float row_height_above(const GridView& grid, float space, const Frame& frame) {
+    if (grid.as_bars) return space;
     const float most = frame.px(grid.rows == 1 ? kHighestRow : kHighestArmCell);
-    return std::min(room / some(grid.rows), most);
+    return std::min(space / some(grid.rows), most);
 }
 
 /// Bars take what the rows leave.
@@ -227,28 +227,28 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
     if (top.empty()) return;
     const float gap = frame.px(kLayoutGap) / 2;
     const auto count = static_cast<float>(top.size());
-    float room = layout.arms.y - gap * (count - 1);
+    float space = layout.arms.y - gap * (count - 1);
     float rows = 0.0F;
     for (const std::size_t n : top)
         if (!view.operands[n].as_bars) rows += 1.0F;
-    const float each = room / std::max(rows + (rows < count ? 1.0F : 0.0F), 1.0F);
-    float foot = layout.hero.low.y - frame.px(kLayoutGap);
+    const float each = space / std::max(rows + (rows < count ? 1.0F : 0.0F), 1.0F);
+    float bottom = layout.hero.low.y - frame.px(kLayoutGap);
     for (auto n = top.rbegin(); n != top.rend(); ++n) {
         const GridView& grid = view.operands[*n];
         const float share =
-            grid.as_bars ? room - std::min(each, frame.px(kHighestRow)) * rows : each;
+            grid.as_bars ? space - std::min(each, frame.px(kHighestRow)) * rows : each;
         const float height = row_height_above(grid, share, frame);
-        foot -= height * static_cast<float>(grid.rows);
+        bottom -= height * static_cast<float>(grid.rows);
         const float width = hero.cell.x * static_cast<float>(in.columns) / some(grid.columns);
-        layout.operands[*n] = {{hero.origin.x, std::floor(foot)}, {width, height}};
-        foot -= gap;
+        layout.operands[*n] = {{hero.origin.x, std::floor(bottom)}, {width, height}};
+        bottom -= gap;
     }
 }
 
-GridPlace at_right(const GridView& grid, const Box& hero, float row_height, float room,
+GridPlace at_right(const GridView& grid, const Box& hero, float row_height, float space,
                    const Frame& frame) {
     const float width =
-        std::min((room - frame.px(kLayoutGap)) / some(grid.columns), frame.px(kWidestArmCell));
+        std::min((space - frame.px(kLayoutGap)) / some(grid.columns), frame.px(kWidestArmCell));
     return {{hero.high.x + frame.px(kLayoutGap), hero.low.y}, {width, row_height}};
 }
 
@@ -256,10 +256,10 @@ GridPlace at_right(const GridView& grid, const Box& hero, float row_height, floa
 void place_right(const StepView& view, const Frame& frame, float row_height, CanvasLayout& layout) {
     const std::vector<std::size_t> right = in_slot(view, Slot::right);
     const float gap = frame.px(kRightTitle);
-    const float room = layout.hero.high.y - layout.hero.low.y + gap;
+    const float space = layout.hero.high.y - layout.hero.low.y + gap;
     float top = layout.hero.low.y;
     for (const std::size_t n : right) {
-        const float each = room / some(right.size()) - gap;
+        const float each = space / some(right.size()) - gap;
         const float height = std::min(row_height, each / some(view.operands[n].rows));
         layout.operands[n] = at_right(view.operands[n], layout.hero, height, layout.right, frame);
         GridPlace& place = layout.operands[n];

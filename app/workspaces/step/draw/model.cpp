@@ -32,18 +32,18 @@ float label_px(const Frame& frame) { return frame.text_width(frame.fonts.body, "
 template <class Make>
 Row size_row(const char* name, Index value, Index high, const Tip& tip, Make make) {
     return [=](const Frame& frame, Actions& out) {
-        const SliderWords words{name, std::to_string(value), "000", label_px(frame)};
-        const auto next = log_slider(frame, ("##" + words.label).c_str(), words, value, 1, high,
+        const SliderText text{name, std::to_string(value), "000", label_px(frame)};
+        const auto next = log_slider(frame, ("##" + text.label).c_str(), text, value, 1, high,
                                      ImGui::CalcItemWidth(), tip, out);
         if (next) out.push_back(make(*next));
     };
 }
 
-void draw_label(const Frame& frame, const std::string& words) {
+void draw_label(const Frame& frame, const std::string& text) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = std::max(label_px(frame), frame.text_width(frame.fonts.body, words));
+    const float width = std::max(label_px(frame), frame.text_width(frame.fonts.body, text));
     draw_text_in(frame, frame.fonts.body, at, {at.x + width, at.y + ImGui::GetFrameHeight()},
-                 Align::left, frame.theme.text, words);
+                 Align::left, frame.theme.text, text);
     ImGui::SetCursorScreenPos({at.x + width + frame.px(8), at.y});
 }
 
@@ -84,13 +84,13 @@ struct FieldRow {
     std::string id() const { return "##" + std::string(field.field->name); }
 
     std::optional<FieldValue> operator()(bool on) const {
-        return toggle(frame, id().c_str(), now.words, on, tip_of(now));
+        return toggle(frame, id().c_str(), now.text, on, tip_of(now));
     }
     std::optional<FieldValue> operator()(Chosen chosen) const {
         std::vector<std::string> names = now.names;
         if (field.field->name == "score") names = view.score_titles;
         const float left = ImGui::GetCursorScreenPos().x;
-        draw_label(frame, now.words);
+        draw_label(frame, now.text);
         const float width = left + ImGui::CalcItemWidth() - ImGui::GetCursorScreenPos().x;
         const Options options{names, static_cast<int>(chosen.n), {}};
         const auto n = combo(frame, id().c_str(), options, width, tip_of(now), out);
@@ -99,9 +99,9 @@ struct FieldRow {
     }
     std::optional<FieldValue> operator()(Index value) const {
         const auto high = std::max(static_cast<Index>(field.reach.high), value);
-        return number_field(frame, id().c_str(), now.words.c_str(), value,
+        return number_field(frame, id().c_str(), now.text.c_str(), value,
                             static_cast<Index>(field.reach.low), high,
-                            number_width(frame, now.words, high), tip_of(now), out);
+                            number_width(frame, now.text, high), tip_of(now), out);
     }
     std::optional<FieldValue> operator()(std::uint64_t seed) const {
         return seed_field(frame, id().c_str(), seed, seed_width(frame, seed), tip_of(now), out);
@@ -109,22 +109,22 @@ struct FieldRow {
     /// A slider; behind a switch where 0 is off.
     std::optional<FieldValue> operator()(double value) const {
         const bool on = value != 0.0;
-        float room = ImGui::CalcItemWidth();
-        std::string label = now.words;
+        float space = ImGui::CalcItemWidth();
+        std::string label = now.text;
         if (field.reach.on != 0.0) {
             const std::string of_switch = id() + " switch";
-            if (const auto set = toggle(frame, of_switch.c_str(), now.words, on, tip_of(now)))
+            if (const auto set = toggle(frame, of_switch.c_str(), now.text, on, tip_of(now)))
                 return *set ? field.reach.on : 0.0;
             if (!on) return std::nullopt;
             const float gap = frame.px(8);
             ImGui::SameLine(0.0F, gap);
-            room -= toggle_width(frame, now.words) + gap;
+            space -= toggle_width(frame, now.text) + gap;
             label.clear();
         }
-        const SliderWords words{label, view::exact(value), "000.00",
-                                label.empty() ? 0.0F : label_px(frame)};
-        return real_slider(frame, id().c_str(), words, value, field.reach.low, field.reach.high,
-                           room, tip_of(now), out);
+        const SliderText text{label, view::exact(value), "000.00",
+                              label.empty() ? 0.0F : label_px(frame)};
+        return real_slider(frame, id().c_str(), text, value, field.reach.low, field.reach.high,
+                           space, tip_of(now), out);
     }
     template <class Other>
     std::optional<FieldValue> operator()(const Other&) const {
@@ -187,7 +187,7 @@ Group sizes_of(const ControlsView& view) {
 /// A switch, and a number while it is on.
 struct SwitchedNumber {
     const char* id;
-    std::string words;
+    std::string text;
     const char* label;  // of the number
     bool on;
     std::optional<Index> value;
@@ -197,7 +197,7 @@ struct SwitchedNumber {
 template <class Make>
 Row switched_row(const SwitchedNumber& number, Make make) {
     return [=](const Frame& frame, Actions& out) {
-        if (const auto on = toggle(frame, number.id, number.words, number.on, number.tip))
+        if (const auto on = toggle(frame, number.id, number.text, number.on, number.tip))
             out.push_back(make(*on ? std::optional<Index>(number.first) : std::nullopt));
         if (!number.value) return;
         ImGui::SameLine(0.0F, frame.px(16));
@@ -213,7 +213,7 @@ Group mask_of(const ControlsView& view) {
     Group group{"Mask"};
     group.rows.push_back(
         switched_row({"window",
-                      view.window_words,
+                      view.window_text,
                       "w",
                       view.windowed,
                       view.window,
@@ -344,13 +344,13 @@ ModelLayout laid_out(const std::vector<Group>& groups, float most, float row, co
 }
 
 /// As many columns as it needs to be low; where the window has no room for them, fewer, which scroll.
-ModelLayout layout_with(const std::vector<Group>& groups, float room, float row,
+ModelLayout layout_with(const std::vector<Group>& groups, float space, float row,
                         const Frame& frame) {
     const float between = frame.px(kColumnSpace);
     const float across = ImGui::GetIO().DisplaySize.x - 2 * frame.px(kSpace16) + between;
     const auto beside =
         static_cast<std::size_t>(std::max(1.0F, across / (frame.px(kLeastWidth) + between)));
-    float most = std::min(frame.px(kTallest), room);
+    float most = std::min(frame.px(kTallest), space);
     ModelLayout layout = laid_out(groups, most, row, frame);
     while (layout.columns > beside) layout = laid_out(groups, most += row / 2, row, frame);
     float tallest = 0.0F;
@@ -360,15 +360,15 @@ ModelLayout layout_with(const std::vector<Group>& groups, float room, float row,
     for (float lower = most; lower >= tallest; lower -= row / 2)  // even columns
         if (ModelLayout even = laid_out(groups, lower, row, frame); even.columns == layout.columns)
             layout = std::move(even);
-    layout.bar = layout.height > room ? ImGui::GetStyle().ScrollbarSize : 0.0F;
+    layout.bar = layout.height > space ? ImGui::GetStyle().ScrollbarSize : 0.0F;
     const auto columns = static_cast<float>(layout.columns);
     layout.column = std::min(frame.px(kWidth), (across - layout.bar) / columns - between);
     layout.width = columns * (layout.column + between) - between + layout.bar;
     return layout;
 }
-ModelLayout layout_of(const std::vector<Group>& groups, float room, const Frame& frame) {
-    ModelLayout layout = layout_with(groups, room, frame.px(kRow), frame);
-    return layout.bar > 0.0F ? layout_with(groups, room, frame.px(kLeastRow), frame) : layout;
+ModelLayout layout_of(const std::vector<Group>& groups, float space, const Frame& frame) {
+    ModelLayout layout = layout_with(groups, space, frame.px(kRow), frame);
+    return layout.bar > 0.0F ? layout_with(groups, space, frame.px(kLeastRow), frame) : layout;
 }
 
 void draw_layout(const ModelLayout& layout, ImVec2 low, const Frame& frame, Actions& out) {
@@ -393,7 +393,7 @@ void draw_layout(const ModelLayout& layout, ImVec2 low, const Frame& frame, Acti
 void draw_model(const ControlsView& view, const ModelButton& model, const Frame& frame,
                 Actions& out) {
     const std::vector<Group> groups = groups_of(view, model.left_out);
-    const ModelLayout layout = layout_of(groups, popover_room(model.button, frame), frame);
+    const ModelLayout layout = layout_of(groups, popover_space(model.button, frame), frame);
     const bool left = draw_popover("model", model.button, {layout.width, layout.height}, frame, out,
                                    [&](ImVec2 low) { draw_layout(layout, low, frame, out); });
     if (left) out.push_back(ShowModel{false});

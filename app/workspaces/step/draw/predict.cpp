@@ -33,9 +33,9 @@ struct Chart {
 Chart place_chart(const PredictView& view, const Frame& frame, ImVec2 low, ImVec2 high) {
     Chart chart;
     chart.low = {low.x + frame.px(kAxis), low.y + frame.px(kNumbers)};
-    const float room = high.x - chart.low.x;
+    const float space = high.x - chart.low.x;
     const auto count = static_cast<float>(std::max<std::size_t>(view.guess.size(), 1));
-    chart.slot = std::min(room / count, frame.px(kWidest));
+    chart.slot = std::min(space / count, frame.px(kWidest));
     float widest = 0.0F;
     for (const std::string& label : view.labels)
         widest = std::max(widest, frame.text_width(frame.fonts.small, label));
@@ -55,9 +55,9 @@ void draw_axis(const PredictView& view, const Chart& chart, const Frame& frame) 
             frame, frame.fonts.digits_small, {chart.low.x - frame.px(kAxis), y - frame.px(10)},
             {chart.low.x - frame.px(8), y + frame.px(10)}, Align::right, frame.theme.muted, text);
     };
-    mark(view.high, view.high_words);
-    mark(view.low, view.low_words.empty() ? "0" : view.low_words);
-    if (!view.zero_words.empty()) mark(0.0, view.zero_words);
+    mark(view.high, view.high_text);
+    mark(view.low, view.low_text.empty() ? "0" : view.low_text);
+    if (!view.zero_text.empty()) mark(0.0, view.zero_text);
 }
 
 void draw_bar(const Chart& chart, float left, float right, double value, Color color,
@@ -94,7 +94,7 @@ void draw_entry(const PredictView& view, const Chart& chart, std::size_t n, cons
                      {chart.left_of(n + 1), chart.high.y + frame.px(kLabels)}, Align::center, label,
                      view.labels[n]);
     if (wide) {
-        const std::string& number = view.revealed ? view.truth_words[n] : view.guess_words[n];
+        const std::string& number = view.revealed ? view.truth_text[n] : view.guess_text[n];
         draw_text_in(frame, frame.fonts.digits_small, cell_low, cell_high, Align::center,
                      view.revealed ? theme.role(view.role) : theme.text, number);
     }
@@ -113,8 +113,8 @@ void take_guess(const PredictView& view, const Chart& chart, const Frame& frame,
     const auto n = static_cast<std::size_t>(over);
     if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
         tooltip(frame, view.labels[n],
-                view.revealed ? "guessed " + view.guess_words[n] + ", is " + view.truth_words[n]
-                              : "guessed " + view.guess_words[n] + "; drag it");
+                view.revealed ? "guessed " + view.guess_text[n] + ", is " + view.truth_text[n]
+                              : "guessed " + view.guess_text[n] + "; drag it");
     if (view.revealed) return;
     if (ImGui::IsItemActive()) {
         const double value = chart.value_at(at.y);
@@ -126,12 +126,12 @@ void take_guess(const PredictView& view, const Chart& chart, const Frame& frame,
 
 void draw_prediction(const PredictView& view, const Frame& frame, Actions& out) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    wrapped_words(frame, frame.fonts.title, frame.theme.text, view.question);
-    wrapped_words(frame, frame.fonts.body, view.revealed ? frame.theme.accent : frame.theme.muted,
-                  view.total);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    wrapped_text(frame, frame.fonts.title, frame.theme.text, view.question);
+    wrapped_text(frame, frame.fonts.body, view.revealed ? frame.theme.accent : frame.theme.muted,
+                 view.total);
     for (const std::string& note : view.notes)
-        wrapped_words(frame, frame.fonts.body, frame.theme.muted, note);
+        wrapped_text(frame, frame.fonts.body, frame.theme.muted, note);
     if (button(frame, "##reveal", view.revealed ? "Show the stage" : "Reveal",
                {view.revealed ? "The whole stage" : "The row beside the guess", "Key: Enter"}))
         out.push_back(RevealGuess{});
@@ -142,12 +142,12 @@ void draw_prediction(const PredictView& view, const Frame& frame, Actions& out) 
             out.push_back(GuessAgain{});
         ImGui::SameLine(0.0F, frame.px(16));
         ImGui::AlignTextToFramePadding();
-        words(frame, frame.fonts.body, frame.theme.muted, "▬ guessed");
+        put_text(frame, frame.fonts.body, frame.theme.muted, "▬ guessed");
         ImGui::SameLine(0.0F, frame.px(8));
-        words(frame, frame.fonts.body, frame.theme.role(view.role), "▬ is");
+        put_text(frame, frame.fonts.body, frame.theme.role(view.role), "▬ is");
     }
     const float top = ImGui::GetCursorScreenPos().y + frame.px(8);
-    const Chart chart = place_chart(view, frame, {low.x, top}, {low.x + room.x, low.y + room.y});
+    const Chart chart = place_chart(view, frame, {low.x, top}, {low.x + space.x, low.y + space.y});
     if (chart.high.y <= chart.low.y) return;
     draw_axis(view, chart, frame);
     for (std::size_t n = 0; n < view.guess.size(); ++n) draw_entry(view, chart, n, frame);

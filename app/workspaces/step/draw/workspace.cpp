@@ -23,16 +23,16 @@ constexpr float kLeastControls = 96.0F;  // "Model" alone
 float draw_top(const StepView& view, const WorkArea& r, const Frame& frame, ModelButton& model,
                Actions& out) {
     const Box& work = r.work;
-    const float foot = bar_height(frame);
+    const float bottom = bar_height(frame);
     const ImVec2 from{work.low.x + r.margin, work.low.y};
-    const ImVec2 end{work.high.x - r.margin, foot};
-    const float room = std::max(1.0F, end.x - from.x - frame.px(kBeforeControls + kLeastControls));
-    const float split = from.x + ribbon_width(view.ribbon, room, frame);
-    panel("ribbon", {from, {split, foot}}, [&] { draw_ribbon(view.ribbon, frame, out); });
+    const ImVec2 end{work.high.x - r.margin, bottom};
+    const float space = std::max(1.0F, end.x - from.x - frame.px(kBeforeControls + kLeastControls));
+    const float split = from.x + ribbon_width(view.ribbon, space, frame);
+    panel("ribbon", {from, {split, bottom}}, [&] { draw_ribbon(view.ribbon, frame, out); });
     panel("controls", {{split + frame.px(kBeforeControls), work.low.y}, end},
           [&] { model = draw_controls(view.controls, frame, out); });
-    frame.painter.line({work.low.x, foot}, {work.high.x, foot}, frame.theme.line, frame.px(1));
-    return foot;
+    frame.painter.line({work.low.x, bottom}, {work.high.x, bottom}, frame.theme.line, frame.px(1));
+    return bottom;
 }
 
 CellRef cell_of(const AppState& state, const large::Cell& cell) {
@@ -59,9 +59,9 @@ std::optional<CellRef> draw_stage_map(const AppState& state, const Frame& frame,
 /// The same of the stage's own numbers.
 std::optional<CellRef> draw_stage_cells(const AppState& state, const MapView& map,
                                         const Frame& frame, Actions& out) {
-    const Area room = space_left();
+    const Area space = space_left();
     const MapsPointed done =
-        draw_maps({&map, 1}, view::map_look(state), {room.low, room.high}, frame, out);
+        draw_maps({&map, 1}, view::map_look(state), {space.low, space.high}, frame, out);
     if (done.clicked) out.push_back(SelectCell{cell_of(state, *done.clicked)});
     return done.hovered ? std::optional(cell_of(state, *done.hovered)) : std::nullopt;
 }
@@ -71,9 +71,9 @@ Pointed draw_middle(const AppState& state, const StepView& view, const Box& box,
                     Actions& out) {
     const HeadsView heads = build_heads_view(state);
     // Under the words the columns have that room, unless there is room for both; the bar switches heads too.
-    const bool words = !view.sentence.empty() && box.size().x < frame.px(kTextAndHeads);
+    const bool text = !view.sentence.empty() && box.size().x < frame.px(kTextAndHeads);
     const bool narrow = box.size().x < frame.px(kAndHeads);  // beside a drawer
-    const bool alone = words || narrow || frame.is_canvas_alone();
+    const bool alone = text || narrow || frame.is_canvas_alone();
     const float strip = alone ? 0.0F : heads_width(heads, frame);
     const auto prediction = build_predict_view(state);
     Pointed pointed;
@@ -120,8 +120,8 @@ std::string draw_step_workspace(const AppState& state, const WorkArea& r, const 
     if (view::step_look(state).refused && state.selected && !typed_digits(frame).empty())
         out.push_back(ExplainSource{*state.selected});
     if (pointed.cell != state.hovered) out.push_back(HoverCell{pointed.cell});
-    if (pointed.symbol != view.lit) out.push_back(HoverOperand{pointed.symbol});
-    return view::computed_words(state);
+    if (pointed.symbol != view.highlighted) out.push_back(HoverOperand{pointed.symbol});
+    return view::computed_text(state);
 }
 
 extern const WorkspacePanel kStepPanel{"step", draw_step_workspace};

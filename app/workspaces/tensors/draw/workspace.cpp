@@ -40,7 +40,7 @@ std::optional<std::string> draw_typed(ControlBar& bar, const char* id, const std
     ImGui::InputTextWithHint(id, hint.c_str(), &value);
     pop_font();
     still_field(frame, frame.fonts.body, value, hint);
-    tooltip(frame, tip.heading, tip.words);
+    tooltip(frame, tip.heading, tip.text);
     return value == before ? std::nullopt : std::optional(value);
 }
 
@@ -90,23 +90,23 @@ const Font& font_of(const TensorsView& view, std::size_t column, const Frame& fr
 Columns columns_in(const TensorsView& view, float low, float high, const Frame& frame) {
     std::vector<float> widths;
     float asked = 0.0F, shares = 0.0F;
-    const float room = high - low;
+    const float space = high - low;
     for (std::size_t n = 0; n < view.heads.size(); ++n) {
         float widest = frame.text_width(frame.fonts.small, view.heads[n].title + " ↓");
         for (std::size_t row = 0; row < std::min(view.lines.size(), kMeasured); ++row)
             if (const auto& cells = view.lines[row].cells; n < cells.size())
                 widest = std::max(widest, frame.text_width(font_of(view, n, frame), cells[n]));
-        if (n == 0) widest = std::min(widest, kMostName * room);
+        if (n == 0) widest = std::min(widest, kMostName * space);
         widths.push_back(widest + 2 * frame.px(kPad) + 1.0F);
         asked += widths.back();
         shares += view.heads[n].share;
     }
     for (const TensorColumn least : kLeast)
         for (std::size_t n = 0; n < widths.size(); ++n)
-            if (view.heads[n].column == least && asked > room)
+            if (view.heads[n].column == least && asked > space)
                 asked -= std::exchange(widths[n], 0.0F);
-    const float fit = std::min(room / std::max(asked, 1.0F), 1.0F);
-    const float spare = std::max(room - asked, 0.0F);
+    const float fit = std::min(space / std::max(asked, 1.0F), 1.0F);
+    const float spare = std::max(space - asked, 0.0F);
     Columns columns;
     for (std::size_t n = 0; n < widths.size(); ++n, low = columns.back().second)
         columns.emplace_back(
@@ -175,18 +175,18 @@ void draw_lines(const TensorsView& view, const Columns& columns, const view::App
                 const Frame& frame, view::Actions& out) {
     const float row = frame.px(kRow);
     const auto count = static_cast<Index>(view.lines.size());
-    const float room = ImGui::GetContentRegionAvail().y;
+    const float space = ImGui::GetContentRegionAvail().y;
     const auto place =
         std::ranges::find(view.lines, true, &TensorLine::selected) - view.lines.begin();
     const float at = row * static_cast<float>(place);
     const bool moved =
         place < count && (is_pressed(view::Key::down, true) || is_pressed(view::Key::up, true) ||
                           is_pressed(view::Key::home) || is_pressed(view::Key::end));
-    if (moved && (at < ImGui::GetScrollY() || at + row > ImGui::GetScrollY() + room))
-        ImGui::SetScrollY(std::max(0.0F, at - room / 2));
+    if (moved && (at < ImGui::GetScrollY() || at + row > ImGui::GetScrollY() + space))
+        ImGui::SetScrollY(std::max(0.0F, at - space / 2));
     const float scroll = ImGui::GetScrollY();
     const Index first = within<Index>(static_cast<Index>(scroll / row), 0, count);
-    const Index past = within<Index>(first + static_cast<Index>(room / row) + 2, first, count);
+    const Index past = within<Index>(first + static_cast<Index>(space / row) + 2, first, count);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0.0F, 0.0F});
     const ImVec2 top = ImGui::GetCursorScreenPos();
     for (Index n = first; n < past; ++n) {
@@ -219,10 +219,10 @@ void draw_bins(const TensorDetail& detail, const Box& box, const Frame& frame) {
 /// The picture as large as it has room, a tall one wider by half or twice; its colours beneath it.
 void draw_picture(const TensorDetail& detail, const Box& box, const Frame& frame) {
     const float legend = frame.px(18);
-    const float room = std::max(box.size().y - legend - frame.px(6), 1.0F);
+    const float space = std::max(box.size().y - legend - frame.px(6), 1.0F);
     const float aspect = std::max(detail.aspect, 0.01F) / within(detail.aspect, 1.0F, 2.0F);
-    const float width = std::min(box.size().x, room / aspect);
-    const float height = std::min(std::max(width * aspect, frame.px(4)), room);
+    const float width = std::min(box.size().x, space / aspect);
+    const float height = std::min(std::max(width * aspect, frame.px(4)), space);
     frame.painter.image(detail.picture, box.low, {box.low.x + width, box.low.y + height});
     const float y = box.low.y + height + frame.px(6);
     const float ends = frame.px(64);
@@ -255,11 +255,11 @@ void draw_map(const TensorDetail& detail, const Box& box, const Frame& frame) {
 /// What it is, and how its numbers lie, with the picture beneath it or not; returns where that ends.
 float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const Frame& frame,
                  view::Actions& out) {
-    wrapped_words(frame, frame.fonts.title, frame.theme.text, detail.title);
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted, detail.shape);
+    wrapped_text(frame, frame.fonts.title, frame.theme.text, detail.title);
+    wrapped_text(frame, frame.fonts.body, frame.theme.muted, detail.shape);
     for (const std::string& line : detail.lines)
-        wrapped_words(frame, frame.fonts.body, frame.theme.text, line);
-    wrapped_words(frame, frame.fonts.body, frame.theme.muted, detail.pending);
+        wrapped_text(frame, frame.fonts.body, frame.theme.text, line);
+    wrapped_text(frame, frame.fonts.body, frame.theme.muted, detail.pending);
     if (!detail.role_names.empty()) {
         const auto at = static_cast<std::size_t>(detail.role);
         if (const auto n =
@@ -325,7 +325,7 @@ float draw_question(const TensorsView& view, const Box& box, const Frame& frame,
         widest = std::max(widest, button_width(frame, answer.title));
     float top = box.low.y + frame.px(kSpace12) / 2;
     panel("question", {{box.low.x, top}, {box.high.x, top + row}},
-          [&] { wrapped_words(frame, frame.fonts.title, frame.theme.text, view.question); });
+          [&] { wrapped_text(frame, frame.fonts.title, frame.theme.text, view.question); });
     top += row;
     const float height = row * static_cast<float>(view.answers.size());
     panel("answers", {{box.low.x, top}, {box.high.x, top + height}}, [&] {
@@ -350,7 +350,7 @@ void draw_list(const TensorsView& view, const view::AppState& state, const Box& 
     const float top = draw_question(view, box, frame, out);
     if (!view.empty.empty()) {
         ImGui::SetCursorScreenPos({box.low.x, top});
-        return wrapped_words(frame, frame.fonts.title, frame.theme.muted, view.empty);
+        return wrapped_text(frame, frame.fonts.title, frame.theme.muted, view.empty);
     }
     const float head = top + frame.px(kRow);
     const float right = box.high.x - ImGui::GetStyle().ScrollbarSize;
@@ -375,7 +375,7 @@ std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& 
     }
     Parts parts{.heading = {view.point, view.unused},
                 .controls = [&](ControlBar& bar) { draw_bar(view, bar); },
-                .status = view::computed_words(state)};
+                .status = view::computed_text(state)};
     if (!view.reason.empty()) {
         parts.heading = {view.reason, view.point, {view.unused}};
         parts.heading.warns = true;

@@ -15,14 +15,14 @@ constexpr float kVerifyTable = 0.44F, kWidestTable = 480.0F;  // of the width
 constexpr float kFaults = 200.0F, kScales = 170.0F, kAllowedWidth = 130.0F;
 constexpr float kShares[] = {0.22F, 0.18F, 0.18F, 0.16F, 0.26F};
 constexpr float kFewShares[] = {0.32F, 0.28F, 0.0F, 0.0F, 0.40F};  // where all have no room
-constexpr float kRoomForAll = 400.0F;
+constexpr float kSpaceForAll = 400.0F;
 
 void draw_verify_cells(std::span<const std::string> cells, const Box& box, const Frame& frame,
                        Color color, const Font& numbers) {
     const float pad = frame.px(6);
     float x = box.low.x;
     const std::span<const float> shares =
-        box.size().x < frame.px(kRoomForAll) ? std::span(kFewShares) : std::span(kShares);
+        box.size().x < frame.px(kSpaceForAll) ? std::span(kFewShares) : std::span(kShares);
     for (std::size_t n = 0; n < cells.size() && n < shares.size(); ++n) {
         if (shares[n] == 0.0F) continue;
         const float right = x + box.size().x * shares[n];
@@ -72,15 +72,15 @@ void draw_arrays(const VerifyView& view, const Frame& frame, Actions& out) {
 void draw_worst(const std::vector<CheckedPart>& parts, const char* title, const Frame& frame,
                 Actions& out) {
     if (parts.empty()) return;
-    words(frame, frame.fonts.small, frame.theme.muted, title);
+    put_text(frame, frame.fonts.small, frame.theme.muted, title);
     for (const CheckedPart& part : parts) {
         const Box box = next_row(frame);
-        if (draw_verify_row(frame, part.words.c_str(), box, part.shown))
+        if (draw_verify_row(frame, part.text.c_str(), box, part.shown))
             out.push_back(SelectChecked{part.worst.b, part.worst.h, part.worst.t, part.worst.d});
-        tooltip(frame, part.words, "[sequence, head, row]. Click to show its worst number.");
+        tooltip(frame, part.text, "[sequence, head, row]. Click to show its worst number.");
         draw_text_in(frame, frame.fonts.body, {box.low.x + frame.px(6), box.low.y}, box.high,
                      Align::left, part.differs ? frame.theme.bad : frame.theme.text,
-                     fit_text(frame, frame.fonts.body, part.words, box.size().x - frame.px(12)));
+                     fit_text(frame, frame.fonts.body, part.text, box.size().x - frame.px(12)));
     }
 }
 
@@ -88,25 +88,25 @@ void draw_worst(const std::vector<CheckedPart>& parts, const char* title, const 
 std::vector<std::string> quiet_findings(const VerifyView& view) {
     std::vector<std::string> quiet;
     for (const Finding& finding : view.findings)
-        if (!finding.bad) quiet.push_back(finding.words);
+        if (!finding.bad) quiet.push_back(finding.text);
     return quiet;
 }
 
 void draw_findings(const VerifyView& view, const Frame& frame) {
     for (const Finding& finding : view.findings)
-        if (finding.bad) wrapped_words(frame, frame.fonts.body, frame.theme.warning, finding.words);
+        if (finding.bad) wrapped_text(frame, frame.fonts.body, frame.theme.warning, finding.text);
 }
 
 void draw_error_map(const VerifyView& view, const AppState& state, const Box& box,
                     const Frame& frame, Actions& out) {
     if (!view.grid) return;
-    float foot = 0.0F;
+    float bottom = 0.0F;
     if (!view.blocks.empty()) {
-        foot = frame.px(22);
-        draw_text_in(frame, frame.fonts.body, {box.low.x, box.high.y - foot}, box.high, Align::left,
-                     frame.theme.muted, view.blocks);
+        bottom = frame.px(22);
+        draw_text_in(frame, frame.fonts.body, {box.low.x, box.high.y - bottom}, box.high,
+                     Align::left, frame.theme.muted, view.blocks);
     }
-    const ImVec2 high{box.high.x, box.high.y - foot};
+    const ImVec2 high{box.high.x, box.high.y - bottom};
     if (const auto clicked = draw_grid_set({&*view.grid, 1}, box.low, high, frame).clicked) {
         const CheckedCell at = checked_cell_at(state, clicked->row, clicked->column);
         out.push_back(SelectChecked{at.b, at.h, at.t, at.d});
@@ -127,8 +127,8 @@ void draw_verify_bar(const VerifyView& view, ControlBar& bar) {
                                  {"Plant a fault in the reference (keys: F, Shift+F)",
                                   "Shows its symptoms and whether the diagnosis finds it"}))
         out.push_back(PlantFault{view.fault_keys[*n]});
-    bar.field<SetErrorScale>(view.look, {.choices = view::kScaleWords, .width = kScales});
-    bar.field<SetAllowed>(view.look, {.choices = view::kAllowedWords, .width = kAllowedWidth});
+    bar.field<SetErrorScale>(view.look, {.choices = view::kScaleText, .width = kScales});
+    bar.field<SetAllowed>(view.look, {.choices = view::kAllowedText, .width = kAllowedWidth});
 }
 
 void draw_table(const VerifyView& view, const Frame& frame, Actions& out) {
@@ -151,7 +151,7 @@ void draw_table(const VerifyView& view, const Frame& frame, Actions& out) {
 std::string draw_verify_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                   Actions& out) {
     const VerifyView view = build_verify_view(state);
-    Parts parts{.lacks = view.lacks,
+    Parts parts{.missing_data = view.missing_data,
                 .heading = {view.point, {}, quiet_findings(view)},
                 .controls = [&](ControlBar& bar) { draw_verify_bar(view, bar); },
                 .status = view.status};
@@ -161,7 +161,7 @@ std::string draw_verify_workspace(const AppState& state, const WorkArea& r, cons
         [&](const Box&) { draw_table(view, frame, out); },
         CanvasPart::Where::left,
         0.0F,
-        [&](ImVec2 room) { return std::min(kVerifyTable * room.x, frame.px(kWidestTable)); }};
+        [&](ImVec2 space) { return std::min(kVerifyTable * space.x, frame.px(kWidestTable)); }};
     const CanvasPart map{"map", "error map",
                          [&](const Box& box) { draw_error_map(view, state, box, frame, out); }};
     if (view.ready && view.grid) {

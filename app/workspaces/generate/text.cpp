@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/common/document/stored.h"
+#include "app/common/format.h"
+#include "app/common/text.h"
+#include "app/workspaces/generate/view.h"
+#include "core/text.h"
+
+namespace attn::view {
+namespace {
+
+std::string retained_text(const Candidates& candidates) {
+    const Index all = std::ssize(candidates.all);
+    if (candidates.retained == all) return "no token is excluded";
+    return fmt::format("{} of {} tokens {} kept", grouped(candidates.retained), grouped(all),
+                       candidates.retained == 1 ? "is" : "are");
+}
+
+/// Others as likely as the one that greedy takes.
+Index ties_of(const Candidates& candidates) {
+    const double most = candidates.all.front().logit;
+    return std::ranges::count(candidates.all, most, &Candidate::logit) - 1;
+}
+
+std::string next_text(const AppState& state, const GenerateShown& shown) {
+    const Candidate& next = shown.candidates.all[shown.next];
+    const std::string name = (is_full(state) ? "would be " : "is ") + quoted_token(state, next.id);
+    const Index all = std::ssize(shown.candidates.all);
+    if (shown.how.greedy()) {
+        const Index ties = ties_of(shown.candidates);
+        return fmt::format("Next {}: probability {}, the most probable of {} token{}{}.", name,
+                           percent_text(next.before), grouped(all), all == 1 ? "" : "s",
+                           as_much_text(ties));
+    }
+    return fmt::format(
+        "Next {}: sampled with probability {} ({} before temperature and truncation); {}.", name,
+        percent_text(next.after), percent_text(next.before), retained_text(shown.candidates));
+}
+
+std::string taken_text(const AppState& state, const GenerateShown& shown) {
+    const std::size_t place = chosen_of(state);
+    if (place >= shown.candidates.all.size())
+        return fmt::format("Step {} took a token that the vocabulary does not have.", shown.at);
+    const Candidate& taken = shown.candidates.all[place];
+    const std::string by = taken.retained ? percent_text(taken.after) + " with these settings"
+                                          : "excluded by these settings";
+    return fmt::format("Step {} took {}: probability {}, {}.", shown.at,
+                       quoted_token(state, taken.id), percent_text(taken.before), by);
+}
+
+/// "u = 0.3214 of seed 1 falls on “mat”, from 0.21 to 0.48 of the running sum."
+std::string draw_description(const AppState& state, const GenerateShown& shown) {
+    if (shown.how.greedy())
+        return fmt::format(
+            "Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no "
+            "effect.",
+            quoted_token(state, shown.candidates.all[shown.next].id));
+    double below = 0.0;
+    for (std::size_t n = 0; n < shown.next; ++n) below += shown.candidates.all[n].after;
+    const Candidate& next = shown.candidates.all[shown.next];
+    return fmt::format(
+        "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum.",
+        number(shown.u), shown.how.seed, shown.at, quoted_token(state, next.id), number(below),
+        number(below + next.after));
+}
+
+/// Whether some layer's options are others than the model has.
+bool has_other_options(const Document& document, const std::vector<AttentionSpec>& own) {
+    const Index layers = std::min(std::ssize(own), std::ssize(document.layers));
+    Document here = document, there = document;  // once a frame, not once a layer
+    for (Index layer = 0; layer < layers; ++layer) {
+        here.spec = spec_of(document, layer);
+        there.spec = own[layer];
+        here.inputs = there.inputs = document.layers[layer];
+        if (!weighs_alike(here, there) || here.spec.active_dropout() != there.spec.active_dropout())
+            return true;
+    }
+    return false;
+}
+
+/// What was done to the open document and the model that writes knows nothing of.
+std::vector<std::string_view> left_out(const AppState& state) {
+    const Document& document = state.document();
+    std::vector<std::string_view> left;
+    if (!model_of(document)->changes.empty()) left.emplace_back("the interventions");
+    if (!document.edits.empty()) left.emplace_back("the edited numbers");
+    if (has_other_options(document, written_of(state).specs))
+        left.emplace_back("the changed options");
+    return left;
+}
+
+}  // namespace
+
+std::string example_description(const AppState& state) {
+    std::string why = generate_missing_data(state);
+    if (why.empty()) why = generate_look(state).fault;
+    if (why.ends_with('.')) why.pop_back();
+    return why;
+}
+
+std::string generate_headline(const AppState& state) {
+    const auto shown = shown_of(state);
+    if (!shown->fault.empty()) return shown->fault;
+    return shown->at < std::ssize(taken_of(state)) ? taken_text(state, *shown)
+                                                   : next_text(state, *shown);
+}
+
+std::string generate_muted(const AppState& state) {
+    const GenerateLook& look = generate_look(state);
+    if (!is_example(state) && !look.fault.empty()) return look.fault;
+    if (!is_example(state)) {
+        std::string text =
+            shown_of(state)->fault.empty() ? draw_description(state, *shown_of(state)) : "";
+        if (is_full(state)) text = "The text has reached its maximum length. " + text;
+        if (const auto left = left_out(state); !left.empty())
+            text =
+                fmt::format("The model generates without {}. {}", fmt::join(left, " and "), text);
+        if (!state.document().groups.empty())
+            text += fmt::format(" The encoder has read “{}”.",
+                                shortened(text_of(state.document()), kMostShown));
+        return text;
+    }
+    return fmt::format(
+        "{}: these {} logits are an example. Open a model folder (attnscope FOLDER, or Ctrl+O) to "
+        "generate text.",
+        example_description(state), written_of(state).names->size());
+}
+
+}  // namespace attn::view

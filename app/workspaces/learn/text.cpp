@@ -1,0 +1,298 @@
+#include "app/workspaces/learn/text.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/document/heads.h"
+#include "app/common/format.h"
+#include "app/common/text.h"
+#include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/view.h"
+#include "core/metrics.h"
+#include "core/train/course.h"
+
+namespace attn::view {
+namespace {
+
+constexpr double kSameAccuracy = 0.02;
+constexpr double kSameLoss = 0.05;
+
+using train::Ending;
+
+std::string over_text(const Ending& ending) {
+    if (ending.steps == 1) return "step 0 alone";
+    return fmt::format("means of its last {} steps", ending.steps);
+}
+
+/// "99.8 % right (loss 0.01)".
+std::string right_text(const Ending& ending) {
+    if (!std::isfinite(ending.loss))
+        return fmt::format("{} right, a loss that is no number any more",
+                           percent_text(ending.accuracy));
+    return fmt::format("{} right, loss {}", percent_text(ending.accuracy), number(ending.loss));
+}
+
+constexpr Index kMeanSteps = 50;
+
+/// Of the runs at that step: means of as many steps of both, none from before the last switch.
+std::array<Ending, 2> endings_at(const LearnSeries& series, Index step) {
+    Index count = kMeanSteps;
+    for (const auto& list : series.request.plan.switches)
+        for (const train::Switch& each : list)
+            if (each.step < step) count = std::min(count, step - each.step);
+    return {train::ending_of(series.sides[0].records, step, count),
+            train::ending_of(series.sides[1].records, step, count)};
+}
+
+/// All that was asked for is trained, and its end is looked at.
+bool is_at_end(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    return look.plan && !is_learning(state) && shown_learn_step(state) == look.plan->until;
+}
+
+/// `ended`: a verdict can stand.
+std::string compared_description(const LearnPlan& plan, const std::array<Ending, 2>& endings,
+                                 bool ended) {
+    const auto& [a, b] = endings;
+    if (!std::isfinite(a.loss) || !std::isfinite(b.loss))
+        return fmt::format("{} {}; {} {}", learn_name(plan, 0), right_text(a), learn_name(plan, 1),
+                           right_text(b));
+    return fmt::format("{}{} {} right, {} {}",
+                       ended && is_no_difference(a, b) ? "no clear difference: " : "",
+                       learn_name(plan, 0), percent_text(a.accuracy), learn_name(plan, 1),
+                       percent_text(b.accuracy));
+}
+
+/// Which rows are saturated: now, and from the first step on.
+std::string saturation_text(const LearnSeries& series, const std::array<Ending, 2>& endings) {
+    const LearnControls& controls = series.request.plan.controls;
+    std::string text = "Of rows with two keys or more, largest weight above 0.99:";
+    for (std::size_t run = 0; run < controls.count(); ++run) {
+        const auto& records = series.sides[run].records;
+        if (records.empty()) return {};
+        text += fmt::format("{} {}{} at step 0, then {}", run == 0 ? "" : ";",
+                            controls.has_b() ? learn_name(series.request.plan, run) + " " : "",
+                            percent_text(records.front()->saturated),
+                            percent_text(endings[run].saturated));
+    }
+    return text + ".";
+}
+
+std::string switch_text(const LearnPlan& plan, std::size_t run) {
+    std::string text;
+    const train::Spec& spec = plan.controls.of(run);
+    for (const train::Switch& each : plan.switches[run]) {
+        const std::string what = each.head < 0
+                                     ? std::string("÷√d_k")
+                                     : head_name({each.head / spec.heads, each.head % spec.heads});
+        text += fmt::format("{} {} {} from step {}", text.empty() ? "" : ",", what,
+                            each.on ? "on" : "off", grouped(each.step));
+    }
+    if (text.empty()) return {};
+    return fmt::format("Switched in {}:{}.", run == 0 ? "A" : "B", text);
+}
+
+std::string spread_description(const LearnSeries& series) {
+    const LearnPlan& plan = series.request.plan;
+    if (plan.seeds <= 1) return {};
+    if (series.seeds.size() < 2)
+        return fmt::format("The spread: {} of {} seeds are trained.", series.seeds.size(),
+                           plan.seeds);
+    std::string text = fmt::format("Over {} seeds:", series.seeds.size());
+    for (std::size_t run = 0; run < plan.controls.count(); ++run) {
+        std::vector<double> right;
+        for (const LearnSeed& seed : series.seeds) right.push_back(seed.endings[run].accuracy);
+        const auto [least, most] = std::ranges::minmax(right);
+        text += fmt::format("{} {}{} right (median; {} to {})", run == 0 ? "" : ";",
+                            plan.controls.has_b() ? learn_name(plan, run) + " " : "",
+                            percent_text(quantile(right, 0.5)), percent_text(least),
+                            percent_text(most));
+    }
+    return text + ".";
+}
+
+/// How wide the logits are at first weights, as measured.
+std::string deviation_text(const LearnSeries& series) {
+    const LearnPlan& plan = series.request.plan;
+    std::string text;
+    for (std::size_t run = 0; run < plan.controls.count(); ++run) {
+        const auto& probe = series.sides[run].probe;
+        if (!probe || probe->logit_deviation.empty()) return {};
+        text += fmt::format("{} {}", run == 0 ? "" : ";", learn_run_text(plan.controls, run));
+        for (std::size_t layer = 0; layer < probe->logit_deviation.size(); ++layer)
+            text += fmt::format("{} {}", layer == 0 ? "" : ",",
+                                significant(probe->logit_deviation[layer], 3));
+    }
+    return fmt::format(
+        "Standard deviation of what enters softmax at first weights, measured, layer by layer:{}.",
+        text);
+}
+
+/// Norm of the gradient of the matrices of all layers whose names end so, of the step before `step`; NaN where there is none.
+double gradient_norm(const LearnSide& side, Index step, std::string_view name) {
+    if (step < 1 || step > std::ssize(side.records)) return std::nan("");
+    const train::Record& record = *side.records[step - 1];
+    double squares = 0.0;
+    for (std::size_t m = 0; m < side.matrices.size() && m < record.gradient_norms.size(); ++m)
+        if (side.matrices[m].name.ends_with(name))
+            squares += std::pow(static_cast<double>(record.gradient_norms[m]), 2);
+    return std::sqrt(squares);
+}
+
+constexpr double kLonger = 1.05;
+
+/// With and without ÷√d_k, from the first step to the last.
+bool compares_scaling(const LearnPlan& plan) {
+    return plan.controls.differs == "scaling" && plan.switches[0].empty() &&
+           plan.switches[1].empty();
+}
+
+/// How far batches agree on the gradient of W_Q and of W_V of the run without the division, where that is known.
+std::string agreement_text(const LearnSeries& series, Index step) {
+    const LearnControls& controls = series.request.plan.controls;
+    if (!compares_scaling(series.request.plan)) return {};
+    const std::size_t on = controls.a.scaling ? 0 : 1;
+    const auto of = [&](std::size_t run, std::string_view name) {
+        return learn_agreement(series.sides[run], controls.of(run), step, name);
+    };
+    const double q[] = {of(on, ".w_q"), of(1 - on, ".w_q")};
+    const double v = of(1 - on, ".w_v");
+    if (!std::isfinite(q[0] + q[1] + v)) return {};
+    return fmt::format(
+        "How far batches agree on a gradient (1: all alike; {}: noise): of W_Q {} without the "
+        "division, {} with it; of W_V without it {}.",
+        significant(learn_noise(controls.a), 2), significant(q[1], 2), significant(q[0], 2),
+        significant(v, 2));
+}
+
+/// Why the gradient of W_Q can be longer in the run that is not divided, whose rows are more saturated: only where it is.
+std::string longer_text(const LearnSeries& series, Index step,
+                        const std::array<Ending, 2>& endings) {
+    const LearnPlan& plan = series.request.plan;
+    if (!compares_scaling(plan) || step < 1) return {};
+    const std::size_t on = plan.controls.a.scaling ? 0 : 1, off = 1 - on;
+    const double with = gradient_norm(series.sides[on], step, ".w_q");
+    const double without = gradient_norm(series.sides[off], step, ".w_q");
+    const bool more = endings[off].saturated > endings[on].saturated &&
+                      percent_text(endings[off].saturated) != percent_text(endings[on].saturated);
+    if (!(without > kLonger * with) || !more) return {};
+    return fmt::format(
+        "‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated "
+        "and pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = "
+        "{}.",
+        significant(without, 3), significant(with, 3),
+        significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3));
+}
+
+/// Before the first step, also of a run that was trained further and goes on from its end.
+std::string beginning_text(const LearnLook& look, const LearnControls& controls) {
+    const train::TaskInfo& task = train::info(controls.a.task);
+    const bool trained = look.series && look.plan && look.plan->until > 0;
+    if (!controls.has_b())
+        return fmt::format("{}: one model. {}.", task.title,
+                           trained ? "Before training" : "Space trains it");
+    return fmt::format("{}: two models{}, {} and {}. {}.", task.title,
+                       controls.a.seed == controls.b.seed ? " from one seed" : "",
+                       learn_run_text(controls, 0), learn_run_text(controls, 1),
+                       trained ? "Before training" : "Space trains them");
+}
+
+}  // namespace
+
+double learn_agreement(const LearnSide& side, const train::Spec& spec, Index step,
+                       std::string_view name) {
+    if (side.moments.empty() || spec.optimiser != train::Optimiser::adamw) return std::nan("");
+    const train::State& moment = *train::moment_at(side.moments, step);
+    if (moment.step < kMeanSteps || moment.second.empty()) return std::nan("");
+    double means = 0.0, squares = 0.0;
+    for (const train::Matrix& matrix : side.matrices) {
+        if (matrix.name != name && !(name.starts_with('.') && matrix.name.ends_with(name)))
+            continue;
+        const auto count = static_cast<std::size_t>(matrix.rows * matrix.columns);
+        for (std::size_t n = matrix.offset; n < matrix.offset + count; ++n) {
+            means += static_cast<double>(moment.first[n]) * static_cast<double>(moment.first[n]);
+            squares += static_cast<double>(moment.second[n]);
+        }
+    }
+    const auto t = static_cast<double>(moment.step);
+    return std::sqrt(means / squares * (1.0 - std::pow(spec.beta2, t))) /
+           (1.0 - std::pow(spec.beta1, t));
+}
+
+double learn_noise(const train::Spec& spec) {
+    return std::sqrt((1.0 - spec.beta1) / (1.0 + spec.beta1));
+}
+
+std::string learn_name(const LearnPlan& plan, std::size_t run) {
+    std::string text = learn_run_text(plan.controls, run);
+    if (text.empty() || plan.switches[run].empty()) return text;
+    bool heads = false;
+    std::string scaling;
+    for (const train::Switch& each : plan.switches[run]) {
+        heads |= each.head >= 0;
+        if (each.head < 0) scaling = each.on ? "on" : "off";
+    }
+    if (!scaling.empty())
+        text +=
+            fmt::format(", then {}{}", plan.controls.differs == "scaling" ? "" : "÷√d_k ", scaling);
+    return text + (heads ? ", heads switched" : "");
+}
+
+std::string learn_title(const LearnPlan& plan, std::size_t run) {
+    const std::string text = learn_name(plan, run);
+    return text.empty() ? std::string("A") : fmt::format("{}: {}", run == 0 ? "A" : "B", text);
+}
+
+bool is_no_difference(const Ending& a, const Ending& b) {
+    const double larger = std::max(a.loss, b.loss);
+    return std::abs(a.accuracy - b.accuracy) < kSameAccuracy &&
+           std::abs(a.loss - b.loss) <= kSameLoss * larger;
+}
+
+std::string learn_point(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    const LearnControls& controls = planned(state);
+    const Index step = shown_learn_step(state);
+    if (!look.series || step == 0) return beginning_text(look, controls);
+    const auto endings = endings_at(*look.series, step);
+    const bool ended = is_at_end(state);
+    const Index until = look.plan ? look.plan->until : step;
+    const std::string when =
+        ended ? fmt::format("After {} step{}", grouped(step), step == 1 ? "" : "s")
+              : fmt::format("Step {} of {}", grouped(step), grouped(std::max(step, until)));
+    // The plots have the step alone.
+    const Index steps = endings[0].steps;
+    return fmt::format("{}: {}{}.", when,
+                       controls.has_b()
+                           ? compared_description(look.series->request.plan, endings, ended)
+                           : right_text(endings[0]),
+                       steps > 1 ? fmt::format(", means of {} steps", steps) : "");
+}
+
+std::vector<std::string> learn_notes(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    const LearnControls& controls = planned(state);
+    const train::TaskInfo& task = train::info(controls.a.task);
+    std::vector<std::string> notes;
+    const Index step = shown_learn_step(state);
+    if (look.series && step > 0) {
+        const auto endings = endings_at(*look.series, step);
+        std::string first = saturation_text(*look.series, endings);
+        notes.push_back(first +
+                        fmt::format(" (The latter and right answers: {}.)", over_text(endings[0])));
+        notes.push_back(longer_text(*look.series, step, endings));
+        notes.push_back(agreement_text(*look.series, step));
+        notes.push_back(spread_description(*look.series));
+        for (std::size_t run = 0; run < controls.count(); ++run)
+            notes.push_back(switch_text(look.series->request.plan, run));
+    } else {
+        notes.push_back(fmt::format("{} {}", sentence(std::string(task.layout)),
+                                    sentence(std::string(task.solved))));
+        if (look.series) notes.push_back(deviation_text(*look.series));
+    }
+    std::erase(notes, std::string());
+    return notes;
+}
+
+}  // namespace attn::view
