@@ -74,7 +74,7 @@ TEST_CASE("learn: a switch at a step leaves what was before it, and trains anew 
     const auto dashed = [](const CurveView& curve) { return curve.dashed; };
     CHECK(std::ranges::count_if(view.plots[0].curves, dashed) == 1);
     CHECK(std::ranges::any_of(view.notes, [](const std::string& note) {
-        return has(note, "Switched in B: ÷√d_k on from step 3");
+        return has(note, "Switched in B: scaling on from step 3");
     }));
     // The way back: the switch is taken away again.
     play(state, {SwitchScaling{"b", 3, false}});
@@ -133,7 +133,7 @@ TEST_CASE("learn: the headline says what the numbers say, also that there is no 
     CHECK(has(learn_point(same), "Before training"));  // Space goes on from step 3
     AppState one = small_learn_state({SetLearnDifference{""}, TrainTo{3}});
     CHECK(has(learn_point(one), "After 3 steps: "));
-    CHECK_FALSE(has(learn_point(one), "÷√d_k"));
+    CHECK_FALSE(has(learn_point(one), "scaling"));
     CHECK(build_learn_view(one).maps.size() == 1);
     CHECK(has(learn_point(small_learn_state()), "Space trains them"));
 }
@@ -141,15 +141,15 @@ TEST_CASE("learn: the headline says what the numbers say, also that there is no 
 TEST_CASE("learn: after a switch the names say what holds, and means are of the steps since") {
     AppState state = small_learn_state({TrainTo{8}, SwitchScaling{"a", 5, false}});
     const LearnSeries& series = *learn_look(state).series;
-    CHECK(learn_name(series.request.plan, 0) == "÷√d_k on, then off");
-    CHECK(learn_name(series.request.plan, 1) == "÷√d_k off");
-    CHECK(has(learn_notes(state)[0], "means of its last 3 steps"));
+    CHECK(learn_name(series.request.plan, 0) == "with scaling, then without scaling");
+    CHECK(learn_name(series.request.plan, 1) == "without scaling");
+    CHECK(has(learn_notes(state)[0], "means over the last 3 steps"));
     const auto mean = train::ending_of(series.sides[0].records, 8, 3);
-    CHECK(has(learn_notes(state)[0], "then " + percent(mean.saturated)));
+    CHECK(has(learn_notes(state)[0], percent(mean.saturated) + " at this step"));
     play(state, {SwitchLearnHead{"b", 6, 0, 0, false}});
-    CHECK(learn_name(learn_look(state).series->request.plan, 1) == "÷√d_k off, heads switched");
+    CHECK(learn_name(learn_look(state).series->request.plan, 1) == "without scaling, heads switched");
     play(state, {SwitchScaling{"a", 5, true}});
-    CHECK(learn_name(learn_look(state).series->request.plan, 0) == "÷√d_k on");
+    CHECK(learn_name(learn_look(state).series->request.plan, 0) == "with scaling");
 }
 
 TEST_CASE("learn: three measures are drawn, each once, and shares are percentages") {
@@ -193,7 +193,7 @@ TEST_CASE("learn: how wide first logits are is measured, whatever norm, spread a
                         significant(std::sqrt(squares / static_cast<double>(values.size())), 3);
                     CAPTURE(expected);
                     const std::vector<std::string> notes = learn_notes(state);
-                    CHECK(has(notes.back(), "measured"));
+                    CHECK(has(notes.back(), "at the initial weights"));
                     CHECK(has(notes.back(), " " + expected));
                 }
             }
@@ -218,7 +218,7 @@ TEST_CASE("learn: a longer gradient of W_Q without the division is explained whe
     CHECK(stated);
     for (const std::string& note :
          learn_notes(small_learn_state({SetLearnDifference{"seed"}, TrainTo{2}})))
-        CHECK_FALSE(has(note, "is longer"));
+        CHECK_FALSE(has(note, "is larger"));
 }
 
 TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change nothing") {
@@ -234,7 +234,7 @@ TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change
     CHECK(learn_controls(state).b.d_k == 64);
     const LearnControls now = learn_controls(state);
     view::apply(state, SetLearnField{"b", "layers", "1"});
-    CHECK(has(state.message.text, "B differs in d_k alone"));
+    CHECK(has(state.message.text, "B differs only in d_k"));
     CHECK(acted(state, {SetLearnField{"a", "d_k", "100000"}}).message.severity == Severity::error);
     acted(state, {SetLearnField{"a", "colour", "1"}, SetLearnField{"a", "d_k", "\"wide\""}});
     CHECK(learn_controls(acted(state, {SetLearnDifference{"task"}})) == now);

@@ -39,7 +39,7 @@ struct TrainTo {
 struct NewTraining {
     static constexpr auto kJournalNames = journal_names("new_training");
 };
-/// From that step on; what was trained after it is trained anew.
+/// From step `from` on; later steps are trained again.
 struct SwitchScaling {
     std::string run;
     Index from;

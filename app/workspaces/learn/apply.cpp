@@ -31,7 +31,7 @@ void change_learning(AppState& state, LearnControls controls, const std::string&
 std::optional<std::size_t> learn_run(AppState& state, const std::string& run, bool has_b) {
     if (run == "a") return 0;
     if (run == "b" && has_b) return 1;
-    warn(state, run == "b" ? "There is no run B: choose in what it differs."
+    warn(state, run == "b" ? "There is no run B: choose a setting in which B differs."
                            : fmt::format("There is no run {}: expected a or b.", shortened(run)));
     return std::nullopt;
 }
@@ -40,7 +40,7 @@ std::optional<std::size_t> learn_run(AppState& state, const std::string& run, bo
 std::optional<std::size_t> planned_run(AppState& state, const std::string& run) {
     if (learn_look(state).plan)
         return learn_run(state, run, learn_look(state).plan->controls.has_b());
-    warn(state, "Nothing is trained yet: Space begins.");
+    warn(state, "Nothing is trained yet. Press Space to train.");
     return std::nullopt;
 }
 
@@ -48,7 +48,7 @@ std::optional<std::size_t> planned_run(AppState& state, const std::string& run) 
 bool has_step(AppState& state, Index step) {
     const Index until = learn_look(state).plan->until;
     if (step >= 0 && step <= until) return true;
-    warn(state, "There is no step {}: {} were to be trained.", step, grouped(until));
+    warn(state, "There is no step {}: the training has {}.", step, grouped(until));
     return false;
 }
 
@@ -69,7 +69,7 @@ void add_switch(AppState& state, const std::string& run, train::Switch added,
     if (was != added.on) list.push_back(added);
     if (learn_look(state).series) learn_look(state).before = learn_look(state).series;
     learn_look(state).shown.step.reset();
-    show_message(state, "{}: {} from step {} on; what was trained after it is trained anew.",
+    show_message(state, "{}: {} from step {} on. The steps after it are trained again.",
                  *n == 0 ? "A" : "B", text, grouped(added.step));
 }
 
@@ -81,7 +81,7 @@ void carry_out(AppState& state, const SetLearnField& action) {
     if (!run) return;
     const bool own = action.field == now.differs;
     if (*run == 1 && !own)
-        return warn(state, "B differs in {} alone: set {} of A.", now.differs,
+        return warn(state, "B differs only in {}: set {} of A.", now.differs,
                     shortened(action.field));
     LearnControls controls = now;
     for (std::size_t n = 0; n < 2; ++n) {
@@ -126,7 +126,7 @@ void carry_out(AppState& state, const TrainTo& action) {
         look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     look.plan->until = action.until;
     look.shown.step.reset();
-    show_message(state, "Trains to step {}: Space pauses.", grouped(action.until));
+    show_message(state, "Training to step {}. Space pauses.", grouped(action.until));
 }
 
 void carry_out(AppState& state, const NewTraining&) {
@@ -135,12 +135,12 @@ void carry_out(AppState& state, const NewTraining&) {
     look.shown.step.reset();
     look.before = nullptr;
     clamp_learn(state);
-    show_message(state, "A new training from first weights: Space begins.");
+    show_message(state, "Training starts again from the initial weights. Press Space to train.");
 }
 
 void carry_out(AppState& state, const SwitchScaling& action) {
     add_switch(state, action.run, {action.from, -1, action.on},
-               action.on ? "÷√d_k on" : "÷√d_k off");
+               action.on ? "scaling on" : "scaling off");
 }
 
 void carry_out(AppState& state, const SwitchLearnHead& action) {
@@ -159,14 +159,15 @@ void carry_out(AppState& state, const SwitchLearnHead& action) {
 void carry_out(AppState& state, const TrainSeeds& action) {
     LearnLook& look = learn_look(state);
     if (!look.plan || look.plan->until == 0)
-        return warn(state, "Nothing is trained yet: Space begins.");
+        return warn(state, "Nothing is trained yet. Press Space to train.");
     if (action.seeds < 1 || action.seeds > kMostLearnSeeds)
         return warn(state, "{} seeds: expected 1 to {}.", action.seeds, kMostLearnSeeds);
     if (look.plan->opened)
-        return warn(state, "The run was opened from a folder: its spread is not trained here.");
+        return warn(state,
+                    "The run was opened from a folder, so its spread cannot be trained here.");
     look.plan->seeds = action.seeds;
     show_message(state, action.seeds == 1 ? std::string("One seed.")
-                                          : fmt::format("{} seeds are trained, each to step {}.",
+                                          : fmt::format("Training {} seeds, each to step {}.",
                                                         action.seeds, grouped(look.plan->until)));
 }
 
@@ -175,7 +176,7 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     if (!run) return;
     const WorkspaceInfo* workspace = find_workspace(state.workspaces, action.workspace);
     if (workspace == nullptr || !workspace->shows_document)
-        return warn(state, "“{}” shows no document.", shortened(action.workspace));
+        return warn(state, "“{}” cannot show a document.", shortened(action.workspace));
     const LearnLook& look = learn_look(state);
     TrainedOrigin origin;
     origin.spec = look.plan->controls.of(*run);
@@ -224,14 +225,14 @@ void carry_out(AppState& state, const SetLearnSentence& action) {
     look.draft = action.text;
     if (action.text.empty()) {
         look.shown.sentence.clear();
-        return show_message(state, "The maps are of the sequence that is the same at every step.");
+        return show_message(state, "The maps show the default sequence.");
     }
     const train::Spec& spec = look.plan ? look.plan->controls.a : learn_controls(state).a;
     const auto example = train::example_of(train::Sequences(spec), action.text);
     if (!example) return show_message(state, example.error());
     look.shown.sentence = action.text;
     clamp_learn(state);
-    show_message(state, "The maps are of “{}”.", shortened(action.text));
+    show_message(state, "The maps show “{}”.", shortened(action.text));
 }
 
 /// What came for other settings is of no use any more.
@@ -247,7 +248,8 @@ void carry_out(AppState& state, const LearnProgress& action) {
     look.series = action.series;
     clamp_learn(state);
     if (ended && !faulty && state.workspace == "learn")
-        show_message(state, "Step {}. ← and → look at other moments, S switches ÷√d_k from there.",
+        show_message(state,
+                     "Step {}. ← and → show other steps, S switches scaling from the shown step.",
                      grouped(of.until));
 }
 

@@ -27,7 +27,7 @@ std::string answer_text(const LearnSeries& series, const train::Probe& probe, In
     const Index target = probe.example.targets[at];
     std::string text = fmt::format("answers “{}”", word(probe.answers[at]));
     if (target == train::kNoTarget) return text + "; nothing to predict here";
-    return text + fmt::format(", “{}” is right and has probability {}", word(target),
+    return text + fmt::format("; “{}” is right, with probability {}", word(target),
                               number(probe.shares[at]));
 }
 
@@ -38,7 +38,7 @@ InspectorView row_page(const AppState& state) {
     const auto [i, j] = look.cell;
     const train::Probe& first = *series.sides[0].probe;
     if (i >= std::ssize(first.example.tokens) || j >= std::ssize(first.example.tokens))
-        return only_hint("Click a cell of a map: its row is compared here.");
+        return only_hint("Click a cell of a map to compare its row here.");
     const auto word = [&](Index n) {
         const Index token = first.example.tokens[n];
         return shown_token(series.vocabulary[token]);
@@ -77,12 +77,14 @@ InspectorView heads_page(const AppState& state) {
     const LearnSeries& series = *look.series;
     const LearnControls& controls = series.request.plan.controls;
     if (record_of(state, 0) == nullptr)
-        return only_hint("Space trains: entropy and largest weight of every head are listed here.");
+        return only_hint(
+            "Press Space to train. Entropy and largest weight of every head appear here.");
     InspectorView view =
         titled(fmt::format("heads at step {}", grouped(shown_learn_step(state))), Role::weight);
     view.formula =
-        "H = −Σ a ln a, nats; p_max: largest weight; >0.99: share of rows. Means over the rows of "
-        "the batch that may attend to two keys at least.";
+        "H = −Σ a ln a, in nats. p_max: largest weight. >0.99: fraction of rows whose p_max is "
+        "above 0.99. Means over "
+        "the rows of the batch that may attend to at least two keys.";
     InspectorTable table{"", "head", {}, {}, std::nullopt};
     for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run)
         for (const char* name : {"H", "p_max", ">0.99"})
@@ -135,12 +137,12 @@ InspectorView matrices_page(const AppState& state) {
     const LearnSeries& series = *learn_look(state).series;
     const LearnControls& controls = series.request.plan.controls;
     if (record_of(state, 0) == nullptr)
-        return only_hint("Space trains: the gradient norm of every matrix is listed here.");
+        return only_hint("Press Space to train. The gradient norm of every matrix appears here.");
     InspectorView view =
         titled(fmt::format("gradients at step {}", grouped(shown_learn_step(state))), Role::query);
     view.formula = fmt::format(
-        "‖∂L/∂W‖ (Frobenius) of the batch of that step, before it is clipped; agree: how far "
-        "batches agree on it, 1 all alike, {} noise",
+        "‖∂L/∂W‖ (Frobenius) of the step's batch, before clipping. agree: agreement of batches on "
+        "it, 1 identical, {} noise.",
         significant(learn_noise(controls.a), 2));
     InspectorTable table{"", "matrix", {}, {}, std::nullopt};
     for (const char* what : {"", " agree"})
@@ -159,7 +161,7 @@ InspectorView matrices_page(const AppState& state) {
 InspectorView learn_inspector(const AppState& state) {
     const LearnLook& look = learn_look(state);
     if (!look.series || !look.series->sides[0].probe)
-        return only_hint("Space trains two models side by side.");
+        return only_hint("Press Space to train two models side by side.");
     InspectorView view = look.page == LearnPage::heads      ? heads_page(state)
                          : look.page == LearnPage::matrices ? matrices_page(state)
                                                             : row_page(state);

@@ -34,23 +34,25 @@ MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
                          LearnMeasure measure) {
     const double even = std::log(static_cast<double>(controls.a.tokens));
     const std::array<MeasureInfo, kLearnMeasureCount> infos{{
-        {"right answers", "Share of answers that are the largest logit, of each batch",
+        {"right answers", "Fraction of answers in each batch that have the largest logit",
          Role::output},
         {"loss, nats", "Mean of −ln softmax(logits)[answer] over the answers of a batch",
          Role::score, false, 0.0},
         {"saturated rows",
-         "Share of rows of all heads, with two keys or more, whose largest weight is above 0.99",
+         "Fraction of rows of all heads, with at least two keys, whose largest weight is above "
+         "0.99",
          Role::weight},
-        {head_title(look, "entropy"), "Mean of H = −Σ a ln a over its rows, nats", Role::weight,
+        {head_title(look, "entropy"), "Mean over its rows of H = −Σ a ln a, in nats", Role::weight,
          false, even},
         {head_title(look, "largest weight"), "Mean of the largest weight of each row",
          Role::weight},
-        {"‖∇‖ of all weights", "Norm of the gradient of all matrices, before it is clipped",
-         Role::query, true},
+        {"‖∇‖ of all weights", "Norm of the gradient of all matrices, before clipping", Role::query,
+         true},
         {fmt::format("‖∂L/∂W_Q‖ + ‖∂L/∂W_K‖ of layer {}", look.layer),
-         "Frobenius norms: what reaches queries and keys through softmax", Role::query, true},
+         "Frobenius norms: the gradient that passes through softmax to queries and keys",
+         Role::query, true},
         {fmt::format("‖∂L/∂W_V‖ + ‖∂L/∂W_O‖ of layer {}", look.layer),
-         "Frobenius norms: what goes around softmax", Role::value, true},
+         "Frobenius norms: the gradient that bypasses softmax", Role::value, true},
     }};
     return infos[static_cast<std::size_t>(measure)];
 }
@@ -252,9 +254,9 @@ PlotView plot_of(const AppState& state, LearnMeasure measure, Index steps) {
     const MeasureInfo info = measure_info(learn_look(state), planned(state), measure);
     PlotView plot;
     plot.title = info.title;
-    plot.tooltip = info.tip +
-                   ". A point is the mean of its steps, shaded from the smallest to the largest. "
-                   "Drag: the step that is looked at.";
+    plot.tooltip =
+        info.tip +
+        ". A point is a mean over steps, with the range shaded. Drag to choose the step.";
     set_step_axis(plot, steps);
     plot.marker_x = static_cast<double>(std::max<Index>(shown_learn_step(state), 1));
     add_curves(state, plot, info, measure);

@@ -15,31 +15,33 @@ namespace {
 using Kind = LearnFieldKind;
 
 constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
-    {"task", "task", Kind::names, "What is learnt: each task has a known attention that solves it"},
-    {"text", "text", Kind::text, "Of the task “text”: its words are learnt in their order"},
+    {"task", "task", Kind::names, "The task to learn; a known attention pattern solves each"},
+    {"text", "text", Kind::text, "For the task “text”: the words to learn, in order"},
     {"tokens", "tokens T", Kind::whole, "Length of a sequence", true},
-    {"symbols", "symbols", Kind::whole, "Size of the alphabet, of the tasks that have one", true},
+    {"symbols", "symbols", Kind::whole, "Size of the alphabet, for tasks that have one", true},
     {"layers", "layers", Kind::whole, "Attention layers, each with a residual connection"},
-    {"heads", "heads", Kind::whole, "Heads of each layer"},
+    {"heads", "heads", Kind::whole, "Heads in each layer"},
     {"d_model", "d_model", Kind::whole, "Width of the residual stream", true},
-    {"d_k", "d_k", Kind::whole, "Width of queries and keys of each head", true},
-    {"d_v", "d_v", Kind::whole, "Width of values of each head; 0: as wide as keys"},
-    {"scaling", "÷√d_k", Kind::flag, "Whether scores are divided by √d_k"},
+    {"d_k", "d_k", Kind::whole, "Width of queries and keys in each head", true},
+    {"d_v", "d_v", Kind::whole, "Width of values in each head; 0: the same as d_k"},
+    {"scaling", "÷√d_k", Kind::flag, "Divides scores by √d_k"},
     {"temperature", "temperature τ", Kind::real,
-     "Scores are divided by it too: √d_k does what ÷√d_k does"},
-    {"initial_spread", "first W_Q, W_K ×", Kind::real,
-     "g: their first weights are N(0, g²/rows), so that first scores are g² times as wide"},
-    {"positions", "positions", Kind::names, "What tells a token where it stands"},
+     "Divides scores by τ as well: τ = √d_k has the effect of scaling"},
+    {"initial_spread", "initial W_Q, W_K ×", Kind::real,
+     "g: initial weights from N(0, g²/rows), so initial scores are g² times as wide"},
+    {"positions", "positions", Kind::names, "Positional encoding"},
     {"mlp", "MLP", Kind::flag, "A GELU layer of 4·d_model after each attention"},
     {"norm", "norm", Kind::names, "pre: LayerNorm before attention, MLP and read-out"},
     {"optimiser", "optimiser", Kind::names, "AdamW, or SGD with momentum"},
-    {"learning_rate", "learning rate", Kind::real, "Of every matrix, after the warm-up"},
-    {"warmup", "warm-up", Kind::whole, "Steps in which the learning rate rises evenly"},
-    {"weight_decay", "weight decay", Kind::real, "lr · decay · W is taken from each matrix a step"},
-    {"clip", "clip", Kind::real, "Largest norm of the whole gradient; 0: none"},
-    {"batch", "batch", Kind::whole, "Sequences a step", true},
-    {"steps", "steps", Kind::whole, "How far “train” goes"},
-    {"seed", "seed", Kind::seed, "Of first weights and sequences: the same seed, the same run"},
+    {"learning_rate", "learning rate", Kind::real, "Step size of every matrix, after the warm-up"},
+    {"warmup", "warm-up", Kind::whole, "Steps in which the learning rate rises linearly"},
+    {"weight_decay", "weight decay", Kind::real,
+     "Each step subtracts lr · decay · W from each matrix W"},
+    {"clip", "clip", Kind::real, "Maximum norm of the whole gradient; 0: no limit"},
+    {"batch", "batch", Kind::whole, "Sequences per step", true},
+    {"steps", "steps", Kind::whole, "Number of steps to train"},
+    {"seed", "seed", Kind::seed,
+     "Seed of the initial weights and sequences; the same seed gives the same run"},
 });
 
 constexpr std::string_view kInduction =
@@ -63,8 +65,8 @@ constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
      R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":4,)"
      R"("learning_rate":0.01,"steps":400})",
      "scaling", "false"},
-    {"layers", "One layer and two: induction needs a head before the head", kInduction, "layers",
-     "1"},
+    {"layers", "One layer and two: induction needs a head in an earlier layer", kInduction,
+     "layers", "1"},
     {"positions", "With and without positions: reverse",
      R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":32,)"
      R"("learning_rate":0.01,"steps":400})",
@@ -96,7 +98,7 @@ std::string other_learn_value(const train::Spec& a, std::string_view field) {
     const auto d_k = static_cast<double>(a.d_k);
     if (field == "temperature")
         return a.temperature != 1.0 ? "1" : a.d_k > 1 ? fmt::format("{}", std::sqrt(d_k)) : "2";
-    if (field == "initial_spread")  // first scores as wide as with the other way of scaling
+    if (field == "initial_spread")  // initial scores as wide as with the other choice of scaling
         return a.initial_spread != 1.0 ? "1"
                : a.d_k > 1             ? fmt::format("{}", std::pow(d_k, a.scaling ? 0.25 : -0.25))
                                        : "0.5";
@@ -140,7 +142,7 @@ Result<train::Spec> with_learn_value(const train::Spec& spec, std::string_view f
                                      std::string_view value) {
     nlohmann::json all = spec_json(spec);
     if (find_learn_field(field) == nullptr)
-        return bad_input(fmt::format("there is no setting “{}” of a training", shortened(field)));
+        return bad_input(fmt::format("a training has no setting “{}”", shortened(field)));
     auto read = parse_json(value, field);
     if (!read) return tl::unexpected(read.error());
     all[std::string(field)] = *read;
@@ -162,6 +164,7 @@ std::string learn_run_text(const LearnControls& controls, std::size_t run) {
     std::string value = learn_value(controls.of(run), field->key);
     if (field->kind == LearnFieldKind::real) value = significant(std::stod(value), 3);
     std::erase(value, '"');
+    if (field->key == "scaling") return value == "true" ? "with scaling" : "without scaling";
     if (field->kind == LearnFieldKind::flag) value = value == "true" ? "on" : "off";
     return fmt::format("{} {}", field->label, value);
 }

@@ -31,7 +31,7 @@ Result<train::Spec> with_learn_value(const train::Spec& spec, std::string_view f
                                      std::string_view value);
 /// A for both runs, B with another value of `differs` that is worth comparing.
 Result<LearnControls> with_difference(const train::Spec& a, std::string_view differs);
-/// "÷√d_k off", "d_k 16": what tells a run from the other; "" where A is alone.
+/// What distinguishes a run from the other: "without scaling", "d_k 16"; "" where A is alone.
 std::string learn_run_text(const LearnControls& controls, std::size_t run);
 
 /// What to begin with.

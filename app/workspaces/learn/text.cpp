@@ -20,16 +20,10 @@ constexpr double kSameLoss = 0.05;
 
 using train::Ending;
 
-std::string over_text(const Ending& ending) {
-    if (ending.steps == 1) return "step 0 alone";
-    return fmt::format("means of its last {} steps", ending.steps);
-}
-
 /// "99.8 % right (loss 0.01)".
 std::string right_text(const Ending& ending) {
     if (!std::isfinite(ending.loss))
-        return fmt::format("{} right, a loss that is no number any more",
-                           percent_text(ending.accuracy));
+        return fmt::format("{} right, the loss is no longer finite", percent_text(ending.accuracy));
     return fmt::format("{} right, loss {}", percent_text(ending.accuracy), number(ending.loss));
 }
 
@@ -67,16 +61,20 @@ std::string compared_description(const LearnPlan& plan, const std::array<Ending,
 /// Which rows are saturated: now, and from the first step on.
 std::string saturation_text(const LearnSeries& series, const std::array<Ending, 2>& endings) {
     const LearnControls& controls = series.request.plan.controls;
-    std::string text = "Of rows with two keys or more, largest weight above 0.99:";
+    std::string text = "Rows of at least two keys with a weight above 0.99:";
     for (std::size_t run = 0; run < controls.count(); ++run) {
         const auto& records = series.sides[run].records;
         if (records.empty()) return {};
-        text += fmt::format("{} {}{} at step 0, then {}", run == 0 ? "" : ";",
+        text += fmt::format("{} {}{} at step 0, {} at this step", run == 0 ? "" : ";",
                             controls.has_b() ? learn_name(series.request.plan, run) + " " : "",
                             percent_text(records.front()->saturated),
                             percent_text(endings[run].saturated));
     }
-    return text + ".";
+    text += ".";
+    if (endings[0].steps > 1)
+        text +=
+            fmt::format(" Values at this step are means over the last {} steps.", endings[0].steps);
+    return text;
 }
 
 std::string switch_text(const LearnPlan& plan, std::size_t run) {
@@ -84,7 +82,7 @@ std::string switch_text(const LearnPlan& plan, std::size_t run) {
     const train::Spec& spec = plan.controls.of(run);
     for (const train::Switch& each : plan.switches[run]) {
         const std::string what = each.head < 0
-                                     ? std::string("÷√d_k")
+                                     ? std::string("scaling")
                                      : head_name({each.head / spec.heads, each.head % spec.heads});
         text += fmt::format("{} {} {} from step {}", text.empty() ? "" : ",", what,
                             each.on ? "on" : "off", grouped(each.step));
@@ -97,7 +95,7 @@ std::string spread_description(const LearnSeries& series) {
     const LearnPlan& plan = series.request.plan;
     if (plan.seeds <= 1) return {};
     if (series.seeds.size() < 2)
-        return fmt::format("The spread: {} of {} seeds are trained.", series.seeds.size(),
+        return fmt::format("For the spread, {} of {} seeds are trained.", series.seeds.size(),
                            plan.seeds);
     std::string text = fmt::format("Over {} seeds:", series.seeds.size());
     for (std::size_t run = 0; run < plan.controls.count(); ++run) {
@@ -112,7 +110,7 @@ std::string spread_description(const LearnSeries& series) {
     return text + ".";
 }
 
-/// How wide the logits are at first weights, as measured.
+/// Measured spread of the input of softmax at the initial weights.
 std::string deviation_text(const LearnSeries& series) {
     const LearnPlan& plan = series.request.plan;
     std::string text;
@@ -125,7 +123,7 @@ std::string deviation_text(const LearnSeries& series) {
                                 significant(probe->logit_deviation[layer], 3));
     }
     return fmt::format(
-        "Standard deviation of what enters softmax at first weights, measured, layer by layer:{}.",
+        "Standard deviation of the scores that enter softmax at the initial weights, by layer:{}.",
         text);
 }
 
@@ -148,7 +146,7 @@ bool compares_scaling(const LearnPlan& plan) {
            plan.switches[1].empty();
 }
 
-/// How far batches agree on the gradient of W_Q and of W_V of the run without the division, where that is known.
+/// How far batches agree on the gradient of W_Q in both runs and of W_V in the run without scaling; "" where it is unknown.
 std::string agreement_text(const LearnSeries& series, Index step) {
     const LearnControls& controls = series.request.plan.controls;
     if (!compares_scaling(series.request.plan)) return {};
@@ -160,13 +158,13 @@ std::string agreement_text(const LearnSeries& series, Index step) {
     const double v = of(1 - on, ".w_v");
     if (!std::isfinite(q[0] + q[1] + v)) return {};
     return fmt::format(
-        "How far batches agree on a gradient (1: all alike; {}: noise): of W_Q {} without the "
-        "division, {} with it; of W_V without it {}.",
+        "Agreement of batches on a gradient (1: identical, {}: noise): W_Q {} without scaling, {} "
+        "with scaling; W_V {} without scaling.",
         significant(learn_noise(controls.a), 2), significant(q[1], 2), significant(q[0], 2),
         significant(v, 2));
 }
 
-/// Why the gradient of W_Q can be longer in the run that is not divided, whose rows are more saturated: only where it is.
+/// Why the gradient of W_Q is larger in the run without scaling although its rows are more saturated; "" where it is not.
 std::string longer_text(const LearnSeries& series, Index step,
                         const std::array<Ending, 2>& endings) {
     const LearnPlan& plan = series.request.plan;
@@ -178,9 +176,8 @@ std::string longer_text(const LearnSeries& series, Index step,
                       percent_text(endings[off].saturated) != percent_text(endings[on].saturated);
     if (!(without > kLonger * with) || !more) return {};
     return fmt::format(
-        "‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated "
-        "and pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = "
-        "{}.",
+        "‖∂L/∂W_Q‖ is larger without scaling, {} against {}, although more rows are saturated. It "
+        "is a sum over rows, and scaling multiplies the gradient of each row by 1/√d_k = {}.",
         significant(without, 3), significant(with, 3),
         significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3));
 }
@@ -231,11 +228,9 @@ std::string learn_name(const LearnPlan& plan, std::size_t run) {
     std::string scaling;
     for (const train::Switch& each : plan.switches[run]) {
         heads |= each.head >= 0;
-        if (each.head < 0) scaling = each.on ? "on" : "off";
+        if (each.head < 0) scaling = each.on ? "with" : "without";
     }
-    if (!scaling.empty())
-        text +=
-            fmt::format(", then {}{}", plan.controls.differs == "scaling" ? "" : "÷√d_k ", scaling);
+    if (!scaling.empty()) text += fmt::format(", then {} scaling", scaling);
     return text + (heads ? ", heads switched" : "");
 }
 
@@ -278,9 +273,7 @@ std::vector<std::string> learn_notes(const AppState& state) {
     const Index step = shown_learn_step(state);
     if (look.series && step > 0) {
         const auto endings = endings_at(*look.series, step);
-        std::string first = saturation_text(*look.series, endings);
-        notes.push_back(first +
-                        fmt::format(" (The latter and right answers: {}.)", over_text(endings[0])));
+        notes.push_back(saturation_text(*look.series, endings));
         notes.push_back(longer_text(*look.series, step, endings));
         notes.push_back(agreement_text(*look.series, step));
         notes.push_back(spread_description(*look.series));

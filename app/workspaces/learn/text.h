@@ -7,9 +7,9 @@
 
 namespace attn::view {
 
-/// "÷√d_k off", or "÷√d_k on, then off" where something of that run was switched; "" where A is alone.
+/// "without scaling", or "with scaling, then without scaling" after a switch; "" where A is alone.
 std::string learn_name(const LearnPlan& plan, std::size_t run);
-/// "A: ÷√d_k off"; "A" where it is alone.
+/// "A: without scaling"; "A" where it is alone.
 std::string learn_title(const LearnPlan& plan, std::size_t run);
 /// How far batches agree on a gradient: ‖mean of gradients‖ beside the root of their mean squares, as AdamW keeps both, over the
 /// matrix of that name, or those whose names end in ".w_q". 1: every batch sends the same; learn_noise(): they have nothing in common. NaN where it is not known:
@@ -17,7 +17,7 @@ std::string learn_title(const LearnPlan& plan, std::size_t run);
 double learn_agreement(const LearnSide& side, const train::Spec& spec, Index step,
                        std::string_view name);
 double learn_noise(const train::Spec& spec);  // √((1 − β₁)/(1 + β₁))
-/// What the runs came to, from their numbers: "After 400 steps: ÷√d_k on 99.8 % right, …".
+/// The results of the runs: "After 400 steps: with scaling 99.8 % right, …".
 std::string learn_point(const AppState& state);
 /// Saturation, switches, the spread over seeds, where B differs.
 std::vector<std::string> learn_notes(const AppState& state);

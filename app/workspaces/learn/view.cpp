@@ -61,9 +61,9 @@ void add_learn_maps(const AppState& state, LearnView& view) {
         const LearnSide& side = series.sides[run];
         if (!side.probe) continue;
         if (std::ssize(side.probe->example.tokens) > kMostLearnTokens) {
-            view.map_text = fmt::format(
-                "The maps of {} tokens are not drawn here: open the moment in Heads or Map.",
-                side.probe->example.tokens.size());
+            view.map_text =
+                fmt::format("Maps of {} tokens are not drawn here: open the step in Heads or Map.",
+                            side.probe->example.tokens.size());
             continue;
         }
         const train::Spec& spec = controls.of(run);
@@ -258,7 +258,7 @@ LearnView build_learn_view(const AppState& state) {
     view.fields = learn_field_views(learn_controls(state));
     add_differences(learn_controls(state), view);
     const train::TaskInfo& task = train::info(planned(state).a.task);
-    view.sentence_hint = fmt::format("a sequence to look at: {}", task.layout);
+    view.sentence_hint = fmt::format("a sequence of your own: {}", task.layout);
     return view;
 }
 

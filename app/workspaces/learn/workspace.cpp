@@ -48,14 +48,14 @@ void add_training_commands(const CommandAdder& add, const AppState& state) {
     else
         add("Train", Key::space,
             TrainTo{done < steps ? steps : std::min(done + steps, kMostLearnSteps)});
-    add("One step more", shift(Key::right), TrainTo{std::min(done + 1, kMostLearnSteps)});
-    add("Begin anew with the settings", Key::n, NewTraining{});
-    add("The spread over five seeds", Key::v, TrainSeeds{kSpreadSeeds},
+    add("One more step", shift(Key::right), TrainTo{std::min(done + 1, kMostLearnSteps)});
+    add("Restart with these settings", Key::n, NewTraining{});
+    add("Train five seeds for the spread", Key::v, TrainSeeds{kSpreadSeeds},
         look.plan && look.plan->until > 0, "Nothing is trained yet");
-    add("Look at the moment before", Key::left, beside(state, false), done > 0);
-    add("Look at the next moment", Key::right, beside(state, true), done > 0);
-    add("Look at first weights", Key::home, ShowLearnStep{0}, done > 0);
-    add("Look at the newest moment", Key::end, ShowLearnStep{std::nullopt}, done > 0);
+    add("Show the previous step", Key::left, beside(state, false), done > 0);
+    add("Show the next step", Key::right, beside(state, true), done > 0);
+    add("Show the initial weights", Key::home, ShowLearnStep{0}, done > 0);
+    add("Show the latest step", Key::end, ShowLearnStep{std::nullopt}, done > 0);
 }
 
 void add_switch_commands(const CommandAdder& add, const AppState& state) {
@@ -67,7 +67,7 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
         const auto now = train::switches_at(spec, look.plan->switches[run], step);
         const std::string name(kLearnRunNames[run]);
         const char* letter = run == 0 ? "A" : "B";
-        add(fmt::format("{}: ÷√d_k {} from this step on", letter, now.scaling ? "off" : "on"),
+        add(fmt::format("{}: scaling {} from this step on", letter, now.scaling ? "off" : "on"),
             run == 0 ? plain(Key::s) : shift(Key::s), SwitchScaling{name, step, !now.scaling});
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         const bool off = now.silenced[look.layer * spec.heads + look.head];
@@ -75,11 +75,11 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
                         off ? "on" : "off"),
             run == 0 ? plain(Key::x) : shift(Key::x),
             SwitchLearnHead{name, step, look.layer, look.head, off});
-        add(fmt::format("Compare this moment of {} with the one that is open", letter),
+        add(fmt::format("Compare this step of {} with the open one", letter),
             run == 0 ? plain(Key::c) : shift(Key::c), OpenLearnMoment{name, "compare", step});
         for (const WorkspaceInfo* workspace : state.workspaces)
             if (workspace->shows_document && workspace->key != "compare")
-                add(fmt::format("Open this moment of {} in {}", letter, workspace->title), {},
+                add(fmt::format("Open this step of {} in {}", letter, workspace->title), {},
                     OpenLearnMoment{name, std::string(workspace->key), step});
     }
 }
@@ -101,8 +101,8 @@ void enter_learn(AppState& state) {
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     clamp_learn(state);
-    show_message(state,
-                 look.plan->until == 0 ? "" : "Space trains on, ← and → look at other moments.");
+    show_message(
+        state, look.plan->until == 0 ? "" : "Space continues training, ← and → show other steps.");
 }
 
 void add_learn_commands(std::vector<Command>& list, const AppState& state) {
@@ -157,8 +157,8 @@ std::vector<Shot> learn_shots() {
 }
 
 constexpr std::string_view kLearnMouse[] = {
-    "Drag over a plot: the step that is looked at, in all plots and maps.",
-    "Click a cell of a map: its row is compared at the right.",
+    "Drag over a plot to choose the step of all plots and maps.",
+    "Click a cell of a map to compare its row on the right.",
 };
 constexpr PersistedValue kValues[] = {persisted(learn_controls), persisted(learn_look)};
 constexpr RequestKind kRequests[] = {
@@ -180,8 +180,8 @@ void take_run(AppState& state, const Opened& opened) {
     learn_look(state).plan = LearnPlan{std::move(controls), {}, steps, 1, opened.run};
     learn_look(state).plan->switches[0] = train::recorded_switches(run);
     state.workspace = kLearnWorkspace.key;
-    show_message(state, "A training of {} at step {}. {}", train::info(run.spec.task).key,
-                 grouped(steps), "Space trains on.");
+    show_message(state, "A training of {}, at step {}. {}", train::info(run.spec.task).key,
+                 grouped(steps), "Space continues it.");
 }
 
 std::vector<train::Run> runs_of(const AppState& state) {

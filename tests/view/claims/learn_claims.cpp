@@ -43,7 +43,7 @@ std::array<Means, 2> means_of(const AppState& state) {
 bool tells_right(std::string_view stated, const Means& is) {  // "99.8 % right, loss 0.01"
     const auto parts = parts_of("{} right, {}", stated);
     if (!parts || !shows((*parts)[0], is.right)) return false;
-    if ((*parts)[1] == "a loss that is no number any more") return !std::isfinite(is.loss);
+    if ((*parts)[1] == "the loss is no longer finite") return !std::isfinite(is.loss);
     const double loss = number_of(split((*parts)[1], "loss ").back());
     return std::isfinite(is.loss) && std::abs(loss - is.loss) <= 0.006 * is.loss + 1e-4;
 }
@@ -86,7 +86,7 @@ bool check_one_seed(const Match& match) {
     return controls.has_b() && (match.text.find("from one seed") != match.text.npos) ==
                                    (controls.a.seed == controls.b.seed);
 }
-/// "÷√d_k on 3.0 % at step 0, then 40.0 %; …".
+/// "with scaling 3.0 % at step 0, 40.0 % at this step; …".
 bool check_saturated_rows(const Match& match) {
     const auto means = means_of(match.state);
     const LearnControls& controls = plan(match.state).controls;
@@ -95,18 +95,14 @@ bool check_saturated_rows(const Match& match) {
     for (std::size_t run = 0; run < runs.size(); ++run) {
         const std::string name =
             controls.has_b() ? learn_name(plan(match.state), run) + " " : std::string();
-        const auto parts = parts_of(name + "{} at step 0, then {}", runs[run]);
+        const auto parts = parts_of(name + "{} at step 0, {} at this step", runs[run]);
         if (!parts || !shows((*parts)[0], series(match.state).sides[run].records[0]->saturated) ||
             !shows((*parts)[1], means[run].saturated))
             return false;
     }
     return true;
 }
-bool check_means(const Match& match) {
-    const Index steps = means_of(match.state)[0].steps;
-    const auto of = parts_of("means of its last {} steps", match.part[0]);
-    return of ? number_of((*of)[0]) == static_cast<double>(steps) : steps == 1;
-}
+bool check_means(const Match& match) { return match.count(0) == means_of(match.state)[0].steps; }
 
 // ---- gradients
 
@@ -124,13 +120,15 @@ bool three_digits(std::string_view stated, double value) {
     return number_of(stated) == value || std::abs(number_of(stated) - value) <= 0.006 * value;
 }
 std::size_t scaled_run(const AppState& state) { return plan(state).controls.a.scaling ? 0 : 1; }
-bool check_longer(const Match& match) {
+bool check_larger(const Match& match) {
     const std::size_t on = scaled_run(match.state), off = 1 - on;
     const auto means = means_of(match.state);
     const double with = w_q_norm(match.state, on), without = w_q_norm(match.state, off);
     return without > with && means[off].saturated > means[on].saturated &&
-           three_digits(match.part[0], without) && three_digits(match.part[1], with) &&
-           three_digits(match.part[2],
+           three_digits(match.part[0], without) && three_digits(match.part[1], with);
+}
+bool check_scaling_factor(const Match& match) {
+    return three_digits(match.part[0],
                         1.0 / std::sqrt(static_cast<double>(plan(match.state).controls.a.d_k)));
 }
 /// ‖m̂‖ / √Σ v̂, of AdamW's means of gradients and of their squares.
@@ -189,7 +187,7 @@ bool check_switched(const Match& match) {
     for (std::size_t n = 0; n < list.size(); ++n) {
         const auto parts = parts_of("{} from step {}", stated[n]);
         const std::string what = list[n].head < 0
-                                     ? "÷√d_k"
+                                     ? "scaling"
                                      : "layer " + std::to_string(list[n].head / heads) + " head " +
                                            std::to_string(list[n].head % heads);
         if (!parts || (*parts)[0] != what + (list[n].on ? " on" : " off") ||
@@ -198,7 +196,7 @@ bool check_switched(const Match& match) {
     }
     return true;
 }
-bool check_seeds(const Match& match) {  // "÷√d_k on 99.0 % right (median; 90.0 % to 99.8 %); …"
+bool check_seeds(const Match& match) {  // "with scaling 99.0 % right (median; 90.0 % to 99.8 %); …"
     const LearnControls& controls = plan(match.state).controls;
     const auto& seeds = series(match.state).seeds;
     if (match.count(0) != std::ssize(seeds)) return false;
@@ -246,24 +244,26 @@ constexpr Claim kClaims[] = {
     {"{}: two models, {} and {}", check_one_seed},
     {"After {} step{}: {}", check_point},
     {"Step {} of {}: {}", check_point},
-    {"Of rows with two keys or more, largest weight above 0.99: {}", check_saturated_rows},
-    {"(The latter and right answers: {}.)", check_means},
-    {"‖∂L/∂W_Q‖ is longer without the division, {} against {}, though more rows are saturated and "
-     "pass next to nothing: it is a sum over rows, and the others lack the factor 1/√d_k = {}",
-     check_longer},
-    {"How far batches agree on a gradient (1: all alike; {}: noise): of W_Q {} without the "
-     "division, {} with it; of W_V without it {}",
+    {"Rows of at least two keys with a weight above 0.99: {}", check_saturated_rows},
+    {"Values at this step are means over the last {} steps", check_means},
+    {"‖∂L/∂W_Q‖ is larger without scaling, {} against {}, although more rows are saturated",
+     check_larger},
+    {"It is a sum over rows, and scaling multiplies the gradient of each row by 1/√d_k = {}",
+     check_scaling_factor},
+    {"Agreement of batches on a gradient (1: identical, {}: noise): W_Q {} without scaling, {} "
+     "with "
+     "scaling; W_V {} without scaling",
      check_agreement},
     {"step {} of {}", check_progress},
     {"Switched in {}: {}", check_switched},
     {"Over {} seeds: {}", check_seeds},
-    {"The spread: {} of {} seeds are trained",
+    {"For the spread, {} of {} seeds are trained",
      [](const Match& match) {
          return match.count(0) == std::ssize(series(match.state).seeds) &&
                 match.count(1) == plan(match.state).seeds;
      }},
     {"{} has no L{} H{}", check_no_head},
-    {"{}answers “{}”, “{}” is right and has probability {}", check_answer},
+    {"{}answers “{}”; “{}” is right, with probability {}", check_answer},
     {"{}answers “{}”; nothing to predict here", check_answer},
 };
 

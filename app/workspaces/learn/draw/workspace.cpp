@@ -38,10 +38,10 @@ void draw_training(const LearnView& view, ControlBar& bar) {
     } else {
         const Index to = view.done < view.steps ? view.steps : view.done + view.steps;
         if (bar.button("train", view.started ? "Continue training" : "Train",
-                       {fmt::format("Trains to step {}", view::grouped(to)), "Key: Space"}))
+                       {fmt::format("Trains up to step {}", view::grouped(to)), "Key: Space"}))
             out.push_back(TrainTo{std::min(to, view::kMostLearnSteps)});
     }
-    if (bar.button("step", "step", {"One step more", "Key: Shift+→"}))
+    if (bar.button("step", "step", {"One more step", "Key: Shift+→"}))
         out.push_back(TrainTo{view.done + 1});
     if ((view.started || view.changed) &&
         bar.button("anew", view.changed ? "Restart with these settings" : "Restart",
@@ -49,7 +49,7 @@ void draw_training(const LearnView& view, ControlBar& bar) {
         out.push_back(NewTraining{});
     if (view.started && !view.seeds_requested &&
         bar.button("seeds", "5 seeds",
-                   {"Trains four more seeds of both, for the spread", "Key: V"}))
+                   {"Trains both models with four more seeds, to show the spread", "Key: V"}))
         out.push_back(TrainSeeds{view::kSpreadSeeds});
 }
 
@@ -62,11 +62,11 @@ void draw_place(const LearnView& view, ControlBar& bar) {
     };
     if (view.layers > 1)
         if (const auto n = list("##layer", "layer", view.layers, view.layer,
-                                {"The layer whose maps are drawn", "Keys: ↑ and ↓"}))
+                                {"Layer of the maps", "Keys: ↑ and ↓"}))
             bar.out.push_back(ShowLearnHead{*n, view.head});
     if (view.heads > 1)
         if (const auto n = list("##head", "head", view.heads, view.head,
-                                {"The head whose maps are drawn", "Keys: , and ."}))
+                                {"Head of the maps", "Keys: , and ."}))
             bar.out.push_back(ShowLearnHead{view.layer, *n});
 }
 
@@ -77,30 +77,28 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
     const std::string key = n == 0 ? "" : "Shift+";
     bar.put_text(bar.frame.theme.muted,
              fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
-    if (const auto on =
-            bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
-                       {"Switches ÷√d_k from the step that is looked at",
-                        "What was trained after it is trained anew. Key: " + key + "S"}))
+    if (const auto on = bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
+                                   {"Switches scaling from the shown step on",
+                                    "The steps after it are trained again. Key: " + key + "S"}))
         bar.out.push_back(SwitchScaling{id, view.shown, *on});
     if (run.has_head)
-        if (const auto on = bar.toggle(
-                ("head " + id).c_str(), view::head_name({view.layer, view.head}), run.head_on,
-                {"Off: the head’s output is 0 from the step that is looked at",
-                 "It gets no gradient then. Key: " + key + "X"}))
+        if (const auto on = bar.toggle(("head " + id).c_str(),
+                                       view::head_name({view.layer, view.head}), run.head_on,
+                                       {"Off: the head’s output is 0 from the shown step on",
+                                        "The head then gets no gradient. Key: " + key + "X"}))
             bar.out.push_back(SwitchLearnHead{id, view.shown, view.layer, view.head, *on});
     for (const auto& [to, text] : {std::pair{"step", "open in Step"}, {"heads", "open in Heads"}})
         if (bar.button((to + id).c_str(), text,
-                       {"The model of this moment, as a document",
-                        "Its tensors are then open in every workspace; Ctrl+Z goes back"}))
+                       {"Opens the model of this step as a document",
+                        "Every workspace then shows its tensors. Ctrl+Z goes back."}))
             bar.out.push_back(OpenLearnMoment{id, to, view.shown});
 }
 
 void draw_learn_bar(const LearnView& view, ControlBar& bar) {
     const std::string shown =
         view.experiment < 0 ? std::string("own settings") : view.experiment_names[view.experiment];
-    if (const auto n =
-            bar.combo("##experiment", {view.experiment_names, view.experiment, shown}, kExperiments,
-                      {"What is trained", "Every setting stands at the right"}))
+    if (const auto n = bar.combo("##experiment", {view.experiment_names, view.experiment, shown},
+                                 kExperiments, {"The experiment", "The settings are on the right"}))
         bar.out.push_back(LoadExperiment{view.experiment_keys[*n]});
     draw_training(view, bar);
     draw_place(view, bar);
@@ -211,13 +209,13 @@ void draw_learn_settings(const LearnView& view, const AppState& state, const Fra
     const float width = ImGui::GetContentRegionAvail().x - frame.px(12);
     put_text(frame, frame.fonts.body, frame.theme.muted, "B differs from A in");
     if (const auto n = combo(frame, "##differs", {view.difference_names, view.difference}, width,
-                             {"The one setting that B has otherwise", ""}, out))
+                             {"The one setting in which B differs", ""}, out))
         out.push_back(SetLearnDifference{
             *n == 0 ? std::string()
                     : std::string(view::kLearnDifferences[static_cast<std::size_t>(*n) - 1])});
     if (view.changed && view.started)
         wrapped_text(frame, frame.fonts.body, frame.theme.warning,
-                     "The run shown was trained with other settings: N restarts with these.");
+                     "The shown run has other settings. N restarts with these.");
     for (const LearnFieldView& field : view.fields) draw_field(field, state, frame, out);
     put_text(frame, frame.fonts.body, frame.theme.muted, "maps of");
     std::string typed;
@@ -226,8 +224,8 @@ void draw_learn_settings(const LearnView& view, const AppState& state, const Fra
         out.push_back(SetLearnSentence{*text});
     else if (typed != view.sentence)
         out.push_back(DraftLearnSentence{typed});
-    tooltip(frame, "What the attention maps are of",
-            view.sentence_hint + ". Enter; empty: the usual one");
+    tooltip(frame, "Sequence of the attention maps",
+            view.sentence_hint + ". Press Enter; empty: the default");
     leave_space({1.0F, frame.px(8)});
 }
 
