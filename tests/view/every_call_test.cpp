@@ -192,9 +192,9 @@ TEST_CASE("Lookup's similarity times the factor is the score, or says which scor
         const Score score = call.state.document().spec.score;
         if (score != Score::dot && score != Score::cosine) {
             CHECK(view.body.missing_data ==
-                  "The score here is “" + std::string(info(score).title) +
-                      "”, which no dot product and no cosine of q and k ranks as it does: Step "
-                      "shows these scores of up to 64 tokens (1 S).");
+                  "Neither dot product nor cosine ranks keys as the score “" +
+                      std::string(info(score).title) +
+                      "” does: Step shows these scores for up to 64 tokens (1 S).");
             continue;
         }
         REQUIRE(view.body.missing_data == "");

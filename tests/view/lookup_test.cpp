@@ -51,7 +51,7 @@ TEST_CASE("the memory's view has the read's numbers: values move no weight, long
     CHECK(view.notes[0].starts_with(
         "“Similar” is not “largest dot”: first token wins with q·k = 4.50"));
     CHECK(has(build_memory_view(lookup_state({LoadMemory{"tie"}})).notes[0],
-              "2 keys have the largest q·k"));
+              "2 keys share the largest q·k"));
     CHECK(has(build_memory_view(lookup_state({MoveLookupQuery{0.0, 0.0}})).notes[0], "length 0"));
 }
 
@@ -101,7 +101,8 @@ TEST_CASE("a session keeps memory, order and page; wrong ones are refused with w
     const auto broken = [&](const char* from, const char* to) {
         return session_fault(replaced(text, from, to));
     };
-    CHECK(has(broken("\"order\":[3,2,1,0]", "\"order\":[3,2,2,0]"), "no order of the numbers"));
+    CHECK(has(broken("\"order\":[3,2,1,0]", "\"order\":[3,2,2,0]"),
+              "expected each number from 0 on, once"));
     CHECK(has(broken("\"temperature\":0.5", "\"temperature\":-1"), "expected 0.01 to 100"));
     CHECK(has(broken("\"kx\":1.0", "\"kx\":9"), "beyond ±4"));
     CHECK(has(broken("\"page\":\"permutation\"", "\"page\":\"attic\""), "page"));
@@ -131,7 +132,7 @@ TEST_CASE("without positions attention is permutation-equivariant, with position
     CHECK(view.chips[0].token == 3);
     CHECK(view.chips[0].moved);
     CHECK(view.body.grids.size() == 3);
-    CHECK(view.body.point.starts_with("4 of the tokens stand elsewhere, no positions: "));
+    CHECK(view.body.point.starts_with("4 of the tokens moved, without positions: "));
 }
 
 TEST_CASE("the sinusoidal waves in the document's order are the document's own X") {
@@ -167,7 +168,7 @@ TEST_CASE("similarity says what merging W_Q and W_K would cost, and when they ca
     };
     const Index model = size.d_model;
     CHECK(has(last(state), "W_Q W_Kᵀ"));
-    CHECK(has(last(state), "it has " + std::to_string(model * model) + " numbers, as W_Q and W_K " +
+    CHECK(has(last(state), " has " + std::to_string(model * model) + " numbers, W_Q and W_K have " +
                                std::to_string(2 * model * size.d_k) + "."));
     CHECK(has(last(state), "W_Q = W_K would make S symmetric."));
     const AppState own = after(state, {SetSimilarityOf{SimilarityOf::x}});

@@ -113,7 +113,7 @@ TEST_CASE("lookup: the more similar key is shorter, or longer and away from q; t
         {{2, 2},
          {0.5, 0.5},
          {1, 1},
-         "a and b have the largest cosine, 1.00; of them a",
+         "a and b have the largest cosine, 1.00; of these, a",
          "more similar"},
         {{-2, -2}, {-0.1, -0.05}, {1, 0}, "but longer, and points away from q", "but shorter"},
         {{0.5, 0}, {2, 2}, {1, 0}, "but shorter", "away"},
@@ -127,7 +127,7 @@ TEST_CASE("lookup: the more similar key is shorter, or longer and away from q; t
     }
     const MemoryView tie = build_memory_view(memory_state({1, 1}, {1, -1}, {1, 0}));
     CHECK_FALSE(has(tie.point, "the value of the best match"));
-    CHECK(has(tie.notes[2], "Of 2 pairs with the largest weight B has 50.0 %"));
+    CHECK(has(tie.notes[2], "Of 2 pairs with the largest weight, B has 50.0 %"));
     // 1.1 · 3 and 3.3 · 1 differ by rounding alone
     CHECK(has(build_memory_view(memory_state({1.1, 0}, {0, 3.3}, {3, 1})).notes[0], "2 keys"));
 }

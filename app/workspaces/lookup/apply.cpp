@@ -111,7 +111,7 @@ void carry_out(AppState& state, const AddLookupPair& action) {
 void carry_out(AppState& state, const RemoveLookupPair& action) {
     if (!has_pair(state, action.pair)) return;
     if (lookup_controls(state).pairs.size() == 1)
-        return warn(state, "A memory keeps one pair at least: there is nothing else to read.");
+        return warn(state, "A memory needs at least one pair.");
     const auto n = action.pair;
     const LookupPair gone = lookup_controls(state).pairs[n];
     change(state, fmt::format("Removed {} → {}", gone.key, gone.value),
@@ -189,9 +189,8 @@ void carry_out(AppState& state, const OrderTokens& action) {
     const auto labels = axis_labels(state, Axis::key, std::ssize(order));
     if (action.order == TokenOrder::sorted)
         std::ranges::stable_sort(order, {}, [&](Index n) { return labels[n]; });
-    constexpr const char* kDescriptions[] = {"Tokens as in the document",
-                                             "Tokens from the last to the first",
-                                             "Tokens sorted by their words"};
+    constexpr const char* kDescriptions[] = {"Tokens in document order", "Tokens in reverse order",
+                                             "Tokens sorted by word"};
     set_order(state, std::move(order), kDescriptions[static_cast<std::size_t>(action.order)]);
 }
 

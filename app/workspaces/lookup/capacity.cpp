@@ -49,7 +49,7 @@ PlotView plot_of(const Points& points, const LookupControls& controls, std::stri
                  std::vector<double> ticks) {
     PlotView plot;
     plot.title = std::move(title);
-    plot.tooltip = tip + " Drag: d_k.";
+    plot.tooltip = tip + " Drag to set d_k.";
     plot.x_low = static_cast<double>(kFewestCapacityWidth);
     plot.x_high = static_cast<double>(kMostCapacityWidth);
     for (const Index d_k : capacity_widths()) {
@@ -67,8 +67,8 @@ PlotView plot_of(const Points& points, const LookupControls& controls, std::stri
 
 std::string capacity_point(const LookupControls& controls, const CapacityPoint& here) {
     return fmt::format(
-        "{} random keys of width d_k = {}, read with their own key at τ = {}: other pairs take {} "
-        "of the answer, {} of the worst one (medians of {}).",
+        "{} random keys of width d_k = {}, each looked up by itself at τ = {}: other pairs take {} "
+        "of the answer, at worst {} (medians of {}).",
         controls.capacity.pairs, here.d_k, number(controls.capacity.temperature),
         percent_text(here.interference.median), percent_text(here.worst.median),
         counted(controls.capacity.draws, "draw"));
@@ -79,8 +79,8 @@ std::string near_text(const LookupControls& controls, const CapacityPoint& here)
     const double cosine = here.near_cosine.median;
     const double ratio = std::exp((cosine - 1.0) / controls.capacity.temperature);
     return fmt::format(
-        "The nearest two keys have the cosine c = {} (median of {}): one takes exp((c − 1) / τ) = "
-        "{} of what the other gets as its own.",
+        "The two nearest keys have cosine c = {} (median of {}). A lookup of one gives the other "
+        "exp((c − 1) / τ) = {} of its own weight.",
         number(cosine), counted(controls.capacity.draws, "draw"), number(ratio));
 }
 
@@ -93,15 +93,14 @@ std::string enough_text(const Points& points) {
     }
     if (first == nullptr)
         return fmt::format(
-            "Not even d_k = {} brings the interference, mean over keys, under 1 % in the median "
-            "draw.",
+            "Even at d_k = {}, the mean interference over keys is at least 1 % in the median draw.",
             points.back().d_k);
     double worst = 0.0;
     for (const CapacityPoint& point : points)
         if (point.d_k >= first->d_k) worst = std::max(worst, point.interference.high);
     return fmt::format(
-        "From d_k = {} on, of the widths that were drawn, the interference, mean over keys, is "
-        "under 1 % in the median draw; the worst draw has {}.",
+        "From d_k = {} on, among the tested widths, the mean interference over keys is under 1 % "
+        "in the median draw; the worst draw has {}.",
         first->d_k, percent_text(worst));
 }
 
@@ -121,22 +120,22 @@ CapacityView build_capacity_view(const AppState& state) {
     view.tau = significant(view.temperature, 3);
     view.seed = controls.capacity.seed;
     view.interference =
-        plot_of(points, controls, "interference 1 − a_ii: what other pairs take of the answer",
-                "Each pair is read with its own key: 1 − a_ii. Medians over draws, shaded from the "
-                "smallest to the largest.",
+        plot_of(points, controls, "interference 1 − a_ii: the weight on other pairs",
+                "Each pair is looked up by its own key: 1 − a_ii. Medians over draws, with the "
+                "range shaded.",
                 {{"mean over pairs", Role::weight, &CapacityPoint::interference},
                  {"worst pair", Role::score, &CapacityPoint::worst, true}},
                 {0.0, 0.25, 0.5, 0.75, 1.0});
     view.error = plot_of(points, controls, "recall error ‖o_i − v_i‖, ‖v_i‖ = 1",
-                         "How far the output is from the stored value, mean over pairs; values are "
-                         "random unit vectors.",
+                         "Distance of the output from the stored value, mean over pairs. Values "
+                         "are random unit vectors.",
                          {{"mean", Role::output, &CapacityPoint::error}}, {0.0, 0.5, 1.0, 1.5});
     view.near_cosine =
         plot_of(points, controls, "cosine of the two nearest keys", "max over i ≠ j of k_i·k_j.",
                 {{"nearest", Role::key, &CapacityPoint::near_cosine}}, {0.0, 0.5, 1.0});
     const CapacityPoint* const here = point_at(points, controls.width);
     if (view.stale || here == nullptr) {
-        view.point = "The draws are being read…";
+        view.point = "Computing the draws…";
         return view;
     }
     view.point = capacity_point(controls, *here);

@@ -49,7 +49,7 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
     if (const std::string why = document_fault(document); !why.empty()) return bad_input(why);
     if (of == SimilarityOf::x) {
         const Inputs& in = *document.inputs;
-        if (!in.projects()) return bad_input("this document gives Q and K, and no X to compare");
+        if (!in.projects()) return bad_input("this document has Q and K, but no X to compare");
         const Tensor& other = in.x_kv.empty() ? in.x : in.x_kv;
         if (other.shape().d != in.x.shape().d)
             return bad_input(fmt::format("X is {} wide and X_kv {}: they have no dot product",
@@ -59,14 +59,14 @@ Result<Towers> towers_of(const AppState& state, SimilarityOf of) {
     const Score score = document.spec.score;
     if (score != Score::dot && score != Score::cosine)
         return bad_input(
-            fmt::format("the score here is “{}”, which no dot product and no cosine of q and k "
-                        "ranks as it does: Step shows these scores of up to 64 tokens (1 S)",
+            fmt::format("neither dot product nor cosine ranks keys as the score “{}” does: Step "
+                        "shows these scores for up to 64 tokens (1 S)",
                         info(score).title));
     const Tensor& q = (*state.trace)[stage_or_source(Stage::q_rot, document.spec)];
     const Tensor& k = (*state.trace)[stage_or_source(Stage::k_rot, document.spec)];
     if (q.empty() || k.empty())
         return bad_input(
-            fmt::format("the backend {} keeps no queries and keys", state.backend_used));
+            fmt::format("the backend {} does not store queries and keys", state.backend_used));
     return Towers{copy_of(q, state.batch, state.head_in(HeadAxis::query)),
                   copy_of(k, state.batch, state.head_in(HeadAxis::key_value))};
 }
@@ -145,7 +145,7 @@ Result<PermutedCall> permuted_call(const AppState& state, PermutationPosition po
     const Document& document = state.document();
     if (const std::string why = document_fault(document); !why.empty()) return bad_input(why);
     if (position == PermutationPosition::sinusoidal && !document.inputs->projects())
-        return bad_input("this document gives Q, K and V, and no X that waves could be added to");
+        return bad_input("this document has Q, K and V, but no X to add waves to");
     const std::vector<Index> order = token_order(state);
     return PermutedCall{placed(state, first_places(document.size.tk), position),
                         placed(state, order, position),

@@ -120,7 +120,7 @@ InspectorView similarity_inspector(const AppState& state) {
     view.lines = {{product, {Piece{number(dot), Role::score}}},
                   {"cosine", {Piece{number(cosine), Role::score}}},
                   {result->scaled ? "‖q‖ ‖k‖ ÷ √d_k = dot / cosine" : "‖q‖ ‖k‖ = dot / cosine",
-                   {Piece{cosine == 0.0 ? "not told by 0 / 0" : number(dot / cosine)}}},
+                   {Piece{cosine == 0.0 ? "undefined: 0 / 0" : number(dot / cosine)}}},
                   {fmt::format("softmax over keys, ÷ {}", tau),
                    {both(result->dot_rows, result->cosine_rows)}},
                   {fmt::format("softmax over queries, ÷ {}", tau),
@@ -128,7 +128,7 @@ InspectorView similarity_inspector(const AppState& state) {
     if (result->dot.shape().t == result->dot.shape().d && key_stage(state.document()) == Stage::x) {
         const double back = result->dot(0, 0, look.column, look.row);
         view.lines.push_back(
-            {"the other way round", {Piece{fmt::format("dot {}", number(back)), Role::score}}});
+            {"key and query swapped", {Piece{fmt::format("dot {}", number(back)), Role::score}}});
     }
     return view;
 }
@@ -160,9 +160,9 @@ InspectorView permutation_inspector(const AppState& state) {
     view.lines = {weight("weight before", look.row, look.column, before),
                   weight("weight after", row, place(look.column), after),
                   difference("after − before", after - before),
-                  difference("largest of all", result->largest)};
+                  difference("largest difference", result->largest)};
     if (!std::isnan(result->largest_float64))
-        view.lines.push_back(difference("the same in float64", result->largest_float64));
+        view.lines.push_back(difference("largest in float64", result->largest_float64));
     return view;
 }
 

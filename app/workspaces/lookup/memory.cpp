@@ -70,21 +70,21 @@ double key_length(const LookupControls& controls, Index n) {
 /// Which key wins by dot product and which by cosine.
 std::string winner_text(const LookupControls& controls, const MemoryRead& read) {
     if (read.most_similar.empty())
-        return "A query or keys of length 0 have no direction: no cosine, and the same score 0 for "
-               "every key.";
+        return "A vector of length 0 has no direction, so no cosine is defined and every score is "
+               "0.";
     const auto is_similar = [&](Index n) { return std::ranges::count(read.most_similar, n) > 0; };
     const Index best = read.best.front();
     const double score = of(read.scores, best);
     if (read.best.size() > 1)
         return fmt::format(
-            "{} keys have the largest q·k, {}: a hard lookup has no single answer; the limit of "
-            "soft lookup for τ → 0 is the mean of their values.",
+            "{} keys share the largest q·k, {}. A hard lookup has no single answer; for τ → 0, "
+            "soft lookup gives the mean of their values.",
             read.best.size(), number(score));
     if (is_similar(best) && read.most_similar.size() == 1)
-        return fmt::format("Largest q·k and largest cosine agree: {} ({} and {}).",
+        return fmt::format("{} has both the largest q·k and the largest cosine ({} and {}).",
                            key_at(controls, best), number(score), number(of(read.cosines, best)));
     if (is_similar(best))
-        return fmt::format("{} have the largest cosine, {}; of them {} has the largest q·k, {}.",
+        return fmt::format("{} have the largest cosine, {}; of these, {} has the largest q·k, {}.",
                            names_of(controls, read.most_similar, key_at),
                            number(of(read.cosines, best)), key_at(controls, best), number(score));
     const Index similar = read.most_similar.front();
@@ -108,41 +108,44 @@ std::string values_text(const LookupControls& controls, const MemoryRead& read) 
         std::ranges::all_of(controls.pairs, [](const LookupPair& p) { return p.k == p.v; });
     if (same)
         return fmt::format(
-            "Here V = K: the output {} is a blend of the keys themselves. Move a value: no weight "
-            "changes, for K alone is matched; V is handed over.",
+            "Here V = K, so the output {} is a blend of the keys. Move a value: no weight changes, "
+            "because the query is compared with K, not with V.",
             point_text(output));
     const std::string here = point_text(output);
     const std::string there = point_text({other->output[0], other->output[1]});
     return fmt::format(
-        "K is matched, V is handed over: no weight depends on V. With V = K the same weights would "
-        "give {}{}.",
-        there, here == there ? ", which happens to be the output here" : " in place of " + here);
+        "The query is compared with K, and the output is made of V: no weight depends on V. With V "
+        "= K, the same weights would give {}{}.",
+        there, here == there ? ", the same output as here" : " instead of " + here);
 }
 
 /// That the largest weight need not bring most.
 std::string contribution_text(const LookupControls& controls, const MemoryRead& read) {
     const auto most = std::ranges::max_element(read.contributions);
     const Index brings = most - read.contributions.begin();
-    if (*most == 0.0) return "Every value that is read is (0, 0): none brings anything.";
+    if (*most == 0.0) return "Every value with a weight is (0, 0), so no pair contributes.";
     const auto heavy = largest_places(std::span<const double>(read.weights), kSameWeight);
     const Index heaviest = std::ranges::count(heavy, brings) > 0 ? brings : heavy.front();
     const auto both = [&](Index n) {
-        return fmt::format("{} has {} and brings ‖a v‖ = {}", value_at_pair(controls, n),
+        return fmt::format("{} has {} and contributes ‖a v‖ = {}", value_at_pair(controls, n),
                            percent_text(of(read.weights, n)), number(of(read.contributions, n)));
     };
     if (heavy.size() > 1 && brings == heaviest)
         return fmt::format(
-            "Weight is not contribution: that is ‖a v‖. Of {} pairs with the largest weight {}.",
+            "The contribution of a pair is ‖a v‖, not its weight a. Of {} pairs with the largest "
+            "weight, {}.",
             heavy.size(), both(heaviest));
     if (brings == heaviest || *most == of(read.contributions, heaviest))
         return fmt::format(
-            "Weight is not contribution: that is ‖a v‖. Here the heaviest brings most: {}.",
+            "The contribution of a pair is ‖a v‖, not its weight a. Here the largest weight "
+            "contributes most: {}.",
             both(heaviest));
     if (percent(of(read.weights, heaviest)) == percent(of(read.weights, brings)))
         return fmt::format(
-            "Weight is not contribution: that is ‖a v‖. Of nearly equal weights {}; {}.",
+            "The contribution of a pair is ‖a v‖, not its weight a. Of nearly equal weights, {}; "
+            "{}.",
             both(heaviest), both(brings));
-    return fmt::format("High weight is not high contribution: {}; {}.", both(heaviest),
+    return fmt::format("The largest weight does not contribute most: {}; {}.", both(heaviest),
                        both(brings));
 }
 
@@ -162,7 +165,7 @@ void add_pairs(const AppState& state, const MemoryRead& read, MemoryView& view) 
                              selected, hovered});
         view.values.push_back(
             {shown_token(pair.value), pair.v, weight,
-             fmt::format("v = {}\nweight {}: it brings {}", point_text(pair.v), percent(weight),
+             fmt::format("v = {}\nweight {}: contributes {}", point_text(pair.v), percent(weight),
                          point_text({weight * pair.v[0], weight * pair.v[1]})),
              selected, hovered});
         view.rows.push_back(
@@ -186,7 +189,7 @@ void add_numbers(const MemoryRead& read, MemoryView& view) {
         {"output", "o = Σ_j a_j v_j", point_text(view.output),
          "A convex combination of the values: it never leaves their hull."},
         {"entropy", "H = −Σ a ln a", fmt::format("{} nats", number(read.entropy)),
-         fmt::format("0: one pair is read; ln {} = {}: all are read alike.", read.weights.size(),
+         fmt::format("0: all weight on one pair; ln {} = {}: equal weights.", read.weights.size(),
                      number(std::log(static_cast<double>(read.weights.size()))))}};
 }
 
@@ -208,8 +211,8 @@ MemoryView build_memory_view(const AppState& state) {
     view.point = memory_point(controls, read);
     view.notes = {winner_text(controls, read), values_text(controls, read),
                   contribution_text(controls, read),
-                  "A disc's area is the weight a; the ring “hard” is what argmax gives; shaded is "
-                  "the hull of the values, which o never leaves."};
+                  "The area of a disc is the weight a. The ring “hard” marks the result of argmax. "
+                  "The output o never leaves the shaded hull of the values."};
     view.query = controls.query;
     view.output = {read.output[0], read.output[1]};
     view.hard = {read.hard[0], read.hard[1]};

@@ -13,41 +13,41 @@ namespace {
 
 constexpr double kExact = 1e-12;  // what is off so little in float64 is rounding in float32
 
-/// ", but for float32 rounding of 6e−8".
+/// ", apart from float32 rounding of at most 6e−8".
 std::string rounding_text(double largest) {
     if (largest == 0.0) return {};
-    return fmt::format(", but for float32 rounding of {} at most", significant(largest, 3));
+    return fmt::format(", apart from float32 rounding of at most {}", significant(largest, 3));
 }
 
 /// Without anything that tells places apart.
 std::string equivariant_text(const PermutationResult& result, Index moved) {
     const std::string who = result.keys_only ? "the keys and values" : "the tokens";
-    const std::string lead = fmt::format("{} of {} stand elsewhere, no positions: ", moved, who);
+    const std::string lead = fmt::format("{} of {} moved, without positions: ", moved, who);
     if (result.largest == 0.0)
-        return lead + "the weights go along, and the difference is exactly 0.";
+        return lead + "the weights move with them, and the difference is exactly 0.";
     if (result.largest_float64 <= kExact)
         return fmt::format(
-            "{}the weights go along; the difference, at most {}, is float32 rounding (ε = {}): "
-            "softmax adds the keys up in another order. In float64 it is {}.",
+            "{}the weights move with them. The difference, at most {}, is float32 rounding (ε = "
+            "{}), because softmax sums the keys in another order. In float64 it is {}.",
             lead, significant(result.largest, 3), significant(FLT_EPSILON, 3),
             difference_text(result.largest_float64, 2));
-    return fmt::format("{}the weights go along up to {}; float32 has ε = {}.", lead,
+    return fmt::format("{}the weights move with them up to {}; float32 has ε = {}.", lead,
                        significant(result.largest, 3), significant(FLT_EPSILON, 3));
 }
 
 std::string permutation_point(const AppState& state, const PermutationResult& result, Index moved) {
-    if (std::isnan(result.largest))
-        return "A weight is NaN, before or after: the difference there is NaN too.";
+    if (std::isnan(result.largest)) return "A weight is NaN, so its difference is NaN.";
     if (moved == 0)
-        return "The tokens stand as in the document: drag one to another place, or press S to "
+        return "The tokens are in document order. Drag one to another place, or press S to "
                "shuffle.";
     if (result.position == PermutationPosition::none) return equivariant_text(result, moved);
     if (result.largest == 0.0 || result.largest_float64 <= kExact)
         return fmt::format("With {} this order changes no weight{}.",
                            position_text(result.position), rounding_text(result.largest));
-    return fmt::format("With {} the same order changes weights by up to {}, at {}: places count.",
-                       position_text(result.position), number(result.largest),
-                       pair_name(state, {result.row, result.column}));
+    return fmt::format(
+        "With {} the same order changes weights by up to {}, at {}: positions matter.",
+        position_text(result.position), number(result.largest),
+        pair_name(state, {result.row, result.column}));
 }
 
 /// What is shuffled, and what of the document is left out.
@@ -55,47 +55,44 @@ std::string source_text(const AppState& state, const PermutationResult& result) 
     const Document& document = state.document();
     std::string text;
     if (!document.inputs->projects())
-        text =
-            "Rows of Q, K and V are shuffled as they are given: positions that are in them go "
-            "along.";
+        text = "Rows of Q, K and V are shuffled as given: any positions in them move too.";
     else if (result.position == PermutationPosition::sinusoidal)
         text =
-            "Rows of X are shuffled, and each has the wave of its new place added; rows that were "
-            "set by hand keep what they hold.";
+            "Rows of X are shuffled, and each gets the wave of its new position; rows set by hand "
+            "keep their numbers.";
     else if (is_toy(document))
         text =
-            "Rows of X are shuffled, without the waves that Step adds to the words; rows that were "
-            "set by hand as they are.";
+            "Rows of X are shuffled without the waves that Step adds; rows set by hand keep their "
+            "numbers.";
     else
-        text = "Rows of X are shuffled as they are given: positions that are in them go along.";
-    if (result.keys_only) text += " The queries stand where they stood.";
+        text = "Rows of X are shuffled as given: any positions in them move too.";
+    if (result.keys_only) text += " The queries keep their order.";
     if (document.spec.mask.any() || document.spec.rope || document.spec.alibi ||
         document.spec.score == Score::relative)
-        text += " The document’s own mask and positions are left out.";
+        text += " The document’s own mask and positions are not applied.";
     return text;
 }
 
 std::string output_text(const PermutationResult& result) {
     if (std::isnan(result.output_largest)) return "An output is NaN.";
     const std::string what =
-        result.keys_only ? "The outputs stay" : "Each token’s output goes along";
+        result.keys_only ? "The outputs do not change" : "Each token’s output moves with it";
     if (result.output_largest == 0.0) return what + ": the largest difference is exactly 0.";
     if (result.output_float64 <= kExact * std::max(result.output_size, 1.0))
         return fmt::format("{}{}.", what, rounding_text(result.output_largest));
-    return fmt::format("{}, up to {}; outputs are as large as {}.",
+    return fmt::format("{}, up to {}; the largest output is {} in size.",
                        result.position == PermutationPosition::none ? what : "Outputs change",
                        significant(result.output_largest, 3), number(result.output_size));
 }
 
 std::string lesson_text(const PermutationResult& result) {
     if (result.position == PermutationPosition::none && result.keys_only)
-        return "“The order of rows encodes position”: it does not. The outputs do not see the "
+        return "“The order of rows encodes position” is false. The outputs do not depend on the "
                "order of keys and values; positions must be added.";
     if (result.position == PermutationPosition::none)
-        return "“The order of rows encodes position”: it does not. Attention is "
+        return "“The order of rows encodes position” is false. Attention is "
                "permutation-equivariant; positions must be added.";
-    return "Position stands in X, in Q and K, or in the mask and scores: nowhere else does "
-           "attention see the order.";
+    return "Attention sees the order through X, Q and K, the mask or the scores, and nowhere else.";
 }
 
 void add_grids(const AppState& state, const PermutationResult& result, LookupGridsView& body) {
@@ -105,15 +102,15 @@ void add_grids(const AppState& state, const PermutationResult& result, LookupGri
     for (const auto [i, j] : each_cell(before)) change.push_back(after(i, j) - before(i, j));
     body.grids = {
         lookup_grid(state, {before, ColorScale::unit, Role::weight, "weights before",
-                            "The document’s tokens in their own order."}),
+                            "Weights of the tokens in document order."}),
         lookup_grid(state,
-                    {after, ColorScale::unit, Role::weight, "weights after, put back",
-                     "Computed in the new order; rows and columns put back into the document’s."}),
+                    {after, ColorScale::unit, Role::weight, "weights after, in document order",
+                     "Computed in the new order, then put back into document order."}),
         lookup_grid(state, {{change.data(), before.rows, before.columns, before.columns},
                             ColorScale::diverging,
                             Role::score,
                             "after − before",
-                            "The largest is named above."})};
+                            "The headline names the largest change."})};
 }
 
 }  // namespace

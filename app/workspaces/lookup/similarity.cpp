@@ -52,11 +52,11 @@ std::string symmetry_text(const AppState& state, MatrixView<const float> s, cons
     const auto most = asymmetry_of(state.document(), s);
     if (!most)
         return fmt::format(
-            "{} is {}: its rows and columns are other tokens, so symmetry has no meaning.", name,
-            size(s.rows, s.columns));
+            "{} is {}: its rows and columns are different tokens, so symmetry is not defined.",
+            name, size(s.rows, s.columns));
     if (std::isnan(most->value))
-        return fmt::format("{} holds a NaN: nothing can be said of its symmetry.", name);
-    if (s.rows < 2) return fmt::format("{} is one number: symmetric by itself.", name);
+        return fmt::format("{} has a NaN, so its symmetry is not defined.", name);
+    if (s.rows < 2) return fmt::format("{} is one number, so it is symmetric.", name);
     if (most->is_rounding())
         return fmt::format("{} is symmetric: max |{} − {}ᵀ| is {}.", name, name, name,
                            most->value == 0.0 ? "exactly 0" : number(most->value) + ", rounding");
@@ -74,8 +74,9 @@ std::string shares_symmetry_text(const AppState& state, MatrixView<const float> 
     const auto s = asymmetry_of(state.document(), scores);
     const auto a = asymmetry_of(state.document(), shares);
     if (!s || !a || !s->is_rounding() || std::isnan(a->value) || a->is_rounding()) return text;
-    return fmt::format("{} S is: softmax alone does it, for each {} is divided by its own sum.",
-                       text, over == SimilaritySoftmax::rows ? "row" : "column");
+    return fmt::format(
+        "{} S is symmetric: softmax breaks it, because each {} is divided by its own sum.", text,
+        over == SimilaritySoftmax::rows ? "row" : "column");
 }
 
 /// Whether W_Q and W_K could be one matrix, in numbers; "" where scores are not made from X by them.
@@ -85,17 +86,17 @@ std::string merged_text(const Document& document) {
     const Tensor& w_k = inputs.params[Param::w_k];
     if (!inputs.projects() || w_q.empty() || w_k.empty()) return {};
     if (document.spec.rope)
-        return "RoPE turns queries and keys by position between W_Q and W_K, so that no one matrix "
-               "can take the place of both.";
+        return "RoPE rotates queries and keys by position, so W_Q and W_K cannot be merged into "
+               "one matrix.";
     const Index d_k = document.size.d_k;
     const Index rows = w_q.shape().t, columns = w_k.shape().t;
     const bool biased = !inputs.params[Param::b_q].empty() || !inputs.params[Param::b_k].empty();
     const std::string same =
         key_stage(document) == Stage::x && !biased ? " W_Q = W_K would make S symmetric." : "";
     return fmt::format(
-        "Only the product W_Q W_Kᵀ of a head counts in S{}: as one matrix {} of rank at most {} it "
-        "has {} numbers, as W_Q and W_K {}.{}",
-        biased ? ", beside the biases" : "", size(rows, columns), std::min({d_k, rows, columns}),
+        "S depends only on the product W_Q W_Kᵀ of a head{}: one {} matrix of rank at most {} has "
+        "{} numbers, W_Q and W_K have {}.{}",
+        biased ? " and on the biases" : "", size(rows, columns), std::min({d_k, rows, columns}),
         grouped(rows * columns), grouped((rows + columns) * d_k), same);
 }
 
@@ -135,7 +136,7 @@ std::string disagreement_text(const AppState& state, const SimilarityResult& res
         ties = ties || best->other_dots + best->other_cosines > 0;
         if (best->dot != best->cosine) all.push_back(*best);
     }
-    if (rows == 0) return "Every row has a similarity that is NaN: none has a best key.";
+    if (rows == 0) return "Every row has a NaN, so no row has a best key.";
     const std::string of_rows = rows == result.dot.shape().t
                                     ? fmt::format("{} rows", rows)
                                     : fmt::format("{} rows without NaN", rows);
@@ -216,7 +217,7 @@ std::string ties_text(Index others) {
 
 std::string row_tip(const AppState& state, const SimilarityResult& result,
                     const AlignmentRowView& row, Index query) {
-    if (row.none) return "A similarity of this query is NaN: it has no best key.";
+    if (row.none) return "This query has a NaN, so it has no best key.";
     const auto dot = result.dot.matrix(0, 0);
     const auto cosine = result.cosine.matrix(0, 0);
     const auto one = [&](const char* name, Index key, Index others) {
@@ -232,8 +233,7 @@ std::string row_tip(const AppState& state, const SimilarityResult& result,
 std::string query_text(const AppState& state, const SimilarityResult& result, Index query) {
     const auto best = best_keys(result, query);
     const std::string name = axis_label(state, Axis::query, query);
-    if (!best)
-        return fmt::format("{} has a similarity that is NaN: it is aligned with no key.", name);
+    if (!best) return fmt::format("{} has a NaN similarity, so it is aligned with no key.", name);
     const auto dot = result.dot.matrix(0, 0).row(query);
     const auto cosine = result.cosine.matrix(0, 0).row(query);
     const std::string key = axis_label(state, Axis::key, best->dot);

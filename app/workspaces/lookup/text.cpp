@@ -20,12 +20,12 @@ std::string page_title(LookupPage page) {
 
 std::string page_hint(LookupPage page) {
     constexpr const char* kHints[] = {
-        "Drag q, k, v; A adds one.",
-        "How many keys of width d_k are told apart: ← and → change d_k, ↑ and ↓ the number of "
-        "pairs.",
-        "All queries against all keys, without values: M switches dot product and cosine.",
-        "For each query the key of the largest dot product and the key of the largest cosine.",
-        "Drag a token, or press S to shuffle: without positions the weights go along."};
+        "Drag q, k or v. A adds a pair.",
+        "How many keys of width d_k can be distinguished. ← and → change d_k, ↑ and ↓ the number "
+        "of pairs.",
+        "All queries against all keys, without values. M switches between dot product and cosine.",
+        "For each query, the keys with the largest dot product and the largest cosine.",
+        "Drag a token, or press S to shuffle. Without positions the weights move with the tokens."};
     return kHints[static_cast<std::size_t>(page)];
 }
 
@@ -45,7 +45,7 @@ std::string difference_text(double by, int digits) {
 
 std::string position_text(PermutationPosition position) {
     constexpr const char* kDescriptions[] = {"none", "sinusoidal waves added to X",
-                                             "RoPE (it turns Q and K)",
+                                             "RoPE (rotates Q and K)",
                                              "ALiBi (a slope times the distance)", "a causal mask"};
     return kDescriptions[static_cast<std::size_t>(position)];
 }

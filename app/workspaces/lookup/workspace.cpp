@@ -30,10 +30,9 @@ bool is_order(std::vector<Index> order) {
 /// What a session may not hold; "": nothing is wrong.
 std::string fault_of(const LookupControls& controls) {
     if (controls.pairs.empty() || controls.pairs.size() > kMostLookupPairs)
-        return fmt::format("has 'pairs' that are no list of 1 to {}", kMostLookupPairs);
+        return fmt::format("has 'pairs': expected a list of 1 to {}", kMostLookupPairs);
     if (!is_on_plane(controls.query)) return fmt::format("has a query beyond ±{}", kPlaneEnd);
-    if (!is_order(controls.order))
-        return "has an 'order' that is no order of the numbers from 0 on";
+    if (!is_order(controls.order)) return "has 'order': expected each number from 0 on, once";
     return {};
 }
 
@@ -47,7 +46,7 @@ Action page_at(const AppState& state, int steps) {
 
 void add_pages(const CommandAdder& add, const AppState& state) {
     add("Next page of Lookup", Key::page_down, page_at(state, 1));
-    add("Page of Lookup before", Key::page_up, page_at(state, -1));
+    add("Previous page of Lookup", Key::page_up, page_at(state, -1));
     for (std::size_t n = 0; n < kLookupPageCount; ++n)
         add("Lookup: " + page_title(static_cast<LookupPage>(n)), Key::none,
             ShowLookupPage{static_cast<LookupPage>(n)});
@@ -77,15 +76,15 @@ void add_memory(const CommandAdder& add, const AppState& state) {
         add(fmt::format("Move the value {}", direction.text), ctrl(direction.key),
             MoveLookupValue{n, pair.v[0] + direction.x, pair.v[1] + direction.y});
     }
-    add("Look at the next pair", Key::period, SelectLookupPair{std::min(n + 1, last)}, last > 0);
-    add("Look at the pair before", Key::comma, SelectLookupPair{std::max<Index>(n - 1, 0)},
+    add("Select the next pair", Key::period, SelectLookupPair{std::min(n + 1, last)}, last > 0);
+    add("Select the previous pair", Key::comma, SelectLookupPair{std::max<Index>(n - 1, 0)},
         last > 0);
     const PlanePoint free = free_place(controls);
     add("Add a pair", Key::a, AddLookupPair{free[0], free[1]},
         controls.pairs.size() < kMostLookupPairs,
         fmt::format("A memory has at most {} pairs", kMostLookupPairs));
     add("Remove this pair", Key::del, RemoveLookupPair{n}, last > 0,
-        "A memory keeps one pair at least");
+        "A memory needs at least one pair");
     add("Hard: temperature 0.01", Key::h, SetLookupTemperature{kColdest});
     add("Soft: temperature 1", Key::o, SetLookupTemperature{1.0});
     add("Scaled dot product: temperature √2", Key::none, SetLookupTemperature{std::sqrt(2.0)});
@@ -105,7 +104,7 @@ void add_capacity(const CommandAdder& add, const LookupControls& controls) {
     const Index pairs = controls.capacity.pairs;
     add("Twice the pairs", Key::up, SetCapacityPairs{std::min(pairs * 2, kMostCapacityPairs)});
     add("Half the pairs", Key::down, SetCapacityPairs{std::max<Index>(pairs / 2, 2)});
-    add("Draw others: the next seed", Key::n, SetCapacitySeed{controls.capacity.seed + 1});
+    add("Draw again with the next seed", Key::n, SetCapacitySeed{controls.capacity.seed + 1});
 }
 
 void add_selection(const CommandAdder& add, const AppState& state) {
@@ -129,18 +128,18 @@ void add_similarity(const CommandAdder& add, const LookupControls& controls) {
 void add_permutation(const CommandAdder& add, const AppState& state) {
     const bool there = state.document().size.tk > 1;
     add("Shuffle the tokens", Key::s, ShuffleTokens{next_shuffle(state)}, there);
-    add("Tokens from the last to the first", Key::r, OrderTokens{TokenOrder::reversed}, there);
-    add("Sort the tokens by their words", Key::o, OrderTokens{TokenOrder::sorted}, there);
-    add("Tokens as in the document", Key::d, OrderTokens{TokenOrder::document}, there);
+    add("Tokens in reverse order", Key::r, OrderTokens{TokenOrder::reversed}, there);
+    add("Sort the tokens by word", Key::o, OrderTokens{TokenOrder::sorted}, there);
+    add("Tokens in document order", Key::d, OrderTokens{TokenOrder::document}, there);
     const auto next = static_cast<PermutationPosition>(
         (static_cast<int>(lookup_controls(state).position) + 1) % 5);
-    add("Next kind of positions", Key::n, SetPermutationPosition{next});
+    add("Next positional encoding", Key::n, SetPermutationPosition{next});
     const auto order = token_order(state);
     const Index token = lookup_look(state).column;
     const Index place = std::ranges::find(order, token) - order.begin();
-    add("Move the selected key’s token to the place before", shift(Key::left),
+    add("Move the selected key’s token one place back", shift(Key::left),
         MoveToken{token, place - 1}, there && place > 0);
-    add("Move the selected key’s token to the next place", shift(Key::right),
+    add("Move the selected key’s token one place forward", shift(Key::right),
         MoveToken{token, place + 1}, there && place + 1 < std::ssize(order));
 }
 
@@ -196,10 +195,10 @@ std::vector<Shot> lookup_shots() {
 }
 
 constexpr std::string_view kLookupMouse[] = {
-    "Drag the query q: the weights, as areas, and the output follow.",
+    "Drag the query q: the weights (disc areas) and the output follow.",
     "Drag a key or a value; double-click the plane of keys to add a pair there.",
-    "Click a row of the table: the inspector writes its arithmetic.",
-    "Drag over the curves of Capacity: the width d_k.",
+    "Click a row of the table to see its arithmetic in the inspector.",
+    "Drag over the curves of Capacity to set the width d_k.",
     "Click a cell of a matrix: the inspector explains it.",
     "Drag a token of Permutation to another place.",
 };
@@ -272,9 +271,7 @@ Action run(const CapacityRequest& request, const RunControl& control) {
 extern const WorkspaceInfo kLookupWorkspace{
     .key = "lookup",
     .title = "Lookup",
-    .tip =
-        "Attention as a soft dictionary: a query that is dragged, keys that interfere, tokens that "
-        "are shuffled.",
+    .tip = "Attention as a soft dictionary: drag a query, see keys interfere, shuffle tokens.",
     .group = Group::compute,
     .letter = Key::l,
     .shows_document = false,

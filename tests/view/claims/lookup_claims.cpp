@@ -89,14 +89,15 @@ bool check_reads_limit(
            shows(match.part[4], all.to_hard);
 }
 bool check_cosine_ties(
-    const Match& match) {  // "a and b have the largest cosine, x; of them b has the largest q·k, y"
+    const Match&
+        match) {  // "a and b have the largest cosine, x; of these, b has the largest q·k, y"
     const Read all = read(match.state);
     return near_most(all.cosine) > 1 && near_most(all.dot) == 1 &&
            shows(match.part[1], std::ranges::max(all.cosine)) &&
            has_shown(all.keys, match.part[2], all.dot, match.part[3]) &&
            shows(match.part[3], std::ranges::max(all.dot));
 }
-/// "With V = K the same weights would give (0.1, 0.2) in place of (0.3, 0.4)", "…, which happens to be the output here".
+/// "With V = K, the same weights would give (0.1, 0.2) instead of (0.3, 0.4)", "…, the same output as here".
 bool check_keys_as_values(const Match& match) {
     const Read all = read(match.state);
     const auto& pairs = lookup_controls(match.state).pairs;
@@ -108,15 +109,16 @@ bool check_keys_as_values(const Match& match) {
         const auto at = parts_of("({}, {})", stated);
         return at && shows((*at)[0], point[0]) && shows((*at)[1], point[1]);
     };
-    const auto other = split(match.part[0], " in place of ");
+    const auto other = split(match.part[0], " instead of ");
     return other.size() > 1 ? is(other[0], keys) && is(other[1], values) && other[0] != other[1]
-                            : is(split(match.part[0], ", which happens")[0], values);
+                            : is(split(match.part[0], ", the same output")[0], values);
 }
 bool check_nothing_brought(const Match& match) {
     return std::ranges::max(read(match.state).brings) == 0.0;
 }
 bool check_tied_weights(
-    const Match& match) {  // "Of 2 pairs with the largest weight a has x and brings ‖a v‖ = y"
+    const Match&
+        match) {  // "Of 2 pairs with the largest weight, a has x and contributes ‖a v‖ = y"
     const Read all = read(match.state);
     return near_most(all.weight) == match.count(0) && match.count(0) > 1 &&
            has_shown(all.values, match.part[1], all.weight, match.part[2]) &&
@@ -289,7 +291,7 @@ bool check_symmetric(const Match& match) {
     return is ? std::isfinite(most) && most < 1e-4 * largest : most > 0.0;
 }
 bool check_s_symmetric(
-    const Match& match) {  // "A is not symmetric: …. S is: softmax alone does it"
+    const Match& match) {  // "A is not symmetric: …. S is symmetric: softmax breaks it"
     const auto view = build_similarity_view(match.state);
     const Rows s = similarity(match.state).scores(view.measure).matrix(0, 0);
     for (Index i = 0; i < s.rows; ++i)
@@ -345,7 +347,7 @@ bool check_outputs(const Match& match) {
 }
 bool check_capacity(const Match& match) {
     const auto& points = *capacity_curves(match.state).points;
-    if (match.text.starts_with("Not even")) return points.back().interference.median >= 0.01;
+    if (match.text.starts_with("Even at")) return points.back().interference.median >= 0.01;
     for (const CapacityPoint& each : points)
         if (each.d_k >= static_cast<Index>(number_of(match.part[0])) &&
             each.interference.median >= 0.01)
@@ -358,8 +360,9 @@ constexpr Claim kClaims[] = {
     {"The query attends {} to {} and {} to {}: the output lies {} from the mean of {}, its limit "
      "for τ → 0",
      check_reads_limit},
-    {"{} have the largest cosine, {}; of them {} has the largest q·k, {}", check_cosine_ties},
-    {"Of {} pairs with the largest weight {} has {} and brings ‖a v‖ = {}", check_tied_weights},
+    {"{} have the largest cosine, {}; of these, {} has the largest q·k, {}", check_cosine_ties},
+    {"Of {} pairs with the largest weight, {} has {} and contributes ‖a v‖ = {}",
+     check_tied_weights},
     {"“Similar” is not “largest dot”: {}", check_winner},
     {"Of {} pairs {} the most similar by {}", check_towers},
     {"Of {} that are not NaN {} the most similar by {}", check_towers},
@@ -369,48 +372,53 @@ constexpr Claim kClaims[] = {
     {"The query attends {}: all scores q·k are equal, so the output is the mean of all values at "
      "every τ",
      check_reads_alike},
-    {"With V = K the same weights would give {}", check_keys_as_values},
-    {"largest of all: {}", check_largest_moved},
+    {"With V = K, the same weights would give {}", check_keys_as_values},
+    {"largest difference: {}", check_largest_moved},
+    {"The difference, at most {}, is float32 rounding (ε = {}), because softmax sums the keys in "
+     "another order",
+     check_largest_moved},
     {"In float64 it is {}", check_float64},
-    {"the same in float64: {}", check_float64},
+    {"largest in float64: {}", check_float64},
     {"after − before: {}", check_moved_here},
-    {"Rows of X are shuffled, and each has the wave of its new place added; {}",
+    {"Rows of X are shuffled, and each gets the wave of its new position; {}",
      [](const Match& match) {
          return permuted(match.state).position == PermutationPosition::sinusoidal &&
                 match.state.document().inputs->projects();
      }},
-    {"Every value that is read is (0, 0): none brings anything", check_nothing_brought},
-    {"Largest q·k and largest cosine agree: {} ({}", check_agree},
-    {"{} keys have the largest q·k, {}", check_ties},
-    {"Here the heaviest brings most: {} has {} and brings ‖a v‖ = {}", check_heaviest},
-    {"High weight is not high contribution: {} has {} and brings ‖a v‖ = {}; {} has {} and brings "
-     "‖a v‖ = {}",
+    {"Every value with a weight is (0, 0), so no pair contributes", check_nothing_brought},
+    {"{} has both the largest q·k and the largest cosine ({}", check_agree},
+    {"{} keys share the largest q·k, {}", check_ties},
+    {"Here the largest weight contributes most: {} has {} and contributes ‖a v‖ = {}",
+     check_heaviest},
+    {"The largest weight does not contribute most: {} has {} and contributes ‖a v‖ = {}; {} has {} "
+     "and contributes ‖a v‖ = {}",
      check_not_heaviest},
-    {"A query or keys of length 0 have no direction: {}", check_no_length},
+    {"A vector of length 0 has no direction, so no cosine is defined and every score is 0",
+     check_no_length},
     {"“Similar” and “largest dot” agree{}", check_rows_agree},
-    {"Every row has a similarity that is NaN: none has a best key", check_no_best},
-    {"A similarity of this query is NaN: it has no best key", check_some_nan},
-    {"{} holds a NaN: nothing can be said of its symmetry", check_some_nan},
+    {"Every row has a NaN, so no row has a best key", check_no_best},
+    {"This query has a NaN, so it has no best key", check_some_nan},
+    {"{} has a NaN, so its symmetry is not defined", check_some_nan},
     {"Every similarity is NaN", check_no_similarity},
     {"The only pair is {}", check_one_pair},
     {"All {} pairs have the same {}", check_pairs_alike},
-    {"{} has a similarity that is NaN: it is aligned with no key", check_aligned},
+    {"{} has a NaN similarity, so it is aligned with no key", check_aligned},
     {"{} is aligned with {}", check_aligned},
     {"largest dot: {}", check_tip},
     {"largest cosine: {}", check_tip},
     {"{} is symmetric: max |{}", check_symmetric},
-    {"S is: softmax alone does it, {}", check_s_symmetric},
+    {"S is symmetric: softmax breaks it, {}", check_s_symmetric},
     {"{} is not symmetric: max |{}", check_symmetric},
-    {"{} of the tokens stand elsewhere, no positions: {}", check_permuted},
-    {"{} of the keys and values stand elsewhere, no positions: {}", check_permuted},
-    {"With {} the same order changes weights by up to {}: places count", check_places_count},
+    {"{} of the tokens moved, without positions: {}", check_permuted},
+    {"{} of the keys and values moved, without positions: {}", check_permuted},
+    {"With {} the same order changes weights by up to {}: positions matter", check_places_count},
     {"With {} this order changes no weight{}", check_no_change},
-    {"The outputs stay{}", check_outputs},
-    {"Each token’s output goes along{}", check_outputs},
+    {"The outputs do not change{}", check_outputs},
+    {"Each token’s output moves with it{}", check_outputs},
     {"Outputs change, {}", check_outputs},
-    {"From d_k = {} on, of the widths that were drawn, the interference{}is under 1 %{}",
+    {"From d_k = {} on, among the tested widths, the mean interference{}is under 1 %{}",
      check_capacity},
-    {"Not even d_k = {} brings the interference{}", check_capacity},
+    {"Even at d_k = {}, the mean interference{}", check_capacity},
 };
 
 }  // namespace

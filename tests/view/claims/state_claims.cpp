@@ -53,7 +53,9 @@ bool check_scaling_off(const Match& match) {
 bool check_factor(const Match& match) {  // "10²"
     return number_of("1·" + match.part[0]) == std::pow(10.0, masks_look(match.state).gain);
 }
-bool check_rank(const Match& match) {  // "Only the product W_Q W_Kᵀ … 8 × 8 of rank at most 4 …"
+bool check_rank(
+    const Match&
+        match) {  // "S depends only on the product W_Q W_Kᵀ …: one 8 × 8 matrix of rank at most 4 …"
     const auto size = split(match.part[1], " × ");
     const Tensor &q = inputs(match.state).params[Param::w_q],
                  &k = inputs(match.state).params[Param::w_k];
@@ -325,12 +327,12 @@ constexpr Claim kClaims[] = {
     {"O = 0: there is no W_O, so nothing is computed", check_given_here},
     {"Scaling is off: the scores are divided by the temperature {} alone", check_unscaled},
     {"Here every score is multiplied by {} before it is masked", check_factor},
-    {"Only the product W_Q W_Kᵀ of a head counts in S{}: as one matrix {} of rank at most {} it "
-     "has {} numbers, as W_Q and W_K {}",
+    {"S depends only on the product W_Q W_Kᵀ of a head{}: one {} matrix of rank at most {} has {} "
+     "numbers, W_Q and W_K have {}",
      check_rank},
-    {"{} is {} × {}: its rows and columns are other tokens, so symmetry has no meaning",
+    {"{} is {} × {}: its rows and columns are different tokens, so symmetry is not defined",
      check_other_tokens},
-    {"{} is one number: symmetric by itself", check_one_score},
+    {"{} is one number, so it is symmetric", check_one_score},
     {"The guess sums to {}; a row of weights sums to 1", check_unit_row},
     {"Scaling off: scores are no longer divided by √{} = {}", check_scaling_off},
     {"Causal mask on: no query sees a key after its own place", check_causal_mask},

@@ -81,7 +81,7 @@ void draw_legend(const Box& box, const Frame& frame) {
         x += frame.text_width(frame.fonts.small, text) + frame.px(20);
     };
     one(false, "largest dot product");
-    one(true, "largest cosine, where it is another key");
+    one(true, "largest cosine, if it is another key");
 }
 
 void draw_alignment(const view::AlignmentView& view, const Box& box, const Frame& frame,

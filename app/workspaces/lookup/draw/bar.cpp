@@ -28,19 +28,19 @@ void draw_button(ControlBar& bar, const char* text, const Tip& tip, const view::
 
 void draw_memory_bar(const view::MemoryView& view, ControlBar& bar) {
     const std::string shown = view.preset < 0 ? "changed" : view.preset_names[view.preset];
-    const Tip tip{"Pairs to begin with", "Key: N, the next one"};
+    const Tip tip{"Example pairs", "Key: N for the next."};
     if (const auto n =
             bar.combo("##memory", {view.preset_names, view.preset, shown}, kPresets, tip))
         bar.out.push_back(view::LoadMemory{view.preset_keys[*n]});
-    draw_button(bar, "add", {"Another pair, up to 12", "Key: A, or double-click the plane"},
+    draw_button(bar, "add", {"Adds a pair, up to 12", "Key: A, or double-click the plane"},
                 view::AddLookupPair{view.free[0], view.free[1]});
-    draw_button(bar, "remove", {"Remove the selected pair", "Key: Delete"},
+    draw_button(bar, "remove", {"Removes the selected pair", "Key: Delete"},
                 view::RemoveLookupPair{view.pair});
 }
 
 void draw_capacity_bar(const view::CapacityView& view, ControlBar& bar) {
     if (const auto pairs = bar.number("##pairs", "pairs", view.pairs, 2, kMostCapacityPairs,
-                                      {"n: how many pairs are stored", "2 to 256. Keys: ↑ and ↓"}))
+                                      {"n: the number of stored pairs", "2 to 256. Keys: ↑ and ↓"}))
         bar.out.push_back(view::SetCapacityPairs{*pairs});
     draw_tau<view::SetCapacityTemperature>(
         bar, view.tau, view.temperature, 1.0,
@@ -48,42 +48,40 @@ void draw_capacity_bar(const view::CapacityView& view, ControlBar& bar) {
     if (const auto seed =
             bar.seed("##seed", view.seed,
                      {"seed of every draw",
-                      "The same seed gives the same numbers everywhere. Key: N, the next one"}))
+                      "The same seed gives the same numbers everywhere. Key: N for the next."}))
         bar.out.push_back(view::SetCapacitySeed{*seed});
 }
 
 void draw_towers(const view::SimilarityView& view, ControlBar& bar) {
-    draw_choice<view::SetSimilarityOf>(
-        bar, "of", {"Q·K", "X·X"}, view.of,
-        {"What is compared: queries with keys, or X with itself", "Key: X"});
+    draw_choice<view::SetSimilarityOf>(bar, "of", {"Q·K", "X·X"}, view.of,
+                                       {"Compares queries with keys, or X with itself", "Key: X"});
 }
 
 void draw_similarity_bar(const view::SimilarityView& view, ControlBar& bar) {
     draw_towers(view, bar);
     draw_choice<view::SetSimilarityMeasure>(
         bar, "measure", {"dot", "cosine"}, view.measure,
-        {"By dot product, or by the cosine, which lengths do not count in", "Key: M"});
+        {"Dot product, or cosine, which ignores lengths", "Key: M"});
     draw_choice<view::SetSimilaritySoftmax>(
         bar, "softmax", {"no softmax", "rows", "columns"}, view.softmax,
         {"Softmax of S / τ over the keys of each row, or over the queries of each column",
          "Key: A"});
     draw_tau<view::SetSimilarityTemperature>(
         bar, view.tau, view.temperature, view::kHottest,
-        {"softmax(S / τ)",
-         "Two towers that are trained together learn it; 0.07 is a usual one for cosines."});
+        {"softmax(S / τ)", "Models with two towers learn τ; 0.07 is common for cosines."});
 }
 
 void draw_permutation_bar(const view::PermutationView& view, ControlBar& bar) {
     draw_choice<view::SetPermutationPosition>(bar, "positions", view.position_names, view.position,
                                               {"The positional encoding", "Key: N"});
-    draw_button(bar, "shuffle", {"Another order, drawn from a seed", "Key: S"},
+    draw_button(bar, "shuffle", {"A random order from a seed", "Key: S"},
                 view::ShuffleTokens{view.next_seed});
     const auto order = [&](const char* text, const Tip& tip, view::TokenOrder to) {
         draw_button(bar, text, tip, view::OrderTokens{to});
     };
-    order("reverse", {"From the last token to the first", "Key: R"}, view::TokenOrder::reversed);
-    order("sort", {"By their words", "Key: O"}, view::TokenOrder::sorted);
-    order("reset", {"The order of the document", "Key: D"}, view::TokenOrder::document);
+    order("reverse", {"Last token first", "Key: R"}, view::TokenOrder::reversed);
+    order("sort", {"Sorted by word", "Key: O"}, view::TokenOrder::sorted);
+    order("reset", {"Document order", "Key: D"}, view::TokenOrder::document);
 }
 
 }  // namespace

@@ -65,8 +65,7 @@ void draw_chip(const view::TokenChipView& chip, Index place, const Chips& chips,
         if (const Index to = place_under_mouse(chips); to != place)
             out.push_back(view::MoveToken{chip.token, to});
     if (!held)
-        tooltip(frame, chip.label,
-                "Drag it to another place, or move it with ← and → while it has the keyboard.");
+        tooltip(frame, chip.label, "Drag it to another place, or focus it and press ← or →.");
     const int steps = focus_stop(frame) ? arrow_steps(frame) : 0;
     const Index next = place + steps;
     if (steps != 0 && next >= 0 && next < std::ssize(chips.boxes))
