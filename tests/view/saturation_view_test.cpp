@@ -215,8 +215,8 @@ TEST_CASE("the factor from the pinned d_k is the ratio of the unscaled curve") {
             const std::string text = change_text(at(hero.plot.curves[1], static_cast<double>(pin)),
                                                  at(hero.plot.curves[1], static_cast<double>(d_k)));
             CHECK(hero.headline.starts_with("d_k " + std::to_string(pin) + " → " +
-                                            std::to_string(d_k) + ": without scaling " + text +
-                                            ","));
+                                            std::to_string(d_k) + ": gradient " + text +
+                                            " without scaling,"));
             CHECK(hero.pin_y == at(hero.plot.curves[1], static_cast<double>(pin)));
         }
 }

@@ -164,20 +164,23 @@ TEST_CASE("what the sentence says of the opening settings") {
 }
 
 TEST_CASE("factors are written with their direction") {
-    CHECK(change_text(182.0, 1.0) == "÷ 182");
+    CHECK(change_text(182.0, 1.0) == "180 times smaller");
     CHECK(change_text(1.0, 1.0) == "the same");
     CHECK(change_text(1.0, 1.04) == "about the same");
     CHECK(change_text(1.04, 1.0) == "about the same");
     CHECK(change_tick(1.0, 1.04) == "≈");
-    CHECK(change_text(1.0, 1.3) == "× 1.3");
-    CHECK(change_text(0.3, 0.0) == "÷ ∞");
+    CHECK(change_text(1.0, 1.3) == "1.3 times as large");
+    CHECK(change_text(0.3, 0.0) == "0");
     CHECK(change_text(0.0, 0.0) == "stays 0");
     CHECK(change_tick(0.0, 0.0) == "0");
+    CHECK(change_text(0.0, 0.3) == "no longer 0");
+    CHECK(change_tick(0.3, 0.0) == "÷∞");
     CHECK(change_text(std::nan(""), 1.0) == "NaN");
-    CHECK(change_text(2475.0, 1.0) == "÷ 2,475");
-    CHECK(change_text(0.3, 0.3e-9) == "÷ 1·10⁹");
-    CHECK(change_tick(182.0, 1.0) == "÷182");
-    CHECK(change_tick(2475.0, 1.0) == "÷2,475");
+    CHECK(ratio_number(99.6) == "100");
+    CHECK(change_text(2475.0, 1.0) == "2,500 times smaller");
+    CHECK(change_text(0.3, 0.3e-9) == "1·10⁹ times smaller");
+    CHECK(change_tick(182.0, 1.0) == "÷180");
+    CHECK(change_tick(2475.0, 1.0) == "÷2,500");
     CHECK(change_tick(3.2e7, 1.0) == "÷3·10⁷");
     CHECK(ratio_number(9.96) == "10");
     CHECK(ratio_number(9.94) == "9.9");

@@ -47,7 +47,7 @@ struct GradientsOverWidth {
     std::string dead_text;  // of the bars
     std::string dead_scaled;  // "with scaling: 0 % everywhere"
     std::vector<DeadBar> dead;
-    std::string typical;  // change of the median: "÷ 34"
+    std::string typical;  // change of the median: "34 times smaller"
     std::string caption;  // "median"
     std::vector<GradientNumber> medians, means;
     GradientNumber none;  // rows that pass nothing

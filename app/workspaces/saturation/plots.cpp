@@ -199,9 +199,9 @@ double unscaled_gradient(const SaturationPoint* point) {
     return point ? point->unscaled.jacobian.median : kNone;
 }
 
-/// "without scaling ÷ 9.1, with scaling about the same".
+/// "9.1 times smaller without scaling, about the same with scaling".
 std::string changes_of(const SaturationPoint& from, const SaturationPoint& to) {
-    return fmt::format("without scaling {}, with scaling {}",
+    return fmt::format("{} without scaling, {} with scaling",
                        change_text(from.unscaled.jacobian.median, to.unscaled.jacobian.median),
                        change_text(from.scaled.jacobian.median, to.scaled.jacobian.median));
 }
@@ -224,7 +224,7 @@ std::string headline_of(const Medians& medians) {
         return fmt::format("d_k {} is pinned: move the handle to compare", medians.pin);
     const SaturationPoint* from = medians.at(medians.pin);
     const SaturationPoint* to = medians.here();
-    return fmt::format("d_k {} → {}: {}", medians.pin, medians.d_k,
+    return fmt::format("d_k {} → {}: gradient {}", medians.pin, medians.d_k,
                        from && to ? changes_of(*from, *to) : "…");
 }
 

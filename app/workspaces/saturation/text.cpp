@@ -112,23 +112,27 @@ double change(double from, double to) { return std::max(from, to) / std::min(fro
 
 std::string ratio_number(double ratio) {
     if (ratio < 9.95) return fmt::format("{:.1f}", ratio);
-    if (ratio < 99999.5) return grouped(std::llround(ratio));
-    return significant(ratio, 2);
+    if (ratio >= 99500.0) return significant(ratio, 2);
+    const double unit = std::max(1.0, std::pow(10.0, std::floor(std::log10(ratio)) - 1.0));
+    return grouped(std::llround(ratio / unit) * std::llround(unit));
 }
 
 std::string change_text(double from, double to) {
     if (std::isnan(from) || std::isnan(to)) return "NaN";
     if (from == 0.0 && to == 0.0) return "stays 0";
     if (from == to) return "the same";
-    if (to == 0.0) return "÷ ∞";
-    if (from == 0.0) return "× ∞";
+    if (to == 0.0) return "0";
+    if (from == 0.0) return "no longer 0";
     const std::string ratio = ratio_number(change(from, to));
-    return ratio == "1.0" ? "about the same" : (to < from ? "÷ " : "× ") + ratio;
+    if (ratio == "1.0") return "about the same";
+    return ratio + (to < from ? " times smaller" : " times as large");
 }
 
 std::string change_tick(double from, double to) {
     if (from == 0.0 && to == 0.0) return "0";
-    if (!(from > 0.0) || !(to > 0.0)) return change_text(from, to);
+    if (std::isnan(from) || std::isnan(to)) return "NaN";
+    if (to == 0.0) return "÷∞";
+    if (from == 0.0) return "×∞";
     const double ratio = change(from, to);
     const std::string text = ratio < 9999.5 ? ratio_number(ratio) : significant(ratio, 1);
     return text == "1.0" ? "≈" : (to < from ? "÷" : "×") + text;

@@ -11,11 +11,12 @@ namespace attn::view {
 // What the Saturation workspace says. Every number comes from the point of the sweep that is given:
 // medians over the draws, or the values themselves of fixed logits.
 
-/// A positive ratio to two digits or whole: "3.7", "188", "2,475", "2.6·10⁷".
+/// A ratio of at least 1 to two digits: "3.7", "190", "2,500", "2.6·10⁷".
 std::string ratio_number(double ratio);
-/// How much smaller `to` is than `from`: "÷ 188"; larger: "× 1.3"; "about the same", "stays 0", "÷ ∞", "NaN".
+/// The change from `from` to `to`: "190 times smaller", "1.3 times as large", "about the same", "the same", "0", "stays 0",
+/// "no longer 0", "NaN".
 std::string change_text(double from, double to);
-/// The same, as short as a tick: "÷188", "×1.3", "≈", "÷3·10⁷".
+/// The same as the label of a tick: "÷190", "×1.3", "≈", "÷3·10⁷", "÷∞".
 std::string change_tick(double from, double to);
 /// "√64 = 8", "√128 ≈ 11.3".
 std::string root_text(Index d_k);

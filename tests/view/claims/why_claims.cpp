@@ -9,17 +9,20 @@ namespace {
 constexpr double kFar = 1.33;  // a factor below it is none
 constexpr double kPrecise = 1e14;
 
-/// "÷ 34", "× 1.3", "about the same", "stays 0", "÷ ∞", "NaN": what became of `from`.
+/// "34 times smaller", "1.3 times as large", "about the same", "0", "stays 0", "NaN": what became of `from`.
 bool tells_change(std::string_view stated, double from, double to) {
     if (stated == "NaN") return std::isnan(from) || std::isnan(to);
     if (stated == "stays 0") return from == 0.0 && to == 0.0;
     if (stated == "the same") return from == to;
     if (stated == "about the same")
         return from != to && std::max(from, to) / std::min(from, to) < 1.06;
-    const bool smaller = stated.starts_with("÷ ");
-    if (!smaller && !stated.starts_with("× ")) return false;
-    const double ratio = smaller ? from / to : to / from;
-    const double shown = number_of(stated.substr(std::string_view("÷ ").size()));
+    if (stated == "0") return from > 0.0 && to == 0.0;
+    if (stated == "no longer 0") return from == 0.0 && to > 0.0;
+    const auto less = parts_of("{} times smaller", stated);
+    const auto more = parts_of("{} times as large", stated);
+    if (!less && !more) return false;
+    const double ratio = less ? from / to : to / from;
+    const double shown = number_of((less ? *less : *more)[0]);
     if (shown > kPrecise) return ratio > kPrecise;  // what is left is rounding
     return ratio > 1.0 && (ratio == shown || std::abs(ratio - shown) <= 0.06 * ratio);
 }
@@ -63,10 +66,12 @@ bool tells_ratio(std::string_view stated, const Sure& with, const Sure& without)
                with.low > without.high;
     if (const auto less = parts_of("{} times smaller{}", stated))
         return with.low >= kFar * without.high &&
-               tells_change("÷ " + split((*less)[0], " ").back(), with.value, without.value);
+               tells_change(split((*less)[0], " ").back() + " times smaller", with.value,
+                            without.value);
     if (const auto more = parts_of("{} times as large{}", stated))
         return without.low >= kFar * with.high &&
-               tells_change("× " + split((*more)[0], " ").back(), with.value, without.value);
+               tells_change(split((*more)[0], " ").back() + " times as large", with.value,
+                            without.value);
     const bool far = with.low > kFar * without.high || without.low > kFar * with.high;
     const bool close = with.high <= 2.0 * without.low && without.high <= 2.0 * with.low;
     if (direction_stated(stated) == 0) return !far && close;
@@ -272,11 +277,11 @@ double j_median(const AppState& state, Index d_k, std::size_t side) {
     return median(alone(state, d_k)[side].jacobian);
 }
 bool check_pinned_change(
-    const Match& match) {  // "d_k 4 → 64: without scaling ÷ 9.1, with scaling …"
+    const Match& match) {  // "d_k 4 → 64: gradient 9.1 times smaller without scaling, …"
     const Index from = match.count(0), to = match.count(1);
     const SaturationControls& controls = saturation_controls(match.state);
     if (match.part[2] == "…") return true;
-    const auto sides = parts_of("without scaling {}, with scaling {}", match.part[2]);
+    const auto sides = parts_of("{} without scaling, {} with scaling", match.part[2]);
     return sides && from == controls.pin && to == controls.d_k &&
            tells_change((*sides)[0], j_median(match.state, from, 1),
                         j_median(match.state, to, 1)) &&
@@ -422,9 +427,9 @@ constexpr Claim kClaims[] = {
      check_by_hand},
     {"Softmax with scaling: {}", check_verdict},
     {"Softmax without scaling: {}", check_verdict},
-    {"d_k {} → {}: {}", check_pinned_change},
+    {"d_k {} → {}: gradient {}", check_pinned_change},
     {"d_k {} is pinned: move the handle to compare", check_pinned},
-    {"Against d_k = {}: without scaling {}, with scaling {}", check_stop_change},
+    {"Against d_k = {}: {} without scaling, {} with scaling", check_stop_change},
     {"{} draws: {} to {} with 95 % confidence", check_sure_change},
     {"With respect to the raw score s, scaling adds a factor{}", check_raw},
     {"rounded: adds to {}", check_percents},
