@@ -38,7 +38,7 @@ def equal_projections(X, W):
     queries = X @ W
     scores = queries @ queries.T
     weights = softmax(scores)
-    return queries, scores, 0, weights, int(not np.allclose(weights, weights.T))
+    return queries, scores, 0, weights, int(not np.allclose(weights, weights.T)), 0
 
 
 def row_entropy(S):

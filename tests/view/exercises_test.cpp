@@ -55,6 +55,13 @@ AppState exercises_state(const Actions& actions = {}) { return in_workspace("exe
 
 }  // namespace
 
+TEST_CASE("a tie is rounded away from 0, as by hand") {
+    CHECK(fixed_number(-0.0625, 3) == "−0.063");
+    CHECK(fixed_number(0.125, 2) == "0.13");
+    CHECK(fixed_number(0.015, 2) == "0.02");
+    CHECK(fixed_number(-0.0004, 3) == "0.000");
+}
+
 TEST_CASE("every sheet and seed: the written answer is right; zeros and other signs are not") {
     REQUIRE(exercise_sheets());
     CHECK(exercise_sheets()->size() >= 15);

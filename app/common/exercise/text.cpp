@@ -160,7 +160,11 @@ class LineWriter {
 }  // namespace
 
 std::string fixed_number(double value, int decimals) {
-    std::string text = fmt::format("{:.{}f}", std::abs(value), decimals);
+    const double unit = std::pow(10.0, decimals);
+    double size = std::abs(value);
+    if (size * unit < kMostWhole)
+        size = std::round(size * unit) / unit;  // a tie away from 0, as by hand
+    std::string text = fmt::format("{:.{}f}", size, decimals);
     const bool zero = text.find_first_not_of("0.") == text.npos;
     return value < 0.0 && !zero ? "−" + text : text;
 }
