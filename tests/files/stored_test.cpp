@@ -80,7 +80,7 @@ TEST_CASE("stored weights that are others are shown as they are, with the differ
         view::apply(state, view::GoToStage{stage});
         return view::build_step_view(state).text;
     };
-    constexpr auto kStored = "the weights that the file stores differ and are in Heads.";
+    constexpr auto kStored = "the weights in the file differ; Heads shows them.";
     CHECK(contains(step_text(Stage::context), kStored));
     CHECK_FALSE(contains(step_text(Stage::masked), kStored));
     CHECK(contains(step_text(Stage::weights), kStored));

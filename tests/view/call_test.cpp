@@ -117,9 +117,9 @@ TEST_CASE("queries and keys times d_k^(−1/4) each: their scores are ÷ √d_k,
         return build_step_view(after(state, {GoToStage{stage}}));
     };
     CHECK(stated(Stage::scores).formula == "scores[i,j] = (d_k^−1/4 q_i) · (d_k^−1/4 k_j)");
-    CHECK(has(stated(Stage::scores).text, "Each was multiplied by 4^(−¼) = 0.7071 before."));
+    CHECK(has(stated(Stage::scores).text, "Queries and keys were first multiplied by 4^(−¼) = 0.7071."));
     CHECK(stated(Stage::scaled).text ==
-          "The scores go on as they are: queries and keys were scaled before their product.");
+          "The scores do not change: queries and keys were scaled before their product.");
     CHECK(stated(Stage::scaled).formula == "S = scores");
 }
 

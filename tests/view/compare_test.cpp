@@ -313,6 +313,6 @@ TEST_CASE("what moved between rows with a sink counts the sink's share") {
         CHECK(grid.sides[1].cells[i] == cell_number(moved / 2, 2));
     }
     CHECK(grid.sides[1].tooltip ==
-          "total variation ½ Σ_j |b − n| of each row, the sink with them, b the baseline, n now: "
+          "total variation ½ Σ_j |b − n| of each row, including the sink, b the baseline, n now: "
           "the fraction of the weight that moved");
 }

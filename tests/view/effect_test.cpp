@@ -302,7 +302,7 @@ TEST_CASE("what scaling does is said of the scale that was there; a mask that st
               "Scaling off: scores are no longer divided by √4 = 2; "));
     CHECK(description_of(value, Stage::scaled) == "The scores are multiplied by 0.3.");
     CHECK(description_of(after(value, {SetScaling{false}, SetTemperature{2.0}}), Stage::scaled) ==
-          "Scaling is off: the scores are divided by the temperature 2 alone.");
+          "Scaling is off: the scores are divided only by the temperature 2.");
     CHECK(
         has(description_of(initial_state(), Stage::scaled), "divided by √4 = 2: for independent"));
     const AppState padded = json_state(R"("padding": 2, "causal": true)");
@@ -322,13 +322,13 @@ TEST_CASE("a stage's sentence holds for W_O, biases and empty rows, and names th
     CHECK(description_of(preset_state("three-heads"), Stage::output) ==
           "There is no W_O: the output is the joined context.");
     CHECK(description_of(preset_state("eight-heads"), Stage::output) ==
-          "The heads are joined and mixed by W_O: one new vector for each token.");
+          "W_O maps the joined contexts of all heads to one new vector for each token.");
     CHECK(has(description_of(preset_state("cross-attention"), Stage::k),
               "its row of X_kv times W_K."));
     CHECK(
         has(description_of(preset_state("cross-attention"), Stage::q), "its row of X times W_Q."));
     CHECK(description_of(json_state(R"("padding": 0)"), Stage::weights) ==
-          "Softmax turns a row of scores into shares that sum to 1, but 4 of 4 rows may attend to "
+          "Softmax turns a row of scores into weights that sum to 1, but 4 of 4 rows may attend to "
           "no key and are 0.");
     CHECK(has(description_of(json_state(R"("padding": 0, "empty_rows": "nan")"), Stage::weights),
               "4 of 4 rows hold NaN"));
@@ -350,10 +350,10 @@ TEST_CASE("rows are said to sum to 1, and vectors to be given, only where they a
             one = one && std::abs(sum - 1.0) < 1e-4;
         }
         CHECK((description_of(state, Stage::weights) ==
-               "Softmax turns each row of scores into shares that sum to 1.") == one);
+               "Softmax turns each row of scores into weights that sum to 1.") == one);
     }
     CHECK(description_of(initial_state(), Stage::x) ==
-          "Each token is a row of numbers, given with the sentence: change any of them.");
+          "Each token is a row of numbers, given with the sentence. You can change any of them.");
     const AppState typed = after(initial_state(), {SetSentence{"one two one"}});
     CHECK(description_of(typed, Stage::x) ==
           "Each token is a row of numbers: its word vector plus its position.");

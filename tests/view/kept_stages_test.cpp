@@ -26,11 +26,11 @@ TEST_CASE("what the backend does not keep is named, and nothing is offered to be
     REQUIRE(state.selected);
     const InspectorView view = step_inspector(state);
     CHECK(has(description_of(view),
-              "weights are not kept by the backend fused: choose another backend"));
+              "weights are not stored by the backend fused: choose another backend"));
     CHECK(has(view.as_python, "print("));
     CHECK(!view.table);
     state = after(fused_state("the-cat-sat-down"), {GoToStage{Stage::weights}});
-    CHECK(build_step_view(state).unavailable == "The backend fused does not keep this stage (A).");
+    CHECK(build_step_view(state).unavailable == "The backend fused does not store this stage (A).");
     CHECK(step_inspector(state).hint.empty());
 }
 

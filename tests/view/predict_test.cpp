@@ -25,7 +25,7 @@ TEST_CASE("predict: the inputs are shown, every computed stage is asked for firs
         REQUIRE(build_predict_view(acted(state, {GoToStage{stage}})));
         CHECK(build_step_view(state).text.empty());
         CHECK(shown_workspace(state).inspector(state).empty);
-        CHECK(state.message.text == "Guess a row of this stage before you look.");
+        CHECK(state.message.text == "Guess a row of this stage first.");
     }
     CHECK_FALSE(build_predict_view(after(state, {ShowGradients{true}})));
     CHECK_FALSE(build_predict_view(after(state, {SetPredicting{false}})));

@@ -20,12 +20,12 @@ TEST_CASE("a computed number says which inputs make it; what the mask decides ha
     CHECK(stated(first, Stage::weights, 1, 2) == "A[cat, sat] is computed: change X, W_Q or W_K.");
     CHECK(stated(first, Stage::context, 1, 0) ==
           "context[cat, 0] is computed: change X, W_Q, W_K or column 0 of W_V.");
-    CHECK(stated(first, Stage::x, 1, 0) == "X[cat, 0] is an input: it can be changed.");
+    CHECK(stated(first, Stage::x, 1, 0) == "X[cat, 0] is an input: you can change it.");
     const AppState causal = after(initial_state(), {SetCausal{true}});
     CHECK(stated(causal, Stage::weights, 0, 2) ==
-          "A[The, sat]: the mask forbids this pair, no input changes it.");
+          "A[The, sat]: the mask forbids this pair, so no input changes its weight.");
     CHECK(stated(causal, Stage::weights, 0, 0) ==
-          "A[The, The]: the query may attend to this key alone, no input changes it.");
+          "A[The, The]: the query may attend only to this key, so no input changes its weight.");
     CHECK(stated(causal, Stage::weights, 1, 0) ==
           "A[cat, The] is computed: change X[The], X[cat], W_Q or W_K.");
     CHECK(stated(causal, Stage::context, 0, 1) ==

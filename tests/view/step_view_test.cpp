@@ -263,7 +263,7 @@ TEST_CASE("the bottom line says of a stage what the canvas says, that gradients 
         }
     }
     CHECK(after(initial_state(), {GoToEnd{true}, GoToEnd{false}}).message.text ==
-          "Each token is a row of numbers, given with the sentence: change any of them.");
+          "Each token is a row of numbers, given with the sentence. You can change any of them.");
     CHECK(after(initial_state(), {ShowGradients{true}}).message.text ==
           "Gradients of L = Σ output: how fast L grows with each number.");
 }

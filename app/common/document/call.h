@@ -89,7 +89,8 @@ inline void describe(Visitor& visit, CallSettings& call) {
     visit("sinusoid", call.sinusoid,
           {.text = "sinusoid",
            .tip = "Sinusoidal positions\nX = word vector + position, sin and cos of position / "
-                  "10000^(c/32). Off: the word vector alone."});
+                  "10000^(c/32). The 32 is fixed, so a column keeps its wave when d_model changes. "
+                  "Off: only the word vector."});
     visit("kv_heads", call.kv_heads,
           {.text = "kv heads",
            .tip = "G: key/value heads\nheads / G query heads share each: grouped-query attention; "

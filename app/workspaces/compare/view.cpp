@@ -55,7 +55,7 @@ std::vector<float> distribution_of(std::span<const float> row, bool sink) {
 SideVector row_numbers(const AppState& state, const AppState& pinned, const ComparedStage& stage,
                        bool kl) {
     const std::string_view sink =
-        has_sinks(pinned.document()) || has_sinks(state.document()) ? ", the sink with them" : "";
+        has_sinks(pinned.document()) || has_sinks(state.document()) ? ", including the sink" : "";
     SideVector side{kl ? "KL" : "TV",
                     kl ? fmt::format("KL(b‖n) = Σ_j b ln(b / n) of each row{}, in nats: b the "
                                      "baseline, n now; ∞ if n is 0 at a key where b is not",

@@ -33,8 +33,8 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
     set_formula(explanation, tex::text_of("a weight of ") + tex_symbol(param));
     if (param == Param::w_o) {
         explanation.notes.push_back(
-            fmt::format("Row {} takes column {} of the joined heads; column {} goes to column {} "
-                        "of the output.",
+            fmt::format("Row {} multiplies column {} of the joined contexts; column {} adds to "
+                        "column {} of the output.",
                         explanation.cell.row, explanation.cell.row, explanation.cell.column,
                         explanation.cell.column));
         const Document& document = state.document();
@@ -48,14 +48,12 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
         return;
     }
     if (row.use == ParamUse::sink)
-        return explanation.notes.push_back(
-            fmt::format("It is one more logit in every row of head {}: it takes a share of "
-                        "softmax, and has no value.",
-                        explanation.cell.column));
+        return explanation.notes.push_back(fmt::format(
+            "It is one more logit in every row of head {}: it takes weight but has no value.",
+            explanation.cell.column));
     if (param == Param::b_score)
         return explanation.notes.push_back(fmt::format(
-            "It is added to the score of every pair of head {} whose key stands j − i = {} from "
-            "its query.",
+            "It is added to the score of every pair of head {} at distance j − i = {}.",
             explanation.cell.row, explanation.cell.column - (state.document().size.tq - 1)));
     if (row.use == ParamUse::score)
         return explanation.notes.push_back(
@@ -85,8 +83,8 @@ void note_replaced(const AppState& state, Explanation& explanation, Stage stage)
         if (row.at.layer != document.layer || row.query != explanation.cell.row) continue;
         if (of_head && row.at.head != state.head) continue;
         explanation.notes.push_back(
-            fmt::format("The model's run has other weights in row {} of head {}: here is what "
-                        "softmax gives, Heads shows the run's.",
+            fmt::format("In the model's run, row {} of head {} has other weights, which Heads "
+                        "shows. Here are the weights of softmax.",
                         row.query, row.at.head));
     }
 }
@@ -207,8 +205,8 @@ std::string missing_of(const AppState& state, const std::vector<OperandId>& ids)
 
 void explain_without(const AppState& state, Explanation& explanation, const std::string& missing) {
     explanation.notes.push_back(
-        fmt::format("{} are not kept by the backend {}: choose another backend, such as reference, "
-                    "to see the arithmetic of this number.",
+        fmt::format("{} are not stored by the backend {}: choose another backend, such as "
+                    "reference, to see the arithmetic of this number.",
                     missing, state.backend_used));
 }
 
@@ -234,7 +232,7 @@ Explanation explain(const AppState& state, const CellRef& cell) {
         const Index head = (state.head * width + cell.column) / width;  // of the joined heads
         set_formula(explanation, forward_formula(state.document(), *stage));
         explanation.notes.push_back(
-            fmt::format("It is of head {}: show that head to see its arithmetic.", head));
+            fmt::format("It belongs to head {}: show that head to see its arithmetic.", head));
     } else if (missing.empty()) {
         explain_stage(state, explanation, *stage);
     } else {

@@ -41,10 +41,11 @@ void explain_logit(const AppState& state, Explanation& explanation, Index target
         explanation,
         fmt::format(R"(\frac{{\exp(Y_{{{0},{1}}} - m)}}{{\sum_{{c}} \exp(Y_{{{0},c}} - m)}}{2})",
                     label, cell.column, hit ? " - 1" : ""));
-    explanation.notes.emplace_back(hit ? "L = −ln softmax(y)[c] of this row y, and this is c: "
-                                         "softmax − 1. m is the largest of the row."
-                                       : "L = −ln softmax(y)[c] of this row y, and c is another "
-                                         "column: softmax. m is the largest of the row.");
+    explanation.notes.emplace_back(
+        hit ? "L = −ln softmax(y)[c] of this row y. In column c the derivative is softmax − 1. m "
+              "is the largest entry of the row."
+            : "L = −ln softmax(y)[c] of this row y. Outside column c the derivative is softmax. m "
+              "is the largest entry of the row.");
     end_with(explanation, hit ? share - constant(1.0) : share);
 }
 
@@ -77,7 +78,7 @@ void explain_output(const AppState& state, Explanation& explanation) {
     explanation.notes.emplace_back(loss.kind == LossKind::sum
                                        ? "Every output counts once in the sum."
                                    : counts ? "L is this output itself."
-                                            : "L is another output: this one does not count.");
+                                            : "L is another output, so this derivative is 0.");
 }
 
 // forward:  Y = concat(heads) W_O  so  d_context[i, c] = Σ_n d_Y[i, n] W_O[h d_v + c, n]
@@ -135,7 +136,7 @@ bool is_left_out(const AppState& state, Explanation& explanation) {
     const auto keys = contributing_keys(state, {state.batch, state.head}, cell.row);
     if (keys[cell.column] != 0) return false;
     set_formula(explanation, R"(0\text{, the pair is masked})");
-    explanation.notes.emplace_back("The mask cuts the pair off: its score reaches no weight.");
+    explanation.notes.emplace_back("The mask forbids the pair, so its score changes no weight.");
     return true;
 }
 
@@ -237,9 +238,8 @@ void explain_competition(const AppState& state, Explanation& explanation) {
     const bool sinks = has_sinks(state.document());
     if (other == nullptr) {
         explanation.notes.push_back(
-            pair +
-            (sinks ? " has no other key beside it: what it gains, the sink loses."
-                   : " has no competitor: it is the only key of its row, and its weight stays 1."));
+            pair + (sinks ? " is the only key of its row: what it gains, the sink loses."
+                          : " is the only key of its row, so its weight stays 1."));
         return;
     }
     Expr minus = own;

@@ -34,8 +34,8 @@ void explain_given(const AppState& state, Explanation& explanation) {
     }
     if (const ModelOrigin* model = model_of(state.document()))
         return explanation.notes.push_back(
-            fmt::format("{} computed it: layer {} reads it.", model->path, state.document().layer));
-    explanation.notes.push_back(file ? fmt::format("It stands in {}.", file->path)
+            fmt::format("{} computed it; layer {} reads it.", model->path, state.document().layer));
+    explanation.notes.push_back(file ? fmt::format("It comes from {}.", file->path)
                                      : std::string("It is given."));
 }
 
@@ -75,8 +75,8 @@ void forward_context(const AppState& state, Explanation& explanation) {
     }
     if (const auto left_out = keys.size() - chain.labels.size(); left_out > 0)
         explanation.notes.push_back(fmt::format(
-            "{} masked key{} weigh{} exactly 0 and {} left out.", left_out,
-            left_out == 1 ? "" : "s", left_out == 1 ? "s" : "", left_out == 1 ? "is" : "are"));
+            "{} masked key{} ha{} weight 0 and {} left out.", left_out, left_out == 1 ? "" : "s",
+            left_out == 1 ? "s" : "ve", left_out == 1 ? "is" : "are"));
     chain.counts = "key";
     add_sum(state, explanation, std::move(chain), "j");
 }
@@ -357,7 +357,7 @@ void explain_dropped(const AppState& state, Explanation& explanation) {
     if (factor == 0.0) {
         set_formula(explanation, "0" + tex::text_of(", this weight is dropped"));
         explanation.notes.push_back(
-            fmt::format("Dropout p = {} took this weight out.", significant(spec.dropout, 4)));
+            fmt::format("Dropout p = {} set this weight to 0.", significant(spec.dropout, 4)));
         return;
     }
     set_formula(explanation, R"(\frac{A}{1 - p})" + tex::text_of(", this weight is kept"));

@@ -67,7 +67,7 @@ void explain_turn(const AppState& state, Explanation& explanation, Stage stage, 
     const auto value = [&](Index c) { return stage_expr(state, from, source, cell.row, c); };
     const auto turn = turn_of(rope, state.document().d_k, cell.column);
     if (!turn) {
-        set_formula(explanation, name(cell.column) + tex::text_of(", this column does not turn"));
+        set_formula(explanation, name(cell.column) + tex::text_of(", this column does not rotate"));
         return (void)end_with(explanation, value(cell.column));
     }
     const Expr theta = add_angle(state, explanation, rope, *turn, query);
@@ -77,7 +77,7 @@ void explain_turn(const AppState& state, Explanation& explanation, Stage stage, 
     set_formula(explanation, fmt::format(R"({} \cdot \cos\theta {} {} \cdot \sin\theta)",
                                          name(cell.column), minus ? "-" : "+", name(other)));
     explanation.notes.push_back(fmt::format(
-        "Columns {} and {} turn together; {} stands at position {}. θ is in radians.", turn->first,
+        "Columns {} and {} rotate together; {} is at position {}. θ is in radians.", turn->first,
         turn->second, axis_label(state, query ? Axis::query : Axis::key, cell.row),
         cell.row + (query ? state.document().size.query_offset : 0)));
     end_with(explanation, turned(value(cell.column), value(other), theta, minus));
@@ -121,7 +121,7 @@ void explain_biased(const AppState& state, Explanation& explanation) {
         biased = biased - constant(rule.slope) * constant(apart);
         formula += R"( - \mathrm{slope} \cdot |p - j|)";
         explanation.notes.push_back(fmt::format(
-            "Query {} stands at position {}, key {} at {}: {} apart. The slope of head {} of {} is "
+            "Query {} is at position {}, key {} at {}: distance {}. The slope of head {} of {} is "
             "{}.",
             axis_label(state, Axis::query, cell.row), p, axis_label(state, Axis::key, cell.column),
             cell.column, apart, state.head, document.size.heads, significant(rule.slope, 4)));

@@ -249,9 +249,9 @@ void forward_additive(const AppState& state, Explanation& explanation, const Cha
     }
     set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
-    explanation.notes.push_back(as_read(
-        state.document().spec,
-        "Under tanh stand (q W_score_q)[n] and (k W_score_k)[n], each a sum over the columns c."));
+    explanation.notes.push_back(
+        as_read(state.document().spec,
+                "Inside tanh: (q W_score_q)[n] and (k W_score_k)[n], each a sum over columns c."));
     end_with(explanation, combine(Op::sum, std::move(terms))).brief = sum_text(chain);
 }
 
@@ -278,8 +278,7 @@ void forward_relative(const AppState& state, Explanation& explanation, const Cha
     const Expr bias =
         cell_expr(state, {Param::b_score, state.head, distance + state.document().size.tq - 1});
     explanation.notes.push_back(fmt::format(
-        "b_score is the number of head {} for keys that stand j − i = {} from their query.",
-        state.head, distance));
+        "b_score is the bias of head {} for keys at distance j − i = {}.", state.head, distance));
     end_with(explanation, product + bias);
 }
 
@@ -301,8 +300,8 @@ void explain_distance_gradient(const AppState& state, Explanation& explanation) 
             labels.push_back(slice_label(state, slice, i));
         }
     add_shares(explanation, "query", labels, parts);
-    explanation.notes.push_back(fmt::format(
-        "Each share is ∂L/∂scores[i, j] of head {}, j − i = {}.", explanation.cell.row, distance));
+    explanation.notes.push_back(fmt::format("Each term is ∂L/∂scores[i, j] of head {}, j − i = {}.",
+                                            explanation.cell.row, distance));
 }
 
 }  // namespace
@@ -402,7 +401,7 @@ void explain_score_param_gradient(const AppState& state, Explanation& explanatio
     }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
-        "Each share is Σ_j ∂L/∂scores[i, j] · ∂scores[i, j]/∂ this number, over the query's keys.");
+        "Each term is Σ_j ∂L/∂scores[i, j] · ∂scores[i, j]/∂ this number, over the query's keys.");
 }
 
 void explain_sink_gradient(const AppState& state, Explanation& explanation) {
@@ -424,7 +423,7 @@ void explain_sink_gradient(const AppState& state, Explanation& explanation) {
     }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
-        "Each share is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the share "
+        "Each term is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the share "
         "of the sink: what it gains, the keys of the row lose.");
 }
 

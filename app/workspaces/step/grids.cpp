@@ -38,11 +38,11 @@ void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
 
 /// What softmax needs of each masked row: its maximum and Σ exp.
 void add_softmax_sides(const AppState& state, GridView& grid) {
-    const std::string sink = has_sinks(state.document()) ? ", the sink with them" : "";
+    const std::string sink = has_sinks(state.document()) ? ", including the sink" : "";
     SideVector largest =
         side("m", "m_i = max_j M[i,j], the largest score of the row" + sink, grid.role);
     SideVector sums =
-        side("Σ exp", "Σ_j exp(M[i,j] − m_i), what the row is divided by" + sink, grid.role);
+        side("Σ exp", "Σ_j exp(M[i,j] − m_i), the denominator of the row" + sink, grid.role);
     for (Index i = 0; i < grid.rows; ++i) {
         const SoftmaxRow row = softmax_sides(logits_of(state, i));
         largest.cells.push_back(cell_number(row.max, 2));
@@ -63,9 +63,10 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
     }
     GridView grid = grid_of(state, std::move(sheet), values);
     grid.title = word ? "words" : "positions";
-    grid.tooltip =
-        word ? "word vector: the same word always has the same one"
-             : "position p, column c: sin(p / 10000^(c/32)), cos of column c − 1's angle for odd c";
+    grid.tooltip = word ? "word vector, the same for the same word"
+                        : "position p, even column c: sin(p / 10000^(c/32)); odd c: cos of the "
+                          "angle of column c − 1\nThe divisor is 32 whatever d_model is, so a "
+                          "column keeps its wave when d_model changes.";
     grid.editable = false;
     grid.selected.reset();
     return grid;
@@ -93,8 +94,7 @@ GridView target_grid(const AppState& state) {
     GridView grid = grid_of(state, std::move(sheet), values);
     grid.slot = Slot::right;
     grid.title = "target";
-    grid.tooltip =
-        "what each output should be: 0 unless it is set\nDouble-click a number to set it.";
+    grid.tooltip = "target of each output, 0 by default\nDouble-click a number to set it.";
     return grid;
 }
 
@@ -223,7 +223,7 @@ GridView param_grid(const AppState& state, Param param) {
     const ParamInfo& row = info(param);
     const HeadColumns part = head_columns(state, param);
     const Tensor& whole = state.document().inputs->params[param];
-    const std::string what = row.use == ParamUse::sink ? "one more logit a head, which has no value"
+    const std::string what = row.use == ParamUse::sink ? "one more logit per head, without a value"
                              : row.bias
                                  ? fmt::format("{} numbers", extent(row.columns))
                                  : fmt::format("{} × {}", extent(row.rows), extent(row.columns));

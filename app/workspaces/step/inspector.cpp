@@ -43,7 +43,7 @@ std::string edit_hint(const AppState& state, const CellRef& cell) {
                "it, and X stays.";
     if (!is_editable(state, cell.tensor)) return {};
     if (cell.tensor == OperandId(Stage::output))
-        return "Double-click its target, or press Enter, to say what this output should be.";
+        return "Double-click its target, or press Enter, to set the target of this output.";
     return "Double-click the cell, or press Enter, to change this number.";
 }
 
@@ -187,10 +187,11 @@ std::string mask_description(const AppState& state, const CellRef& cell) {
     const Stage stage = std::get<Stage>(cell.tensor);
     if (stage < Stage::masked) return {};
     const std::set<Index> open = Walk(state).open_keys(cell.row);
-    if (!open.contains(cell.column)) return "the mask forbids this pair, no input changes it";
+    if (!open.contains(cell.column))
+        return "the mask forbids this pair, so no input changes its weight";
     const bool sinks = has_sinks(state.document());
     if (stage != Stage::masked && open.size() == 1 && !sinks)
-        return "the query may attend to this key alone, no input changes it";
+        return "the query may attend only to this key, so no input changes its weight";
     return {};
 }
 
@@ -251,7 +252,7 @@ std::vector<SourceLink> sources_of(const AppState& state, const CellRef& cell) {
 
 std::string source_text(const AppState& state, const CellRef& cell) {
     const std::string name = cell_name(state, cell);
-    if (is_editable(state, cell.tensor)) return name + " is an input: it can be changed.";
+    if (is_editable(state, cell.tensor)) return name + " is an input: you can change it.";
     const std::string masked = mask_description(state, cell);
     if (!masked.empty()) return fmt::format("{}: {}.", name, masked);
     std::vector<std::string> sources;

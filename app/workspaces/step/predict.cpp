@@ -72,11 +72,10 @@ std::string question_of(const AppState& state, const Prediction& of) {
     const StageInfo& stage = info(of.stage);
     const std::string row = axis_label(state, stage.rows, of.row);
     if (of.revealed)
-        return fmt::format("Row “{}” of {}: the guess, and what it is.", row, stage.symbol);
+        return fmt::format("Row “{}” of {}: your guess and the result.", row, stage.symbol);
     if (is_share(of.stage))
-        return fmt::format(
-            "Guess before you look: how does “{}” share its attention? Drag the bars.", row);
-    return fmt::format("Guess before you look: row “{}” of {}. Drag the bars.", row, stage.symbol);
+        return fmt::format("Guess first: where does “{}” attend? Drag the bars.", row);
+    return fmt::format("Guess first: row “{}” of {}. Drag the bars.", row, stage.symbol);
 }
 
 /// One twentieth of the axis.
@@ -95,8 +94,8 @@ void describe_guess(PredictView& view, std::span<const float> row, bool share, b
     const bool is_whole = whole > 0.0 && whole < 1.001 && (sinks || whole > 0.999);
     if (share)
         view.total = fmt::format("The guess sums to {}{}{}.", number(sum),
-                                 is_whole ? "; a row of weights sums to 1" : "",
-                                 is_whole && sinks ? " together with the sink's share" : "");
+                                 is_whole ? "; a row of weights must sum to 1" : "",
+                                 is_whole && sinks ? " together with the sink's weight" : "");
     view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
 }
 
@@ -139,7 +138,8 @@ void describe_difference(PredictView& view, bool share) {
         else if (!found.empty())
             view.notes.push_back(
                 guessed.empty()
-                    ? fmt::format("The largest is {}; the guess names none.", found)
+                    ? fmt::format("The largest is {}; the guess has no single largest entry.",
+                                  found)
                     : fmt::format("The largest is {}; guessed was {}.", found, guessed));
     }
     if (others > 0)
@@ -242,18 +242,16 @@ void carry_out(AppState& state, const SetPredicting& action) {
     step_look(state).prediction.reset();
     if (action.on) step_look(state).playing = false;
     update_prediction(state);
-    if (!action.on) return show_message(state, "Stages are shown at once again.");
-    show_message(
-        state,
-        step_look(state).prediction
-            ? "Each stage is guessed before it is shown: drag the bars, Enter reveals the row."
-            : "Each stage is guessed before it is shown: → goes to the next one.");
+    if (!action.on) return show_message(state, "Stages are shown at once.");
+    show_message(state, step_look(state).prediction
+                            ? "Guess each stage before it is shown: drag the bars, then press "
+                              "Enter to reveal the row."
+                            : "Guess each stage before it is shown: → goes to the next one.");
 }
 
 void carry_out(AppState& state, const GuessEntry& action) {
     Prediction* const guess = open_guess(state);
-    if (guess == nullptr || guess->revealed)
-        return warn(state, "There is no row to be guessed here.");
+    if (guess == nullptr || guess->revealed) return warn(state, "There is no row to guess here.");
     if (action.column < 0 || action.column >= std::ssize(guess->guess) ||
         !std::isfinite(action.value))
         return warn(state, "The guess has no entry {}: expected 0 … {} and a finite number.",

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index kMostChips = 64;
 constexpr std::string_view kInvitation =
-    "Point at a word or a cell. From softmax on, this line says what the word looks at.";
+    "Point at a word or a cell. From softmax on, this line shows where the word looks.";
 
 /// What the cell that is looked at says about the sentence.
 struct LookedAt {
@@ -183,7 +183,7 @@ std::string place_description(const AppState& state, const LookedAt& place) {
 WordChip left_out(Index word_count) {
     WordChip chip;
     chip.text = fmt::format("… {} more", word_count);
-    chip.tooltip = "Words that are not shown: select one of them in the matrix.";
+    chip.tooltip = "Hidden words: select one in the matrix.";
     chip.look = ChipLook::left_out;
     return chip;
 }

@@ -31,7 +31,7 @@ std::string vector_text(const AppState& state, Stage stage) {
     Index computed = 0;
     for (Index i = 0; i < rows; ++i) computed += is_embedding(state, stage, i);
     if (computed == 0)
-        return fmt::format("Each token is a row of numbers, {}: change any of them.",
+        return fmt::format("Each token is a row of numbers, {}. You can change any of them.",
                            given_text(document, stage));
     const char* const vector = document.sinusoid ? "its word vector plus its position"
                                                  : "its word vector, without its position";
@@ -41,7 +41,7 @@ std::string vector_text(const AppState& state, Stage stage) {
         vector, rows - computed, rows, rows - computed == 1 ? "was" : "were");
 }
 
-/// "Every token asks a question: its row of X times W_Q, plus b_Q."
+/// "The query of a token says what it looks for: its row of X times W_Q, plus b_Q."
 std::string projection_text(const Document& document, Stage stage) {
     struct Description {
         std::string_view does, letter;
@@ -49,17 +49,16 @@ std::string projection_text(const Document& document, Stage stage) {
     };
     const bool match = group_of(document) == "match";  // of images with texts
     const Description text =
-        stage == Stage::q ? Description{match ? "Every image asks which text it goes with"
-                                              : "Every token asks a question",
+        stage == Stage::q ? Description{match ? "Each image is a query for the text that fits it"
+                                              : "The query of a token says what it looks for",
                                         "Q", Param::b_q}
-        : match ? Description{stage == Stage::k ? "Every text offers its vector as a key"
-                                                : "Every text's vector is its value too",
+        : match ? Description{stage == Stage::k ? "The vector of each text is its key"
+                                                : "The vector of each text is also its value",
                               stage == Stage::k ? "K" : "V",
                               stage == Stage::k ? Param::b_k : Param::b_v}
         : stage == Stage::k
-            ? Description{"Every token offers a key, what it can be found by", "K", Param::b_k}
-            : Description{"Every token carries a value, what it hands over when attended to", "V",
-                          Param::b_v};
+            ? Description{"The key of a token says what it offers", "K", Param::b_k}
+            : Description{"The value of a token is what it passes on", "V", Param::b_v};
     if (!document.inputs->projects())
         return fmt::format("{}: the numbers are {}.", text.does, given_text(document, stage));
     const std::string bias =
@@ -76,11 +75,11 @@ std::string scaled_text(const Document& document) {
             : fmt::format(" the temperature {}", significant(spec.temperature, 4));
     if (spec.scale == ScaleKind::none)
         return warm.empty()
-                   ? "Scaling is off: the scores go on as they are."
-                   : fmt::format("Scaling is off: the scores are divided by{} alone.", warm);
+                   ? "Scaling is off: the scores do not change."
+                   : fmt::format("Scaling is off: the scores are divided only by{}.", warm);
     if (spec.scale == ScaleKind::q_and_k)
         return fmt::format("The scores {}: queries and keys were scaled before their product.",
-                           warm.empty() ? "go on as they are" : "are divided by" + warm);
+                           warm.empty() ? "do not change" : "are divided by" + warm);
     const std::string then = warm.empty() ? "" : " and divided by" + warm;
     if (spec.scale == ScaleKind::value)
         return fmt::format("The scores are multiplied by {}{}.", significant(spec.scale_value, 4),
@@ -88,19 +87,20 @@ std::string scaled_text(const Document& document) {
     const bool dot = spec.score == Score::dot;
     return fmt::format("The scores are divided by √{} = {}{}{}.", document.size.d_k,
                        significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then,
-                       dot ? ": for independent numbers of mean 0 and variance 1 that root is the "
-                             "standard deviation of a dot product"
+                       dot ? ", the standard deviation of a dot product of independent numbers of "
+                             "mean 0 and variance 1"
                            : "");
 }
 
 std::string score_description(const Document& document) {
     const std::string text(info(document.spec.score).text);
     if (document.spec.scale != ScaleKind::q_and_k) return text;
-    return fmt::format("{} Each was multiplied by {}^(−¼) = {} before.", text, document.size.d_k,
+    return fmt::format("{} Queries and keys were first multiplied by {}^(−¼) = {}.", text,
+                       document.size.d_k,
                        significant(operand_factor(document.spec, document.size.d_k), 4));
 }
 
-/// "Columns c and c + 4 of every query turn together, by its position times 10000^(−2c/8)."
+/// "Columns c and c + 4 of each query rotate together, by its position times 10000^(−2c/8)."
 std::string rotated_text(const Document& document, Stage stage) {
     const Rope& rope = *document.spec.rope;
     const bool query = stage == Stage::q_rot;
@@ -110,14 +110,15 @@ std::string rotated_text(const Document& document, Stage stage) {
     Index rescaled = 0;
     for (Index c = 0; c < dims / 2; ++c) rescaled += is_rescaled(rope, c, dims);
     std::string text = fmt::format(
-        "Columns {} of every {} turn together, by its position times {}^(−2c/{}){}.", pair,
+        "Columns {} of each {} rotate together, by its position times {}^(−2c/{}){}.", pair,
         query ? "query" : "key", significant(rope.base, 6), dims,
         rescaled == 0
             ? ""
             : fmt::format(", which RoPE scaling changes for {} of {} pairs", rescaled, dims / 2));
-    if (dims < document.size.d_k) text += fmt::format(" The columns from {} on stay.", dims);
+    if (dims < document.size.d_k)
+        text += fmt::format(" The columns from {} on do not rotate.", dims);
     if (query && document.size.query_offset != 0)
-        text += fmt::format(" Query 0 stands at position {}.", document.size.query_offset);
+        text += fmt::format(" Query 0 is at position {}.", document.size.query_offset);
     return text;
 }
 
@@ -129,7 +130,7 @@ std::string biased_text(const AppState& state) {
                                     significant(*spec.softcap, 4)));
     if (spec.alibi)
         parts.push_back(
-            fmt::format("ALiBi takes {} off for each position between query and key",
+            fmt::format("ALiBi subtracts {} for each position between query and key",
                         significant(alibi_slope(state.head, state.document().size.heads), 4)));
     return sentence(fmt::format("{}", fmt::join(parts, ", then ")));
 }
@@ -168,12 +169,11 @@ std::string weights_text(const AppState& state) {
     const Index rows = sheet_of(state, Stage::weights).values.rows;
     const Odd odd = odd_rows(state);
     const Tensor& sinks = state.document().inputs->params[Param::sinks];
-    const std::string shares =
-        sinks.empty()
-            ? "shares that sum to 1"
-            : fmt::format(
-                  "shares that sum to 1 together with the sink's, a logit of {} that has no value",
-                  number(sinks(0, 0, 0, state.head)));
+    const std::string shares = sinks.empty() ? "weights that sum to 1"
+                                             : fmt::format(
+                                                   "weights that sum to 1 together with the weight "
+                                                   "of the sink, a logit of {} without a value",
+                                                   number(sinks(0, 0, 0, state.head)));
     if (odd.empty + odd.nan == 0)
         return fmt::format("Softmax turns each row of scores into {}.", shares);
     std::vector<std::string> parts;
@@ -199,7 +199,7 @@ std::string dropped_text(const AppState& state) {
         dropped += before(i, j) != 0.0F && after(i, j) == 0.0F;
     }
     return fmt::format(
-        "Dropout took out {} of {} weights at random, and divides the others by 1 − p = {}.",
+        "Dropout set {} of {} weights to 0 at random and divides the others by 1 − p = {}.",
         dropped, all, significant(1.0 - state.document().spec.dropout, 4));
 }
 
@@ -208,8 +208,8 @@ std::string output_text(const Document& document) {
     if (!has_param(document, Param::w_o))
         return one ? "There is no W_O: the output is the context."
                    : "There is no W_O: the output is the joined context.";
-    return fmt::format("{} by W_O{}: one new vector for each token.",
-                       one ? "The context is mixed" : "The heads are joined and mixed",
+    return fmt::format("W_O maps the {} to one new vector for each token{}.",
+                       one ? "context" : "joined contexts of all heads",
                        has_param(document, Param::b_o) ? ", plus b_O" : "");
 }
 
@@ -231,9 +231,10 @@ std::string description_of(const AppState& state, Stage stage) {
     if (stage == Stage::weights) return weights_text(state);
     if (stage == Stage::dropped) return dropped_text(state);
     if (stage == Stage::context)
-        return fmt::format("Each {} takes a sum of the values, each times its weight in {}.",
-                           group_of(document) == "match" ? "image" : "token",
-                           name_of(weight_stage(document)));
+        return fmt::format(
+            "The context of {} is the sum of the values, each times its weight in {}.",
+            group_of(document) == "match" ? "an image" : "a token",
+            name_of(weight_stage(document)));
     return stage == Stage::output ? output_text(document) : std::string(info(stage).text);
 }
 

@@ -181,10 +181,10 @@ std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed, bool sink
                : evenness},
         {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},
         {"∂p_max/∂s_max", "p_max (1 − p_max)", cell_number(row.max_slope, 4),
-         "∂p_max/∂s_max: how much the largest weight moves with its own scaled score s"},
+         "∂p_max/∂s_max: how much the largest weight changes with its own scaled score s"},
         {"‖∂a/∂s‖_F", "‖diag(a) − a aᵀ‖_F", cell_number(row.jacobian_frobenius, 4),
-         "size of softmax's Jacobian J with respect to its input s, the masked scaled scores: what "
-         "is left of the gradient"},
+         "norm of softmax's Jacobian J with respect to its input s, the masked scaled scores: how "
+         "much gradient passes"},
         {"keys", "exp(H)", cell_number(row.effective_keys, 2),
          "effective number of keys attended to"},
     };
@@ -316,14 +316,14 @@ std::string stored_text(const Document& document, Stage stage) {
     if (document.given.empty() || is_empty(document)) return {};
     const Stage stored = document.given.front()->stage;
     if (stage < stored) return {};
-    return fmt::format(" Computed anew here: the {} that the file stores differ and are in Heads.",
+    return fmt::format(" Recomputed here: the {} in the file differ; Heads shows them.",
                        info(stored).key);
 }
 
 std::string reason_not_stored(const AppState& state, Stage stage) {
     if (const std::string reason = step_missing_data(state); !reason.empty()) return reason;
     if (!(*state.trace)[stage].empty()) return {};
-    return fmt::format("The backend {} does not keep this stage ({}).", state.backend_used,
+    return fmt::format("The backend {} does not store this stage ({}).", state.backend_used,
                        info(stage).symbol);
 }
 

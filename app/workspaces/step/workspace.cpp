@@ -61,8 +61,8 @@ void add_prediction(std::vector<Command>& list, const AppState& state) {
     add(guess.revealed ? "Show the stage" : "Reveal the row", Key::enter, RevealGuess{});
     add("Guess again", Key::backspace, GuessAgain{}, guess.revealed);
     if (guess.revealed) return;
-    add("The next bar of the guess", Key::period, PickGuess{guess.column + 1});
-    add("The bar of the guess before", Key::comma, PickGuess{guess.column - 1});
+    add("Next bar of the guess", Key::period, PickGuess{guess.column + 1});
+    add("Previous bar of the guess", Key::comma, PickGuess{guess.column - 1});
     add("Raise the bar of the guess", Key::up, nudged_guess(state, 1));
     add("Lower the bar of the guess", Key::down, nudged_guess(state, -1));
 }
@@ -83,7 +83,7 @@ void add_losses(std::vector<Command>& list, const AppState& state) {
         SetLoss{LossKind::squared});
     add("Gradients of the cross-entropy of an output row, L = −ln softmax(output[i])[c]", Chord{},
         SetLoss{LossKind::cross_entropy});
-    add("Gradients of what the file's dY says, L = Σ dY ∘ output", Chord{}, SetLoss{LossKind::file},
+    add("Gradients for the file's dY, L = Σ dY ∘ output", Chord{}, SetLoss{LossKind::file},
         given_gradient(state.document()) != nullptr);
 }
 
@@ -171,8 +171,7 @@ void arrive_in_step(AppState& state, Stage from) {
     look.editing.reset();
     update_prediction(state);
     if (state.stage == ribbon_stages(state.document()).back()) look.playing = false;
-    if (is_guessing(state))
-        return show_message(state, "Guess a row of this stage before you look.");
+    if (is_guessing(state)) return show_message(state, "Guess a row of this stage first.");
     show_muted(state, description_of(state, state.stage));
 }
 
@@ -264,14 +263,13 @@ std::vector<Shot> step_shots() {
 }
 
 constexpr std::string_view kStepMouse[] = {
-    "Point at a cell: its sources light up in the operands.",
-    "Click a cell: the inspector writes out its arithmetic.",
-    "Double-click a number of X or W, or press Enter on it: type another one; Tab goes on to the "
-    "next.",
-    "Double-click a computed number: which inputs make it.",
-    "The wheel over a slider or a number field: one step.",
-    "Click a number in the inspector: go to the cell it came from.",
-    "Click a stage on the ribbon: go there.",
+    "Point at a cell to highlight its sources in the operands.",
+    "Click a cell to see its arithmetic in the inspector.",
+    "Double-click a number of X or W, or press Enter, to change it. Tab goes to the next.",
+    "Double-click a computed number to see which inputs make it.",
+    "Turn the wheel over a slider or a number to change it by one step.",
+    "Click a number in the inspector to go to its cell.",
+    "Click a stage on the ribbon to go there.",
     "More than 64 tokens: scores and weights are a map; the wheel zooms, dragging pans.",
 };
 
@@ -371,9 +369,9 @@ void carry_out(AppState& state, const TogglePlay&) {
 void carry_out(AppState& state, const ScaleRows& action) {
     step_look(state).rows_scaled = action.on;
     show_message(
-        state, action.on ? "Colours of weights by row: the largest weight of each row has the full "
-                           "colour, whatever it is."
-                         : "Colours of weights: the full colour is a weight of 1 in every row.");
+        state,
+        action.on ? "Colours of weights by row: the largest weight of each row has the full colour."
+                  : "Colours of weights: the full colour is a weight of 1 in every row.");
 }
 
 extern const WorkspaceInfo kStepWorkspace{

@@ -294,7 +294,7 @@ constexpr Claim kClaims[] = {
     {"{} logit of query {}", check_logit_count},
     {"RoPE rotates q and k: at distance {} the score is {}", check_rope},
     {"ALiBi subtracts nothing at distance 0: {}", check_alibi_nothing},
-    {"ALiBi takes {} off for each position{}", [](const Match&) { return true; }},  // its formula
+    {"ALiBi subtracts {} for each position{}", [](const Match&) { return true; }},  // its formula
     {"ALiBi subtracts {}", check_alibi},
     {"The score at one distance is the same for every query: {}", check_same_for_all},
     {"It varies by query: {}", check_same_for_all},

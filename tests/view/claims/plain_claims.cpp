@@ -229,8 +229,8 @@ constexpr Claim kClaims[] = {
      check_slope_of_one},
     {"ALiBi's slope is that of head {} of {}: {}",
      [](const Match& match) { return is_slope(match, 0, 1, 2); }},
-    {"Columns 2c and 2c + 1 of every {} turn together, by its position times {}", check_turned},
-    {"Columns c and c + {} of every {} turn together, by its position times {}", check_turned},
+    {"Columns 2c and 2c + 1 of each {} rotate together, by its position times {}", check_turned},
+    {"Columns c and c + {} of each {} rotate together, by its position times {}", check_turned},
     {"And so {} more pair{} of columns of {}", check_more_pairs},
     {"{} cannot be computed here: rope.dims is {}: RoPE turns pairs of columns, so an even number "
      "from 2 to d_k = {} is expected",
@@ -239,7 +239,7 @@ constexpr Claim kClaims[] = {
          return match.number(2) == d_k(match) &&
                 (dims % 2 != 0 || dims < 2 || dims > match.count(2));
      }},
-    {"Each was multiplied by {}^(−¼) = {} before",
+    {"Queries and keys were first multiplied by {}^(−¼) = {}",
      [](const Match& match) {
          return match.number(0) == d_k(match) && shows(match.part[1], std::pow(d_k(match), -0.25));
      }},
@@ -283,7 +283,7 @@ constexpr Claim kClaims[] = {
          return match.count(2) == pairs(match) &&
                 match.number(1) * match.number(2) == match.number(3);
      }},
-    {"{}shares that sum to 1 together with the sink's, a logit of {} that has no value",
+    {"{}weights that sum to 1 together with the weight of the sink, a logit of {} without a value",
      [](const Match& match) {
          const Tensor& sinks = match.state.document().inputs->params[Param::sinks];
          return !sinks.empty() && shows(match.part[1], sinks(0, 0, 0, match.state.head));

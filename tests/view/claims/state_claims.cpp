@@ -325,7 +325,7 @@ constexpr Claim kClaims[] = {
     {"{} is computed from X here: change a word instead", check_projects},
     {"E = 0: Q, K and V are given, so nothing is computed", check_given_here},
     {"O = 0: there is no W_O, so nothing is computed", check_given_here},
-    {"Scaling is off: the scores are divided by the temperature {} alone", check_unscaled},
+    {"Scaling is off: the scores are divided only by the temperature {}", check_unscaled},
     {"Here every score is multiplied by {} before it is masked", check_factor},
     {"S depends only on the product W_Q W_Kᵀ of a head{}: one {} matrix of rank at most {} has {} "
      "numbers, W_Q and W_K have {}",
@@ -333,7 +333,7 @@ constexpr Claim kClaims[] = {
     {"{} is {} × {}: its rows and columns are different tokens, so symmetry is not defined",
      check_other_tokens},
     {"{} is one number, so it is symmetric", check_one_score},
-    {"The guess sums to {}; a row of weights sums to 1", check_unit_row},
+    {"The guess sums to {}; a row of weights must sum to 1", check_unit_row},
     {"Scaling off: scores are no longer divided by √{} = {}", check_scaling_off},
     {"Causal mask on: no query sees a key after its own place", check_causal_mask},
     {"pair: {} → {}  (masked)", check_masked_tokens},

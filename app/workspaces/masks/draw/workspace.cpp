@@ -241,11 +241,11 @@ void draw_places(const MasksView& view, ControlBar& bar) {
     const MaskControls& now = view.controls;
     if (now.heads > 1)
         if (const auto head = bar.number("##head", "head", now.head, 0, now.heads - 1,
-                                         {"The head that is shown", "Key: H"}))
+                                         {"Head to show", "Key: H"}))
             bar.out.push_back(ShowHead{*head, now.batch});
     if (now.batches > 1)
         if (const auto batch = bar.number("##batch", "sequence", now.batch, 0, now.batches - 1,
-                                          {"The sequence of the batch that is shown", ""}))
+                                          {"Sequence of the batch to show", ""}))
             bar.out.push_back(ShowHead{now.head, *batch});
 }
 

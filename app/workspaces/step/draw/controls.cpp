@@ -33,7 +33,7 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
     }
     const Options options{names, current,
                           current < 0 ? (view.toy ? "custom" : view.title) : names[current], true};
-    const Tip tip{"Preset", "A sentence with its weights. The files lie in assets/presets."};
+    const Tip tip{"Preset", "A sentence with its weights, from assets/presets."};
     const auto row = combo(frame, "##preset", options, width, tip, out);
     if (row) out.push_back(LoadPreset{view.presets[*row].key});
 }
@@ -51,7 +51,7 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
                           "The PNG that the model reads. Press Enter, or drop one here."}
         : view.reads_text
             ? Description{"Type a text for the model", "Text",
-                          "Every layer is computed as you type. Enter: typing is done."}
+                          "Every layer is computed as you type. Enter finishes typing."}
             : Description{"Type a sentence, press Enter", "Sentence",
                           "One token for each word; a b || c: a batch of two sentences. "
                           "Press Enter to compute it."};
@@ -114,11 +114,10 @@ void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
 /// What gradients are of: a list, while they are shown.
 void draw_loss(const LossView& view, const Frame& frame, Actions& out) {
     const Options options{view.choices, view.current, view.choices[view.current]};
-    const Tip tip{
-        "L: what the gradients are of",
-        "The sum of all outputs, one output (the selected one), or half the squared error to a "
-        "target, which is 0 until you set it at the stage output; the cross-entropy of an output "
-        "row; or, where the file gives dY, what that is the gradient of."};
+    const Tip tip{"L: the quantity whose gradients are shown",
+                  "The sum of all outputs, the selected output, half the squared error to a target "
+                  "(0 until you set it at the stage output), the cross-entropy of an output row, "
+                  "or, if the file has dY, its loss."};
     if (const auto row = combo(frame, "##loss", options, frame.px(kLossWidth), tip, out))
         out.push_back(SetLoss{static_cast<LossKind>(*row)});
 }
@@ -222,17 +221,16 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
             return draw_beside_field(view.groups, frame, out, has_place);
         case RowItem::sequence:
             return place_field("##batch", "sequence", view.batch, view.batches,
-                               {"The sequence of the batch that is shown", ""}, frame, out,
-                               [&](Index n) {
+                               {"Sequence of the batch to show", ""}, frame, out, [&](Index n) {
                                    return ShowHead{view.head, n};
                                });
         case RowItem::layer:
             return place_field("##layer", "layer", view.layer, view.layers,
-                               {"The layer shown", "Key: Y"}, frame, out,
+                               {"Layer to show", "Key: Y"}, frame, out,
                                [](Index n) { return ShowLayer{n}; });
         case RowItem::head:
             return place_field("##head", "head", view.head, view.heads,
-                               {"The head that is shown",
+                               {"Head to show",
                                 view.heads_text + (view.heads_text.empty() ? "" : "\n") + "Key: H"},
                                frame, out, [&](Index n) {
                                    return ShowHead{n, view.batch};
@@ -242,7 +240,7 @@ void draw_row_item(RowItem item, const ControlsView& view, const Frame& frame, A
         case RowItem::gradients:
             return flip("gradients", "gradients", view.gradients,
                         {"∂L/∂ of every stage and parameter",
-                         "The canvas shows gradients in place of values."},
+                         "The canvas shows gradients instead of values."},
                         frame, out, [](bool on) { return ShowGradients{on}; });
         case RowItem::loss:
             return draw_loss(view.loss, frame, out);

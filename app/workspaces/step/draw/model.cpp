@@ -231,7 +231,7 @@ Group mask_of(const ControlsView& view) {
                           view.tokens - 1,
                           view.tokens,
                           {"Padding mask: key j < the number of valid keys",
-                           "Keys from there on fill the sequence up to the longest of a batch."}},
+                           "Later keys only pad the sequence to the longest of the batch."}},
                          [](std::optional<Index> keys) { return SetPadding{keys}; }));
     return group;
 }
@@ -256,7 +256,7 @@ Group weights_of(const ControlsView& view) {
         if (button(
                 frame, "copy", "W_K := W_Q",
                 {"Copies W_Q to W_K",
-                 "Keys are then projected as queries are: of dot products QKᵀ becomes symmetric."}))
+                 "Keys are then projected as queries are, so QKᵀ of dot products is symmetric."}))
             out.push_back(CopyQueryWeights{});
     });
     return group;
