@@ -209,7 +209,7 @@ LargeView sample_close_up(const MapLook& look) {
     view.minimap.view = {0.0, 0.533, 0.0002, 0.534};
     view.zoom_text = "1 cell = 48 px";
     view.inspector = arithmetic();
-    view.found_title = "what attends to key 5: 40,113.2 in all";
+    view.found_title = "Queries that attend to key 5: Σ of the column = 40,113.2";
     view.found = view.top;
     return view;
 }

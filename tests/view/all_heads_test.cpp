@@ -185,7 +185,7 @@ TEST_CASE("what a learned sink takes is said: equal scores of two keys and a sin
           std::vector<std::string>{"Layer 0: dropout of 0.25 comes after these weights; the output "
                                    "share is of what it leaves.",
                                    "Layer 0: 2 of 2 rows of weights do not sum to 1 (Σ = 0.6667): "
-                                   "a learned sink takes part of them, which no measure counts."});
+                                   "a learned sink takes the rest, which no measure counts."});
     document.spec.training = false;
     CHECK(build_all_heads_view(shown(state_of(document).value())).notes.size() == 1);
     auto broken = std::make_shared<Inputs>(*inputs);  // NaN is none of the sink's doing

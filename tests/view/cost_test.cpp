@@ -21,7 +21,7 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
     const CostControls controls;
     CHECK(cost_sentence(controls, 16.0 * kGiB) ==
           "32 heads × 8,192 queries × 8,192 keys: storing the weights takes 8 GiB, 50.0 % of this "
-          "machine’s 16 GiB; fused keeps 1 MiB, 8,192 times less.");
+          "machine’s 16 GiB; fused keeps 1 MiB, 8,192 times smaller.");
     CHECK(has(cost_sentence(controls, 4.0 * kGiB), "2 times this machine’s 4 GiB"));
     CostControls backward;
     backward.pass = CostPass::backward;

@@ -140,7 +140,7 @@ TEST_CASE("RoPE, cosine, general scores: the inspector says what became of q and
         k.pop_back();
         return Vectors{turned(q, kCell.row + 5), turned(k, j)};
     };
-    check_operands(rope, {}, "q′·k′", "q′ and k′ are q and k turned by their positions.", turn);
+    check_operands(rope, {}, "q′·k′", "q′ and k′ are q and k rotated by their positions.", turn);
     AttentionSpec cosine;
     cosine.score = Score::cosine;
     check_operands(cosine, {}, "q′·k′", "q′ and k′ are q and k divided by their lengths.",
@@ -178,10 +178,10 @@ TEST_CASE("RoPE, cosine, general scores: the inspector says what became of q and
     });
     rope.score = Score::cosine;
     CHECK(operand_names(rope).how ==
-          "q′ and k′ are q and k turned by their positions, then divided by their lengths.");
+          "q′ and k′ are q and k rotated by their positions, then divided by their lengths.");
     rope.score = Score::general;
     CHECK(operand_names(rope).how ==
-          "q′ and k′ are q and k turned by their positions, q′ then times W_score.");
+          "q′ and k′ are q and k rotated by their positions, q′ then times W_score.");
     CHECK(operand_names({}).how.empty());
     CHECK(operand_names({}).product() == "q·k");
 }
@@ -274,7 +274,7 @@ TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {
     CHECK(middle_figure(view).text == cell_number(biased, 2));
     CHECK(view.picture_tip ==
           "a = softmax of B over the keys, or the biased score B = 2.00·tanh(S ÷ 2.00) − slope·|p "
-          "− j|, S = q′·k′ ÷ √d_k, one texel their mean.  Key: W");
+          "− j|, S = q′·k′ ÷ √d_k; a texel shows their mean.  Key: W");
     CHECK(score_description(spec, 4) ==
           "mean biased score of 4 × 4 cells, B = 2.00·tanh(S ÷ 2.00) − slope·|p − j|");
     CHECK_FALSE(find_commands(mapped(state_of_kind(spec)), "Show the biased scores").empty());
@@ -289,8 +289,8 @@ TEST_CASE("a sink leaves less than 1 to the keys, the row says how much; NaN in 
     CHECK(total < 0.95);
     CHECK(has(build_large_view(state).found_title, "Σ of the row = " + number(total)));
     CHECK(build_large_view(state).picture_tip ==
-          "a = softmax of S over the keys and the sink, or the scaled score S = q·k ÷ √d_k, one "
-          "texel their mean.  Key: W");
+          "a = softmax of S over the keys and the sink, or the scaled score S = q·k ÷ √d_k; a "
+          "texel shows their mean.  Key: W");
     params[Param::sinks](0, 0, 0, 0) = std::nanf("");
     CHECK(lines_of(map_inspector(looking({}, params))).back() ==
           "The sink's logit is NaN: it makes every weight of the head NaN.");

@@ -230,7 +230,7 @@ TEST_CASE("a search lists the strongest cells of a column") {
     using Of = large::Search::Of;
     const AppState state = idle_state(planted_state(), {SearchMap{large::Search{Of::key, 0}}});
     const LargeView view = build_large_view(state);
-    CHECK(has(view.found_title, "What attends to key 0: Σ of the column = "));
+    CHECK(has(view.found_title, "Queries that attend to key 0: Σ of the column = "));
     REQUIRE_FALSE(view.found.empty());
     CHECK(view.found[0].cell.column == 0);
     const AppState refused = after(state, {SearchMap{large::Search{Of::query, 1024}}});

@@ -41,7 +41,7 @@ TEST_CASE("a fill of −1e9 is the same until a row is empty, which it then spre
     const MasksView same =
         build_masks_view(conventions_state({SetCausalMask{CausalChoice::top_left}}));
     CHECK(same.point ==
-          "“fill with −1e9” gives the same 16 weights as “−∞, empty rows 0”, to rounding.");
+          "“fill with −1e9” gives the same 16 weights as “−∞, empty rows 0”, up to rounding.");
     REQUIRE(same.notes.size() == 1);
     CHECK(same.notes[0] == "These two do not differ here.");
     const MasksView view = build_masks_view(conventions_state({kEmptyRow}));

@@ -210,7 +210,7 @@ void carry_out(AppState& state, const SetTopCells& action) {
 void carry_out(AppState& state, const SetFullPass& action) {
     map_look(state).full_pass = action.on;
     show_message(state, action.on ? "The exact pass is resumed."
-                                  : "The exact pass is paused: nothing is lost.");
+                                  : "The exact pass is paused and keeps its results.");
 }
 
 void carry_out(AppState& state, const SearchMap& action) {
@@ -222,8 +222,9 @@ void carry_out(AppState& state, const SearchMap& action) {
     look.search = action.search;
     if (!look.search) return;
     const std::string index = grouped(look.search->index);
-    show_message(state, key ? fmt::format("What attends to key {}.", index)
-                            : fmt::format("What query {} attends to.", index));
+    show_message(state,
+                 key ? fmt::format("Queries that attend to key {}, strongest first.", index)
+                     : fmt::format("Keys that query {} attends to, strongest first.", index));
 }
 
 void add_zoom_commands(const CommandAdder& add, const MapLook& look, Key whole) {

@@ -213,7 +213,7 @@ std::optional<MapProfile> row_profile(const MapLook& look) {
     profile.caption = "weight per query";
     profile.tooltip =
         "Σ_j a[i, j] over the keys j in view; a bar of several queries is their mean. 1: the query "
-        "attends to nothing outside the view.";
+        "attends only to keys in view.";
     profile.largest = short_weight(largest_of(sums.rows));
     const auto is_one = [](double sum) { return std::abs(sum - 1.0) < kWholeRow; };
     if (std::ranges::all_of(sums.rows, is_one)) return profile;  // a bar of bars says nothing
@@ -229,8 +229,8 @@ std::optional<MapProfile> column_profile(const MapLook& look) {
     profile.title = profile_title(look, column_title(sums));
     profile.caption = sums.queries == 0 ? profile.title : "mean weight per key";
     profile.tooltip =
-        "Mean of a[i, j] over the queries i in view; a bar of several keys is their mean, so that "
-        "its unit is the weight of one key at every zoom.";
+        "Mean of a[i, j] over the queries i in view; a bar of several keys is their mean, so its "
+        "unit is the weight of one key at every zoom.";
     profile.largest = short_weight(largest_of(sums.columns));
     for (const Bar& bar : bars(axis_of(look, true), sums.first_column, sums.side, sums.columns))
         profile.bars.push_back({bar.from, 0.0, bar.to, bar.share});

@@ -72,15 +72,15 @@ OperandNames operand_names(const AttentionSpec& spec) {
     const bool distances = spec.score == Score::relative;
     if (!turned && (cosine || scaled || general || distances)) names.q = "q′";
     if (!turned && (cosine || scaled || distances)) names.k = "k′";
-    if (turned) names.how = "q′ and k′ are q and k turned by their positions";
+    if (turned) names.how = "q′ and k′ are q and k rotated by their positions";
     if (scaled)
         names.how += turned ? ", then times d_k^(−¼)" : "q′ and k′ are q and k times d_k^(−¼)";
     if (cosine)
         names.how += turned ? ", then divided by their lengths"
                             : "q′ and k′ are q and k divided by their lengths";
     if (distances)
-        names.how += turned ? ", with a column more for each key, so that q′·k′ has b_score in it"
-                            : "q′·k′ is q·k + b_score: each has a column more for each key";
+        names.how += turned ? ", with an extra column for each key, so that q′·k′ includes b_score"
+                            : "q′·k′ is q·k + b_score: each has an extra column for each key";
     if (general) names.how += turned ? ", q′ then times W_score" : "q′ is q times W_score";
     if (!names.how.empty()) names.how += ".";
     return names;
@@ -153,8 +153,9 @@ std::vector<std::string> not_finite_text(const large::NotFinite& found, const At
     else if (!lines.empty())
         lines.emplace_back("No weight is NaN for it.");
     if (found.rows_unknown > 0)
-        lines.push_back(fmt::format("{} may have scores beyond a float: the exact pass tells.",
-                                    queries(found.rows_unknown)));
+        lines.push_back(
+            fmt::format("{} may have scores beyond the range of a float: the exact pass shows it.",
+                        queries(found.rows_unknown)));
     return lines;
 }
 

@@ -21,7 +21,7 @@ std::string texel_text(large::Pooling pooling, Index side);
 /// Whether the map draws scores.
 bool shows_scores(const MapLook& look);
 /// What the dot product of a score is taken of: "q" and "k" as they are, "q′", "k′" where RoPE or the score makes
-/// something of them; and how, in one sentence: "q′ and k′ are q and k turned by their positions.", "".
+/// something of them; and how, in one sentence: "q′ and k′ are q and k rotated by their positions.", "".
 struct OperandNames {
     std::string q, k;
     std::string how;

@@ -27,8 +27,7 @@ std::string hint(const AppState& state) {
     if (is_empty(state.document()) && !is_toy(state.document()))
         return empty_text(state.document());
     if (is_empty(state.document()))
-        return "Open a file of queries and keys (Ctrl+O) or generate them: nothing comes by "
-               "itself.";
+        return "Open a file of queries and keys (Ctrl+O), or generate them.";
     return map_look(state).fault.empty() ? "Preparing queries and keys." : "";
 }
 
@@ -100,7 +99,7 @@ MapLegend legend(const AppState& state, Index side) {
     if (shows_scores(look) && scores.nans > 0) legend.nan = "NaN";
     if (shows_scores(look) && scores.infinities > 0) legend.infinite = "±∞";
     if (!legend.nan.empty() || !legend.infinite.empty())
-        legend.note += "; what is not finite left out";
+        legend.note += ", without values that are not finite";
     return legend;
 }
 

@@ -151,7 +151,7 @@ std::string cost_sentence(const CostControls& controls, double memory) {
     return fmt::format(
         "{}: storing the weights takes {}, {}; fused keeps {}, {}.", shape_text(sizes),
         cost_bytes(stored), share_description(stored, memory), cost_bytes(fused),
-        sizes[CostSize::tk] == 1 ? "as much" : grouped(sizes[CostSize::tk]) + " times less");
+        sizes[CostSize::tk] == 1 ? "as much" : grouped(sizes[CostSize::tk]) + " times smaller");
 }
 
 std::string cost_note(const CostControls& controls) { return index_description(controls.sizes); }

@@ -38,14 +38,14 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
     if (how.top_k)
         view.add(fmt::format("top-k {}", *how.top_k),
                  fmt::format("{} before it: {}", grouped(static_cast<Index>(place)),
-                             in_k ? "kept" : "cut"));
+                             in_k ? "kept" : "excluded"));
     if (how.top_p && in_k)
         view.add(fmt::format("top-p {}", number(*how.top_p)),
                  fmt::format("p before it sums to {}: {}", number(sum_before(shown, place)),
-                             it.retained ? "kept" : "cut"));
+                             it.retained ? "kept" : "excluded"));
     double sum = 0.0;
     for (Index n = 0; n < shown.candidates.retained; ++n) sum += shown.candidates.all[n].before;
-    view.add("kept in all",
+    view.add("kept",
              fmt::format("{} of {} tokens, {} of softmax(z)", grouped(shown.candidates.retained),
                          grouped(std::ssize(shown.candidates.all)), percent(sum)));
 }
@@ -55,7 +55,7 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
 InspectorView generate_inspector(const AppState& state) {
     const auto shown = shown_of(state);
     const std::size_t place = explained_of(state);
-    if (place >= shown->candidates.all.size()) return only_hint("Nothing can be drawn here.");
+    if (place >= shown->candidates.all.size()) return only_hint("There is nothing to sample here.");
     const Candidate& it = shown->candidates.all[place];
     InspectorView view = titled(quoted_token(state, it.id), Role::output);
     view.value = number(it.after);
@@ -68,12 +68,12 @@ InspectorView generate_inspector(const AppState& state) {
     view.add("logit z", number(it.logit));
     view.add("softmax of z", number(it.before));
     add_settings(*shown, place, view);
-    view.add("p drawn with", it.retained ? number(it.after) : "0, it is cut");
+    view.add("p after", it.retained ? number(it.after) : "0: excluded");
     if (std::string experts = experts_text(state); !experts.empty())
         view.add("experts of the layer", std::move(experts));
     view.as_text = text_of(view);
     view.as_latex = fmt::format("${}$, $p = {}$\n", view.tex, exact(it.after));
-    view.as_python = fmt::format("logit, p, p_drawn = {}, {}, {}\n", exact(it.logit),
+    view.as_python = fmt::format("logit, p, p_after = {}, {}, {}\n", exact(it.logit),
                                  exact(it.before), exact(it.after));
     return view;
 }

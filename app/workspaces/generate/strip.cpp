@@ -174,7 +174,7 @@ std::optional<GridView> experts_grid(const AppState& state, Index at, Index laye
     GridView grid = make_grid(state, sheet, {ColorScale::unit, false, strip.later, false});
     grid.title = fmt::format("experts of layer {}: one row per token", layer);
     grid.tooltip =
-        "The share of each expert in a token's MLP: softmax of the router's logits over the "
+        "The weight of each expert in a token's MLP: softmax of the router's logits over the "
         "selected experts.\nHatched: not selected.";
     grid.editable = false;
     for (CellView& cell : grid.cells)

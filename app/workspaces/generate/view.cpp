@@ -90,7 +90,7 @@ std::string rest_text(const Candidates& candidates, const std::vector<std::size_
     }
     const auto others = std::ssize(candidates.all) - std::ssize(bars);
     if (others == 0) return {};
-    return fmt::format("{} more: {} by the logits, {} drawn", grouped(others), percent(before),
+    return fmt::format("{} more: {} from the model, {} after", grouped(others), percent(before),
                        percent(after));
 }
 
@@ -106,7 +106,7 @@ void add_bars(const AppState& state, GenerateView& view) {
         bar.before = each.before;
         bar.after = each.after;
         bar.before_text = percent(each.before);
-        bar.after_text = each.retained ? percent(each.after) : "cut";
+        bar.after_text = percent(each.after);
         bar.retained = each.retained;
         bar.chosen = place == chosen;
         bar.explained = place == explained;

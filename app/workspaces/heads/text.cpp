@@ -403,7 +403,7 @@ std::string odd_rows_text(const HeadsLayer& layer) {
         sums += fmt::format(" ({} {} not finite)", rows.nans, rows.nans == 1 ? "is" : "are");
     return fmt::format("{} of {} of weights {} not sum to 1{}: {}", rows.odd,
                        counted(rows.rows, "row"), rows.odd == 1 ? "does" : "do", sums,
-                       layer.sinks ? "a learned sink takes part of them, which no measure counts"
+                       layer.sinks ? "a learned sink takes the rest, which no measure counts"
                                    : "shown as the file gives them");
 }
 

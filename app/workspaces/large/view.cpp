@@ -126,10 +126,10 @@ void add_picture(LargeView& view, const AppState& state) {
     view.picture = static_cast<int>(map_look(state).picture);
     const AttentionSpec& spec = state.document().spec;
     const bool sink = map_look(state).input && !map_look(state).input->source.sinks.empty();
-    view.picture_tip =
-        fmt::format("a = softmax of {} over the keys{}, or the {}{}, one texel their mean.  Key: W",
-                    logit_letter(spec), sink ? " and the sink" : "", score_description(spec, 1),
-                    spec.biases() ? ", " + scaled_text(spec) : "");
+    view.picture_tip = fmt::format(
+        "a = softmax of {} over the keys{}, or the {}{}; a texel shows their mean.  Key: W",
+        logit_letter(spec), sink ? " and the sink" : "", score_description(spec, 1),
+        spec.biases() ? ", " + scaled_text(spec) : "");
 }
 
 void add_found(LargeView& view, const AppState& state) {
@@ -137,8 +137,8 @@ void add_found(LargeView& view, const AppState& state) {
     if (!look.search) return;
     const bool key = look.search->of == large::Search::Of::key;
     const std::string index = grouped(look.search->index);
-    view.found_title = key ? fmt::format("What attends to key {}", index)
-                           : fmt::format("What query {} attends to", index);
+    view.found_title = key ? fmt::format("Queries that attend to key {}", index)
+                           : fmt::format("Keys that query {} attends to", index);
     const bool there =
         look.snapshot && look.snapshot->search && look.snapshot->search->search == *look.search;
     if (!there) {
@@ -207,7 +207,7 @@ std::string memory_text(const MapLook& look) {
     const double retained = kBytesPerFloat * operands + blocks + tiles;
     if (retained >= kBytesPerFloat * cells) return {};
     return fmt::format(
-        "kept: {} of {}; Q and K {}, blocks {}, tiles {} in place of {} float32 weights",
+        "kept: {} of {}; Q and K {}, blocks {}, tiles {} instead of {} float32 weights",
         bytes_text(retained), bytes_text(kBytesPerFloat * cells),
         bytes_text(kBytesPerFloat * operands), bytes_text(blocks), bytes_text(tiles),
         grouped(size.rows * size.columns));

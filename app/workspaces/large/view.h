@@ -62,7 +62,7 @@ struct LargeView : MapView {
     std::vector<StrongCell> top;
     std::string top_title;  // "strongest cells in view", and why there are none
     std::vector<StrongCell> found;
-    std::string found_title;  // "what attends to key 5: 40,113.2 in all"
+    std::string found_title;  // "Queries that attend to key 5: Σ of the column = 40,113.2"
     InspectorView inspector;  // of the selected cell
     std::string bottom_line;
 };

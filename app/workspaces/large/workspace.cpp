@@ -60,10 +60,10 @@ void add_searches(const CommandAdder& add, const MapLook& look) {
     using Of = large::Search::Of;
     const auto cell = look.selected.value_or(large::Cell{});
     const bool any = look.selected.has_value();
-    add("What attends to the selected key", Key::a, SearchMap{large::Search{Of::key, cell.column}},
-        any);
-    add("What the selected query attends to", Key::q, SearchMap{large::Search{Of::query, cell.row}},
-        any);
+    add("Queries that attend to the selected key", Key::a,
+        SearchMap{large::Search{Of::key, cell.column}}, any);
+    add("Keys that the selected query attends to", Key::q,
+        SearchMap{large::Search{Of::query, cell.row}}, any);
 }
 
 /// What is open decides what there is to do.

@@ -22,7 +22,7 @@ std::string point_text(const AppState& state, const Rows& rows, const Tensor& ch
     const std::string_view second = chosen_convention(state, 1).full;
     const auto count = std::ranges::count_if(rows, &RowComparison::differs);
     if (count == 0)
-        return fmt::format("“{}” gives the same {} weights as “{}”, to rounding.", second,
+        return fmt::format("“{}” gives the same {} weights as “{}”, up to rounding.", second,
                            grouped(change.count()), first);
     std::string text = fmt::format("“{}” differs from “{}” in {} of {} rows", second, first, count,
                                    std::ssize(rows));
@@ -55,7 +55,7 @@ std::vector<std::string> notes_of(const AppState& state, const ConventionScores&
         if (row.differs && notes.size() < most)
             notes.push_back(sentence(row_note(state, scores, row, first, second)));
     if (count == 0) notes.push_back(alike_text(scores));
-    if (count > most) notes.push_back(fmt::format("And {} more rows differ.", count - most));
+    if (count > most) notes.push_back(fmt::format("{} more rows differ.", count - most));
     return notes;
 }
 
@@ -82,13 +82,12 @@ Tensor difference_of(const ConventionResult& first, const ConventionResult& seco
 GridView difference_grid(const AppState& state, const ConventionResult& first,
                          const ConventionResult& second, const Rows& rows) {
     const Tensor difference = difference_of(first, second);
-    GridView grid =
-        pair_grid(state, {"difference",
-                          "the second weights less the first; NaN where one of them is NaN",
-                          Role::score,
-                          ColorScale::diverging,
-                          difference.matrix(0, 0),
-                          {}});
+    GridView grid = pair_grid(state, {"difference",
+                                      "second weights minus first; NaN if either is NaN",
+                                      Role::score,
+                                      ColorScale::diverging,
+                                      difference.matrix(0, 0),
+                                      {}});
     SideVector largest{"max |Δ|", "the largest difference of the row", {}, Role::score};
     for (const RowComparison& row : rows)
         largest.cells.push_back(std::isinf(row.difference) ? "NaN"
@@ -149,9 +148,9 @@ void add_gains(const AppState& state, MasksView& view) {
 
 std::string no_scores_text(const AppState& state) {
     if (const std::string lack = scores_lack(state); !lack.empty())
-        return fmt::format("{}: there is nothing to compare conventions of.", lack);
+        return fmt::format("{}: there are no scores on which to compare conventions.", lack);
     return fmt::format(
-        "The backend {} does not keep the scores: choose another to compare conventions.",
+        "The backend {} does not store the scores: choose another to compare conventions.",
         state.backend_used);
 }
 

@@ -33,7 +33,7 @@ constexpr ConventionInfo kTable[] = {
      kEmpty,
      "give NaN",
      "−∞, empty rows NaN",
-     "Forbidden scores become −∞; a row without a key is what its arithmetic gives: −∞ − −∞ = NaN.",
+     "Forbidden scores become −∞; a row without a key gives −∞ − −∞ = NaN.",
      {}},
     {"uniform",
      kEmpty,
@@ -45,8 +45,8 @@ constexpr ConventionInfo kTable[] = {
      kReading,
      "forbidden",
      "1 read as forbidden",
-     "The same array read the other way round: 1 forbids. nn.MultiheadAttention and "
-     "key_padding_mask read it so.",
+     "The same array with the opposite meaning: 1 forbids. nn.MultiheadAttention and "
+     "key_padding_mask use it.",
      {.reading = MaskReading::hide}},
     {"float",
      kReading,
@@ -76,7 +76,8 @@ constexpr ConventionInfo kTable[] = {
      kWritten,
      "0 (score · mask)",
      "multiplied by 0",
-     "Scores are multiplied by the mask: a forbidden one becomes 0, and e⁰ = 1 still weighs.",
+     "Scores are multiplied by the mask: a forbidden score becomes 0, and e⁰ = 1 still gets "
+     "weight.",
      {.fill = zero}},
     {"add_inf",
      kAdded,
@@ -118,8 +119,8 @@ constexpr ConventionInfo kTable[] = {
      kNever,
      "left out",
      "no mask",
-     "Softmax over all keys, as if a trained model needed no mask: in a pass over several tokens, "
-     "such as a prompt, queries see what the mask forbids. Only a query that may see every key is "
+     "Softmax over all keys, as if a trained model needed no mask. In a pass over several tokens, "
+     "such as a prompt, queries then see forbidden keys. Only a query that may see every key stays "
      "the same.",
      {.moment = MaskMoment::never}},
 };

@@ -107,7 +107,7 @@ void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) 
             Role::weight);
     view.add("exp(M − m)", fmt::format("exp({} − {}) = {}", number(row.masked[j]),
                                        factor(number(row.max)), number(row.exps[j])));
-    view.add(row.sink ? "Σ exp, the sink with it" : "Σ exp", number(row.sum));
+    view.add(row.sink ? "Σ exp, including the sink" : "Σ exp", number(row.sum));
     view.add(
         "weight A",
         fmt::format("{} ÷ {} = {}", number(row.exps[j]), number(row.sum), number(row.weights[j])),
@@ -219,7 +219,7 @@ InspectorView inspect_conventions(const AppState& state) {
     if (found != nullptr && found->results[1])
         return explain_conventions(state, *found->scores, *found->results[0], *found->results[1]);
     const auto scores = found == nullptr ? convention_scores(state) : ConventionScores{};
-    if (scores.scores.empty()) return only_hint("The scores are not kept.");
+    if (scores.scores.empty()) return only_hint("The scores are not stored.");
     return explain_conventions(state, scores,
                                result_of(scores, chosen_convention(state, 0).convention),
                                result_of(scores, chosen_convention(state, 1).convention));

@@ -26,12 +26,12 @@ SwitchView causal_switch(const AppState& state) {
     SwitchView view{.name = "causal"};
     view.text = fmt::format("query i sees keys 0 … {}", shifted_text("i", shift));
     view.tip = causal == CausalAlign::bottom_right || size.query_offset == 0
-                   ? "top-left: query 0 stands at key 0 (PyTorch's is_causal). bottom-right: the "
-                     "last query stands at the last key (decoding). The same where there are as "
-                     "many queries as keys."
+                   ? "top-left: query 0 is at key 0 (PyTorch's is_causal). bottom-right: the last "
+                     "query is at the last key (decoding). Both are the same if there are as many "
+                     "queries as keys."
                    : fmt::format(
-                         "top-left: query 0 stands at key {}, as its offset says. bottom-right: "
-                         "the last query stands at the last key (decoding), whatever the offset.",
+                         "top-left: query 0 is at key {}, its offset. bottom-right: the last query "
+                         "is at the last key (decoding), whatever the offset.",
                          size.query_offset);
     return view;
 }
@@ -49,7 +49,7 @@ SwitchView window_switch(const AppState& state) {
                             end(sides.right, 1, "the last"));
     if (position == "p")
         view.text += fmt::format(", p = {}", shifted_text("i", document.size.query_offset));
-    view.tip = "How many places a query sees to its left and to its right.";
+    view.tip = "How many keys a query sees to its left and right.";
     return view;
 }
 
@@ -69,12 +69,12 @@ SwitchView globals_switch(const AppState& state) {
     view.on = mask.global_tokens > 0;
     view.text =
         count == 1
-            ? "token 0 sees every key and is seen by all, past the window alone"
-            : fmt::format("tokens 0 … {} see every key and are seen by all, past the window alone",
+            ? "token 0 sees every key and is seen by all, whatever the window"
+            : fmt::format("tokens 0 … {} see every key and are seen by all, whatever the window",
                           count - 1);
     if (view.on) view.count = given_back(state);
     if (!mask.windowed()) view.possible = "Global tokens widen a window: switch one on first.";
-    view.tip = "They widen the window and nothing else: causal, blocks, padding and paint hold.";
+    view.tip = "They widen only the window: causal mask, blocks, padding and paint still apply.";
     return view;
 }
 
@@ -86,7 +86,7 @@ SwitchView block_switch(const AppState& state) {
     if (length < std::max(size.tq, size.tk))
         view.text = fmt::format("tokens see the {} of their own block: {} … {}, {} … {}, …", length,
                                 0, length - 1, length, 2 * length - 1);
-    if (length == 1) view.text = "every token sees itself alone";
+    if (length == 1) view.text = "every token sees only itself";
     view.tip =
         size.query_offset == 0
             ? std::string("Query i and key j are in one block where i div length = j div length.")
@@ -103,12 +103,12 @@ SwitchView padding_switch(const AppState& state) {
     const Index valid = padding.empty() ? keys : padding[state.batch];
     SwitchView view{.name = "padding"};
     view.text = valid == 0   ? "no key is valid"
-                : valid == 1 ? "key 0 alone is valid"
+                : valid == 1 ? "only key 0 is valid"
                              : fmt::format("keys 0 … {} are valid", valid - 1);
     if (valid + 1 == keys) view.text += ", the last one is padding";
     if (valid + 1 < keys) view.text += fmt::format(", the last {} are padding", keys - valid);
     if (state.document().size.batch > 1) view.text += fmt::format(" (sequence {})", state.batch);
-    view.tip = "Sequences of one batch are filled up to one length: no query may see the filling.";
+    view.tip = "Sequences of one batch are padded to one length: no query may see the padding.";
     return view;
 }
 
@@ -117,7 +117,7 @@ SwitchView paint_switch(const AppState& state) {
     SwitchView view{.name =
                         document.painted || !document.spec.mask.custom ? "paint" : "given mask"};
     view.on = document.spec.mask.custom != nullptr;
-    view.text = is_long(document) ? "Space paints what is selected; Shift+click widens it"
+    view.text = is_long(document) ? "Space paints the selection; Shift+click extends it"
                                   : "click or drag over the mask; Shift+drag paints a rectangle";
     if (view.on) {
         const Index forbidden =
@@ -125,11 +125,11 @@ SwitchView paint_switch(const AppState& state) {
         view.text = fmt::format("{} pair{} {} as forbidden", forbidden, forbidden == 1 ? "" : "s",
                                 document.painted ? "painted" : "given");
         if (document.spec.mask.custom->shape().h > 1)
-            view.text += fmt::format(", in head {} alone", state.head);
+            view.text += fmt::format(", only in head {}", state.head);
     }
     view.tip =
-        "Paint forbids pairs one by one, and allows again what it forbade. It cannot allow what a "
-        "rule forbids: B turns the rules into paint.";
+        "Paint forbids pairs one by one, and allows painted pairs again. It cannot allow a pair "
+        "that a rule forbids: B turns the rules into paint.";
     return view;
 }
 

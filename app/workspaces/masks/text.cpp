@@ -109,8 +109,7 @@ std::vector<std::string> empty_row_notes(const AppState& state,
                                                  empty_result(state))));
     if (count > notes.size() && !notes.empty()) {
         notes.pop_back();
-        notes.push_back(
-            fmt::format("And {} more rows: every key is forbidden.", count - notes.size()));
+        notes.push_back(fmt::format("{} more rows: every key is forbidden.", count - notes.size()));
     }
     return notes;
 }

@@ -16,7 +16,7 @@ using Pairs = std::vector<std::uint8_t>;
 /// How many keys each row has left.
 SideVector keys_left(const AppState& state, std::span<const std::uint8_t> allowed) {
     const auto keys = static_cast<std::size_t>(state.document().size.tk);
-    SideVector side{"keys left", "how many keys the row has left", {}, Role::weight};
+    SideVector side{"keys left", "number of keys the row may attend to", {}, Role::weight};
     for (std::size_t at = 0; at < allowed.size(); at += keys)
         side.cells.push_back(fmt::format("{}", count_allowed(allowed.subspan(at, keys))));
     return side;
@@ -58,9 +58,9 @@ std::string not_stored_text(const AppState& state) {
     if (masks_values(state, Stage::masked).rows > 0 && masks_values(state, Stage::weights).rows > 0)
         return {};
     if (const std::string lack = scores_lack(state); !lack.empty())
-        return lack + ": the mask alone is shown.";
+        return lack + ": only the mask is shown.";
     return fmt::format(
-        "The backend {} keeps neither masked scores nor weights: the mask alone is shown.",
+        "The backend {} stores neither masked scores nor weights: only the mask is shown.",
         state.backend_used);
 }
 
@@ -183,7 +183,7 @@ MasksView build_masks_view(const AppState& state) {
 std::string too_many_text(const AppState& state) {
     const Dimensions& size = state.document().size;
     if (size.batch * size.heads * size.tq * size.tk <= kMostStagedPairs) return {};
-    return fmt::format("{} × {} scores of every head are too many to be computed here",
+    return fmt::format("{} × {} scores of every head are too many to compute here",
                        grouped(size.tq), grouped(size.tk));
 }
 

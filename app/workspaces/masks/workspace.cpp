@@ -63,12 +63,11 @@ void add_rules(const CommandAdder& add, const AppState& state) {
         add(text, {}, SetCausalMask{choice});
     add(mask.block ? "No block mask" : "Block mask: every token sees its own block", {},
         SetBlock{mask.block ? std::nullopt : std::optional<Index>(2)});
-    add(mask.padding.empty() ? "Padding mask: the last key is no token" : "No padding mask", {},
+    add(mask.padding.empty() ? "Padding mask: the last key is padding" : "No padding mask", {},
         SetPadding{mask.padding.empty() ? std::optional<Index>(std::max<Index>(keys, 1) - 1)
                                         : std::nullopt});
-    add(mask.global_tokens > 0 ? "No global tokens"
-                               : "Global tokens: the first sees past the window",
-        {}, SetGlobalTokens{mask.global_tokens > 0 ? 0 : 1}, mask.windowed());
+    add(mask.global_tokens > 0 ? "No global tokens" : "Global tokens: the first sees every key", {},
+        SetGlobalTokens{mask.global_tokens > 0 ? 0 : 1}, mask.windowed());
     const bool nan = state.document().spec.empty_rows == EmptyRows::nan;
     add(nan ? "Empty rows give 0" : "Empty rows give NaN", {}, SetEmptyRows{!nan});
 }
@@ -158,12 +157,11 @@ std::vector<Shot> masks_shots() {
 }
 
 constexpr std::string_view kMasksMouse[] = {
-    "Click a pair of the mask: it is forbidden, or allowed again.",
-    "Drag over the mask: every pair becomes what the first one became; with Shift a rectangle "
-    "does.",
-    "Click a pair of the other matrices, or right-click one of the mask: the inspector explains "
-    "it.",
-    "Point at a pair: which rules allow and which forbid it.",
+    "Click a pair of the mask to forbid it, or to allow it again.",
+    "Drag over the mask to paint pairs like the first one. Hold Shift for a rectangle.",
+    "Click a pair of the other matrices, or right-click one of the mask, to see it in the "
+    "inspector.",
+    "Point at a pair to see which rules allow or forbid it.",
     "Conventions: click one to compare it, Shift+click one to compare with it.",
     "More than 64 tokens: maps; the wheel zooms, dragging pans, a click selects, Shift+click "
     "widens the selection, Space paints it.",
@@ -208,7 +206,8 @@ std::string masks_entering_text(const AppState& state) {
     if (masks_look(state).tab == MasksTab::conventions)
         return "The same scores and mask under two conventions: click one in the lists, V goes "
                "back.";
-    if (is_long(state.document())) return "Click a pair: which rules allow it. Space paints it.";
+    if (is_long(state.document()))
+        return "Click a pair to see which rules allow it. Space paints it.";
     return "Click or drag over the mask to paint it.";
 }
 
@@ -282,7 +281,7 @@ void carry_out(AppState& state, const SetConventionGain& action) {
     masks_look(state).gain = action.decades;
     show_message(state,
                  action.decades == 0
-                     ? std::string("The scores as they are.")
+                     ? std::string("The scores are unchanged.")
                      : fmt::format("Here every score is multiplied by {} before it is masked.",
                                    power_of_ten(static_cast<int>(action.decades))));
 }
@@ -296,7 +295,7 @@ void carry_out(AppState& state, const CopyMask& action) {
 extern const WorkspaceInfo kMasksWorkspace{
     .key = "masks",
     .title = "Masks",
-    .tip = "Which pairs may attend: rules, paint, and what other conventions make of them.",
+    .tip = "Which pairs may attend: rules, paint, and the results of other conventions.",
     .group = Group::compute,
     .letter = Key::m,
     .shows_document = true,

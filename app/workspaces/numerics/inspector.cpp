@@ -197,7 +197,7 @@ std::vector<Line> errors_of(const Explained& cell) {
                                         significant(std::abs(static_cast<double>(a - exact)), 2))));
     lines.push_back(text_line("1 ulp", significant(static_cast<double>(ulp), 3)));
     const double own = ulp_of(cell, exact_softmax(*cell.run().find(SoftmaxStep::logits), 1.0));
-    if (!std::isnan(own)) lines.push_back(text_line("of that, after s was rounded", ulp_text(own)));
+    if (!std::isnan(own)) lines.push_back(text_line("of that, after rounding s", ulp_text(own)));
     return lines;
 }
 

@@ -63,8 +63,8 @@ std::string gradient_sentence(GradientOf of, const GradientPoint& point) {
     const Spread& with = spread_in(point.scaled, of);
     const Spread& without = spread_in(point.unscaled, of);
     if (with.percentiles[100] == 0.0 && without.percentiles[100] == 0.0)
-        return "With one key its weight is 1 whatever the score: softmax passes no gradient, with "
-               "or without scaling.";
+        return "With one key, the weight is always 1: softmax passes no gradient, with or without "
+               "scaling.";
     if (point.d_k == 1) return "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing.";
     return fmt::format(
         "Without scaling at d_k = {}, the median {}'s gradient {}, {} the mean is {}.", point.d_k,

@@ -149,8 +149,8 @@ std::string saturation_sentence(const SaturationSettings& settings, const Satura
     const double p = point.unscaled.max_probability.median;
     if (std::isnan(p)) return nan_text(point);
     if (!drawn && settings.logits.size() == 1)
-        return "There is one key: softmax gives it 100 % whatever its score, and passes no "
-               "gradient, with or without scaling.";
+        return "There is one key: softmax always gives it 100 % and passes no gradient, with or "
+               "without scaling.";
     if (point.d_k == 1)
         return fmt::format(
             "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {} either way.",

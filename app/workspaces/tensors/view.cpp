@@ -334,8 +334,7 @@ TensorsView build_tensors_view(const AppState& state) {
     view.heads = heads_of_table();
     const Document& document = state.document();
     if (!document.no_attention.empty())
-        view.reason =
-            fmt::format("No attention can be computed from it: {}.", document.no_attention);
+        view.reason = fmt::format("It gives no attention to compute: {}.", document.no_attention);
     if (document.question) add_question(*document.question, view);
     const auto* file = std::get_if<FileOrigin>(&document.origin);
     view.can_read = file != nullptr;

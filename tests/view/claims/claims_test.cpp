@@ -373,7 +373,7 @@ constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
     {" is off by at most ", " is off by at most 0.0"},
     {"it falls with every step until ", "it falls with every step until 1"},
     {" numbers of A differ", "1 numbers of A differ"},
-    {" times less", "1 times less"}};
+    {"; fused keeps ", "; fused keeps 1"}};
 
 TEST_CASE("a claim with an opposite word or another number does not hold") {
     Judge judge;

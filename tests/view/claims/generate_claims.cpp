@@ -121,7 +121,7 @@ bool check_u(const Match& match) {
 bool check_takes_here(const Match& match) {
     return generate_controls(match.state).greedy && names(match, 0, drawn(match).order.front());
 }
-/// "{} more: {} by the logits, {} drawn"
+/// "{} more: {} from the model, {} after"
 bool check_rest(const Match& match) {
     const Drawn all = drawn(match);
     double before = 1.0, after = 1.0;
@@ -139,7 +139,7 @@ bool check_made_up(const Match& match) {
            match.count(1) == std::ssize(shown_of(match.state)->step->logits) &&
            match.part[0] == generate_missing_data(match.state);
 }
-/// "kept in all: {} of {} tokens, {} of softmax(z)"
+/// "kept: {} of {} tokens, {} of softmax(z)"
 bool check_retained(const Match& match) {
     const Drawn all = drawn(match);
     double sum = 0.0;
@@ -162,7 +162,7 @@ bool check_top_k(const Match& match) {
     const Index place = static_cast<Index>(explained_of(match.state));
     const Index k = generate_controls(match.state).top_k;
     return match.count(0) == k && match.count(1) == place &&
-           match.part[2] == (place < k ? "kept" : "cut");
+           match.part[2] == (place < k ? "kept" : "excluded");
 }
 /// "top-p {}: p before it sums to {}: {}": of those that top-k keeps, after temperature.
 bool check_top_p(const Match& match) {
@@ -176,10 +176,11 @@ bool check_top_p(const Match& match) {
     double sum = 0.0;
     for (std::size_t n = 0; n < place; ++n) sum += of(p, all.order[n]);
     return shows(match.part[0], how.top_p) && shows(match.part[1], sum) &&
-           match.part[2] ==
-               (of(all.after, all.order[place]) > 0.0 || place < all.retained ? "kept" : "cut");
+           match.part[2] == (of(all.after, all.order[place]) > 0.0 || place < all.retained
+                                 ? "kept"
+                                 : "excluded");
 }
-/// "p drawn with: 0, it is cut"
+/// "p after: 0: excluded"
 bool check_cut(const Match& match) {
     const Drawn all = drawn(match);
     return of(all.after, all.order[explained_of(match.state)]) == 0.0;
@@ -202,15 +203,15 @@ constexpr Claim kClaims[] = {
     {"u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum", check_u},
     {"Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no effect",
      check_takes_here},
-    {"{} more: {} by the logits, {} drawn", check_rest},
+    {"{} more: {} from the model, {} after", check_rest},
     {"{}: these {} logits are an example", check_made_up},
-    {"kept in all: {} of {} tokens, {} of softmax(z)", check_retained},
+    {"kept: {} of {} tokens, {} of softmax(z)", check_retained},
     {"token: {} of {}", check_token},
     {"greedy: the largest logit, so it is taken", check_largest},
     {"greedy: {} before it", check_before},
     {"top-k {}: {} before it: {}", check_top_k},
     {"top-p {}: p before it sums to {}: {}", check_top_p},
-    {"p drawn with: 0, it is cut", check_cut},
+    {"p after: 0: excluded", check_cut},
     {"2 · {} layer{} · {} head{} · {} · {} token{} · 4 bytes", check_cache},
 };
 

@@ -224,14 +224,14 @@ bool check_mask_point(const Match& match) {
                sums.nan == 0;
     return true;
 }
-/// "key 0 alone is valid, the last 2 are padding", "keys 0 … 3 are valid, …", "no key is valid, …".
+/// "only key 0 is valid, the last 2 are padding", "keys 0 … 3 are valid, …", "no key is valid, …".
 bool check_padding(const Match& match) {
     const auto& padding = match.state.document().spec.mask.padding;
     if (padding.empty())
         return match.state.document().size.tk == (match.part.empty() ? 1 : match.count(0) + 1) ||
                match.text.starts_with("key 0");
     const auto valid = padding[std::min<Index>(match.state.batch, std::ssize(padding) - 1)];
-    const bool one = match.text.starts_with("key 0 alone");
+    const bool one = match.text.starts_with("only key 0");
     if (one || match.text.starts_with("no key")) return valid == (one ? 1 : 0);
     return valid == match.count(0) + 1;
 }
@@ -359,19 +359,19 @@ constexpr Claim kClaims[] = {
     {"The mask allows {} pairs{}", check_mask_point},
     {"No mask: every query may attend to every key, {} = {}", check_mask_point},
     {"Row {}: every key is forbidden, {}", check_empty_row},
-    {"And {} more rows: every key is forbidden", check_more_empty},
+    {"{} more rows: every key is forbidden", check_more_empty},
     {"alone {} of {}", check_rule_alone},
     {"window allows: no limit to the {}", check_no_limit},
-    {"key 0 alone is valid{}", check_padding},
+    {"only key 0 is valid{}", check_padding},
     {"no key is valid{}", check_padding},
     {"keys 0 … {} are valid{}", check_padding},
     {"keys 0 and {} are valid{}", check_padding},
     {"{} differs from {} in {} of {} rows, most at row {}, key {}: {} against {}",
      check_conventions},
-    {"{} gives the same {} weights as {}, to rounding", check_conventions_same},
+    {"{} gives the same {} weights as {}, up to rounding", check_conventions_same},
     {"These two do not differ here", check_no_parting},
     {"Row {}: its weights sum to {} under {}, to {} under {}", check_two_sums},
-    {"And {} more rows differ", check_more_rows},
+    {"{} more rows differ", check_more_rows},
 };
 
 }  // namespace

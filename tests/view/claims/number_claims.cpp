@@ -171,7 +171,7 @@ bool check_cost(const Match& match) {
     const CostSizes& of = cost_controls(match.state).sizes;
     const auto keys = static_cast<double>(of[CostSize::tk]);
     const double stored = unit_of(match.part[2]), fused = unit_of(split(match.part[4], ", ")[0]);
-    const auto less = match.text.find(" times less") != match.text.npos;
+    const auto less = match.text.find(" times smaller") != match.text.npos;
     if (std::abs(stored / fused - keys) > 0.01 * keys || less != (keys > 1)) return false;
     if (less && number_of(split(split(match.part[4], ", ")[1], " times")[0]) != keys) return false;
     return true;

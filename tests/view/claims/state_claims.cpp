@@ -40,7 +40,7 @@ bool check_given_here(const Match& match) {  // of the sizes of Cost
            sizes[output ? CostSize::d_out : CostSize::d_model] == 0 &&
            (output || cost_look(match.state).item <= CostItem::v);
 }
-bool check_unscaled(const Match& match) {  // "… are divided by the temperature 0.5 alone"
+bool check_unscaled(const Match& match) {  // "… are divided only by the temperature 0.5"
     const AttentionSpec& spec = match.state.document().spec;
     return spec.scale == ScaleKind::none && spec.temperature != 1.0 &&
            shows(match.part[0], spec.temperature);
@@ -88,7 +88,7 @@ bool check_unit_row(const Match& match) {
 bool check_blocks(const Match& match) {
     const Document& document = match.state.document();
     const Index length = document.spec.mask.block.value_or(2);
-    return match.text.ends_with("itself alone")
+    return match.text.ends_with("only itself")
                ? length == 1
                : length >= std::max(document.size.tq, document.size.tk);
 }
@@ -338,7 +338,7 @@ constexpr Claim kClaims[] = {
     {"Causal mask on: no query sees a key after its own place", check_causal_mask},
     {"pair: {} → {}  (masked)", check_masked_tokens},
     {"all tokens are in one block", check_blocks},
-    {"every token sees itself alone", check_blocks},
+    {"every token sees only itself", check_blocks},
     {"causal forbids: j = {} > i + {} = {}", check_causal},
     {"causal forbids: j = {} > i = {}", check_causal},
     {"block allows: i is in block {} = j in block {}, of {} each", check_block},
@@ -351,8 +351,8 @@ constexpr Claim kClaims[] = {
     {"given mask forbids: given as forbidden", check_forbidden_pair},
     {"paint forbids: painted as forbidden", check_forbidden_pair},
     {"masked M: −∞, forbidden", check_forbidden_pair},
-    {"token 0 sees every key and is seen by all, past the window alone", check_globals},
-    {"tokens {} … {} see every key and are seen by all, past the window alone", check_globals},
+    {"token 0 sees every key and is seen by all, whatever the window", check_globals},
+    {"tokens {} … {} see every key and are seen by all, whatever the window", check_globals},
     {"weight A: {}: every key is forbidden, empty rows give {}", check_no_key},
     {"NaN in the scores or values: both methods give NaN", check_online_nan},
     {"A number is NaN on one side only", check_online_nan},

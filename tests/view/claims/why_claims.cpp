@@ -395,8 +395,7 @@ constexpr Claim kClaims[] = {
      check_median},
     {"Without scaling at d_k = {}, the median {}'s gradient is {}, and the mean is {}",
      check_median},
-    {"With one key its weight is 1 whatever the score: softmax passes no gradient, with or without "
-     "scaling",
+    {"With one key, the weight is always 1: softmax passes no gradient, with or without scaling",
      check_no_choice},
     {"At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing", check_width_one},
     {"At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {}", check_alone_same},
@@ -416,8 +415,8 @@ constexpr Claim kClaims[] = {
      check_overflow},
     {"With scaling, they are NaN too", check_scaled_alone},
     {"With scaling, the largest weight is {}", check_scaled_alone},
-    {"There is one key: softmax gives it 100 % whatever its score, and passes no gradient, with or "
-     "without scaling",
+    {"There is one key: softmax always gives it 100 % and passes no gradient, with or without "
+     "scaling",
      check_alone_one_key},
     {"Nothing is sampled: the factor √d_k is added by hand, and scaling removes it exactly",
      [](const Match& match) {

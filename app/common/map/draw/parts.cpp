@@ -165,7 +165,7 @@ void read_press(const MapScene& scene, const Area& map) {
     ImGui::SetCursorScreenPos(map.low);
     invisible_button("minimap", map.size());
     tooltip(scene.frame, "The whole matrix",
-            "Press or drag to move there; with the keyboard the arrows.  Key F: all of it.");
+            "Press or drag to move there, or use the arrow keys.  Key F: the whole matrix.");
     if (focus_stop(scene.frame)) read_keys(scene);
     if (!ImGui::IsItemActive()) return;
     const ImVec2 mouse = ImGui::GetMousePos();

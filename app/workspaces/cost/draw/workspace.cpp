@@ -29,7 +29,7 @@ void draw_presets(const CostView& view, ControlBar& bar) {
 
 void draw_cost_controls(const CostView& view, ControlBar& bar) {
     draw_presets(view, bar);
-    const Tip tip{"How many heads share keys and values",
+    const Tip tip{"The number of heads that share keys and values",
                   "MHA: none, G = H. GQA: some. MQA: all, G = 1."};
     if (const auto n = bar.choice("sharing", view.sharing_names, view.sharing, tip))
         bar.out.push_back(shared_heads(view.controls.sizes, static_cast<HeadSharing>(*n)));

@@ -165,8 +165,8 @@ void draw_bar_heads(const GenerateView& view, const BarColumns& at, const Box& l
     head(at.name, at.before, Align::left,
          view.example ? "example; outline: model, filled: after T, top-k, top-p"
                       : "outline: model, filled: after T, top-k, top-p");
-    head(at.before, at.after - frame.px(kSpace8), Align::right, "p");
-    head(at.after, at.end, Align::right, "drawn");
+    head(at.before, at.after - frame.px(kSpace8), Align::right, "model");
+    head(at.after, at.end, Align::right, "after");
 }
 
 void draw_marks_of(const GenerateBar& bar, const BarColumns& at, const Box& line, double most,

@@ -188,7 +188,7 @@ void draw_interventions(const AllHeadsView& view, ControlBar& bar) {
                  fmt::format("and {} more: Ctrl+K, remove", list.size() - kMost));
     if (list.size() > 1 &&
         bar.button("remove all", "remove all",
-                   {"Remove every intervention", "Shift+W switches all heads on alone."}))
+                   {"Remove every intervention", "Shift+W only switches all heads on."}))
         bar.out.push_back(RemoveInterventions{});
 }
 

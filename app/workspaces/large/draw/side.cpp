@@ -186,10 +186,10 @@ void draw_searches(const LargeScene& scene) {
             scene.out.push_back(SearchMap{large::Search{of, index}});
     };
     leave_space({1.0F, scene.frame.px(kSection)});
-    search("to key", "what attends to key " + std::to_string(cell.column) + "?",
-           large::Search::Of::key, cell.column, "The strongest weights of its column.");
-    search("from query", "what does query " + std::to_string(cell.row) + " attend to?",
-           large::Search::Of::query, cell.row, "The strongest weights of its row.");
+    search("to key", "queries that attend to key " + std::to_string(cell.column),
+           large::Search::Of::key, cell.column, "The largest weights of its column.");
+    search("from query", "keys that query " + std::to_string(cell.row) + " attends to",
+           large::Search::Of::query, cell.row, "The largest weights of its row.");
 }
 
 void draw_found(const LargeScene& scene) {
@@ -203,11 +203,11 @@ void draw_found(const LargeScene& scene) {
 void draw_top(const LargeScene& scene, float bottom) {
     section(scene, scene.view.top_title);
     large::TopChoice top = scene.look.top;
-    const Tip keys{"Leave out key 0", "Where it is an attention sink it fills the list.  Key: K"};
+    const Tip keys{"Leave out key 0", "An attention sink fills the list.  Key: K"};
     if (const auto on = toggle(scene.frame, "skip", "without key 0", top.skip_first_key, keys))
         top.skip_first_key = *on;
     flow(scene.frame, toggle_width(scene.frame, "one per query"));
-    const Tip queries{"Of each query only its strongest key", "Key: O"};
+    const Tip queries{"Only the strongest key of each query", "Key: O"};
     if (const auto on = toggle(scene.frame, "once", "one per query", top.one_per_query, queries))
         top.one_per_query = *on;
     if (!(top == scene.look.top)) scene.out.push_back(SetTopCells{top});

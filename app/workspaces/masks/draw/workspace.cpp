@@ -170,9 +170,9 @@ void draw_numbers(const MasksView& view, MaskSwitch which, const Frame& frame, A
         if (const auto n = number(frame, "##padding", "valid", *now.padding, 0, now.keys, out))
             out.push_back(SetPadding{*n});
     if (which == MaskSwitch::paint && now.any_rule &&
-        button(frame, "bake", "rules → paint",
-               {"Turn the rules into paint",
-                "The same mask, every pair of which can be painted. Key: B"}))
+        button(
+            frame, "bake", "rules → paint",
+            {"Turn the rules into paint", "The same mask, with every pair free to paint. Key: B"}))
         out.push_back(PaintRules{});
 }
 
@@ -256,14 +256,14 @@ void draw_masks_bar(const MasksView& view, ControlBar& bar) {
         bar.out.push_back(ShowMasksTab{static_cast<MasksTab>(*n)});
     draw_places(view, bar);
     if (view.tab == MasksTab::compose) {
-        const Tip empty{"What softmax gives a row whose keys are all forbidden",
+        const Tip empty{"Result of softmax for a row whose keys are all forbidden",
                         "0 everywhere, or NaN everywhere."};
         if (const auto n = bar.label("empty rows give")
                                .choice("empty", {"0", "NaN"}, view.controls.nan ? 1 : 0, empty))
             bar.out.push_back(SetEmptyRows{*n == 1});
     } else {
         const Tip gain{"Scores, times",
-                       "What the conventions make of larger scores: the document stays as it is."};
+                       "Shows the conventions with larger scores. The document does not change."};
         if (const auto n = bar.label("scores").choice("gain", view.gain_names, view.gain, gain))
             bar.out.push_back(SetConventionGain{view.gains[*n]});
     }
