@@ -145,16 +145,16 @@ Result<Autosave> Autosave::open(const fs::path& folder, std::function<void()> wa
     const fs::path path = own_path(folder);
     const int lock = fault ? -1 : take_lock(path);
     if (lock < 0)
-        return failed(fmt::format(
-            "{}: {}: work that is not saved is lost where the program is ended", folder.string(),
-            fault ? fault.message() : std::string(std::strerror(errno))));
+        return failed(fmt::format("{}: {}: unsaved work is lost if the program ends",
+                                  folder.string(),
+                                  fault ? fault.message() : std::string(std::strerror(errno))));
     auto parts = std::make_unique<Parts>(Leftover(path, lock), std::move(wake));
     try {
         parts->thread =
             std::jthread([&own = *parts](const std::stop_token& quit) { own.work(quit); });
     } catch (const std::system_error& error) {
         parts->ends = true;
-        return failed(fmt::format("no thread could be started to keep the work: {}", error.what()));
+        return failed(fmt::format("no thread could be started to save the work: {}", error.what()));
     }
     return Autosave(std::move(parts));
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// Work is kept so long after the first change that is not kept yet.
 constexpr double kKeepSeconds = 0.5;
-constexpr const char* kLost = "work that is not saved is lost where the program is ended";
+constexpr const char* kLost = "unsaved work is lost if the program ends";
 
 view::Action warning(const std::string& text) {
     return view::Notify{{text, view::Severity::warning}};
@@ -68,7 +68,7 @@ Result<view::Actions> Autosaver::settings(bool scale_is_open) {
     auto read = read_settings(config_ / "settings.json");
     if (!read) {
         settings_broken_ = true;
-        read.error().text() += "; it is left as it is";
+        read.error().text() += "; it is not changed";
         return tl::unexpected(std::move(read.error()));
     }
     if (!*read) return {};

@@ -35,7 +35,7 @@ Result<std::string> read_saved(const fs::path& file) {
     std::error_code ignored;
     const fs::file_status status = fs::status(file, ignored);
     if (!fs::exists(status) || fs::is_regular_file(status)) return read_text_file(file);
-    return bad_input(fmt::format("{} is no regular file", file.string()));
+    return bad_input(fmt::format("{} is not a regular file", file.string()));
 }
 
 fs::path state_folder() { return place("XDG_STATE_HOME", ".local/state"); }

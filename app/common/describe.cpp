@@ -148,7 +148,7 @@ void JsonReader::list(std::string_view name, std::size_t& count, const About& ab
 void read_each(Fields& fields, std::string_view key, const Visitor::Inside& read) {
     const json* const found = fields.find(key);
     if (found == nullptr) return;
-    if (!found->is_array()) return fields.complain(fmt::format("has '{}' that are no list", key));
+    if (!found->is_array()) return fields.complain(fmt::format("has '{}': expected a list", key));
     for (const json& each : *found) {
         Fields inner(each, fmt::format("{} '{}'", fields.where(), key));
         JsonReader reader(inner);

@@ -213,7 +213,7 @@ Result<std::vector<double>> typed_logits(std::string_view text, Logits kind) {
         if (word.empty()) continue;
         const auto value = typed_number(word);
         if (!value || (kind == Logits::finite && !std::isfinite(*value)))
-            return bad_input(fmt::format("'{}' is no {}number: the logit of key {}",
+            return bad_input(fmt::format("'{}' is not a {}number: the logit of key {}",
                                          shortened(word), kind == Logits::finite ? "finite " : "",
                                          logits.size()));
         logits.push_back(*value);

@@ -31,14 +31,14 @@ Result<GlossaryTerm> term_from(const json& value, const std::string& where) {
         fields.complain("has 'formula': " + parsed.error().text());
     if (!operand.empty() && !(term.operand = find_operand(operand)))
         fields.complain(
-            fmt::format("has 'operand' = \"{}\", which is no stage or matrix", operand));
+            fmt::format("has 'operand' = \"{}\": expected a stage or a matrix", operand));
     if (auto valid = fields.finish(); !valid) return tl::unexpected(std::move(valid.error()));
     return term;
 }
 
 Result<std::vector<GlossaryTerm>> read_glossary() {
     const auto files = asset_files("glossary");
-    if (files.empty()) return bad_input("there is no glossary among the program's files");
+    if (files.empty()) return bad_input("the program's files have no glossary");
     return read_text_file(files.front()).and_then([&](const std::string& text) {
         return glossary_from_json(text, files.front().string());
     });

@@ -328,7 +328,7 @@ std::string substitute_note(const Listing& listing, const std::string& path,
                               : "the stages of a trace",
         listing.computed.empty()
             ? ""
-            : fmt::format(", and {} {} computed anew", quoted(listing.computed),
+            : fmt::format(", and {} {} computed again", quoted(listing.computed),
                           listing.computed.size() == 1 ? "is" : "are"),
         listing.options ? "" : "; the mask, scale and positions of that call are not in the file");
 }

@@ -157,7 +157,7 @@ std::string place_description(const Difference& at, const TensorFile& file) {
     return text + fmt::format("head {}, query {}, key {}", at.head, at.query, at.key);
 }
 
-/// What is read so is not forgotten, nor computed anew in silence.
+/// A note says whether stored arrays are used or computed again.
 void mark_read(const StoredStage& stored, Listing& listing, TensorFile& file) {
     for (const std::string& name : stored.names) {
         std::erase(listing.unused, name);
@@ -205,7 +205,7 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
     const bool shown = how == Stored::shown && s == 0;
     const std::string what = fmt::format(
         "{}: {} are {}", path, keys[s],
-        shown ? "shown as they are stored" + scaled_text(stored[s].stage, file) : "computed anew");
+        shown ? "shown as they are stored" + scaled_text(stored[s].stage, file) : "computed again");
     if (!found)
         file.notes.push_back(
             fmt::format("{}; nothing is computed to compare them: {}", what, found.error().text()));

@@ -82,8 +82,7 @@ Result<void> LineFile::take(const LineKind& kind) {
     const auto line = first_line(path_);
     if (line && kind.is_one(*line)) return {};
     return bad_input(
-        fmt::format("{} holds something else; expected {}, or a file that is not there",
-                    path_.string(), kind.text));
+        fmt::format("{} has other content; expected {}, or a new file", path_.string(), kind.text));
 }
 
 LineFile& LineFile::operator=(LineFile&& other) noexcept {

@@ -89,7 +89,9 @@ Result<Lecture> lecture_from_json(std::string_view text, std::string_view file_n
         fields.need_index("minutes", lecture.minutes, 1);
         need_list(fields, "screens", "screen", lecture.screens, read_screen);
         if (!std::ranges::is_sorted(lecture.screens, {}, &LectureScreen::minute))
-            fields.complain("has 'minute' that goes back: expected screens in the order of time");
+            fields.complain(
+                "has a 'minute' below that of the screen before: expected screens in order of "
+                "time");
         if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
         return lecture;
     });

@@ -73,7 +73,7 @@ std::shared_ptr<Vocabulary> vocabulary_of(const TokenizerStep& model, const Read
 
 MergeList merges_of(const TokenizerStep& model, ReadPieces& pieces) {
     const json& merges = model.need("merges");
-    if (!merges.is_array() && !merges.empty()) fault("has 'merges' that are no list");
+    if (!merges.is_array() && !merges.empty()) fault("has 'merges': expected a list");
     if (!pieces.fault_of_merges.empty()) fault(pieces.fault_of_merges);
     return std::move(pieces.merges);
 }

@@ -250,11 +250,11 @@ TEST_CASE_FIXTURE(OnDisk, "the output of a trace is an input, and a note says so
     CHECK(notes_contain(
         file,
         "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and 'x', 'logsumexp', "
-        "'d_q' are computed anew; the mask, scale and positions of that call are not in the file"));
+        "'d_q' are computed again; the mask, scale and positions of that call are not in the file"));
     // of 0 … 3 softmax makes 0.999 of the last 3, where the file has 3
     CHECK(notes_contain(
         file,
-        "out.npz: weights are computed anew; those that are stored differ by at most 2 "
+        "out.npz: weights are computed again; those that are stored differ by at most 2 "
         "(head 0, query 1, key 1)"));
     CHECK(notes_contain(file, "array 'foo' is not used"));
     write(scratch / "layers.npz",
@@ -435,11 +435,11 @@ TEST_CASE_FIXTURE(OnDisk, "what TransformerLens saves opens by its own names, to
         file,
         "hook_k, hook_q, hook_v are read as K, Q, V, as TransformerLens saves them, [B, T, H, d]"));
     CHECK(notes_contain(file,
-                        "cache.npz: weights are computed anew; those that are stored differ by"));
+                        "cache.npz: weights are computed again; those that are stored differ by"));
     CHECK_FALSE(notes_contain(file, "'blocks.0.attn.hook_pattern'"));
     CHECK(notes_contain(
         file,
-        "'blocks.0.attn.hook_z', 'blocks.11.attn.hook_z' are computed anew; the mask, "
+        "'blocks.0.attn.hook_z', 'blocks.11.attn.hook_z' are computed again; the mask, "
         "scale and positions of that call are not"));
     CHECK_FALSE(notes_contain(file, "not used"));
     // after RoPE: those that the scores are made of
@@ -509,7 +509,7 @@ TEST_CASE_FIXTURE(OnDisk, "a packed array in doubt is told both ways and the opt
     const auto two = given({{"heads", "2"}});
     CHECK(contains(
         refused(call({5, 12}), two),
-        "Pass --layout joined ([T, 3·H·d], q, k and v one after another) or --layout per-head ([T, "
+        "Pass --layout joined ([T, 3·H·d], first q, then k, then v) or --layout per-head ([T, "
         "H·3·d], q, k and v of each head in turn)"));
     const TensorFile joined = read(call({5, 12}), given({{"heads", "2"}, {"layout", "joined"}}));
     CHECK(joined.layers[0].q(0, 1, 3, 1) == 3 * 12 + 0 + 2 + 1);

@@ -200,7 +200,7 @@ TEST_CASE("typed on, only the last text is computed, and a text that is too long
     jobs::answer(state, jobs);
     CHECK(view::text_of(state.document()) == "abba");
     CHECK(state.message.text ==
-          "The text has 20 tokens; this model takes 16; what is shown is still of “abba”.");
+          "The text has 20 tokens; this model takes 16; the screen still shows “abba”.");
     CHECK(state.message.severity == view::Severity::error);
 }
 

@@ -285,6 +285,6 @@ TEST_CASE("a session whose pinned file is gone opens without that pin, and says 
     fs::remove(folder / "pinned.npz");
     const auto opened = must(open(folder / "s.json"));
     CHECK(view::compare_look(*opened.session).pins.empty());
-    CHECK(contains(text_of(opened.notes), "Left out of what was pinned: "));
+    CHECK(contains(text_of(opened.notes), "Not pinned: "));
     CHECK(contains(text_of(opened.notes), "pinned.npz"));
 }

@@ -343,7 +343,7 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(scores.message.text == "s.npz gives scaled: they were scaled before.");
     view::AppState weights = opened_state(scratch / "w.npz");
     view::apply(weights, view::SetCausal{true});
-    CHECK(weights.message.text == "w.npz gives weights: no mask changes them.");
+    CHECK(weights.message.text == "w.npz has fixed weights, which no mask changes.");
     CHECK_FALSE(weights.document().spec.mask.causal);
     view::apply(weights, view::SetTemperature{2.0});
     CHECK(weights.message.text == "w.npz gives weights: they were scaled before.");

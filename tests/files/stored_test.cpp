@@ -67,7 +67,7 @@ TEST_CASE("stored weights that are others are shown as they are, with the differ
     // trace computes, and says the same
     const TensorFile traced = must(read_tensors(path));
     CHECK(traced.given.empty());
-    CHECK(has_note(traced, path + ": weights are computed anew; those that are stored differ by at "
+    CHECK(has_note(traced, path + ": weights are computed again; those that are stored differ by at "
                                   "most 0.25 (head 0, query 1, key 0)"));
     view::AppState state = opened_state(path);
     const auto result = heads_of(state);

@@ -224,7 +224,7 @@ TEST_CASE("merges before the vocabulary, as pairs or as texts, and keys that are
           "t.json has a 'vocab' that is no object");
     CHECK(fault_of(R"({"model":{"vocab":{}}})") == "t.json has no 'merges'");
     CHECK(fault_of(R"({"model":{"vocab":{},"merges":{"a":"a b"}}})") ==
-          "t.json has 'merges' that are no list");
+          "t.json has 'merges': expected a list");
     CHECK(fault_of(R"({"model":{"type":"Unigram","vocab":{"a":0}}})") ==
           "t.json has a 'vocab' that is no list");
 }

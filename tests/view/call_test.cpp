@@ -117,7 +117,8 @@ TEST_CASE("queries and keys times d_k^(−1/4) each: their scores are ÷ √d_k,
         return build_step_view(after(state, {GoToStage{stage}}));
     };
     CHECK(stated(Stage::scores).formula == "scores[i,j] = (d_k^−1/4 q_i) · (d_k^−1/4 k_j)");
-    CHECK(has(stated(Stage::scores).text, "Queries and keys were first multiplied by 4^(−¼) = 0.7071."));
+    CHECK(has(stated(Stage::scores).text,
+              "Queries and keys were first multiplied by 4^(−¼) = 0.7071."));
     CHECK(stated(Stage::scaled).text ==
           "The scores do not change: queries and keys were scaled before their product.");
     CHECK(stated(Stage::scaled).formula == "S = scores");
@@ -202,7 +203,7 @@ TEST_CASE("RoPE turns pairs of columns by position · base^(−2c/d_k), halves o
     CHECK(refused(turns, SetKeyWidth{3}) == odd);
     CHECK(refused(seeded(1, {SetKeyWidth{3}}), SetRope{RopeTurn::half}) == odd);
     CHECK(refused(seeded(1), SetRopeBase{10.0}) ==
-          "RoPE is off, so that it has no base: choose half or interleaved first.");
+          "RoPE is off and has no base: choose half or interleaved first.");
     CHECK(refused(turns, SetRopeBase{0.0}) ==
           "rope.base is 0: it must be a number from 1e-6 to 1e18.");
 }
@@ -357,7 +358,7 @@ TEST_CASE("W_K := W_Q copies every number: scores are symmetric, undo brings the
     CHECK(after(state, {Undo{}}).shared_document() == first.shared_document());
     CHECK(after(state, {CopyQueryWeights{}}).message.text == "W_K is W_Q already.");
     CHECK(refused(seeded(2, {SetKeyHeads{1}}), CopyQueryWeights{}) ==
-          "W_Q has 2 heads and W_K 1: they can be equal with as many key/value heads as heads.");
+          "W_Q has 2 heads and W_K 1: to make them equal, set as many key/value heads as heads.");
     reopened_alike(state);
 }
 
@@ -414,14 +415,14 @@ TEST_CASE("a file's call can be switched where that needs no tensor; else it say
     document.title = "x.npz";
     const AppState file = state_of(document).value();
     const std::string lack =
-        "Sinks, key/value heads and d_v are tensors of x.npz: they can be set for a toy sentence.";
+        "Sinks, key/value heads and d_v are tensors of x.npz. You can set them only for a toy sentence.";
     CHECK(refused(file, SetSinks{true}) == lack);
     CHECK(refused(file, SetKeyHeads{1}) == lack);
     CHECK(refused(file, SetValueWidth{2}) == lack);
     CHECK(refused(file, SetScore{Score::general}) ==
           "Score general needs W_score, which is not given.");
     CHECK(refused(file, CopyQueryWeights{}) ==
-          "W_Q and W_K belong to the tensors of x.npz: they can be set for a toy sentence.");
+          "W_Q and W_K are tensors of x.npz. You can set them only for a toy sentence.");
     const AppState changed =
         after(file, {SetScore{Score::cosine}, SetSoftCap{2.0}, SetRope{RopeTurn::half},
                      SetAlibi{true}, SetQueryOffset{1}, SetDropout{0.5}});
@@ -463,7 +464,7 @@ TEST_CASE("a preset by hand names fields of the call; parameters that it lacks a
     CHECK(fault(R"("rope": "off", "rope_dims": 2)") ==
           "p.json has 'rope_dims' without RoPE: expected 'rope' as well, half or interleaved");
     CHECK(fault(R"("rope": "half", "rope_scaled": true)") ==
-          "p.json has 'rope_scaled': a sentence's RoPE has no scaling, which is a model's");
+          "p.json has 'rope_scaled': only a model's RoPE has scaling");
     CHECK(fault(R"("d_v": 2, "W_V": [[1, 2, 3, 4]])") ==
           "p.json W_V has 1 rows, expected d_model = 4");
 }

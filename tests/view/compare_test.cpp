@@ -260,7 +260,7 @@ TEST_CASE("a pin that cannot be read is left out, and named; too many are refuse
     CHECK(compare_look(*read).baseline == 0);  // the second pin, which was chosen
     CHECK(compare_look(*read).pins[0].text == compare_look(state).pins[1].text);
     REQUIRE(read->notice);
-    CHECK(has(read->notice->text, "Left out of what was pinned: s.json pin 1 has 'head' = 7"));
+    CHECK(has(read->notice->text, "Not pinned: s.json pin 1 has 'head' = 7"));
     const auto later = with("\"pins\": [{", "\"pins\": [{\"colour\": 1, ");
     REQUIRE(later);
     CHECK(compare_look(*later).pins.size() == 2);

@@ -211,10 +211,10 @@ TEST_CASE("a window of one place is no plural") {
     CHECK(has(after(initial_state(), {SetWindow{1}}).message.text,
               "Window 1: no query sees a key more than 1 place away"));
     CHECK(has(after(initial_state(), {SetWindowSides{1, 2}}).message.text,
-              "Window: a query sees no farther than 1 place to its left and no farther than 2 "
+              "Window: a query sees at most 1 place to its left and at most 2 "
               "places to its right"));
     CHECK(has(after(initial_state(), {SetWindowSides{2, std::nullopt}}).message.text,
-              "Window: a query sees no farther than 2 places to its left and any key to its "
+              "Window: a query sees at most 2 places to its left and any key to its "
               "right"));
 }
 
@@ -285,13 +285,12 @@ TEST_CASE("the mark's words name the largest change, and other heads that change
     };
     CHECK(tooltip(edited, Stage::v) ==
           "● changed by the last edit, most at V[to, 0]: 1.00 → 5.00, and 1 other as much");
-    CHECK(tooltip(edited, Stage::q) == "○ the same: nothing that was edited leads here");
+    CHECK(tooltip(edited, Stage::q) == "○ the same: it does not depend on the last edit");
     const AppState other = after(edited, {ShowHead{0}});
     CHECK(tooltip(other, Stage::v) ==
-          "○ the same: nothing that was edited leads here; changed in head 1");
+          "○ the same: it does not depend on the last edit; changed in head 1");
     CHECK(has(tooltip(other, Stage::output), "● changed"));
-    CHECK(tooltip(after(edited, {SetKeyWidth{7}}), Stage::q) ==
-          "● another size since the last edit");
+    CHECK(tooltip(after(edited, {SetKeyWidth{7}}), Stage::q) == "● size changed by the last edit");
 }
 
 TEST_CASE("what scaling does is said of the scale that was there; a mask that stays is named") {

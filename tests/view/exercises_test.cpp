@@ -214,7 +214,7 @@ TEST_CASE("Exercises: entries are undone and kept, a change ends a check, a seed
     const AppState right = after(filled, {EnterAnswer{2, 0, 0, sum}});
     CHECK_FALSE(build_exercises_view(right).questions[2].checked);
     CHECK(build_exercises_view(after(right, {CheckAnswer{2}})).status ==
-          "1 of 4 questions checked right");
+          "1 of 4 questions answered right");
     CHECK(exercises_controls(after(right, {Undo{}})).entries.at("2.0.0") == "x");
     CHECK(exercises_controls(after(right, {Undo{}, Undo{}})).entries.empty());
     CHECK(exercises_controls(after(right, {SetExercise{"softmax-row", 4}})).entries.empty());

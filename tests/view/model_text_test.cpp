@@ -132,7 +132,7 @@ TEST_CASE("an empty text, or one that cannot be read, leaves the last good resul
     CHECK(failed.history.size() == opened.history.size());
     CHECK(
         failed.message.text ==
-        "The text has 9 tokens; this model takes 8; what is shown is still of “the cat sat down”.");
+        "The text has 9 tokens; this model takes 8; the screen still shows “the cat sat down”.");
     // the text that is there already asks for nothing
     CHECK_FALSE(requested_document(after(opened, {TypeText{"x"}, TypeText{"the cat sat down"}})));
 }

@@ -245,9 +245,9 @@ TEST_CASE("two sentences are a batch, the shorter one padded, each with its own 
     CHECK(after(edited, {SetSentence{"a dog"}}).document().size.batch == 1);
     for (const auto& [typed, text] :
          {std::pair("a || b || c",
-                    "A batch has two sentences at most: || stands between them once."),
-          std::pair("a ||", "|| stands between two sentences, and none stands behind it."),
-          std::pair("|| a", "|| stands between two sentences, and none stands before it.")})
+                    "A batch has at most two sentences: use || once between them."),
+          std::pair("a ||", "|| separates two sentences, but there is none behind it."),
+          std::pair("|| a", "|| separates two sentences, but there is none before it.")})
         CHECK(after(one, {SetSentence{typed}}).message.text == text);
     CHECK(after(preset_state("cross-attention"), {SetSentence{"a || b"}}).message.text ==
           "A sentence that reads another one is no batch: leave out ||.");

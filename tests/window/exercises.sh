@@ -65,7 +65,7 @@ solve() {
         # shellcheck disable=SC2086  # words
         answer $question
     done
-    shows "${#questions[@]} of ${#questions[@]} questions checked right"
+    shows "${#questions[@]} of ${#questions[@]} questions answered right"
 }
 
 start --size 1280x800 --save-session recorded.json

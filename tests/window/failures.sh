@@ -34,8 +34,8 @@ refuses 1 'DISPLAY is not set' env -u DISPLAY -u WAYLAND_DISPLAY "$app" --journa
 cmp old.jsonl kept.jsonl || fail "a journal was emptied by a window that never opened"
 [[ ! -e new.log ]] || fail "a frame log was begun by a window that never opened"
 echo 'my notes' >notes.txt
-refuses 2 'notes.txt holds something else; expected a journal' "$app" --journal notes.txt
-refuses 2 'notes.txt holds something else; expected a frame log' "$app" --frame-log notes.txt
+refuses 2 'notes.txt has other content; expected a journal' "$app" --journal notes.txt
+refuses 2 'notes.txt has other content; expected a frame log' "$app" --frame-log notes.txt
 [[ $(cat notes.txt) == 'my notes' ]] || fail "notes.txt was written over"
 
 # Nothing half-written.

@@ -48,7 +48,7 @@ TEST_CASE_FIXTURE(OnDisk, "a file that never begins leaves no empty one behind")
 TEST_CASE_FIXTURE(OnDisk, "what is neither empty nor of the kind is not written over") {
     for (const char* text : {"notes\n", "[1, 2]\n", "{\"scores\": 1}\n", "\n", "1 s 2 ms"}) {
         REQUIRE(write_file_atomically(scratch / "f", text));
-        CHECK(contains(fault(scratch / "f"), "f holds something else; expected a journal"));
+        CHECK(contains(fault(scratch / "f"), "f has other content; expected a journal"));
         CHECK(read_text_file(scratch / "f").value() == text);
     }
     REQUIRE(write_file_atomically(scratch / "f", kOld));

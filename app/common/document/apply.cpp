@@ -29,10 +29,10 @@ void resize(Document& document, Index d_model, Index d_k, Index heads) {
 /// "every number that was there stays, new entries of W come from seed 1": what another size does to the weights.
 std::string resized_text(const Document& before, Index was, Index is, std::string_view grown) {
     std::string text =
-        is > was ? fmt::format("every number that was there stays, {} seed {}", grown, before.seed)
-                 : std::string("the numbers beyond it are dropped, the others stay");
+        is > was ? fmt::format("existing numbers stay, {} seed {}", grown, before.seed)
+                 : std::string("numbers beyond the new size are dropped, the others stay");
     if (!before.hand_set.empty())
-        text += fmt::format("; what the hand-set weights of “{}” were made for need not hold now",
+        text += fmt::format("; the hand-set weights of “{}” may no longer show their pattern",
                             before.hand_set);
     return text;
 }
@@ -40,7 +40,7 @@ std::string resized_text(const Document& before, Index was, Index is, std::strin
 /// Says whose sizes these are where they cannot be set.
 bool refuse_file(AppState& state, std::string_view what) {
     if (is_toy(state.document())) return false;
-    warn(state, "{} belongs to the tensors of {}: it can be set for a toy sentence.", what,
+    warn(state, "{} comes from the tensors of {}. You can set it only for a toy sentence.", what,
          state.document().title);
     return true;
 }
@@ -90,8 +90,8 @@ std::string opened_text(const Document& document) {
 std::string retained_text(const AppState& state, const ModelText* text) {
     if (text == nullptr || !text->typed) return {};
     if (text_of(state.document()).empty() || !state.document().groups.empty())
-        return "; what is shown stays";
-    return fmt::format("; what is shown is still of “{}”",
+        return "; the shown document stays";
+    return fmt::format("; the screen still shows “{}”",
                        shortened(text_of(state.document()), kMostShown));
 }
 
@@ -261,9 +261,9 @@ void carry_out(AppState& state, const SetHeads& action) {
     const Index was = document.heads;
     if (action.heads == was) return;
     if (!is_toy(document) && !document.inputs->projects())
-        return warn(state, "Q of {} brings {} heads: their number cannot be set.", document.title,
+        return warn(state, "Q of {} has {} heads: you cannot change their number.", document.title,
                     document.size.heads);
-    std::string text = "the columns of W are split anew";
+    std::string text = "the columns of W are split among the new heads";
     if (is_toy(document)) {
         if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
         text = resized_text(document, was, action.heads, "new heads come from");
@@ -369,13 +369,11 @@ void carry_out(AppState& state, const SetBackend& action) {
         return show_message(state, done.error());
     }
     clamp_to_document(state);  // it may keep other stages
-    show_message(
-        state,
-        state.backend == kAuto || state.backend == state.backend_used
-            ? fmt::format("Computed by the backend {}.", state.backend_used)
-            : fmt::format(
-                  "From now on the backend {} computes; until it is done, {}'s numbers are shown.",
-                  state.backend, state.backend_used));
+    show_message(state, state.backend == kAuto || state.backend == state.backend_used
+                            ? fmt::format("Computed by the backend {}.", state.backend_used)
+                            : fmt::format("The backend {} is computing. Until it finishes, the "
+                                          "screen shows the numbers of {}.",
+                                          state.backend, state.backend_used));
 }
 
 /// Late answers, for a document that was left or a backend that is not chosen any more, change no numbers.

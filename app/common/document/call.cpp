@@ -73,21 +73,20 @@ void set_options(AttentionSpec& spec, const CallSettings& call) {
 std::string call_field_unavailable(const Document& document, std::string_view field) {
     if (is_empty(document)) return empty_text(document);
     if (is_without_values(document))
-        return fmt::format(
-            "{} holds queries and keys without values: it is no call that could be set.",
-            document.title);
+        return fmt::format("{} has queries and keys but no values, so it has no call to set.",
+                           document.title);
     const bool tensors =
         field == "sinks" || field == "kv_heads" || field == "d_v" || field == "sinusoid";
     if (!tensors || is_toy(document)) return {};
     return fmt::format(
-        "{} of {}: they can be set for a toy sentence.",
+        "{} of {}. You can set them only for a toy sentence.",
         field == "sinusoid" ? "Token vectors are" : "Sinks, key/value heads and d_v are tensors",
         document.title);
 }
 
 Result<void> prepare(const AppState&, CallSettings& next, std::string_view changed) {
     if (changed == "rope_base" && next.rope == RopeTurn::off)
-        return bad_input("RoPE is off, so that it has no base: choose half or interleaved first");
+        return bad_input("RoPE is off and has no base: choose half or interleaved first");
     return {};
 }
 
@@ -176,7 +175,7 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
     Document document = state.document();
     if (!is_toy(document))
         return warn(state,
-                    "W_Q and W_K belong to the tensors of {}: they can be set for a toy sentence.",
+                    "W_Q and W_K are tensors of {}. You can set them only for a toy sentence.",
                     document.title);
     Inputs inputs = *document.inputs;
     const Tensor& w_q = inputs.params[Param::w_q];
@@ -185,7 +184,7 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
     if (document.spec.kv_heads != document.spec.heads)
         return show_error(
             state,
-            "W_Q has {} heads and W_K {}: they can be equal with as many key/value heads as heads",
+            "W_Q has {} heads and W_K {}: to make them equal, set as many key/value heads as heads",
             document.spec.heads, document.spec.kv_heads);
     w_k = w_q;
     set_inputs(document, std::move(inputs));

@@ -38,15 +38,15 @@ struct CallSettings {
 inline void describe_rope(Visitor& visit, CallSettings& call) {
     visit("rope", call.rope, kRopeTurns,
           {.text = "RoPE",
-           .tip = "RoPE turns queries and keys by their position\nhalf: columns c and c + d_k/2 "
-                  "turn together, as in Llama; interleaved: 2c and 2c + 1, as in RoFormer."});
+           .tip = "RoPE rotates queries and keys by their position\nhalf: pairs columns c and c + "
+                  "d_k/2, as in Llama; interleaved: 2c and 2c + 1, as in RoFormer."});
     visit("rope_base", call.rope_base,
           {.text = "base",
-           .tip = "RoPE's base\nPair c turns by position · base^(−2c/d_k) radians: a larger base "
-                  "turns later pairs more slowly."});
+           .tip = "RoPE's base\nPair c rotates by position · base^(−2c/d_k) radians: a larger base "
+                  "rotates later pairs more slowly."});
     visit("rope_dims", call.rope_dims,
           {.text = "RoPE's columns",
-           .tip = "So many leading columns turn; 0: all d_k",
+           .tip = "The number of leading columns that rotate; 0: all d_k",
            .low = 0,
            .high = 4096});
     visit("rope_scaled", call.rope_scaled, {.text = "RoPE's scaling"});
@@ -56,16 +56,16 @@ inline void describe_options(Visitor& visit, CallSettings& call) {
     visit("score", call.score, score_keys(),
           {.text = "score", .tip = "How a query and a key become one number"});
     visit("softcap", call.softcap,
-          {.text = "soft cap", .tip = "B = cap · tanh(S / cap)\nNo score goes beyond ± cap."});
+          {.text = "soft cap", .tip = "B = cap · tanh(S / cap)\nNo score exceeds ± cap."});
     describe_rope(visit, call);
     visit("alibi", call.alibi,
           {.text = "ALiBi",
-           .tip = "ALiBi: B = S − slope · |p − j|\nThe farther a key, the lower its score, by a "
-                  "slope of each head."});
+           .tip = "ALiBi: B = S − slope · |p − j|\nThe farther the key, the lower its score; each "
+                  "head has a slope."});
     visit("query_offset", call.query_offset,
           {.text = "query offset",
-           .tip = "Position p of the first query\nQuery i stands at i + offset, key j at j. 0: as "
-                  "the causal mask says, which is Tk − Tq for bottom-right."});
+           .tip = "Position p of the first query\nQuery i is at i + offset, key j at j. 0: the "
+                  "offset of the causal mask, Tk − Tq for bottom-right."});
     visit("dropout", call.dropout,
           {.text = "dropout p",
            .tip = "Each weight is dropped with probability p\nThe others are divided by 1 − p."});
@@ -79,13 +79,13 @@ inline void describe(Visitor& visit, CallSettings& call) {
     describe_options(visit, call);
     visit("sinks", call.sinks,
           {.text = "sinks",
-           .tip = "Sinks: one logit a head beside each row of scores\nIt takes its share of the "
-                  "weight and has no value: rows add up to less than 1."});
+           .tip = "Sinks: one more logit per head in each row of scores\nIt takes weight but has "
+                  "no value, so rows sum to less than 1."});
     visit("scale_q_k", call.scale_q_k,
           {.text = "q, k × d_k^(−¼)",
            .tip = "Queries and keys are scaled, not their scores\nEach is multiplied by d_k^(−¼) "
-                  "before the dot product, as in Whisper: the scores are the same but for rounding "
-                  "and are never larger than what softmax is given."});
+                  "before the dot product, as in Whisper: the scores are the same up to rounding, "
+                  "and no intermediate is larger than the input of softmax."});
     visit("sinusoid", call.sinusoid,
           {.text = "sinusoid",
            .tip = "Sinusoidal positions\nX = word vector + position, sin and cos of position / "

@@ -289,8 +289,8 @@ Result<std::string> call_code(const Document& document, MaskCode code) {
     if (pairs) count += static_cast<std::size_t>(size.batch * size.heads * size.tq * size.tk);
     if (count > kMostNumbers)
         return bad_input(
-            fmt::format("the call has {} numbers; expected at most {} to copy them: attnscope "
-                        "trace saves any call",
+            fmt::format("the call has {} numbers; expected at most {} for a copy. attnscope trace "
+                        "saves any call",
                         count, kMostNumbers));
     if (!finite) return bad_input("the inputs hold NaN or infinity: expected numbers to copy");
     return CodeWriter(document, code).whole();

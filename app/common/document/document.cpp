@@ -153,9 +153,9 @@ std::string empty_text(const Document& document) {
         return fmt::format("No attention can be made of {}: Tensors says why (3 T).",
                            document.title);
     if (!document.given.empty())
-        return fmt::format(
-            "{} holds {} without the queries and keys that make them: Heads shows them (3 H).",
-            document.title, document.given.front()->stage == Stage::weights ? "weights" : "scores");
+        return fmt::format("{} has {} without their queries and keys. Heads shows them (3 H).",
+                           document.title,
+                           document.given.front()->stage == Stage::weights ? "weights" : "scores");
     return "There is no sentence yet: type one in Step (1 S).";
 }
 

@@ -122,11 +122,10 @@ bool edit_document(AppState& state, Document document, const std::string& text, 
     push(state, step_of(std::move(settings), text));
     clamp_to_document(state);
     note_effect(state, before);
-    show_message(
-        state,
-        with_effect(state, text) +
-            (left ? " All weights are computed now: those that the file stores were another call's."
-                  : ""));
+    show_message(state,
+                 with_effect(state, text) + (left ? " All weights are now computed, because those "
+                                                    "in the file belong to another call."
+                                                  : ""));
     return true;
 }
 

@@ -279,7 +279,7 @@ std::string row_description(const AppState& state) {
     const std::string query = axis_label(state, Axis::query, row);
     const auto isnan = [](float weight) { return std::isnan(weight); };
     if (std::ranges::any_of(is.row(row), isnan))
-        return fmt::format("weights of {} are NaN: a NaN or ∞ reached softmax, or no key is left",
+        return fmt::format("weights of {} are NaN: softmax got a NaN or ∞, or no key is allowed",
                            query);
     const auto now = largest_of(is.row(row));
     if (!now || now->weight == 0.0F)
@@ -440,7 +440,7 @@ std::string effect_text(const AppState& state) {
                                             is_singular(stages.change) ? "changes" : "change")};
     if (!stages.cannot.empty()) parts.push_back(list_of(stages.cannot) + " cannot");
     if (!stages.same.empty())
-        parts.push_back(fmt::format("{} could, but {} not, to float precision",
+        parts.push_back(fmt::format("{} could change, but {} did not, to float precision",
                                     list_of(stages.same),
                                     is_singular(stages.same) ? "does" : "do"));
     if (const std::string row = row_description(state); !row.empty()) parts.push_back(row);
@@ -460,14 +460,14 @@ std::string change_text(const AppState& state, Stage stage) {
                                as_much_text(change->others));
         }
         case Fate::resized:
-            return "● another size since the last edit";
+            return "● size changed by the last edit";
         case Fate::appeared:
-            return "● not there before the last edit";
+            return "● created by the last edit";
         case Fate::same:
-            text = "○ the same: the last edit leads here, but no number changed";
+            text = "○ the same: it depends on the last edit, but no number changed";
             break;
         case Fate::cannot:
-            text = "○ the same: nothing that was edited leads here";
+            text = "○ the same: it does not depend on the last edit";
             break;
     }
     if (const std::string others = other_heads(state, stage); !others.empty())

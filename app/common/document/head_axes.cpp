@@ -13,8 +13,8 @@ constexpr std::string_view kTokensFirst[] = {"Td", "THd", "BTHd"};
 constexpr PackedAxes kTokensFirstPacked[] = {
     {"T3Hd", "[T, 3, H, d]"}, {"BT3Hd", "[B, T, 3, H, d]"}, {"T3E", "[T, 3, H·d]"}};
 constexpr std::string_view kJoined[] = {"TE", "BTE"};
-constexpr PackedAxes kJoinedPacked[] = {{"TJ", "[T, 3·H·d], q, k and v one after another"},
-                                        {"BTJ", "[B, T, 3·H·d], q, k and v one after another"}};
+constexpr PackedAxes kJoinedPacked[] = {{"TJ", "[T, 3·H·d], first q, then k, then v"},
+                                        {"BTJ", "[B, T, 3·H·d], first q, then k, then v"}};
 constexpr PackedAxes kPerHeadPacked[] = {{"TH3d", "[T, H, 3, d]"},
                                          {"BTH3d", "[B, T, H, 3, d]"},
                                          {"TN", "[T, H·3·d], q, k and v of each head in turn"},
@@ -90,7 +90,7 @@ HeadAxes unpacked_axes(std::optional<HeadAxes> axes, HeadAxes own) {
 }
 
 std::string head_axes_help() {
-    return "axes of Q, K, V and dO: " + listed(false) + "; of a packed qkv also " + listed(true);
+    return "axes of Q, K, V and dO: " + listed(false) + "; for a packed qkv also " + listed(true);
 }
 
 }  // namespace attn::view

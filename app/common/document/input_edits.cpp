@@ -60,7 +60,7 @@ void describe(Visitor& visit, Target& target) {
     visit("row", target.cell.row, kPlace);
     visit("column", target.cell.column, kPlace);
     describe_float(visit, target.value);
-    if (!std::isfinite(target.value)) visit.complain("has a 'value' that is no finite float");
+    if (!std::isfinite(target.value)) visit.complain("has 'value': expected a finite float");
 }
 
 void describe(Visitor& visit, RowIntervention& row) {

@@ -76,7 +76,7 @@ void run_again(AppState& state, ModelOrigin wanted) {
 }
 
 void report_no_model(AppState& state) {
-    warn(state, "interventions ask for a trained model: open a model's folder");
+    warn(state, "interventions need a trained model: open a model's folder");
 }
 
 /// Whether this head of the model can be changed; says why not.
@@ -86,7 +86,9 @@ bool can_change(AppState& state, HeadPlace place) {
     else if (!is_there(state.document(), place))
         warn(state, missing_head_text(state.document(), place));
     else if (!has_own_heads(state.document()))
-        warn(state, "W is split into {} heads, the model has {}: set its own number to change one",
+        warn(state,
+             "W is split into {} heads, but the model has {}: set the model's number of heads to "
+             "change one",
              state.document().size.heads, state.document().own_heads);
     else if (const std::string lack = interventions_lack(state.document()); !lack.empty())
         warn(state, lack);
@@ -133,7 +135,7 @@ void set_patch(ModelChanges& changes, TextPatch patch) {
 
 std::string interventions_lack(const Document& document) {
     if (document.groups.empty() || group_of(document) != document.groups.back()) return {};
-    return fmt::format("Interventions are of a stack's own attention: {} has none.",
+    return fmt::format("Interventions need self-attention, which {} does not have.",
                        group_of(document));
 }
 

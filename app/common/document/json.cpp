@@ -142,7 +142,7 @@ void read_padding(Fields& fields, MaskSpec& mask) {
     if (found->is_array())
         for (const json& each : *found) {
             if (!each.is_number_integer())
-                return fields.complain("has a 'padding' that is no list of whole numbers");
+                return fields.complain("has 'padding': expected a list of whole numbers");
             mask.padding.push_back(each.get<Index>());
         }
     else
@@ -190,7 +190,7 @@ void read_sizes(Fields& fields, Document& document) {
         if (auto read = read_sentence(document); !read) fields.complain(": " + read.error().text());
     document.tokens_kv = tokenize(source);
     if (!document.tokens_next.empty() && !document.tokens_kv.empty())
-        fields.complain(": a sentence that reads a 'source' is no batch: leave out ||");
+        fields.complain(": a sentence with a 'source' cannot be a batch: leave out ||");
     document.d_model = 4;
     fields.read("d_model", document.d_model);
     document.d_model = width_of_rows(fields, "X", document.d_model);
@@ -210,7 +210,7 @@ void read_head_names(Fields& fields, Document& document) {
         return fields.complain(fmt::format("has 'head_names' = {}: expected a list of {} texts",
                                            quoted(*found), document.heads));
     for (const json& name : *found) {
-        if (!name.is_string()) return fields.complain("has 'head_names' that are no texts");
+        if (!name.is_string()) return fields.complain("has 'head_names': expected texts");
         document.head_names.push_back(name.get<std::string>());
     }
 }
@@ -303,7 +303,7 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     fields.read("sinusoid", document.sinusoid);
     read_head_names(fields, document);
     if (read_spec(fields, document.spec).rope_scaled)
-        fields.complain("has 'rope_scaled': a sentence's RoPE has no scaling, which is a model's");
+        fields.complain("has 'rope_scaled': only a model's RoPE has scaling");
     if (const auto before = read_rope_before(fields)) set_rope(document.rope_before, *before);
     document.painted = read_paint(fields, document.spec.mask.custom);
     read_list(fields, "targets", document.targets);

@@ -73,7 +73,7 @@ void set_loss(AppState& state, const Loss& loss) {
 /// Whether the output has that cell; tells the person where it has not.
 bool is_output(AppState& state, const CellRef& cell) {
     const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
-    if (!there) warn(state, "{} is no number of the output", cell_name(state, cell));
+    if (!there) warn(state, "{} is not a number of the output", cell_name(state, cell));
     return there;
 }
 
@@ -192,7 +192,7 @@ void carry_out(AppState& state, const SetLoss& action) {
         return warn(state, "There is no output yet: type a sentence first");
     if (action.kind == LossKind::file && given_gradient(state.document()) == nullptr)
         return warn(state,
-                    "What is open gives no gradient of its output: expected a file with dY, or "
+                    "The open document has no gradient of its output: expected a file with dY, or "
                     "with dO and no W_O");
     set_loss(state, {action.kind,
                      is_of_one_output(action.kind) ? offered_output(state) : state.loss.cell});

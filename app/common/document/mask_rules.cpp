@@ -19,7 +19,7 @@ bool refuse_empty(AppState& state) {
     const Document& document = state.document();
     if (!is_empty(document) || takes_masks(document)) return false;
     if (!document.given.empty()) {
-        warn(state, "{} gives weights: no mask changes them.", document.title);
+        warn(state, "{} has fixed weights, which no mask changes.", document.title);
         return true;
     }
     warn(state, "There is no mask without a sentence: type one in Step.");
@@ -42,7 +42,7 @@ std::string other_masks_text(const Document& document) {
 std::string causal_description(CausalChoice causal, const Document& before) {
     switch (causal) {
         case CausalChoice::top_left:
-            return "Causal mask on: no query sees a key after its own place";
+            return "Causal mask on: no query sees a later key";
         case CausalChoice::bottom_right:
             return "Causal mask on, bottom-right: the last query sees every key";
         case CausalChoice::off:
@@ -76,7 +76,7 @@ void set_window(AppState& state, const WindowSides& sides, const std::string& te
 std::string window_text(std::optional<Index> left, std::optional<Index> right) {
     if (!left && !right) return "Window mask off";
     const auto reach = [](std::optional<Index> side, const char* name) {
-        return side ? fmt::format("no farther than {} to its {}", counted(*side, "place"), name)
+        return side ? fmt::format("at most {} to its {}", counted(*side, "place"), name)
                     : fmt::format("any key to its {}", name);
     };
     return fmt::format("Window: a query sees {} and {}", reach(left, "left"),
@@ -132,11 +132,10 @@ std::string painted_text(const AppState& state, const Document& before, const Ma
 void report_forbidden(AppState& state, Pair pair) {
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
-            return show_message(
-                state,
-                "{} stays forbidden by the {} rule, {}: paint cannot allow it, B turns the "
-                "rules into paint.",
-                pair_name(state, pair), verdict.name, verdict.text);
+            return show_message(state,
+                                "{} stays forbidden by the {} rule, {}. Paint cannot allow it: B "
+                                "turns the rules into paint.",
+                                pair_name(state, pair), verdict.name, verdict.text);
 }
 
 // ---- rule by rule
@@ -268,9 +267,10 @@ void carry_out(AppState& state, const SetGlobalTokens& action) {
         state, std::move(document),
         action.tokens == 0
             ? std::string("Global tokens off")
-            : fmt::format("{} global token{}: the window holds neither for {} nor towards {}",
-                          action.tokens, action.tokens == 1 ? "" : "s",
-                          action.tokens == 1 ? "it" : "them", action.tokens == 1 ? "it" : "them"));
+            : fmt::format(
+                  "{} global token{}: {} every key and {} seen by every query, whatever the window",
+                  action.tokens, action.tokens == 1 ? "" : "s",
+                  action.tokens == 1 ? "it sees" : "they see", action.tokens == 1 ? "is" : "are"));
 }
 
 void carry_out(AppState& state, const SetBlock& action) {
@@ -279,9 +279,9 @@ void carry_out(AppState& state, const SetBlock& action) {
     if (document.spec.mask.block == action.length) return;
     document.spec.mask.block = action.length;
     edit_spec(state, std::move(document),
-              action.length ? fmt::format("Blocks of {}: every token sees its own block alone",
-                                          *action.length)
-                            : std::string("Block mask off"));
+              action.length
+                  ? fmt::format("Blocks of {}: every token sees only its own block", *action.length)
+                  : std::string("Block mask off"));
 }
 
 void carry_out(AppState& state, const SetPadding& action) {
@@ -314,7 +314,7 @@ void carry_out(AppState& state, const PaintMask& action) {
                         action.shape,
                         action.allowed};
     if (!has_pair(state, stroke.from) || !has_pair(state, stroke.to))
-        return warn(state, "There is no such pair to paint.");
+        return warn(state, "This pair does not exist.");
     const bool joins = state.gesture && state.gesture->joins;
     const auto before = joins ? state.history[state.now - 1].document : state.shared_document();
     const bool restarts = stroke.shape == PaintShape::rectangle;
@@ -335,7 +335,7 @@ void carry_out(AppState& state, const ClearPaint&) {
     Document document = state.document();
     document.spec.mask.custom.reset();
     document.painted = true;
-    edit_spec(state, std::move(document), "Painted mask off: the rules alone hold");
+    edit_spec(state, std::move(document), "Painted mask off: only the rules apply");
 }
 
 void carry_out(AppState& state, const PaintRules&) {
@@ -352,7 +352,7 @@ void carry_out(AppState& state, const PaintRules&) {
             std::ranges::copy(all.matrix(b, h).row(i), paint.matrix(b, h).row(i).begin());
     document.spec.mask = {};
     set_paint(document, std::move(paint));
-    edit_spec(state, std::move(document), "The rules are paint now: every pair can be painted");
+    edit_spec(state, std::move(document), "The rules are now paint: you can paint every pair");
 }
 
 bool has_rule(const MaskSpec& mask, MaskRule rule) { return rule_alone(mask, rule).any(); }

@@ -199,11 +199,11 @@ std::string typed_text(const Document& document, const std::vector<std::string>&
 void carry_out(AppState& state, const TypeText& action) {
     const ModelOrigin* const model = model_of(state.document());
     if (model == nullptr)
-        return warn(state, "no model is open: a model's folder reads what is typed");
+        return warn(state, "no model is open: open a model's folder to run a text");
     if (model->image)
-        return warn(state, fmt::format("{} reads an image: what is typed is no text for it. Drop a "
-                                       "PNG, or open one (Ctrl+O).",
-                                       state.document().title));
+        return warn(state,
+                    fmt::format("{} reads images, not texts. Drop a PNG, or open one (Ctrl+O).",
+                                state.document().title));
     const ModelOrigin now = *wanted_model(state);
     // rows and patches are made for the tokens of one text
     ModelChanges changes = now.text == model->text ? now.changes : model->changes;
@@ -224,7 +224,7 @@ void carry_out(AppState& state, const TypeText& action) {
     wanted.changes = changes;
     if (wanted != *model) ask_model(state, std::move(wanted));
     if (!blank) return show_message(state, typed_text(state.document(), {}) + ".");
-    warn(state, "the text is empty: what is shown is still of {}", quoted_text(model->text));
+    warn(state, "the text is empty: the screen still shows {}", quoted_text(model->text));
 }
 
 void carry_out(AppState& state, const ReadImage& action) {
@@ -232,7 +232,7 @@ void carry_out(AppState& state, const ReadImage& action) {
     if (model == nullptr || !takes_image(state.document()))
         return warn(state, "{}: no model that reads images is open; open its folder first",
                     shortened(action.path));
-    if (is_blank(action.path)) return warn(state, "no image is named; expected the path of a PNG");
+    if (is_blank(action.path)) return warn(state, "no image is given; expected the path of a PNG");
     if (!model->image) {  // a tower's
         if (model->group.empty()) carry_out(state, ShowGroup{"image"});
         return carry_out(state, TypeBeside{action.path});
@@ -268,8 +268,8 @@ void carry_out(AppState& state, const TypeBeside& action) {
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || state.document().groups.empty())
         return warn(state,
-                    "no model of two stacks is open: an encoder with a decoder, or towers of texts "
-                    "and of images");
+                    "no model with two stacks is open: expected an encoder with a decoder, or a "
+                    "text and an image tower");
     const bool image = has_towers(state.document());  // may have changed since
     if (!image && model->second_input == action.text) return;
     ModelOrigin wanted = *model;
@@ -278,7 +278,7 @@ void carry_out(AppState& state, const TypeBeside& action) {
     leave_typed_text(state);
     if (!image && wanted == *model_of(state.document()))
         return show_message(state, typed_text(state.document(), {}) + ".");
-    show_message(state, action.text.empty() ? "Reading the text alone."
+    show_message(state, action.text.empty() ? "Reading only the text."
                                             : fmt::format("Reading {}.", shortened(action.text)));
     ask_model(state, std::move(wanted));
 }
@@ -353,7 +353,7 @@ std::string without_text(const Document& document) {
         return fmt::format(
             "{} the text's vector has cosine similarity {:.6f} to that of the untouched run.",
             without, *run.cosine);
-    return without + " there is no finite output of the model to compare.";
+    return without + " the model has no finite output to compare.";
 }
 
 std::string_view read_out_noun(const Document& document) {

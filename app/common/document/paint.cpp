@@ -27,7 +27,7 @@ std::shared_ptr<const Mask> read_rows(Fields& fields, const json& rows, Index ba
                        rows.front().is_string() &&
                        !rows.front().get_ref<const json::string_t&>().empty();
     if (!valid) {
-        fields.complain("has a 'mask' that is no list of texts: expected one a query, \"1011\"");
+        fields.complain("has 'mask': expected a list of texts, one for each query, as \"1011\"");
         return nullptr;
     }
     const std::size_t width = rows.front().get_ref<const json::string_t&>().size();

@@ -134,7 +134,7 @@ Places places_from(const std::vector<CellRef>& cells, Visitor& visit) {
     for (const CellRef& cell : cells) {
         const Stage* const stage = std::get_if<Stage>(&cell.tensor);
         if (stage == nullptr || cell.column < 0)
-            visit.complain("has 'places' that are no cell of a stage");
+            visit.complain("has 'places': expected cells of stages");
         else
             places[kind_of_place(*stage)] = large::Cell{cell.row, cell.column};
     }

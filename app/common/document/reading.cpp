@@ -29,8 +29,8 @@ constexpr TensorRole kRoles[] = {
     {"dO", "gradient of the context"},
     {"dY", "gradient of the output"},
     {"mask", "true = may attend"},
-    {"tokens", "the tokens, a text each"},
-    {"cu_seqlens", "where packed documents begin, and the end"},
+    {"tokens", "the tokens, one text each"},
+    {"cu_seqlens", "starts of the packed documents, and the end"},
     {"-", "not used"},
 };
 
@@ -40,13 +40,12 @@ constexpr std::string_view kCorners[] = {"top-left", "bottom-right"};
 constexpr ReadingOption kOptions[] = {
     {"role"},
     {"layout"},
-    {"group", "group", "Of a file with several kinds of attention", kGroups},
-    {"heads", "heads", "How many heads a joined last axis has"},
-    {"kv-heads", "kv heads", "How many of them K and V have, where they have fewer"},
-    {"causal", "causal", "No query sees a key after its own place, counted from that corner",
-     kCorners},
-    {"d-k", "d_k", "Of raw scores: how wide their queries were, for the scale 1/√d_k"},
-    {"scale", "scale", "Of raw scores: none, or a number that they are multiplied by", {}, false},
+    {"group", "group", "For a file with several kinds of attention", kGroups},
+    {"heads", "heads", "The number of heads in a joined last axis"},
+    {"kv-heads", "kv heads", "The number of heads of K and V, if they have fewer"},
+    {"causal", "causal", "No query sees a later key, counted from that corner", kCorners},
+    {"d-k", "d_k", "For raw scores: the width of their queries, for the scale 1/√d_k"},
+    {"scale", "scale", "For raw scores: none, or a number to multiply them by", {}, false},
     {"tokens", "tokens file", "A text file with a line or a word each, or JSON: a list of strings"},
 };
 

@@ -73,8 +73,7 @@ Result<Document> open_reference(const json& value, const std::string& where,
                                 const SessionContext& context) {
     auto reference = reference_from_json(value, where);
     if (!reference) return tl::unexpected(reference.error());
-    if (!context.open)
-        return failed(where + " stands in a file of its own, which cannot be opened here");
+    if (!context.open) return failed(where + " is a separate file, which cannot be opened here");
     auto* const text = std::get_if<ModelText>(&reference->what);
     auto* const named = text ? &text->model.path : std::get_if<std::string>(&reference->what);
     if (named && !context.folder.empty()) {

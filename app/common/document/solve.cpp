@@ -38,7 +38,7 @@ Result<SolvedValue> solved_for(const AppState& state, const CellRef& cell, float
     const auto change = column_change(x, state.batch * rows + cell.row, by);
     if (!change)
         return bad_input(fmt::format(
-            "{} cannot be {}: no W_V makes it of {}, row {} of X", cell_name(state, cell), value,
+            "{} cannot be {}: no W_V gives it from {}, row {} of X", cell_name(state, cell), value,
             std::isfinite(value) ? "nothing but zeros" : "finite numbers", cell.row));
     Tensor& w = inputs.params[Param::w_v];
     const Index column = head_columns(state, Param::w_v).first + cell.column;

@@ -310,7 +310,8 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
     return make_document(sentence, old.d_model, old.d_k, old.heads, old.seed, spec)
         .and_then([&](Document made) -> Result<Document> {
             if (!old.tokens_kv.empty() && !made.tokens_next.empty())
-                return bad_input("a sentence that reads another one is no batch: leave out ||");
+                return bad_input(
+                    "a sentence that reads another one cannot be a batch: leave out ||");
             return made;
         })
         .map([&](Document made) {
@@ -359,9 +360,9 @@ Result<void> read_sentence(Document& document) {
     const bool two = between != first.end();
     if (two) next.assign(between + 1, first.end()), first.erase(between, first.end());
     if (std::ranges::find(next, kNextSentence) != next.end())
-        return bad_input("a batch has two sentences at most: || stands between them once");
+        return bad_input("a batch has at most two sentences: use || once between them");
     if (two && (first.empty() || next.empty()))
-        return bad_input(fmt::format("|| stands between two sentences, and none stands {} it",
+        return bad_input(fmt::format("|| separates two sentences, but there is none {} it",
                                      first.empty() ? "before" : "behind"));
     if (first.empty())
         return bad_input("the sentence is empty: type at least one word and press Enter");

@@ -36,7 +36,7 @@ void describe_switches(Visitor& visit, std::string_view name, std::vector<train:
     for (const auto& row : *rows) {
         if (row.size() != 3)
             return visit.complain(
-                "has switches that are no list of [step, head, 0 or 1], head −1 for ÷√d_k");
+                "has switches: expected a list of [step, head, 0 or 1], with head −1 for ÷√d_k");
         list.push_back({row[0], row[1], row[2] != 0});
     }
 }
@@ -50,7 +50,8 @@ void describe(Visitor& visit, TrainedOrigin& origin) {
     if (!visit.reads()) return;
     if (auto valid = train::check(origin.spec, origin.switches); !valid)
         visit.complain(": " + valid.error().text());
-    if (origin.head >= origin.spec.heads) visit.complain("has a 'head' that the model has not");
+    if (origin.head >= origin.spec.heads)
+        visit.complain("has a 'head' that the model does not have");
 }
 
 }  // namespace attn::view

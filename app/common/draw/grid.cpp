@@ -266,8 +266,8 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
         {bar.low.x + bar.width + frame.px(kSpace16), bar.low.y - frame.px(kBarGap)});
     return toggle(frame, "rows", kSwitchText, *canvas.grid.rows_scaled,
                   {"Colours by row",
-                   "on: the largest weight of each row has the full colour, so that rows compare "
-                   "by their shape; off: the full colour is a weight of 1"});
+                   "on: the largest weight of each row has the full colour, which shows the shape "
+                   "of each row; off: the full colour is a weight of 1"});
 }
 
 }  // namespace

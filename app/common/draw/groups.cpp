@@ -7,9 +7,9 @@ namespace attn::ui {
 void draw_group_row(const GroupsView& view, const Frame& frame, Actions& out,
                     const PlaceControl& place) {
     if (view.names.empty() || !place(choice_width(frame, view.names))) return;
-    const auto n = choice(
-        frame, "group", view.names, view.current,
-        {"Which attention of the model is shown", "Each has layers, heads and tokens of its own."});
+    const auto n =
+        choice(frame, "group", view.names, view.current,
+               {"Attention of the model to show", "Each has its own layers, heads and tokens."});
     if (n && *n != view.current) out.push_back(ShowGroup{view.names[*n]});
 }
 
@@ -17,10 +17,10 @@ void draw_beside_field(const GroupsView& view, const Frame& frame, Actions& out,
                        const PlaceControl& place) {
     if (!view.reads_beside) return;
     const Tip tip = view.label == "images"
-                        ? Tip{"The PNG that the model reads; of several with || between",
+                        ? Tip{"The PNG that the model reads; several with || between them",
                               "Or drop one on the window. Enter: read it"}
-                        : Tip{"What the decoder has written so far",
-                              "It begins with a token of its own. Enter: read it"};
+                        : Tip{"Text of the decoder so far",
+                              "It begins with its own start token. Enter: read it"};
     const auto text =
         list_field(frame, "beside", view.label.c_str(), view.second_input, tip, out, place);
     if (text && *text != view.second_input) out.push_back(TypeBeside{*text});

@@ -98,7 +98,7 @@ const CanvasPart& draw_tabs(const AppState& state, const std::vector<const Canva
     const float bottom = space.low.y + frame.px(kTabs);
     panel("tabs", {space.low, {space.high.x, bottom}}, [&] {
         const Frame chrome = around(frame);
-        const Tip tip{"What stands here", "A larger window shows all at once."};
+        const Tip tip{"Choose the part to show", "A larger window shows all at once."};
         const bool fits = choice_width(chrome, names) <= space.size().x;
         const auto n = fits ? choice(chrome, "part", names, shown, tip)
                             : combo(chrome, "##part", {names, shown}, space.size().x, tip, out);
@@ -162,7 +162,7 @@ void draw_undo_hint(const AppState& state, const Frame& frame, Actions& out) {
     const auto back = view::undo_hint(state);
     if (!back) return;
     leave_space({0.0F, frame.px(kSpace8)});
-    if (button(frame, "way back", back->text, {"A sentence, which is shown everywhere", back->tip}))
+    if (button(frame, "way back", back->text, {"A sentence for all workspaces", back->tip}))
         out.insert(out.end(), back->actions.begin(), back->actions.end());
 }
 

@@ -63,7 +63,7 @@ Result<std::vector<ExerciseSheet>> read_sheets() {
         sheets.push_back(*std::move(sheet));
     }
     std::ranges::stable_sort(sheets, {}, &ExerciseSheet::place);
-    if (sheets.empty()) return bad_input("there are no exercises among the program's files");
+    if (sheets.empty()) return bad_input("the program's files have no exercises");
     return sheets;
 }
 

@@ -36,7 +36,8 @@ Result<Writing> writing_from(std::string_view format) {
         std::from_chars(rest.data(), rest.data() + rest.size(), writing.digits);
     const bool read = rest.empty() || (failed == std::errc() && end == rest.data() + rest.size());
     if (!read || writing.digits > kMostDigits || (writing.significant && writing.digits < 1))
-        return bad_input(fmt::format("the format ':{}' is none; expected p, s and digits", format));
+        return bad_input(
+            fmt::format("the format ':{}' is unknown; expected p, s and digits", format));
     return writing;
 }
 

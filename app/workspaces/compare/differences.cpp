@@ -151,7 +151,7 @@ std::vector<Difference> differences(const AppState& state, const ComparePin& pin
         };
         add("document", name(a), name(b));
         if (a.title == b.title && !(a.origin == b.origin))
-            list.push_back({"where the document comes from", {}, {}});
+            list.push_back({"the source of the document", {}, {}});
         if (a.tokens != b.tokens && a.title == b.title) list.push_back({"the words", {}, {}});
         add("queries", fmt::format("{}", a.size.tq), fmt::format("{}", b.size.tq));
         add("keys", fmt::format("{}", a.size.tk), fmt::format("{}", b.size.tk));

@@ -66,7 +66,7 @@ void read_pins(const SessionReader& session) {
     if (pins == nullptr) return;
     if (!pins->is_array() || pins->size() > kMostPins)
         return fields.complain(
-            fmt::format("has 'pins' that are no list of at most {} baselines", kMostPins));
+            fmt::format("has 'pins': expected a list of at most {} baselines", kMostPins));
     CompareLook& look = compare_look(session.read);
     std::string description;
     const auto note = [&](const std::string& each) {
@@ -77,7 +77,7 @@ void read_pins(const SessionReader& session) {
         UnknownFields unknown;
         bool chosen = false;
         auto pin = read_pin(session, (*pins)[n], where, unknown, chosen);
-        if (!pin) note(fmt::format("Left out of what was pinned: {}.", pin.error().text()));
+        if (!pin) note(fmt::format("Not pinned: {}.", pin.error().text()));
         if (pin && chosen) look.baseline = look.pins.size();
         if (pin) look.pins.push_back(*std::move(pin));
         for (const auto& [pointer, text] : unknown)

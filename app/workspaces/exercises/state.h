@@ -20,7 +20,7 @@ struct ExercisesControls {
 inline void describe(Visitor& visit, ExercisesControls& controls) {
     visit("sheet", controls.sheet);
     visit("seed", controls.seed,
-          {.text = "seed", .tip = "Of the numbers: another seed, another sheet."});
+          {.text = "seed", .tip = "Seed of the numbers: each seed gives another sheet."});
     visit("entries", controls.entries);
 }
 

@@ -84,7 +84,7 @@ ExercisesView build_exercises_view(const AppState& state) {
         shown.solution = has(look.solutions, n);
     }
     view.status = view.choosing ? solved_text(view.cards)
-                                : fmt::format("{} of {} questions checked right", right,
+                                : fmt::format("{} of {} questions answered right", right,
                                               view.questions.size());
     return view;
 }

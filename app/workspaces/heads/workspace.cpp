@@ -33,11 +33,11 @@ void check(Visitor& visit, const HeadsLook& look) {
     if (!label.empty() && label != kUnlabelled) check_measure(visit, label);
     for (const std::string& key : {look.scatter_x, look.scatter_y}) check_measure(visit, key);
     if (!(look.clip_limit > 0.0 && look.clip_limit <= 1.0))
-        visit.complain("has a 'clip_limit' that is not above 0 and at most 1");
-    if (!std::isfinite(look.filter.least)) visit.complain("has a 'least' that is no number");
-    if (!parse_pairs(look.pairs)) visit.complain("has 'pairs' that pair no tokens, as 3=4");
+        visit.complain("has 'clip_limit': expected more than 0 and at most 1");
+    if (!std::isfinite(look.filter.least)) visit.complain("has 'least': expected a number");
+    if (!parse_pairs(look.pairs)) visit.complain("has 'pairs': expected pairs of tokens, as 3=4");
     if (look.pinned[1] && (!look.pinned[0] || look.pinned[0] == look.pinned[1]))
-        visit.complain("has 'b' without another head 'a'");
+        visit.complain("has 'b': expected 'a' too, another head");
 }
 
 /// In every workspace.

@@ -43,7 +43,7 @@ Action run(const KindsTimeRequest& request, const RunControl& control) {
 void carry_out(AppState& state, const MeasureKinds&) {
     KindsLook& look = kinds_look(state);
     look.measures = look.result && look.result->whole();
-    if (!look.measures) return warn(state, "There are not two kinds to measure.");
+    if (!look.measures) return warn(state, "There are no two kinds to measure.");
     show_message(state, "Both kinds are computed again; the table gets their times.");
 }
 

@@ -229,7 +229,7 @@ bool check_padding(const Match& match) {
     const auto& padding = match.state.document().spec.mask.padding;
     if (padding.empty())
         return match.state.document().size.tk == (match.part.empty() ? 1 : match.count(0) + 1) ||
-               match.text.starts_with("key 0");
+               match.text.starts_with("only key 0");
     const auto valid = padding[std::min<Index>(match.state.batch, std::ssize(padding) - 1)];
     const bool one = match.text.starts_with("only key 0");
     if (one || match.text.starts_with("no key")) return valid == (one ? 1 : 0);

@@ -335,7 +335,7 @@ constexpr Claim kClaims[] = {
     {"{} is one number, so it is symmetric", check_one_score},
     {"The guess sums to {}; a row of weights must sum to 1", check_unit_row},
     {"Scaling off: scores are no longer divided by √{} = {}", check_scaling_off},
-    {"Causal mask on: no query sees a key after its own place", check_causal_mask},
+    {"Causal mask on: no query sees a later key", check_causal_mask},
     {"pair: {} → {}  (masked)", check_masked_tokens},
     {"all tokens are in one block", check_blocks},
     {"every token sees only itself", check_blocks},

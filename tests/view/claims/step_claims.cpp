@@ -332,7 +332,7 @@ constexpr Claim kClaims[] = {
     {"{}, solved for it: other rows of V {}", check_solved},
     {"Question {}: {} of {} entries are right", check_right_entries},
     {"{} of {} entries are right", check_right_entries},
-    {"{} of {} questions checked right", check_checked},
+    {"{} of {} questions answered right", check_checked},
     {"{} of {} sheets solved", check_sheets_solved},
     {"Question {}: All entries are empty", check_not_entered},
     {"Question {}: The answer is empty", check_not_entered},
