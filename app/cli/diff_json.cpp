@@ -128,7 +128,8 @@ ordered_json sizes(const Dimensions& n) {
 
 std::string diff_json(const DiffReport& report) {
     ordered_json json{{"equal", report.equal},
-                      {"verdict", report.verdict},
+                      {"verdict", report.verdict.text()},
+                      {"verdict_code", report.verdict.code()},
                       {"expected", report.b.empty() ? "reference" : report.a},
                       {"actual", report.b.empty() ? report.a : report.b},
                       {"inputs_from", report.inputs_from},

@@ -175,7 +175,7 @@ std::string diff_text(const DiffReport& report) {
     };
     only(report.a, report.only_a);
     only(report.b, report.only_b);
-    return text + fmt::format("\n{}\n", report.verdict);
+    return text + fmt::format("\n{}\n", report.verdict.text());
 }
 
 }  // namespace attn::cli

@@ -379,26 +379,19 @@ class Comparer {
         return true;
     }
 
-    std::string verdict() {
+    Verdict verdict() const {
+        using enum Verdict::Kind;
         const auto beyond = std::ranges::count_if(
             report_.rows, [](const DiffRow& row) { return row.comparison.all.beyond > 0; });
+        const Index arrays = std::ssize(report_.rows);
         if (!subject_ && !two())
-            return report_.equal
-                       ? "nothing wrong that these arrays alone can show: add Q, K (and V) to "
-                         "check their numbers"
-                       : "suspicious: " + first_suspicion();
-        if (report_.equal) {
-            for (const Examined& file : report_.examined)
-                if (file.beyond > 0)
-                    return fmt::format(
-                        "equal within tolerance, though {} differs from the reference "
-                        "of these inputs and options",
-                        file.path);
-            return fmt::format("equal within tolerance: {} array{}", report_.rows.size(),
-                               report_.rows.size() == 1 ? "" : "s");
-        }
-        return fmt::format("different: {} of {} beyond tolerance; {}", beyond,
-                           counted(report_.rows.size(), "array"), cause());
+            return report_.equal ? Verdict{unchecked, arrays, 0, {}}
+                                 : Verdict{suspicious, arrays, 0, first_suspicion()};
+        if (!report_.equal) return {different, arrays, beyond, cause()};
+        const auto odd = std::ranges::find_if(report_.examined,
+                                              [](const Examined& file) { return file.beyond > 0; });
+        if (odd != report_.examined.end()) return {equal_sides, arrays, 0, odd->path};
+        return {equal, arrays, 0, {}};
     }
 
     std::string first_suspicion() const {
@@ -453,6 +446,32 @@ class Comparer {
 };
 
 }  // namespace
+
+std::string_view Verdict::code() const {
+    constexpr std::string_view kCodes[] = {"unchecked", "suspicious", "equal", "equal_sides",
+                                           "different"};
+    return kCodes[static_cast<std::size_t>(kind)];
+}
+
+std::string Verdict::text() const {
+    switch (kind) {
+        case Kind::unchecked:
+            return "these arrays alone show nothing wrong: add Q, K (and V) to check their numbers";
+        case Kind::suspicious:
+            return "suspicious: " + detail;
+        case Kind::equal:
+            return "equal within tolerance: " + counted(arrays, "array");
+        case Kind::equal_sides:
+            return fmt::format(
+                "equal within tolerance, but {} differs from the reference of these inputs and "
+                "options",
+                detail);
+        case Kind::different:
+            return fmt::format("different: {} of {} beyond tolerance; {}", beyond,
+                               counted(arrays, "array"), detail);
+    }
+    return {};
+}
 
 Result<DiffReport> compare_sides(std::vector<Side> sides, std::optional<Bounds> bounds,
                                  Keeping keeping, const RunControl& control) {

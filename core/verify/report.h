@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/verify/compare.h"
@@ -62,6 +63,25 @@ struct Examined {
     std::vector<Sign> signs;  // where there is no reference
 };
 
+/// The result of a comparison.
+struct Verdict {
+    enum class Kind {
+        unchecked,   // one side without inputs, where nothing is suspicious
+        suspicious,  // one side without inputs: `detail` is the sign
+        equal,
+        equal_sides,  // within tolerance of each other, but the side `detail` differs from the reference
+        different,  // `detail` is the cause
+    };
+    Kind kind = Kind::equal;
+    Index arrays = 0, beyond = 0;  // compared; with cells beyond tolerance
+    std::string detail;
+
+    /// "equal", "different", …: stable, for programs.
+    std::string_view code() const;
+    /// One line, without a full stop.
+    std::string text() const;
+};
+
 /// Everything that can be said of two sides, or of one.
 struct DiffReport {
     std::string a, b;         // sides; b "" where one is compared with the reference
@@ -73,7 +93,7 @@ struct DiffReport {
     std::vector<Examined> examined;
     std::vector<Note> notes;
     bool equal = false;
-    std::string verdict;
+    Verdict verdict;
 };
 
 struct Keeping {

@@ -165,6 +165,7 @@ TEST_CASE_FIXTURE(Files, "JSON holds every array, every hypothesis and why some 
     const Ran ran = ends(1, {"diff", a, b, "--causal", "--json"});
     const json report = json::parse(ran.out);
     CHECK(report["equal"] == false);
+    CHECK(report["verdict_code"] == "different");
     CHECK(report["sizes"]["Tq"] == 6);
     CHECK(report["arrays"].size() == 7);
     CHECK(report["arrays"][2]["array"] == "masked");

@@ -221,7 +221,7 @@ TEST_CASE("200 right kernels of every format, tile and order are clean") {
         const auto causal = flash.reach ? std::optional(CausalAlign::bottom_right) : std::nullopt;
         const DiffReport report = report_of(flash, causal);
         clean += report.equal;
-        CHECK(report.verdict == "equal within tolerance: 2 arrays");
+        CHECK(report.verdict.text() == "equal within tolerance: 2 arrays");
     }
     MESSAGE(clean << " of 200 right kernels are clean");
     CHECK(clean == 200);

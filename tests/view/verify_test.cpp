@@ -132,7 +132,7 @@ TEST_CASE("verify: a file of weights; its worst number stands in the panel in fo
     const AppState state = verify_state({CheckFile{"kernel.npz"}}, file_of_weights(weights));
     const VerifyView view = build_verify_view(state);
     CHECK(view.bad);
-    CHECK(has(view.point, "kernel.npz against"));
+    CHECK(has(view.point, "ernel.npz differs from float64: "));
     CHECK(has(view.point, "1 of 1 array beyond tolerance"));
     CHECK(shown_cell(state) == CheckedCell{0, 0, 2, 1});
     CHECK(line_of(view, "weights").cells[1] == "0.25");

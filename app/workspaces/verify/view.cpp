@@ -277,15 +277,26 @@ std::string point_of(const verify::DiffReport& report) {
     const bool by_reference = std::ranges::all_of(
         report.rows, [](const DiffRow& row) { return row.expected_from == "reference"; });
     const std::string& checked = report.b.empty() ? report.a : report.b;
-    if (!report.size && report.b.empty()) return fmt::format("{}: {}.", checked, report.verdict);
     const std::string expected = report.b.empty() || by_reference ? "float64" : report.a;
-    if (report.verdict.starts_with("equal within tolerance: ")) {
-        const auto arrays = std::ssize(report.rows);
-        return nan_rows_text(report) +
-               sentence(fmt::format("{} matches {}: {} of {}.", checked, expected, arrays,
-                                    counted(arrays, "array")));
+    const verify::Verdict& verdict = report.verdict;
+    const std::string arrays = counted(verdict.arrays, "array");
+    switch (verdict.kind) {
+        case verify::Verdict::Kind::different:
+            return sentence(fmt::format("{} differs from {}: {} of {} beyond tolerance; {}.",
+                                        checked, expected, verdict.beyond, arrays, verdict.detail));
+        case verify::Verdict::Kind::equal:
+            return nan_rows_text(report) + sentence(fmt::format("{} matches {}: {} of {}.", checked,
+                                                                expected, verdict.arrays, arrays));
+        case verify::Verdict::Kind::equal_sides:
+            return sentence(
+                fmt::format("{} matches {}, but {} differs from the reference of these inputs and "
+                            "options.",
+                            checked, expected, verdict.detail));
+        case verify::Verdict::Kind::unchecked:
+        case verify::Verdict::Kind::suspicious:
+            break;
     }
-    return sentence(fmt::format("{} against {}: {}.", checked, expected, report.verdict));
+    return fmt::format("{}: {}.", checked, verdict.text());
 }
 
 void add_choices(const AppState& state, VerifyView& view) {
