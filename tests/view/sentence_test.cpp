@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
 #include "tests/view/view_test.h"
@@ -221,4 +222,28 @@ TEST_CASE("keys that are not the queries have numbers, not the words of the quer
     document.size.tk = 6;
     CHECK(axis_label(document, Axis::key, 1, 0) == "1");
     CHECK(axis_label(document, Axis::query, 1, 0) == "cat");
+}
+
+TEST_CASE(
+    "keys projected from X_kv have a row of their own, also where they are as many as queries") {
+    auto inputs = std::make_shared<attn::Inputs>();
+    inputs->x = attn::test::normal_tensor<float>({1, 1, 3, 4}, 1);
+    inputs->x_kv = attn::test::normal_tensor<float>({1, 1, 3, 4}, 2);
+    std::uint64_t seed = 3;
+    for (const attn::Param param : {attn::Param::w_q, attn::Param::w_k, attn::Param::w_v})
+        inputs->params[param] = attn::test::normal_tensor<float>({1, 1, 4, 4}, seed++);
+    Document document = document_of({inputs}, "x.npz");
+    document.tokens = {"a", "b", "c"};
+    const AppState state = after(state_of(std::move(document)).value(),
+                                 {GoToStage{Stage::weights}, SelectCell{{Stage::weights, 2, 1}}});
+    const SentenceView view = build_sentence_view(state);
+    REQUIRE(view.keys.chips.size() == 3);
+    for (Index j = 0; j < 3; ++j) {
+        CHECK(view.keys.chips[j].text == std::to_string(j));
+        CHECK(view.keys.chips[j].look == ChipLook::weighed);
+        CHECK(view.queries.chips[j].look == ChipLook::plain);
+        CHECK_FALSE(view.queries.chips[j].is_key);
+    }
+    CHECK(view.keys.chips[1].is_key);
+    CHECK(heads_input(state.document()).tokens.empty());
 }

@@ -8,7 +8,8 @@ namespace attn::view {
 
 HeadsInput heads_input(const Document& document) {
     HeadsInput input{document.layers, document.given, document.spec, document.size, {}};
-    const bool alike = document.tokens_kv.empty() && document.tokens_next.empty();
+    const bool alike =
+        document.tokens_kv.empty() && document.tokens_next.empty() && document.inputs->x_kv.empty();
     if (alike) input.tokens = document.tokens;
     if (const ModelOrigin* const model = model_of(document)) input.rows = model->changes.rows;
     if (document.effects) input.effects = &document.effects->run;

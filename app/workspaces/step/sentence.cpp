@@ -45,9 +45,10 @@ bool is_described(const AppState& state) {
     return state.stage >= Stage::weights && is_stored_stage(state, described_weights(state));
 }
 
-/// Whether the keys are other words than the queries.
+/// Whether the keys are other tokens than the queries, as key_tokens() decides.
 bool has_own_keys(const Document& document) {
-    return !document.tokens_kv.empty() || document.size.tq != document.size.tk;
+    return !document.tokens_kv.empty() || !document.inputs->x_kv.empty() ||
+           document.size.tq != document.size.tk;
 }
 
 /// The matrix on the canvas, asked once for all words.
