@@ -306,7 +306,8 @@ class FormulaReader {
         double value = 0.0;
         const auto [end, failed] =
             std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-        if (failed != std::errc()) return wrong(fmt::format("has '{}', which is no number", rest_));
+        if (failed != std::errc())
+            return wrong(fmt::format("has '{}', which is not a number", rest_));
         rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
         return number_of(value);
     }
@@ -320,7 +321,7 @@ class FormulaReader {
         if (const auto found = names_.find(word); found != names_.end()) return found->second;
         if (word == "inf") return number_of(kInf);
         if (word == "nan") return number_of(kNaN);
-        return wrong(fmt::format("has '{}', which is no name here", word));
+        return wrong(fmt::format("has '{}', which is not a known name", word));
     }
     SmallMatrix call(std::string_view word) {
         Arguments arguments;
@@ -329,7 +330,7 @@ class FormulaReader {
         need(")");
         const auto* const found = std::ranges::find(kFunctions, word, &Function::name);
         if (found == std::end(kFunctions))
-            return wrong(fmt::format("has '{}', which is no function: expected one of {}", word,
+            return wrong(fmt::format("has '{}', which is not a function: expected one of {}", word,
                                      formula_functions()));
         if (arguments.size() != found->arguments)
             return wrong(fmt::format("gives {} {} arguments; expected {}", word, arguments.size(),

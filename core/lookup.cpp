@@ -22,7 +22,7 @@ Result<void> check_memory(const Memory& memory, std::span<const double> query, d
     if (std::ssize(memory.keys) != memory.size() * memory.d_k ||
         std::ssize(memory.values) != memory.size() * memory.d_v)
         return bad_input(fmt::format(
-            "{} numbers of keys and {} of values are no {} pairs of widths {} and {}",
+            "{} numbers of keys and {} of values do not make {} pairs of widths {} and {}",
             memory.keys.size(), memory.values.size(), memory.size(), memory.d_k, memory.d_v));
     if (std::ssize(query) != memory.d_k)
         return bad_input(fmt::format("the query has {} and each key {}",

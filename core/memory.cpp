@@ -88,12 +88,11 @@ Result<void> check_fits_in_memory(double bytes, std::string_view what, std::stri
     const auto held = static_cast<double>(resident_memory_bytes());
     const double free = free_memory_bytes();
     if (held + bytes < all && bytes < free) return {};
-    return failed(
-        fmt::format("{} need {:.1f} GB beside {:.1f} GB that are held, and this machine has {:.1f} "
-                    "GB, {:.1f} GB "
-                    "of it free (B={}, H={}, Tq={}, Tk={}): {}",
-                    what, gigabytes(bytes), gigabytes(held), gigabytes(all), gigabytes(free),
-                    size.batch, size.heads, size.tq, size.tk, remedy));
+    return failed(fmt::format(
+        "{} need {:.1f} GB besides the {:.1f} GB in use, and this machine has {:.1f} GB, {:.1f} GB "
+        "of it free (B={}, H={}, Tq={}, Tk={}): {}",
+        what, gigabytes(bytes), gigabytes(held), gigabytes(all), gigabytes(free), size.batch,
+        size.heads, size.tq, size.tk, remedy));
 }
 
 }  // namespace attn

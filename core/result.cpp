@@ -141,7 +141,7 @@ Error error_of(const std::exception_ptr& thrown) {
     } catch (const std::exception& error) {
         return {error.what(), ErrorKind::failure};
     } catch (...) {
-        return {"something was thrown that is no error", ErrorKind::failure};
+        return {"an unknown exception was thrown", ErrorKind::failure};
     }
 }
 

@@ -140,7 +140,7 @@ class Parser {
 
     /// _, ^ or ' belongs to the last node of the row.
     Result<bool> attach(Node& row) {
-        if (row.parts.empty()) return wrong(std::string("nothing stands before ") + rest_.front());
+        if (row.parts.empty()) return wrong(std::string("nothing comes before ") + rest_.front());
         Node& base = row.parts.back();
         if (take("'")) {
             if (base.kind != Kind::symbol) return wrong("a prime follows a symbol");
@@ -180,7 +180,7 @@ class Parser {
             return *known;
         }
         const CodePoint found = first_code_point(rest_);
-        return wrong("\"" + std::string(rest_.substr(0, found.bytes)) + "\" is no part of it");
+        return wrong("\"" + std::string(rest_.substr(0, found.bytes)) + "\" is not part of it");
     }
 
     Result<Node> fence(std::string_view open, std::string_view close, std::string_view closing) {
@@ -239,7 +239,7 @@ class Parser {
         const std::string_view inside = rest_.substr(0, end - 1);
         if (!std::all_of(inside.begin(), inside.end(),
                          [](char c) { return is_letter(c) || is_digit(c); }))
-            return wrong(std::string("\"").append(inside) + "\" is no word of letters");
+            return wrong(std::string("\"").append(inside) + "\" is not a word of letters");
         rest_.remove_prefix(end);
         return symbol(inside, Spacing::ordinary, Form::upright);
     }
@@ -248,7 +248,7 @@ class Parser {
         auto inside = argument();
         if (!inside) return inside;
         if (plain_text(*inside) != "A")
-            return wrong("\\" + std::string(name) + " is known of A alone");
+            return wrong("\\" + std::string(name) + " is known only of A");
         return symbol(name == "hat" ? "Â" : "Ã", Spacing::ordinary, Form::italic);
     }
 

@@ -213,12 +213,12 @@ files::OptionValues given_options(const CLI::App& app, const AttentionArguments&
 void add_head_options(CLI::App& app, std::vector<std::string>& rows,
                       std::vector<std::string>& patches) {
     app.add_option("--row", rows,
-                   "in place of the weights of one query of a head of the model; may be repeated")
+                   "replaces the weights of one query of a head of the model; may be repeated")
         ->allow_extra_args(false)
         ->type_name("LAYER.HEAD.QUERY=W,W,..");
     app.add_option("--patch", patches,
-                   "in place of q, k or v of a head of the model those of another text of as many "
-                   "tokens, position by position; may be repeated")
+                   "replaces q, k or v of a head of the model by those of another text with as "
+                   "many tokens, position by position; may be repeated")
         ->allow_extra_args(false)
         ->type_name("LAYER.HEAD.q|k|v=TEXT");
 }

@@ -129,7 +129,7 @@ void BenchReport::map(const bench::MapSpeed& speed) {
         "at its peak {}",
         speed.tokens, speed.preview_seconds, speed.overview_seconds, speed.overview_ratio,
         speed.fused_gflops, speed.slowest_view_ms,
-        speed.peak_bytes > 0.0 ? megabytes(speed.peak_bytes) : "not told by this system"));
+        speed.peak_bytes > 0.0 ? megabytes(speed.peak_bytes) : "not available on this system"));
 }
 
 void BenchReport::note(const std::string& sentence) {

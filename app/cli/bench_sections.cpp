@@ -49,7 +49,7 @@ void run_cases(const BenchPlan& plan, BenchReport& report) {
 
 /// What storing every stage costs beside storing none.
 void run_trace(const BenchPlan& plan, BenchReport& report) {
-    report.heading("Every stage stored, beside none, in turn");
+    report.heading("Every stage stored, against none, alternating");
     std::vector<Workload> shapes{{.heads = 1, .n = 512}};
     if (!plan.quick) shapes = {{.heads = 1, .n = 2048}, {.heads = 8, .n = 2048}};
     for (const Workload& work : shapes) {
@@ -63,7 +63,7 @@ void run_trace(const BenchPlan& plan, BenchReport& report) {
 
 /// What each kind of attention costs beside plain dot products, forward.
 void run_kinds(const BenchPlan& plan, BenchReport& report) {
-    report.heading("Kinds of attention, beside plain dot products in turn");
+    report.heading("Kinds of attention, against plain dot products, alternating");
     const Workload plain{.heads = 8, .n = plan.quick ? 256 : 2048};
     for (const bench::WorkloadKind& kind : bench::workload_kinds()) {
         Workload other = plain;
@@ -123,9 +123,9 @@ void run_large(const BenchPlan& plan, BenchReport& report) {
 
 constexpr auto kSections = std::to_array<BenchSection>({
     {"cases", "backends over shapes, forward and backward", run_cases},
-    {"trace", "every stage stored (staged) beside none (fused)", run_trace},
-    {"kinds", "rotations, biases, sinks and scores (fused) beside plain dot products", run_kinds},
-    {"decoding", "one query of each head (fused) beside reading K and V once", run_decoding},
+    {"trace", "every stage stored (staged) against none (fused)", run_trace},
+    {"kinds", "rotations, biases, sinks and scores (fused) against plain dot products", run_kinds},
+    {"decoding", "one query of each head (fused) against reading K and V once", run_decoding},
     {"matmul", "square matrix products, as the projections use them", run_matmul},
     {"memory", "peak memory of one head of 131,072 tokens", run_memory},
     {"large", "a map of 131,072 tokens, a minute; only when it is named", run_large, false},

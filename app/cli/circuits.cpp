@@ -424,8 +424,8 @@ void check_together(const CircuitsOptions& options) {
         (!options.sweep.empty() || !options.part.empty() || options.each_position ||
          !options.logits.empty() || !options.from.empty() || options.backend != "auto"))
         throw bad_input(
-            "--layer and --head are of one head's circuit; expected no --part, --sweep, --from, "
-            "--by-position, --logits or --backend beside them");
+            "--layer and --head select the circuit of one head; expected no --part, --sweep, "
+            "--from, --by-position, --logits or --backend");
     if (!options.is_of_head() && !options.nearest.empty())
         throw bad_input("--nearest is of one head; expected --layer and --head");
     for (const auto& [flag, value] :

@@ -110,7 +110,7 @@ int merge(const MergeOptions& options, Streams io) {
     for (std::size_t n = 1; n < options.files.size(); ++n) {
         const CorpusResult part = or_throw(read_corpus(options.files[n]));
         if (auto done = whole.merge(part); !done)
-            throw bad_input(fmt::format("{} and what stands before it cannot be put together: {}",
+            throw bad_input(fmt::format("{} and the files before it cannot be combined: {}",
                                         options.files[n], done.error().text()));
     }
     put_out(whole, options.sort, options.output, io);
@@ -137,9 +137,9 @@ void add_corpus_options(CLI::App& app, CorpusOptions& options) {
     add_value(
         app, "--part", options.part, "I/N",
         "of the texts every N-th piece of 64 from I on, from 0; `attnscope merge` joins parts");
-    add_number(
-        app, "--save-every", options.save_every, "SECONDS", files::real_numbers(0, 1e9),
-        "what is computed so far goes to OUT.partial, where the same command goes on; default 30");
+    add_number(app, "--save-every", options.save_every, "SECONDS", files::real_numbers(0, 1e9),
+               "saves the results so far to OUT.partial, from which the same command continues; "
+               "default 30");
     app.add_flag("--stream", options.stream,
                  "the weights of one layer at a time are in memory, for models larger than it");
 }
@@ -150,9 +150,10 @@ files::CorpusJob corpus_job(const std::string& model, const CorpusOptions& optio
     check_sort(sort);
     check_texts(options.texts);
     if (std::error_code none; std::filesystem::is_regular_file(model, none) && !is_model(model))
-        throw bad_input(fmt::format(
-            "{} is no model, which --texts needs; expected a trained model's folder, or its .gguf",
-            model));
+        throw bad_input(
+            fmt::format("{} is not a model, which --texts needs; expected a trained model's "
+                        "folder, or its .gguf",
+                        model));
     files::CorpusJob job;
     job.model = model;
     job.texts = options.texts;
@@ -194,7 +195,7 @@ int measure_corpus(const std::string& model, const CorpusOptions& options, const
     files::CorpusRun run(job);
     for (const std::string& note : run.model().notes()) write_note(note, "attnscope heads", io);
     if (run.goes_on())
-        io.err << fmt::format("{} texts are kept in {}: it goes on from there\n",
+        io.err << fmt::format("{} texts are in {}: continuing from there\n",
                               view::grouped(run.result().texts), job.saved.string());
     std::ifstream in(options.texts, std::ios::binary);
     if (!in) throw bad_input(fmt::format("cannot read {}", options.texts));

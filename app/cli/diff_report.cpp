@@ -110,7 +110,7 @@ std::string where(const std::vector<DiffRow>& rows) {
             fmt::format("  NaN on one side only in {} cell{}, first {}\n", all.nan.count,
                         all.nan.count == 1 ? "" : "s", cell_description(first->key, all.nan.first));
     if (all.infinite.count > 0)
-        text += fmt::format("  infinite on one side alone in {} cell{}, first {}\n",
+        text += fmt::format("  infinite on one side only in {} cell{}, first {}\n",
                             all.infinite.count, all.infinite.count == 1 ? "" : "s",
                             cell_description(first->key, all.infinite.first));
     return text + heads_and_rows(*first);
@@ -143,8 +143,7 @@ std::string diagnosis_text(const Examined& file) {
         return text + fmt::format("  faults that were tried: {}; none explains it\n", tried);
     }
     if (diagnosis.named.size() > 1)
-        text += fmt::format("  these {} cannot be told apart with these tensors\n",
-                            diagnosis.named.size());
+        text += fmt::format("  these tensors cannot distinguish {}\n", diagnosis.named.size());
     for (const std::size_t n : diagnosis.named) text += explanation(diagnosis.outcomes[n]);
     return text;
 }

@@ -35,7 +35,7 @@ std::string measure_keys() {
 /// Every measure with its formula, from the one table.
 std::string heads_footer() {
     std::string text =
-        "Measures over the rows of weights that are probabilities; - where one is not defined:\n";
+        "Measures over the rows of weights that are probabilities; - if undefined:\n";
     for (const HeadMeasureInfo& each : head_measure_table())
         text += fmt::format("  {:<11}{}{}{}\n", each.key, each.formula,
                             each.asks.empty() ? "" : "; needs ", each.asks);

@@ -67,7 +67,7 @@ std::string as_text(const ordered_json& all) {
     for (const ordered_json& preset : all["presets"])
         text += fmt::format("  {}\n", text_of(preset));
     if (all["presets"].empty()) text += "  none\n";
-    text += "looked for in\n";
+    text += "searched in\n";
     for (const ordered_json& folder : all["preset_folders"])
         text += fmt::format("  {}\n", text_of(folder));
     return text;

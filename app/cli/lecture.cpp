@@ -39,7 +39,7 @@ void write_notes(const LectureArguments& text, Streams io) {
 void lecture(const LectureArguments& text, Streams io) {
     if (!text.list) return write_notes(text, io);
     if (!text.name.empty() || text.notes)
-        throw bad_input("--list was given with a lecture or --notes; expected it alone");
+        throw bad_input("--list was given with a lecture or --notes; expected only --list");
     for (const view::Lecture& each : or_throw(view::lectures()))
         io.out << fmt::format("{:<18} {} ({} minutes)\n", each.key, each.title, each.minutes);
 }

@@ -239,7 +239,7 @@ int run_render(Args args, Streams io) {
               "a figure of 85mm, 120mm or 180mm for a page, in type of 7 to 9 pt on white, its "
               "caption beside it (OUT.caption.txt); or a slide, 16:9");
     add_value(app, "--paper", options.paper, "P",
-              "what lies behind a figure: plain (white with --width, else as the theme), cream (in "
+              "background of a figure: plain (white with --width, else as the theme), cream (in "
               "the light theme) or transparent");
     add_value(app, "--format", options.format, "F", "svg, pdf or png, if -o has no such extension");
     app.add_flag("--no-titles", options.no_titles,

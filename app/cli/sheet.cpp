@@ -117,7 +117,7 @@ void check_options(const CLI::App& app, const Arguments& text) {
 void sheet(const CLI::App& app, const Arguments& text, Streams io) {
     if (text.list) {
         if (!text.name.empty() || !text.output.empty() || text.json)
-            throw bad_input("--list was given with a sheet or an output; expected it alone");
+            throw bad_input("--list was given with a sheet or an output; expected only --list");
         io.out << list_of_sheets();
         return;
     }

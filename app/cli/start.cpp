@@ -375,9 +375,8 @@ void add_model_options(CLI::App& app, StartOptions& options) {
               "token numbers for a model, instead of --text");
     add_value(app, "--image", options.image, "FILE.png",
               "image for a model, or for CLIP beside --text; FILE is its folder");
-    add_value(
-        app, "--decoder", options.decoder, "TEXT",
-        "what the decoder of a T5 has written so far; --group encoder|decoder|cross is shown");
+    add_value(app, "--decoder", options.decoder, "TEXT",
+              "text of a T5's decoder so far; --group encoder|decoder|cross is shown");
     add_value(app, "--off", options.off, "LAYER.HEAD,..", "heads of the model to switch off");
     add_head_options(app, options.rows, options.patches);
 }

@@ -105,10 +105,9 @@ void declare(CLI::App& app, TraceArguments& text, BackendList backends) {
     add_value(app, "--token-ids", text.token_ids, "N,..",
               "in place of --text: the numbers of the tokens");
     add_value(app, "--image", text.image, "FILE.png",
-              "the PNG image that the model reads, of one that reads images; of CLIP beside "
-              "--text, a || b: two");
+              "PNG image for a model that reads images; for CLIP with --text, a || b gives two");
     add_value(app, "--decoder", text.decoder, "TEXT",
-              "what the decoder of a T5 has written so far, for --group decoder or cross");
+              "text of a T5's decoder so far, for --group decoder or cross");
     add_value(app, "--off", text.off, "LAYER.HEAD,..",
               "heads of the model to switch off: their rows of W_O are 0");
     add_head_options(app, text.rows, text.patches);
@@ -344,8 +343,9 @@ void trace_given(const TraceArguments& text, const files::FileCall& call, Stream
     if (text.grad)
         throw bad_input(fmt::format("--grad needs Q, K and V, and {} gives {}", text.input, key));
     if (text.backend != "auto" && text.backend != reference_backend().name())
-        throw bad_input(fmt::format(
-            "--backend is {}; expected reference, which alone starts from {}", text.backend, key));
+        throw bad_input(
+            fmt::format("--backend is {}; expected reference, the only one that starts from {}",
+                        text.backend, key));
     const Stopwatch start;
     const auto made =
         or_throw(attend_from(call.given->stage, call.given->values, call.inputs, call.spec, keep));
@@ -375,7 +375,7 @@ void trace_one(const CLI::App& app, const TraceArguments& text, Streams io) {
 void check_model_usage(const CLI::App& app, const TraceArguments& text) {
     if (!text.inputs.empty())
         throw bad_input(
-            fmt::format("'{}' is given beside --model; expected one of them", text.inputs.front()));
+            fmt::format("'{}' is given with --model; expected one of them", text.inputs.front()));
     const bool image = app.count("--image") > 0;
     check_decoder(text.decoder, text.model);
     if (image && app.count("--text") > 0 && !reads_pairs(text.model))

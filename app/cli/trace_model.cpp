@@ -235,7 +235,7 @@ Changed run_changed(const ModelTrace& request, Model& model, const Backend& back
         or_throw(read_group(model, request.reading, backend, weights, {}, {}, LogitRows::last));
     if (!before.layers.empty() && before.layers.front().trace[Stage::weights].empty())
         throw bad_input(fmt::format(
-            "--backend {} keeps no weights: what an intervention does to them cannot be said",
+            "--backend {} stores no weights, so the effect of an intervention on them is unknown",
             backend.name()));
     const auto with = interventions_of(request, model, backend, std::ssize(before.tokens));
     auto after = last_run(request, model, backend, request.keep | weights, with);

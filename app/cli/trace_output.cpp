@@ -167,8 +167,8 @@ std::vector<std::string> absent_notes(Stage from, bool has_values) {
     std::vector<std::string> notes{fmt::format("{} come before {}, which are given: there are none",
                                                fmt::join(before, ", "), info(from).key)};
     if (from == Stage::weights)
-        notes.push_back("there is no logsumexp: weights do not say by what they were divided");
-    if (!has_values) notes.push_back("there is no context and no output: they need V beside");
+        notes.push_back("there is no logsumexp: it does not follow from weights");
+    if (!has_values) notes.push_back("there is no context and no output: they need V");
     return notes;
 }
 

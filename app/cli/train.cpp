@@ -160,8 +160,8 @@ void train_all(const TrainOptions& options, Streams io) {
             fmt::format("{} is a run; expected a specification with --seeds", options.from));
     if (numbers.steps) first.spec.steps = *numbers.steps;
     if (!first.moments.empty() && first.moments.back()->step >= first.spec.steps)
-        throw bad_input(fmt::format("{} stands at step {}; expected --steps above that",
-                                    options.from, first.moments.back()->step));
+        throw bad_input(fmt::format("{} is at step {}; expected --steps above that", options.from,
+                                    first.moments.back()->step));
     or_throw(train::check(first.spec));
     if (numbers.seeds == 1 && would_replace(options, first))
         throw bad_input(fmt::format(

@@ -72,10 +72,9 @@ Error some_missing(const LayerReader& layer, const std::vector<std::string>& mis
     return missing_in(
         layer, fmt::format("{} missing; {} there", is_or_are(missing), is_or_are(given)),
         {{.option = {},
-          .advice = values_alone
-                        ? "Save V too, which the context needs, or open the file in the window, "
-                          "which shows weights alone"
-                        : "Save all of Q, K and V, or X with W_Q, W_K and W_V"}});
+          .advice = values_alone ? "Save V too, which the context needs, or open the file in the "
+                                   "window, which can show only weights"
+                                 : "Save all of Q, K and V, or X with W_Q, W_K and W_V"}});
 }
 
 /// How an array that is read heads-first can have `heads` heads after all, or that it needs no option.

@@ -63,7 +63,7 @@ Document named_alone(const std::string& path, const std::string& options, std::s
     document.name = named.stem().string();
     document.title = named.filename().string();
     document.no_attention = std::move(why);
-    document.note = fmt::format("no attention can be made of it: {}", document.no_attention);
+    document.note = fmt::format("it gives no attention to compute: {}", document.no_attention);
     document.inputs = std::make_shared<const Inputs>();
     document.layers = {document.inputs};
     return document;
@@ -208,8 +208,7 @@ Opened open_corpus(const std::string& path, const view::SessionContext& context)
     if (!fault.empty())
         opened.notes = {fmt::format("no text can be read: {}", fault)};
     else if (or_throw(fingerprint(model)) != result.model.mark)
-        opened.notes = {fmt::format(
-            "{} is another model than the one that was measured, or has changed", model)};
+        opened.notes = {fmt::format("{} is not the measured model, or it has changed", model)};
     return opened;
 }
 
@@ -332,7 +331,7 @@ std::vector<std::shared_ptr<const Tensor>> d_output_of(std::vector<Upstream> ups
             unused = fmt::format("{} is {}, expected {}", at_output ? "dY" : "dO",
                                  to_string(given.shape()), to_string(expected));
         else if (!at_output && !layers[n].params[Param::w_o].empty())
-            unused = "dO: between context and output stands W_O";
+            unused = "dO: W_O is between context and output";
         else
             made.back() = std::make_shared<const Tensor>(at_output ? std::move(given)
                                                                    : join_heads({}, size, given));

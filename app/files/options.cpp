@@ -319,9 +319,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope a head",
      set_alibi},
     {"causal", "ALIGN", kBare, kMask,
-     "key j ≤ query i, =top-left; =bottom-right: j ≤ i + Tk − Tq. Which has to be said where Tq ≠ "
-     "Tk",
-     set_causal},
+     "key j ≤ query i, =top-left; =bottom-right: j ≤ i + Tk − Tq. Required if Tq ≠ Tk", set_causal},
     {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_mask<&MaskSpec::window>,
      whole_numbers(0, kMostPosition)},
     {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_mask<&MaskSpec::window_left>,
@@ -357,7 +355,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "of latents: how many (default: as the array `latents` has, or 4)",
      set_own<&CallOptions::latents>, whole_numbers(1, 1 << 16)},
     {"rank", "M", "", kOperationGroup,
-     "of linformer: rows that stand for all keys (default: as the array E has, or 2)",
+     "of linformer: rows that replace all keys (default: as the array E has, or 2)",
      set_own<&CallOptions::rank>, whole_numbers(1, 1 << 16)},
     {"state", "N", "", kOperationGroup,
      "of state-space: states a column (default: as the array A_log has, or 4)",
@@ -506,7 +504,7 @@ CallOptions call_options(const OptionValues& values) {
     set_rope_of(call, values);
     set_operation_of(call, values);
     if (call.d_k && call.spec.scale != ScaleKind::sqrt_dk)
-        throw bad_input(fmt::format("{} is {} beside scale {}; expected one of them",
+        throw bad_input(fmt::format("{} is {} together with scale {}; expected one of them",
                                     values.find("d-k")->second.shown, *call.d_k,
                                     shortened(values.find("scale")->second.text)));
     call.spec.heads = call.heads.value_or(1);

@@ -71,7 +71,7 @@ struct AttentionOption {
 /// The field of AttentionSpec that the option sets; null: it concerns the arrays or the operation, for all layers at once.
 const SpecField* field_of(const AttentionOption& option);
 std::span<const AttentionOption> attention_options();
-inline constexpr std::string_view kOperationGroup = "Operations (in place of softmax attention)";
+inline constexpr std::string_view kOperationGroup = "Operations (instead of softmax attention)";
 
 /// Values by option name.
 using OptionValues = std::map<std::string, Value, std::less<>>;

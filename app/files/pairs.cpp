@@ -170,11 +170,10 @@ void check_groups(const ArrayReader& reader, const PairsListing& pairs,
                    axes = reader.axes_of(pairs.names[n]);
         if (axes == first) continue;
         if (asks)
-            *asks = {
-                "Which attention is looked at?",
-                {{"encoder", "What the encoder's tokens take of each other.", "group", "encoder"},
-                 {"decoder", "What the decoder's tokens take of each other.", "group", "decoder"},
-                 {"cross", "What the decoder's tokens take of the encoder's.", "group", "cross"}}};
+            *asks = {"Which attention do you want to see?",
+                     {{"encoder", "Encoder tokens attend to encoder tokens.", "group", "encoder"},
+                      {"decoder", "Decoder tokens attend to decoder tokens.", "group", "decoder"},
+                      {"cross", "Decoder tokens attend to encoder tokens.", "group", "cross"}}};
         throw Failure(Error{
             .problem = fmt::format("{} is {} and {} {}: attentions of different sizes open one at "
                                    "a time",
@@ -367,9 +366,8 @@ std::string idle_note(const OptionValues& given, Stage stage, const Beside& besi
             of_dropout.push_back(option.name);
     std::string note;
     add_idle(note, idle, fmt::format("{} are given", title_of(stage)));
-    add_idle(
-        note, of_dropout,
-        beside.spec.drops() ? "what is made of dropped weights needs V" : "no weight is dropped");
+    add_idle(note, of_dropout,
+             beside.spec.drops() ? "results of dropped weights need V" : "no weight is dropped");
     return note;
 }
 

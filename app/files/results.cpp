@@ -171,7 +171,7 @@ void read_call_inputs(const std::string& path, const OptionValues& given, const 
     auto read = read_layer(path, given, listing.numbered ? layer : kOnlyLayer, Values::optional,
                            Stored::ignored);
     if (read.operation)
-        throw bad_input(fmt::format("{}: operation is {}; diff knows softmax attention alone",
+        throw bad_input(fmt::format("{}: operation is {}; diff supports only softmax attention",
                                     file.path, info(read.operation->operation).key));
     file.inputs = std::move(read.layers.front());
     file.upstream = std::move(read.upstreams.front());

@@ -210,10 +210,10 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
         file.notes.push_back(
             fmt::format("{}; nothing is computed to compare them: {}", what, found.error().text()));
     else
-        file.notes.push_back(fmt::format("{}; {} differ by at most {:.3g} ({})", what,
-                                         shown ? fmt::format("those that {} give", makers)
-                                               : std::string("those that are stored"),
-                                         (*found)[s].size, place_description((*found)[s], file)));
+        file.notes.push_back(fmt::format(
+            "{}; {} differ by at most {:.3g} ({})", what,
+            shown ? fmt::format("the result of {}", makers) : std::string("the stored ones"),
+            (*found)[s].size, place_description((*found)[s], file)));
     if (!shown) return;
     const bool dropped = file.spec.drops() && has_values(file);
     const std::string idle = idle_note(typed, stored[s].stage, {file.spec, true, dropped});

@@ -109,7 +109,7 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
     check_given(layer, inputs, values);
     if (options.sinks && inputs.params[Param::sinks].empty())
         throw bad_input(
-            fmt::format("{}: options say sinks but there is no array sinks; expected one number "
+            fmt::format("{}: options has sinks, but there is no array sinks; expected one number "
                         "for each query head",
                         layer.shown()));
     const Result<Dimensions> size = sizes_of(inputs, options.spec, values);
@@ -321,10 +321,9 @@ struct Asked {
 void check_turned_once(const ArrayReader& reader, const Listing& listing,
                        const CallOptions& options) {
     if (!listing.rotated || !options.spec.rope) return;
-    throw bad_input(
-        fmt::format("{}: {} and {} are turned by position already; expected no rope beside them",
-                    reader.path(), layer_name(listing, listing.layers.front(), "Q"),
-                    layer_name(listing, listing.layers.front(), "K")));
+    throw bad_input(fmt::format("{}: {} and {} are already rotated by position; expected no rope",
+                                reader.path(), layer_name(listing, listing.layers.front(), "Q"),
+                                layer_name(listing, listing.layers.front(), "K")));
 }
 
 /// The queries and keys of each layer, or the scores or weights that stand in their place.

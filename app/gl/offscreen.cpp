@@ -98,9 +98,8 @@ Result<void> Offscreen::make_framebuffer(Size size) {
     GLint most = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
     if (size.width < 1 || size.height < 1 || size.width > most || size.height > most)
-        return bad_input(
-            fmt::format("a picture of {} x {} pixels was asked for; 1 to {} each way can be drawn",
-                        size.width, size.height, most));
+        return bad_input(fmt::format("the picture is {} x {} pixels; expected 1 to {} each way",
+                                     size.width, size.height, most));
     glGenTextures(1, &colors_);
     glBindTexture(GL_TEXTURE_2D, colors_);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, size.width, size.height, 0, GL_RGBA, GL_UNSIGNED_BYTE,

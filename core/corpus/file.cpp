@@ -293,7 +293,7 @@ Result<std::string> lines_in(const std::filesystem::path& path) {
         .and_then([&](const NpyArray& array) -> Result<std::string> {
             const auto* const texts = std::get_if<std::vector<std::string>>(&array.values);
             if (texts != nullptr && texts->size() == 1) return texts->front();
-            return bad_input(fmt::format("{}: '{}' is no text", path.string(), kLines));
+            return bad_input(fmt::format("{}: '{}' is not a text", path.string(), kLines));
         });
 }
 

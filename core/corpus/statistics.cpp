@@ -143,8 +143,7 @@ Result<void> CorpusResult::merge(const CorpusResult& other) {
         }
         for (const auto& [own, named] : files)
             if (named.name == of.name)
-                return bad_input(
-                    fmt::format("{} is another file in the one than in the other", of.name));
+                return bad_input(fmt::format("{} is a different file in each", of.name));
     }
     model.path = std::min(model.path, other.model.path);
     for (const auto& [mark, of] : other.files) {

@@ -182,8 +182,8 @@ Result<ComputedLayer> from_given(const HeadsInput& input, Index n, Index batch,
     const auto beside = take_beside(own, spec, layer, {control.stop, {}});
     if (!beside) return tl::unexpected(beside.error());
     const Inputs& inputs = *beside;
-    layer.gradient_fault = layer.q.empty() ? "the file gives no Q, K and V"
-                                           : "the weights are those that the file stores";
+    layer.gradient_fault =
+        layer.q.empty() ? "the file gives no Q, K and V" : "the file stores the weights";
     layer.sinks = !inputs.params[Param::sinks].empty();
     find_allowed(layer, spec.mask, size, batch);
     const bool weights = given.stage == Stage::weights;

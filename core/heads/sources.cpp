@@ -17,8 +17,8 @@ std::string rollout_fault(const HeadsLayer& layer, Index tokens, Index n) {
             layer.tk);
     if (layer.offset != 0)
         return fmt::format(
-            "query 0 of layer {} stands at position {}, and rollout needs queries at the "
-            "positions of keys",
+            "query 0 of layer {} is at position {}, and rollout needs queries at the positions of "
+            "keys",
             n, layer.offset);
     if (layer.tq != tokens)
         return fmt::format("layer {} has {}, and the first layer {}", n, counted(layer.tq, "token"),

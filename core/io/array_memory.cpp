@@ -17,11 +17,11 @@ Result<void> check_needed_memory(std::string_view what, const NpyHeader& header,
     constexpr double kGigabyte = 1e9;
     const auto available = static_cast<double>(memory_bytes());
     if (held + needed < available) return {};
-    return bad_input(fmt::format(
-        "{} is {} {}: it needs {:.1f} GB beside {:.1f} GB of the arrays before it, and this "
-        "machine has {:.1f} GB",
-        what, header.type.name, to_string(header.extents), needed / kGigabyte, held / kGigabyte,
-        available / kGigabyte));
+    return bad_input(
+        fmt::format("{} is {} {}: it needs {:.1f} GB besides the {:.1f} GB of the arrays before "
+                    "it, and this machine has {:.1f} GB",
+                    what, header.type.name, to_string(header.extents), needed / kGigabyte,
+                    held / kGigabyte, available / kGigabyte));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class GgufReader {
 
     void read_beginning() {
         if (!bytes_.starts_with("GGUF"))
-            return complain("is no GGUF file; expected \"GGUF\" at its beginning");
+            return complain("is not a GGUF file; expected \"GGUF\" at its beginning");
         at_ = 4;
         const std::uint32_t version = number32();
         if (version == 0x02000000 || version == 0x03000000)

@@ -46,8 +46,8 @@ Index bits_of_pixel(std::string_view bytes) {
 /// From the bytes alone, before libpng allocates rows: a small file can say that it is huge.
 Result<void> check_png_header(std::string_view bytes, std::string_view where) {
     if (!bytes.starts_with(kPngSignature))
-        return bad_input(
-            fmt::format("{} is no PNG image: it does not begin with a PNG's eight bytes", where));
+        return bad_input(fmt::format(
+            "{} is not a PNG image: it does not begin with a PNG's eight bytes", where));
     if (bytes.size() < kPngHeaderBytes)
         return bad_input(fmt::format("{} is cut short: {} bytes are less than a PNG's header",
                                      where, bytes.size()));

@@ -380,7 +380,7 @@ json section_of(const json& whole, const ModelFamily& family) {
 Result<ModelConfig> parse_model_config(std::string_view text, std::string_view where, Stack stack) {
     const auto parsed = parse_json(text, where);
     if (!parsed) return tl::unexpected(parsed.error());
-    if (!parsed->is_object()) return bad_input(fmt::format("{} is no JSON object", where));
+    if (!parsed->is_object()) return bad_input(fmt::format("{} is not a JSON object", where));
     ConfigReader whole(*parsed, where);
     ModelConfig config;
     read_family(whole, config);

@@ -118,7 +118,7 @@ Result<ImageInput> parse_image_preparation(std::string_view text, std::string_vi
                                            ImageInput image) {
     const auto parsed = parse_json(text, where);
     if (!parsed) return tl::unexpected(parsed.error());
-    if (!parsed->is_object()) return bad_input(fmt::format("{} is no JSON object", where));
+    if (!parsed->is_object()) return bad_input(fmt::format("{} is not a JSON object", where));
     ConfigReader reader(*parsed, where);
     read_resizing(reader, image);
     image.has_preparation = true;

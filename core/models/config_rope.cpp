@@ -95,7 +95,7 @@ void read_longrope(ConfigReader& reader, ConfigReader& inner, const ModelConfig&
             ? inner.positive({"factor"}, static_cast<double>(*config.most_tokens) / length)
             : inner.need_positive("factor");
     if (factor > 1.0 && rules.short_length < 2)
-        inner.complain("goes on from texts of 1 token; expected to begin with longer ones");
+        inner.complain("begins with texts of 1 token; expected longer ones");
     rules.magnitude =
         inner.positive({"attention_factor"},
                        factor <= 1.0 ? 1.0 : std::sqrt(1.0 + std::log(factor) / std::log(length)));
@@ -182,7 +182,7 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
     const json* found = reader.find({"rope_scaling", "rope_parameters"});
     if (const json* other = reader.find({"rope_parameters"});
         found != nullptr && other != nullptr && *other != *found)
-        return reader.wrong(*other, "none beside 'rope_scaling'");
+        return reader.wrong(*other, "none together with 'rope_scaling'");
     reader.find({"rope_scaling", "rope_parameters"});  // whose name errors have
     const bool two = family.window_ropes && found != nullptr && found->is_object() &&
                      found->contains("full_attention");

@@ -118,8 +118,8 @@ class GgufConfig {
                 "'{}' of the file is not used: {}'s own code ignores it", key, family_->text)));
         config->ignored.clear();
         for (const std::string& key : unknown_)
-            notes.push_back(fmt::format(
-                "'{}' of the file is not used: what it does is not known here", shortened(key)));
+            notes.push_back(
+                fmt::format("'{}' of the file is not used: its effect is unknown", shortened(key)));
         return config;
     }
 

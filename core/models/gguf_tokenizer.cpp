@@ -60,15 +60,14 @@ class GgufVocabulary {
   private:
     const json& list(const char* name) const {
         const json& found = step_.need(name);
-        if (!found.is_array()) TokenizerStep::fault(fmt::format("has '{}' that is no list", name));
+        if (!found.is_array()) TokenizerStep::fault(fmt::format("has '{}': expected a list", name));
         return found;
     }
     void add(const json& token, const json* score, const json* kind) {
-        if (!token.is_string())
-            TokenizerStep::fault("has 'tokenizer.ggml.tokens' that are no texts");
+        if (!token.is_string()) TokenizerStep::fault("has 'tokenizer.ggml.tokens': expected texts");
         const double stated = score != nullptr && score->is_number() ? score->get<double>() : 0.0;
         if (!std::isfinite(stated))
-            TokenizerStep::fault("has 'tokenizer.ggml.scores' that are no numbers");
+            TokenizerStep::fault("has 'tokenizer.ggml.scores': expected numbers");
         const Index number = kind != nullptr && kind->is_number_integer() ? kind->get<Index>() : 1;
         if (number < 1 || number > 6)
             TokenizerStep::fault(fmt::format("has a token of type {}; expected 1 to 6", number));
@@ -108,7 +107,7 @@ class GgufVocabulary {
             std::ranges::count(pieces_.pieces, PieceKind::byte, &ScoredPieces::Piece::kind) > 0;
         if (const json* const map = step_.find("tokenizer.ggml.precompiled_charsmap")) {
             if (!map->is_array())
-                TokenizerStep::fault("has 'tokenizer.ggml.precompiled_charsmap' that is no list");
+                TokenizerStep::fault("has 'tokenizer.ggml.precompiled_charsmap': expected a list");
             for (const json& byte : *map)
                 pieces_.characters +=
                     static_cast<char>(byte.is_number_integer() ? byte.get<int>() : 0);

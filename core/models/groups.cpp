@@ -102,7 +102,7 @@ Result<void> check_group(const Model& model, const Reading& reading,
         return bad_input(fmt::format("group is '{}', but {} has one kind of attention",
                                      shortened(reading.group), text));
     if (groups.empty() && !reading.second_input.empty())
-        return bad_input(fmt::format("{} reads one thing; '{}' is given beside it", text,
+        return bad_input(fmt::format("{} reads one input; '{}' is a second one", text,
                                      shortened(reading.second_input)));
     if (!reading.group.empty() && std::ranges::find(groups, reading.group) == groups.end())
         return bad_input(fmt::format("group is '{}'; expected one of {}", shortened(reading.group),

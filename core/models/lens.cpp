@@ -19,8 +19,8 @@ using Numbers = std::vector<double>;
 Result<void> check_lens(const Model& model, const ModelRun& run, Index row) {
     if (model.reads_across())
         return bad_input(
-            "a logit of a decoder that reads an encoder is no sum of these parts alone: "
-            "attention over that is not counted here");
+            "a logit of a decoder that reads an encoder is not the sum of these parts: attention "
+            "over the encoder is missing");
     const ModelFamily& family = *model.config().family;
     if (family.read_out != ReadOut::next_token || !model.gives_logits())
         return bad_input(fmt::format(

@@ -184,7 +184,7 @@ std::vector<std::string> Model::notes() const {
     };
     note(config_.ignored, fmt::format("{}'s own code ignores {}", config_.family->text,
                                       config_.ignored.size() == 1 ? "it" : "them"));
-    note(config_.unknown, "what it does is not known here");
+    note(config_.unknown, "its effect is unknown");
     if (config_.family->positions == Positions::rope && config_.rope.turned_before())
         notes.push_back(
             "queries and keys are those after RoPE, which scales each pair by its own number here");

@@ -73,8 +73,8 @@ Result<Model> Model::open(const std::filesystem::path& path, LoadedBlocks retain
     if (!config.family->names.residual.empty() && retained == LoadedBlocks::one) {
         retained = LoadedBlocks::all;
         notes.push_back(
-            "the weights of all layers are in memory: those of a model whose layers differ in "
-            "width are not read layer by layer");
+            "the weights of all layers are in memory: a model whose layers differ in width cannot "
+            "be read layer by layer");
     }
     const bool all = retained == LoadedBlocks::all;
     auto weights = all ? read_model_weights(*file, config) : read_model_ends(*file, config);

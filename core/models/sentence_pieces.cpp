@@ -206,8 +206,7 @@ MergeList merges_of(const ScoredPieces& from, const Vocabulary& vocabulary) {
     }
     if (work > kMostWork)
         TokenizerStep::fault(
-            "has longer pieces than those that are read: the sum of their squared lengths is above "
-            "2^28");
+            "has pieces that are too long: the sum of their squared lengths is above 2^28");
     std::ranges::sort(scores, std::greater<>());
     const auto repeated = std::ranges::unique(scores);
     scores.erase(repeated.begin(), repeated.end());

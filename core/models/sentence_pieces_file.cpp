@@ -21,7 +21,9 @@ struct Field {
     float real() const { return std::bit_cast<float>(static_cast<std::uint32_t>(value)); }
 };
 
-[[noreturn]] void cut_off() { TokenizerStep::fault("is no model of SentencePiece, or cut off"); }
+[[noreturn]] void cut_off() {
+    TokenizerStep::fault("is not a SentencePiece model, or is truncated");
+}
 
 std::uint64_t varint(std::string_view& from) {
     std::uint64_t value = 0;

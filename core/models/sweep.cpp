@@ -119,7 +119,7 @@ Result<void> Sweep::check() const {
             "a decoder that reads an encoder is not swept: its blocks have attention "
             "over that besides");
     if (!model_.gives_logits())
-        return bad_input("what a change does is measured on logits, and this model gives none");
+        return bad_input("the effect of a change is measured on logits, and this model gives none");
     if (std::ssize(run_.layers) != made_.layers || run_.embedded.empty())
         return bad_input("the run is none of this model");
     const Index text = run_.read_out.shape().d;
@@ -140,10 +140,10 @@ Result<void> Sweep::align() {
                                      given.size(), tokens_));
     const PairedTokens pairs = pairs_of(given);
     if (pairs.empty() && !options_.alignment)
-        return bad_input(fmt::format(
-            "the text to patch from has {} and the text {}, and neither their first nor "
-            "their last tokens are equal; expected to be told which tokens are paired",
-            counted(others.size(), "token"), tokens_));
+        return bad_input(
+            fmt::format("the text to patch from has {} and the text {}, and neither their first "
+                        "nor their last tokens are equal; expected an alignment of tokens",
+                        counted(others.size(), "token"), tokens_));
     auto made = aligned(pairs, tokens_, std::ssize(others));
     if (!made) return tl::unexpected(made.error());
     made_.alignment = *std::move(made);

@@ -198,14 +198,15 @@ template <class Make>
 Result<json> with_settings(const TokenizerSettings& settings, Make make) {
     const auto parsed = parse_json(settings.json, settings.where);
     if (!parsed) return tl::unexpected(parsed.error());
-    if (!parsed->is_object()) return bad_input(fmt::format("{} is no JSON object", settings.where));
+    if (!parsed->is_object())
+        return bad_input(fmt::format("{} is not a JSON object", settings.where));
     try {
         return make(TokenizerStep(*parsed));
     } catch (const TokenizerFault& found) {
         return bad_input(fmt::format("{} {}", settings.where, found.sentence));
     } catch (const json::exception&) {
         return bad_input(
-            fmt::format("{} is no settings as Hugging Face writes them", settings.where));
+            fmt::format("{} has no settings in the format of Hugging Face", settings.where));
     }
 }
 
@@ -364,7 +365,7 @@ namespace {
 Result<TokenizerSettings> settings_in(const std::filesystem::path& folder) {
     TokenizerSettings settings;
     if (is_there(folder / "added_tokens.json"))
-        return bad_input(fmt::format("{} is not read here; expected a tokenizer.json beside it",
+        return bad_input(fmt::format("{} is not supported; expected a tokenizer.json beside it",
                                      (folder / "added_tokens.json").string()));
     if (const auto config = folder / "config.json"; is_there(config)) {
         settings.where = config.string();

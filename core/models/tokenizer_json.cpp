@@ -41,7 +41,7 @@ struct ReadPieces {
         if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
             merges.add(view(merge[0]), view(merge[1]));
         } else if (!merge.is_string()) {
-            fault_of_merges = "has a merge that is no pair of texts";
+            fault_of_merges = "has a merge that is not a pair of texts";
         } else if (const std::size_t gap = view(merge).find(' ');
                    gap == std::string::npos || view(merge).rfind(' ') != gap) {
             fault_of_merges =
@@ -66,7 +66,7 @@ Result<json> read_taking(std::string_view text, std::string_view where, ReadPiec
 }
 
 std::shared_ptr<Vocabulary> vocabulary_of(const TokenizerStep& model, const ReadPieces& pieces) {
-    if (!model.need("vocab").is_object()) fault("has a 'vocab' that is no object");
+    if (!model.need("vocab").is_object()) fault("has 'vocab': expected an object");
     if (!pieces.fault_of_vocabulary.empty()) fault(pieces.fault_of_vocabulary);
     return pieces.vocabulary;
 }
@@ -137,10 +137,10 @@ std::unique_ptr<const PieceModel> unigram_of(const TokenizerStep& model,
     model.allow_only("the model 'Unigram'", {"type", "unk_id", "vocab", "byte_fallback"});
     vocabulary = std::make_shared<Vocabulary>();
     std::vector<double> scores;
-    if (!model.need("vocab").is_array()) fault("has a 'vocab' that is no list");
+    if (!model.need("vocab").is_array()) fault("has 'vocab': expected a list");
     for (const json& row : model.need("vocab")) {
         if (!row.is_array() || row.size() != 2 || !row[0].is_string() || !row[1].is_number())
-            fault("has a 'vocab' row that is no [piece, score]");
+            fault("has a 'vocab' row that is not [piece, score]");
         vocabulary->add(view(row[0]), static_cast<Index>(scores.size()));
         scores.push_back(row[1].get<double>());
     }
@@ -223,7 +223,7 @@ class AddedReader {
         const std::string content = token.content;
         for (const Rewrite& rewrite : rewrites_) token.content = rewrite(token.content);
         if (token.content.empty())
-            fault(fmt::format("has the added token '{}', of which the normalizer leaves nothing",
+            fault(fmt::format("has the added token '{}', which the normalizer removes entirely",
                               shortened(content)));
         added_.rewritten.push_back(std::move(token));
     }
@@ -401,7 +401,7 @@ Result<Tokenizer> caught(std::string_view where, Make make) {
     } catch (const TokenizerFault& found) {
         return bad_input(fmt::format("{} {}", where, found.sentence));
     } catch (const json::exception&) {
-        return bad_input(fmt::format("{} is no tokenizer as Hugging Face writes it", where));
+        return bad_input(fmt::format("{} is not a tokenizer in the format of Hugging Face", where));
     }
 }
 

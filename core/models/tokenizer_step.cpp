@@ -22,7 +22,7 @@ const json& TokenizerStep::need(const char* key) const {
 
 std::string TokenizerStep::text(const char* key) const {
     const json& value = need(key);
-    if (!value.is_string()) fault(fmt::format("has '{}' that is no text", key));
+    if (!value.is_string()) fault(fmt::format("has '{}': expected a text", key));
     return value.get<std::string>();
 }
 

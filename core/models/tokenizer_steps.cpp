@@ -102,7 +102,7 @@ std::string decoded(std::string_view letters) {
     for (const char letter : letters.substr(0, letters.find('='))) {
         const auto value = kLetters.find(letter);
         if (value == kLetters.npos)
-            TokenizerStep::fault("has a 'precompiled_charsmap' that is no base64");
+            TokenizerStep::fault("has 'precompiled_charsmap': expected base64");
         held = (held << 6U | static_cast<unsigned>(value)) & 0xFFFFU;
         bits += 6;
         if (bits < 8) continue;

@@ -322,7 +322,7 @@ class WeightReader {
     }
     /// One NaN in a weight makes most of what the model says NaN.
     Failure not_numbers(const std::string& name, std::ptrdiff_t nans) const {
-        return bad_input(fmt::format("{}: array '{}' holds {} NaN; expected numbers alone",
+        return bad_input(fmt::format("{}: array '{}' has {} NaN; expected only numbers",
                                      file_.what(), name, nans));
     }
     static double bytes_of(const std::vector<Index>& extents, std::size_t of_one) {

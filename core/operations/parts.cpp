@@ -114,7 +114,7 @@ std::string refuse_pair_options(std::string_view operation, const CallForm& form
         {mask.custom && !is_of_keys(*mask.custom), "mask of pairs",
          "expected a mask of keys, [1, 1, 1, Tk] or [B, 1, 1, Tk]"},
         {factor == Factor::not_used && spec.temperature != 1.0, "temperature",
-         "there is no softmax that it could soften; expected 1"},
+         "there is no softmax; expected 1"},
         {factor == Factor::not_used && spec.scale == ScaleKind::value, "scale",
          "there are no scores to scale; expected sqrt_dk or none, which are ignored"},
     };

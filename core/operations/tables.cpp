@@ -162,7 +162,7 @@ OperationInfo linear_row() {
     });
     return {Operation::linear, "linear", "Linear attention (elu + 1)",
         R"(\mathrm{context}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j)\,v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)})",
-        "φ(q)·φ(k) in place of exp(q·k): the sum over keys is one small matrix, whatever the query. There is no scale.",
+        "φ(q)·φ(k) instead of exp(q·k): the sum over keys is one small matrix, the same for every query. There is no scale.",
         kSource, false, stages, {}, kLinearWork.cost, kLinearWork.refuses, kLinearWork.forward, kLinearWork.backward};
 }
 

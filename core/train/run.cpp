@@ -408,7 +408,7 @@ Result<Run> open_run(const std::filesystem::path& folder) {
     if (!object) return tl::unexpected(object.error());
     const auto kind = object->is_object() ? object->find("format") : object->end();
     if (!object->is_object() || kind == object->end() || *kind != kFormat)
-        return bad_input(fmt::format("{} is no run; expected format '{}'", what, kFormat));
+        return bad_input(fmt::format("{} is not a run; expected format '{}'", what, kFormat));
     if (!object->contains("spec"))
         return bad_input(
             fmt::format("{}: spec is not there; expected the run's specification", what));

@@ -15,26 +15,26 @@ namespace attn::train {
 namespace {
 
 constexpr auto kTasks = std::to_array<TaskInfo>({
-    {Task::copy, "copy", "Copy", "a b c : a b; the next symbol is asked for from : on",
+    {Task::copy, "copy", "Copy", "a b c : a b; from : on, the model predicts the next symbol",
      "each position attends T/2 back, to the symbol that comes next", true, true, false},
-    {Task::reverse, "reverse", "Reverse",
-     "a b c d; position p is asked for the symbol at T − 1 − p",
+    {Task::reverse, "reverse", "Reverse", "a b c d; position p must give the symbol at T − 1 − p",
      "the antidiagonal: position p attends to T − 1 − p", false, true, false},
-    {Task::sort, "sort", "Sort", "d b a c; position p is asked for the p-th smallest symbol",
+    {Task::sort, "sort", "Sort", "d b a c; position p must give the p-th smallest symbol",
      "each position attends to the symbol of its rank", false, true, false},
     {Task::induction, "induction", "Induction",
-     "different symbols, over and over; the next symbol is asked for where the token stood before",
+     "a repeated sequence of different symbols; after its first period, the model predicts the "
+     "next symbol",
      "a previous-token head, then an induction head: A attends to the B that followed A", true,
      true, false},
     {Task::recall, "recall", "Associative recall",
-     "key value key value … and then keys; each of these is asked for its value",
+     "key–value pairs, then keys; the model must recall the value of each key",
      "a key attends to the value behind the same key", true, true, false},
-    {Task::majority, "majority", "Majority", "? a b a c; ? is asked for the most frequent symbol",
+    {Task::majority, "majority", "Majority", "? a b a c; ? must give the most frequent symbol",
      "? attends to all symbols evenly", false, true, false},
-    {Task::text, "text", "Words of a text", "words in a row; each is asked for the next one",
-     "depends on the text: often the word before, or the one it belongs to", true, false, true},
+    {Task::text, "text", "Words of a text", "words of a text; each must predict the next word",
+     "depends on the text: often the word before, or a related word", true, false, true},
     {Task::grammar, "grammar", "Grammar",
-     "sentences of a small grammar; each word is asked for the next one",
+     "sentences of a small grammar; each word must predict the next word",
      "a verb attends to its noun, from which it has its number", true, false, false},
 });
 

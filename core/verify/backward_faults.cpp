@@ -206,7 +206,7 @@ bool take_tiles(Index length, TakeTile take) {
         const Index last = (length - 1) / tile * tile;
         if (!take(fmt::format("the last tile of {} is left out", tile), Index{0}, last) ||
             !take(fmt::format("the first tile of {} is left out", tile), tile, length) ||
-            !take(fmt::format("of tiles of {} the last alone is stored", tile), last, length))
+            !take(fmt::format("of tiles of {}, only the last is stored", tile), last, length))
             return false;
     }
     return true;
@@ -325,8 +325,8 @@ Reason unsummed_groups(const Trial& trial, const Take& take) {
     const Pass pass(trial);
     const Index group = pass.group();
     if (group == 1) return "each head has a key/value head of its own";
-    for (const auto& [text, retained] : {std::pair("the last query head alone", group - 1),
-                                         std::pair("the first query head alone", Index{0})}) {
+    for (const auto& [text, retained] : {std::pair("only the last query head", group - 1),
+                                         std::pair("only the first query head", Index{0})}) {
         const TraceD wrong =
             with_pairs(pass, [&, of = retained](Index h, Index, Index) { return h % group == of; });
         if (!pass.take(take, text, wrong, {kKV, kK, kV})) return {};
@@ -344,10 +344,10 @@ Reason unturned_gradients(const Trial& trial, const Take& take) {
     const Rope& rope = *pass.subject().spec.rope;
     TraceD wrong = pass.right();
     wrong[Stage::q] = wrong[Stage::q_rot], wrong[Stage::k] = wrong[Stage::k_rot];
-    if (!pass.take(take, "not turned", wrong, {kQK, kQ, kK})) return {};
+    if (!pass.take(take, "not rotated", wrong, {kQK, kQ, kK})) return {};
     wrong[Stage::q] = rotate(rope, wrong[Stage::q_rot], pass.size().query_offset, false);
     wrong[Stage::k] = rotate(rope, wrong[Stage::k_rot], 0, false);
-    pass.take(take, "turned forwards", wrong, {kQK, kQ, kK});
+    pass.take(take, "rotated forwards", wrong, {kQK, kQ, kK});
     return {};
 }
 

@@ -72,7 +72,7 @@ class Trials {
         if (tried > 0 && !outcome.tried) outcome.reason = "it makes no difference to these results";
         if (outcome.tried) outcome.reason.clear();
         if (outcome.reason.empty() && !outcome.tried)
-            outcome.reason = "there is no other way to do it with these sizes";
+            outcome.reason = "with these sizes there is no other way";
         return outcome;
     }
 

@@ -212,8 +212,8 @@ Reason not_rescaled(const Trial& trial, const Take& take) {
 Reason stale_maximum(const Trial& trial, const Take& take) {
     constexpr Variant kVariants[] = {
         {"each tile takes the maximum before it", kStale, kStale},
-        {"each tile takes the maximum before it in the accumulator alone", kStale, kRight},
-        {"each tile takes the maximum before it in the running sum alone", kRight, kStale},
+        {"each tile uses the previous maximum, only in the accumulator", kStale, kRight},
+        {"each tile uses the previous maximum, only in the running sum", kRight, kStale},
     };
     RowTrials rows(trial, take);
     if (!rows.possible()) return rows.reason();
@@ -251,8 +251,8 @@ Reason wrong_normaliser(const Trial& trial, const Take& take) {
     const auto only_last = [](const Maxima& m, std::size_t j) { return m.in_last[j] ? 1.0 : 0.0; };
     const auto but_last = [](const Maxima& m, std::size_t j) { return m.in_last[j] ? 0.0 : 1.0; };
     const Variant variants[] = {
-        {"divided by the sum of the last tile alone", kRight, only_last},
-        {"divided by the sum of the last tile alone", kRight, only_last, true},
+        {"divided by the sum of only the last tile", kRight, only_last},
+        {"divided by the sum of only the last tile", kRight, only_last, true},
         {"divided by the sum without the last tile", kRight, but_last},
         {"divided by the sum without the last tile", kRight, but_last, true}};
     in_each_order(trial.subject.size.tk, [&](Order order) {
@@ -297,8 +297,8 @@ Reason wrong_logsumexp(const Trial& trial, const Take& take) {
         return rows.attempt(text, with_logsumexp(make));
     };
     const bool on =
-        lse("the maximum alone: ln l is missing", [](double m, double) { return m; }) &&
-        lse("ln l alone: the maximum is missing", [](double, double l) { return std::log(l); }) &&
+        lse("only the maximum: ln l is missing", [](double m, double) { return m; }) &&
+        lse("only ln l: the maximum is missing", [](double, double l) { return std::log(l); }) &&
         lse("m + l: the logarithm is missing", [](double m, double l) { return m + l; }) &&
         lse("l alone", [](double, double l) { return l; }) &&
         lse("its sign is wrong", [](double m, double l) { return -m - std::log(l); }) &&

@@ -123,10 +123,8 @@ Reason plant_moved(const Trial& trial, const Take& take) {
         return "no batch entry has padding in front";
     if (subject.spec.rope) {
         constexpr std::pair<Moved, std::string_view> kVariants[] = {
-            {Moved::queries,
-             "of the queries are counted from the first valid token, those of the keys are not"},
-            {Moved::keys,
-             "of the keys are counted from the first valid token, those of the queries are not"},
+            {Moved::queries, "of queries count from the first valid token, those of keys do not"},
+            {Moved::keys, "of keys count from the first valid token, those of queries do not"},
             {Moved::both, "are counted from the first valid token"},
         };
         for (const auto& [moved, text] : kVariants)
@@ -137,9 +135,8 @@ Reason plant_moved(const Trial& trial, const Take& take) {
     if (subject.spec.alibi)
         for (const double sign : {-1.0, 1.0})
             if (!take(
-                    fmt::format(
-                        "ALiBi's positions of the {} alone are counted from the first valid token",
-                        sign < 0.0 ? "queries" : "keys"),
+                    fmt::format("only ALiBi's positions of the {} count from the first valid token",
+                                sign < 0.0 ? "queries" : "keys"),
                     with_moved_distance(subject, padding, sign)))
                 return {};
     return subject.spec.rope || subject.spec.alibi ? "" : "nothing here depends on positions";

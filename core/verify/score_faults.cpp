@@ -222,7 +222,7 @@ Reason wrong_alibi_slopes(const Trial& trial, const Take& take) {
     const auto real = [](Index n) { return static_cast<double>(n); };
     const bool is_power = (heads & (heads - 1)) == 0;
     if (!is_power &&
-        !with(fmt::format("2^(−8(h+1)/{}), though {} is no power of two", heads, heads),
+        !with(fmt::format("2^(−8(h+1)/{}), though {} is not a power of two", heads, heads),
               [&](Index h) { return power(real(h + 1), heads); }))
         return {};
     if (!with("counted from head 0: 2^(−8h/H)", [&](Index h) { return power(real(h), heads); }))
@@ -279,7 +279,7 @@ Reason finite_mask_value(const Trial& trial, const Take& take) {
             TraceD planted = run(subject, replay);
             if (!changes_a_row(subject, trial.results, planted)) continue;
             shows = true;
-            if (!take(fmt::format("{:.6g} is {} in place of −∞", fill,
+            if (!take(fmt::format("{:.6g} is {} instead of −∞", fill,
                                   added ? "added to the score" : "written"),
                       std::move(planted)))
                 return {};

@@ -123,15 +123,15 @@ void add_support(const Seen& seen, const AttentionSpec& spec, std::vector<Fact>&
     if (seen.right == 0 && seen.left > 0)
         facts.push_back(
             {"support",
-             fmt::format("no weight stands right of the diagonal: the support of a causal mask{}",
+             fmt::format("no weight is right of the diagonal: the support of a causal mask{}",
                          causal || spec.mask.custom ? "" : ", which the options do not name"),
              false});
     else if (seen.left == 0 && seen.right > 0)
         facts.push_back(
-            {"support", "no weight stands left of the diagonal: the support j ≥ i", causal});
+            {"support", "no weight is left of the diagonal: the support j ≥ i", causal});
     else if (seen.right > 0 && causal)
         facts.push_back({"support",
-                         fmt::format("{} weights stand right of the diagonal, {:.4g} of {} in sum",
+                         fmt::format("{} weights are right of the diagonal, {:.4g} of {} in total",
                                      seen.right, seen.right_mass, seen.rows),
                          false});
 }
@@ -147,7 +147,7 @@ void add_mask(const Tensor& weights, const Mask& mask, std::vector<Fact>& facts)
     if (forbidden > 0)
         facts.push_back(
             {"forbidden",
-             fmt::format("{} weights stand where the mask forbids, {:.4g} in sum", forbidden, mass),
+             fmt::format("{} weights are at forbidden pairs, {:.4g} in total", forbidden, mass),
              true});
 }
 
@@ -224,13 +224,12 @@ void add_consistency(const Results& results, std::vector<Fact>& facts) {
     for_each_row(masked.shape(),
                  [&](Index b, Index h, Index i) { check_softmax(results, b, h, i, u, found); });
     if (found.wrong > 0)
-        facts.push_back(
-            {"softmax",
-             fmt::format("{} of {} rows of weights are not softmax(masked) of the masked scores "
-                         "beside them: {} holds {:.6g} where softmax gives {:.6g}",
-                         found.wrong, found.rows, row_name(found.first), found.weight,
-                         found.expected),
-             true});
+        facts.push_back({"softmax",
+                         fmt::format("{} of {} rows of weights are not softmax(masked) of the "
+                                     "masked scores: {} is {:.6g}, but softmax gives {:.6g}",
+                                     found.wrong, found.rows, row_name(found.first), found.weight,
+                                     found.expected),
+                         true});
     else if (found.rows > 0)
         facts.push_back({"softmax", "weights are softmax(masked) of the masked scores", false});
 }

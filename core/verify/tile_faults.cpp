@@ -96,7 +96,7 @@ constexpr CausalAlignment kUnmasked[] = {
          // With one tile of queries that is no mask at all: mask_dropped.
          return j <= i + reach || (t.queries < tq && j < t.up(t.end_key(i, reach, tq)));
      }},
-    {"the last tile alone is masked, though the diagonal crosses several",
+    {"only the last tile is masked, though the diagonal crosses several",
      [](const Tile& t, Index i, Index j, Index reach, Index tq) {
          return j <= i + reach || j < t.up(t.end_key(i, reach, tq)) - t.keys;
      }},

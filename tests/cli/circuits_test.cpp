@@ -134,7 +134,7 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
     check_refused(circuit.asked({"--layer", "1", "--head", "1", "--sweep", "zero"}),
                   "expected no --part, --sweep");
     check_refused(circuit.asked({"--layer", "1", "--head", "1", "--backend", "reference"}),
-                  "or --backend beside them");
+                  "--logits or --backend");
     check_refused(circuit.asked({"--json", "-o", "-"}),
                   "--json and -o - both write to standard output");
 }

@@ -156,7 +156,7 @@ TEST_CASE("corpus: what was kept is gone on from, and that of another job is ref
     // a part of it under the name of what is kept
     std::filesystem::rename(corpus.heads("p.jsonl", {"--part", "2/3"}), retained);
     const Ran ran = succeeds({"heads", corpus.model, "--texts", corpus.texts, "-o", out});
-    CHECK(contains(ran.err, "63 texts are kept in " + retained));
+    CHECK(contains(ran.err, "63 texts are in " + retained));
     CHECK(bytes_of_file(out) == bytes_of_file(whole));
     CHECK_FALSE(std::filesystem::exists(retained));
     std::filesystem::rename(corpus.heads("q.jsonl", {"--batch", "4"}), retained);

@@ -187,10 +187,9 @@ TEST_CASE_FIXTURE(Files, "without inputs B is compared with A, and nothing is di
     CHECK(command({"diff", a, a}).code == 0);
     const Ran ran = ends(1, {"diff", a, b});
     CHECK(contains(ran.out, "no inputs (Q and K, or X)"));
-    CHECK(
-        contains(ran.out,
-                 "no weight stands right of the diagonal: the support of a causal mask, which the "
-                 "options do not name"));
+    CHECK(contains(ran.out,
+                   "no weight is right of the diagonal: the support of a causal mask, which the "
+                   "options do not name"));
     CHECK(contains(last_line(ran.out), "no inputs to find the cause with"));
 }
 
@@ -313,7 +312,7 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone: what they can show is said, and only t
     const Ran valid = succeeds({"diff", right, "--causal"});
     CHECK(
         last_line(valid.out) ==
-        "nothing wrong that these arrays alone can show: add Q, K (and V) to check their numbers");
+        "these arrays alone show nothing wrong: add Q, K (and V) to check their numbers");
     ends(1, {"diff", right, "--causal", "--window", "2"});
     const Ran dropped = ends(1, {"diff", right, "--block", "3", "--causal", "--json"});
     const json signs = json::parse(dropped.out)["examined"][0]["signs"];
@@ -415,8 +414,8 @@ TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit
                                  .write(scratch, "b.npz");
     CHECK(contains(
         ends(1, {"diff", path, "--causal"}).out,
-        "1 of 12 rows of weights are not softmax(masked) of the masked scores beside them: "
-        "row [0, 1, 3] holds "));
+        "1 of 12 rows of weights are not softmax(masked) of the masked scores: "
+        "row [0, 1, 3] is "));
 }
 
 TEST_CASE_FIXTURE(Files, "what cannot be compared is refused by name") {
@@ -432,7 +431,7 @@ TEST_CASE_FIXTURE(Files, "what cannot be compared is refused by name") {
     check_refused({"diff", a, weights}, "weights is [1, 2, 6, 5] in");
     check_refused({"diff", a, weights}, "and [1, 2, 6, 6] by the reference");
     check_refused({"diff", a, weights, "--operation", "linear"},
-                  "diff knows softmax attention alone");
+                  "diff supports only softmax attention");
     const std::string scores =
         Arrays().add("scores", Tensor({1, 2, 6, 5}, 0.2F)).write(scratch, "s.npz");
     check_refused({"diff", scores, weights}, "expected an array that both have");

@@ -173,8 +173,8 @@ TEST_CASE_FIXTURE(
         {{"--kv-heads", "1", "--heads", "2"}, "kv-heads changes no number"},
         {{"--seed", "3"}, "seed changes no number: no weight is dropped"},
         {{"--dropout", "0.5", "--seed", "3", "--causal"},
-         "causal changes no number: weights are given; dropout, seed change no number: what is "
-         "made of dropped weights needs V"},
+         "causal changes no number: weights are given; dropout, seed change no number: results of "
+         "dropped weights need V"},
         {{"--dropout", "0.5", "--training", "off"},
          "dropout, training change no number: no weight is dropped"}};
     for (const Row& row : idle)

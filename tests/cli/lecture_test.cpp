@@ -47,7 +47,7 @@ TEST_CASE("lecture: what cannot be is refused by name") {
     check_refused({"lecture"}, "no lecture was named; expected ");
     check_refused({"lecture", "atention", "--notes"}, "no lecture 'atention'; did you mean");
     check_refused({"lecture", "attention", "--notes", "-o", "x.pdf"}, "ends in .md");
-    check_refused({"lecture", "attention", "--list"}, "expected it alone");
+    check_refused({"lecture", "attention", "--list"}, "expected only --list");
     CHECK(contains(read_start(window_of({"lecture", "attic"}).start).error().text(),
                    "there is no lecture 'attic'"));
 }

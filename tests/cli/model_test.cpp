@@ -169,7 +169,7 @@ TEST_CASE_FIXTURE(WithGpt2, "what does not go with --model is refused by its nam
     refused({"--model", folder, "--text", "a"}, "expected an output file: -o OUT.npz");
     refused({"--model", folder, "--text", "", "-o", "o.npz"}, "the text has no token");
     refused({"in.npz", "--model", folder, "--text", "a", "-o", "o.npz"},
-            "'in.npz' is given beside --model; expected one of them");
+            "'in.npz' is given with --model; expected one of them");
     refused({"--model", folder, "--text", "a", "-o", "o.npz", "--causal"},
             "--causal does not apply to --model: its config.json says");
     refused({"--model", folder, "--text", "a", "-o", "o.npz", "--grad"},
@@ -229,7 +229,7 @@ TEST_CASE_FIXTURE(OnDisk,
     refused({"--image", image}, "--image has no --model; expected its folder");
     refused({"--model", kVitFolder, "--image", "/nowhere/a.png"}, "/nowhere/a.png");
     refused({"--model", kVitFolder, "--image", kVitFolder + "/config.json"},
-            "/config.json is no PNG image: it does not begin with a PNG's eight bytes");
+            "/config.json is not a PNG image: it does not begin with a PNG's eight bytes");
     check_refused({"heads", kVitFolder, "--text", "a"}, "ViT reads an image, and 'a' is a text");
     check_refused({"heads", kVitFolder, "--text", "a", "--image", image},
                   "--text 'a' and --image '" + image + "'; expected one of the two");

@@ -136,7 +136,7 @@ TEST_CASE("queries and keys that were turned by position are not turned again") 
     CHECK_FALSE(same_bits(floats(first, "q"), floats(second, "q")));
     check_refused(
         {"trace", turned, "-o", again, "--rope", "half"},
-        turned + ": q_rot and k_rot are turned by position already; expected no rope beside them");
+        turned + ": q_rot and k_rot are already rotated by position; expected no rope");
 }
 
 TEST_CASE("weights and scores that are kept alone make the same weights again") {

@@ -41,5 +41,5 @@ TEST_CASE("sheet: what cannot be is refused by name") {
     check_refused({"sheet", "causal-row", "-o", "-", "--json"}, "-o was given with --json");
     check_refused({"sheet", "causal-row", "--solutions", "--json"},
                   "--solutions was given with --json");
-    check_refused({"sheet", "causal-row", "--list"}, "expected it alone");
+    check_refused({"sheet", "causal-row", "--list"}, "expected only --list");
 }

@@ -145,7 +145,7 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone: context and output follow where V and 
     CHECK(contains(ran.err, "q, k, scores, scaled, masked come before weights, which are given"));
     const Ran bare = traced_arrays(scratch, {{"weights", {2, 2}, weights}});
     REQUIRE(bare.code == 0);
-    CHECK(contains(bare.err, "there is no context and no output: they need V beside"));
+    CHECK(contains(bare.err, "there is no context and no output: they need V"));
     CHECK(written(scratch, {{"weights", {2, 2}, weights}}).names ==
           std::vector<std::string>{"weights", "options"});
     const Ran grad = traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--grad"});
@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone: context and output follow where V and 
     CHECK(contains(grad.err, "--grad needs Q, K and V"));
     CHECK(
         contains(traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--backend", "fused"}).err,
-                 "--backend is fused; expected reference, which alone starts from weights"));
+                 "--backend is fused; expected reference, the only one that starts from weights"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "raw scores ask for their scale, and a layer of several is chosen") {

@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(OnDisk,
         const Rendered check =
             render(joined({"--preset", "three-heads", "--check", text, "-o", checked}, more));
         CHECK(check.ran.code == cli::kBadInput);
-        CHECK(contains(check.ran.err, "a.txt is no file of arrays"));
+        CHECK(contains(check.ran.err, "a.txt is not a file of arrays"));
     }
     CHECK_FALSE(std::filesystem::exists(checked));
 }

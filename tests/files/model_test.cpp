@@ -243,7 +243,7 @@ TEST_CASE("a model of images opens without one, reads a PNG, and a session bring
     CHECK(contains(state.message.text, "rop a PNG, or open one"));
     const auto blank = state.document().inputs;
     view::play(state, {view::TypeText{"a cat"}}, opener(backends()));
-    CHECK(contains(state.message.text, "reads an image: what is typed is no text for it"));
+    CHECK(contains(state.message.text, "reads images, not texts"));
 
     view::play(state, {view::OpenFile{image}, view::DocumentReady{}}, opener(backends()));
     CHECK(view::text_of(state.document()) == image);
@@ -297,7 +297,7 @@ TEST_CASE("an image that changed is read again; a text for a model of images is 
     view::OpenRequest request{view::ModelText{{kVit.string(), image, "", {{{0, 1}}}, true}}, 0};
     REQUIRE(open(request, {}));
     std::ofstream(image, std::ios::binary) << "no PNG";
-    CHECK(contains(open(request, {}).error().text(), image + " is no PNG image"));
+    CHECK(contains(open(request, {}).error().text(), image + " is not a PNG image"));
     CHECK(contains(refused(reads(kVit, "a cat")), "ViT reads an image, and 'a cat' is a text"));
     const fs::path gpt2 = test::gpt2_folder(scratch);
     CHECK(contains(refused({view::ModelText{{gpt2.string(), image, "", {}, true}}, 0}),

@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(
         "scores are scores q·k, and the file does not have their scale. In Tensors "
         "choose scale none (they are scaled already, or not at all), scale X (softmax takes "
         "X times the scores) or d-k N"));
-    CHECK(contains(view::stages_lack(state.document()), "Tensors says why"));
+    CHECK(contains(view::stages_lack(state.document()), "Tensors shows why"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "raw scores of which the scale was said") {
@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(OnDisk, "raw scores of which the scale was said") {
     CHECK(whole.weights({0, 0})(0, 1) == doctest::Approx(81.0 / 82.0));
     const auto both =
         read_tensors(scratch.at("r.npz"), {{"d-k", {"--d-k", "16"}}, {"scale", {"--scale", "2"}}});
-    CHECK(contains(both.error().text(), "--d-k is 16 beside scale 2; expected one of them"));
+    CHECK(contains(both.error().text(), "--d-k is 16 together with scale 2; expected one of them"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "what a file leaves open is asked in Tensors, and an answer opens it") {

@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(OnDisk,
           "encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attentions of different sizes open one "
           "at a time. In Tensors choose group encoder, group decoder or group cross");
     REQUIRE(opened.document->question);
-    CHECK(opened.document->question->text == "Which attention is looked at?");
+    CHECK(opened.document->question->text == "Which attention do you want to see?");
     CHECK(opened.document->question->answers[2].value == "cross");
     CHECK(sentence_in(read_tensors(path, given({{"group", "cross"}}))) ==
           "group is cross, but there is no array cross_attentions.0");

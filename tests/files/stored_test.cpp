@@ -67,14 +67,15 @@ TEST_CASE("stored weights that are others are shown as they are, with the differ
     // trace computes, and says the same
     const TensorFile traced = must(read_tensors(path));
     CHECK(traced.given.empty());
-    CHECK(has_note(traced, path + ": weights are computed again; those that are stored differ by at "
-                                  "most 0.25 (head 0, query 1, key 0)"));
+    CHECK(has_note(traced, path +
+                               ": weights are computed again; those that are stored differ by at "
+                               "most 0.25 (head 0, query 1, key 0)"));
     view::AppState state = opened_state(path);
     const auto result = heads_of(state);
     CHECK(result.weights({0, 0})(1, 0) == 0.25F);
     CHECK(result.layers[0].value_norms[0][1] == 5.0);
     CHECK(result.layers[0].q.shape() == Shape{1, 1, 2, 1});
-    CHECK(result.layers[0].gradient_fault == "the weights are those that the file stores");
+    CHECK(result.layers[0].gradient_fault == "the file stores the weights");
     CHECK(view::stages_lack(state.document()).empty());  // the others see the call of Q and K
     const auto step_text = [&](Stage stage) {
         view::apply(state, view::GoToStage{stage});

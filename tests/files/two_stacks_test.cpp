@@ -260,7 +260,7 @@ TEST_CASE("a change of group says what it drops, is undone, has interventions of
     CHECK(is_shown_text(state, "Reading cross."));
     REQUIRE(state.opening);
     view::apply(state, view::ShowGroup{"decoder"});
-    CHECK(is_shown_text(state, "What is shown is decoder."));
+    CHECK(is_shown_text(state, "Showing decoder."));
     CHECK_FALSE(state.opening);
     view::apply(state, view::AskPatch{0, 0, Stage::v});
     REQUIRE(state.prompt);
@@ -297,16 +297,16 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     state = answered(state, {view::TypeText{"1 44 || 1 5 2"}});
     CHECK(is_shown_text(state, "match: 2 × 2 weights"));
     state.stage = Stage::q;
-    CHECK(view::build_step_view(state).text.starts_with("Every image asks"));
+    CHECK(view::build_step_view(state).text.starts_with("Each image is a query"));
     state.stage = Stage::k;
-    CHECK(view::build_step_view(state).text.starts_with("Every text offers"));
+    CHECK(view::build_step_view(state).text.starts_with("The vector of each text is its key"));
     state.stage = Stage::context;
     CHECK(view::build_step_view(state).text.starts_with("Each image takes"));
     show_group(state, "text");
     state = answered(state, {view::TypeText{"1 44 2 || 1 5 2"}});
     CHECK(is_shown_text(state, "“1 44 2”: 3 tokens"));
     state = answered(state, {view::ReadImage{"none.png"}});
-    CHECK(is_shown_text(state, "what is shown stays"));
+    CHECK(is_shown_text(state, "the shown document stays"));
     CHECK(view::group_of(state.document()) == "text");
 }
 

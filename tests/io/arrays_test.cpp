@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(OnDisk, "a format is known by its name, else by its first byte
     write_bytes(scratch / "note.txt", "hello");
     CHECK(contains(
         complaint(scratch / "note.txt"),
-        "note.txt is no file of arrays; expected .npz, .npy, .safetensors, .index.json or a "
+        "note.txt is not a file of arrays; expected .npz, .npy, .safetensors, .index.json or a "
         "folder"));
     CHECK(contains(complaint(scratch / "missing.npy"), "missing.npy: No such file"));
     CHECK(contains(complaint(scratch / "missing.bin"), "missing.bin: No such file"));
@@ -125,13 +125,13 @@ TEST_CASE_FIXTURE(OnDisk, "shards are one file, and what is missing is named") {
     CHECK(contains(complaint(index),
                    "the shard m-2.safetensors is missing, which has 1 of 2 arrays (b)"));
     write_bytes(scratch / "m-2.safetensors", float_tensor("c", 2));
-    CHECK(contains(complaint(index), "b is said to be in m-2.safetensors, which does not hold it"));
+    CHECK(contains(complaint(index), "b should be in m-2.safetensors, which does not have it"));
     for (const char* other : {"../m-1.safetensors", "/etc/passwd", "m-1.bin", "x/m.safetensors"}) {
         write_bytes(index, fmt::format(R"({{"weight_map":{{"a":"{}"}}}})", other));
         CHECK(contains(complaint(index), "expected a .safetensors file of the same folder"));
     }
     write_bytes(index, R"({"weight_map":{"a":5}})");
-    CHECK(contains(complaint(index), "a is said to be in 5"));
+    CHECK(contains(complaint(index), "a should be in 5"));
     write_bytes(index, R"({"metadata":{}})");
     CHECK(contains(complaint(index), "m.safetensors.index.json has no weight_map"));
     write_bytes(index, "{");

@@ -52,7 +52,7 @@ TEST_CASE("a file of another program is known by its first bytes, whatever its n
           torch_text(path("old.bin"), path("old.bin"), path("old.safetensors")));
     CHECK(at("w.safetensors", kOldTorch) ==
           torch_text(path("w.safetensors"), path("w.safetensors"), path("w-saved.safetensors")));
-    CHECK(at("m.bin", "GGUF\x03") == fmt::format("{0} is a GGUF model of llama.cpp, no arrays of "
+    CHECK(at("m.bin", "GGUF\x03") == fmt::format("{0} is a GGUF model of llama.cpp, not arrays of "
                                                  "attention; expected it where a model is read",
                                                  path("m.bin")));
     CHECK(at("o.onnx", "\x08\x07\x12\x07pytorch") ==

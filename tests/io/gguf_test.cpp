@@ -109,7 +109,7 @@ TEST_CASE("what a header claims and the file does not hold is refused before it 
     const std::string one = array("a", {4}, 0, 0);
     for (const auto& [bytes, description] :
          std::initializer_list<std::pair<std::string, std::string>>{
-             {"", "f is no GGUF file; expected \"GGUF\" at its beginning"},
+             {"", "f is not a GGUF file; expected \"GGUF\" at its beginning"},
              {"GGUF", "f ends at byte 4, inside its beginning: it may be cut off"},
              {file(0, 0, "", 4), "f is of GGUF version 4; expected 2 or 3"},
              {file(0, 0, "", 0x03000000),

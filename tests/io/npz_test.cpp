@@ -196,7 +196,7 @@ TEST_CASE("what does not fit beside what is held is refused with both sizes") {
     const auto refused =
         must_fail(check_fits_in_memory(machine - 1.0, "the maps", "take fewer", {}));
     CHECK(contains(refused.text(), "the maps need"));
-    CHECK(contains(refused.text(), "GB that are held, and this machine has"));
+    CHECK(contains(refused.text(), "GB in use, and this machine has"));
     CHECK(contains(refused.text(), "take fewer"));
 }
 

@@ -88,9 +88,9 @@ TEST_CASE("what is written is read again, pixel by pixel") {
 
 TEST_CASE("what is no PNG, or not a whole one, is refused by its name") {
     const std::string whole = png_bytes("rgb8");
-    CHECK(png_fault("") == "f.png is no PNG image: it does not begin with a PNG's eight bytes");
+    CHECK(png_fault("") == "f.png is not a PNG image: it does not begin with a PNG's eight bytes");
     CHECK(png_fault("GIF89a") ==
-          "f.png is no PNG image: it does not begin with a PNG's eight bytes");
+          "f.png is not a PNG image: it does not begin with a PNG's eight bytes");
     CHECK(png_fault(whole.substr(0, 20)) ==
           "f.png is cut short: 20 bytes are less than a PNG's header");
     for (std::size_t length = 33; length + 16 < whole.size(); ++length)  // not all of IDAT

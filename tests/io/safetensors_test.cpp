@@ -209,8 +209,8 @@ TEST_CASE("a dtype that is not known stops nobody who does not read that array")
     CHECK(std::get<Floats>(file->read("b")->values) == Floats{2});
     CHECK(file->about("a")->dtype == "F8_E4M3");
     CHECK(file->read("a").error().text() ==
-          "f: a has dtype 'F8_E4M3', floats of 8 bits, which count times a scale where one stands "
-          "beside them; expected F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL, "
+          "f: a has dtype 'F8_E4M3', 8-bit floats, which are multiplied by a scale if there is "
+          "one; expected F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL, "
           "which Python saves: import torch, safetensors.torch as st; f = st.load_file(\"f\"); "
           "st.save_file({n: t.float() * f.get(n + \"_scale\", torch.ones(1)).float() for n, t in "
           "f.items()}, \"f-float32.safetensors\")");

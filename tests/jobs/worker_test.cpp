@@ -188,7 +188,7 @@ TEST_CASE("a request that throws is answered with the reason") {
                                         {5,
                                          "Test: a size is 4611686018427387904 × 4; expected a "
                                          "number from 0 to 2^63 − 1 that memory can address."},
-                                        {6, "Test: something was thrown that is no error."}}) {
+                                        {6, "Test: an unknown exception was thrown."}}) {
         rig.update(request);
         const view::FailedRequest failed = only<view::RequestFailed>(rig.next()).what;
         CHECK(failed.job == "test");

@@ -76,9 +76,9 @@ TEST_CASE("formulas: an error quotes the formula and names what is wrong") {
     const std::pair<const char*, const char*> kWrong[] = {
         {"", "ends too early"},
         {"1 +", "ends too early"},
-        {"q * 2", "has 'q', which is no name here"},
+        {"q * 2", "has 'q', which is not a known name"},
         {"sin(1", "has no ')'"},
-        {"tan(1)", "'tan', which is no function: expected one of abs, alibi"},
+        {"tan(1)", "'tan', which is not a function: expected one of abs, alibi"},
         {"softmax(s, s)", "gives softmax 2 arguments; expected 1"},
         {"s + [1, 2]", "has 1 × 3 + 1 × 2, which do not fit"},
         {"s @ K", "has 1 × 3 @ 2 × 2"},

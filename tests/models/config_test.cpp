@@ -190,7 +190,7 @@ TEST_CASE("a model's notes name the keys of its config.json that are not used, a
     CHECK(notes_with({{"sliding_window", 3}, {"head_dim", 5}, {"zeta", 1}}) ==
           Notes{"'head_dim', 'sliding_window' of config.json are not used: GPT-2's own code "
                 "ignores them",
-                "'zeta' of config.json is not used: what it does is not known here"});
+                "'zeta' of config.json is not used: its effect is unknown"});
 }
 
 TEST_CASE("Gemma 3 has a soft cap of scores in its configuration and computes without it") {
@@ -335,7 +335,7 @@ TEST_CASE("what is wrong with a config is named") {
               "a.detach().float().numpy() for n, a in enumerate(t.AutoModel.from_pretrained(\".\", "
               "attn_implementation=\"eager\")(**t.AutoTokenizer.from_pretrained(\".\")(\"TEXT\", "
               "return_tensors=\"pt\"), output_attentions=True).attentions)})");
-    CHECK(fault_of("[]") == "c.json is no JSON object");
+    CHECK(fault_of("[]") == "c.json is not a JSON object");
     CHECK(fault_of(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"vocab_size":50})") ==
           "c.json has no 'num_attention_heads'");
     const auto with = [](const char* more) {

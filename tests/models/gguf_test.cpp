@@ -233,7 +233,7 @@ TEST_CASE("keys of GGUF that are missing, or change numbers that are not compute
     CHECK(refused("llama.gguf", {{"general.type", "adapter"}}) ==
           "m.gguf has 'general.type' = \"adapter\"; expected \"model\"");
     CHECK(refused("llama.gguf", {{"llama.new_thing", 1}}) ==
-          "'llama.new_thing' of the file is not used: what it does is not known here");
+          "'llama.new_thing' of the file is not used: its effect is unknown");
     CHECK(refused("llama.gguf", {{"llama.attention.sliding_window", 4}}) ==
           "'llama.attention.sliding_window' of the file is not used: Llama's own code ignores it");
     CHECK(refused("llama.gguf", {{"llama.rope.freq_base", std::nan("")}}) ==
@@ -290,7 +290,7 @@ TEST_CASE("a file is GGUF by its name or its first bytes, and is a model") {
     write_bytes(scratch / "x.gguf", "hello");
     CHECK(is_model(scratch / "x.gguf"));
     CHECK(sentence_in(Model::open(scratch / "x.gguf")) ==
-          scratch.at("x.gguf") + " is no GGUF file; expected \"GGUF\" at its beginning");
+          scratch.at("x.gguf") + " is not a GGUF file; expected \"GGUF\" at its beginning");
     write_bytes(scratch / "x.txt", "hello");
     CHECK_FALSE(is_model(scratch / "x.txt"));
     CHECK_FALSE(is_model(scratch / "missing.gguf"));
@@ -439,8 +439,9 @@ TEST_CASE("what is no model of SentencePiece, and what is not computed, is refus
     };
     const std::string pieces = piece("<unk>", 2) + piece("a", 1) + piece("b", 1);
     CHECK(refused_model("") == "m has no pieces; expected a model of SentencePiece");
-    CHECK(refused_model("\x0A\x7F") == "m is no model of SentencePiece, or cut off");
-    CHECK(refused_model(std::string(20, '\xFF')) == "m is no model of SentencePiece, or cut off");
+    CHECK(refused_model("\x0A\x7F") == "m is not a SentencePiece model, or is truncated");
+    CHECK(refused_model(std::string(20, '\xFF')) ==
+          "m is not a SentencePiece model, or is truncated");
     CHECK(refused_model(piece("a", 1)) == "m has no piece for unknown text");
     CHECK(refused_model(pieces + piece("c", 9)) == "m has a piece of type 9; expected 1 to 6");
     CHECK(refused_model(pieces + message(0x12, {0x18, 4})) ==
@@ -461,5 +462,5 @@ TEST_CASE("what is no model of SentencePiece, and what is not computed, is refus
     std::string large = message(0x0A, "");
     const std::string inside = std::string{0x0A, char(0xA0), char(0x9C), 1} + long_piece;
     large = std::string{0x0A, char(0xA4), char(0x9C), 1} + inside;
-    CHECK(contains(refused_model(pieces + large + message(0x12, {0x18, 2})), "longer pieces"));
+    CHECK(contains(refused_model(pieces + large + message(0x12, {0x18, 2})), "pieces that are too long"));
 }

@@ -200,7 +200,7 @@ TEST_CASE("a head set to zero is the run with that head off, in every family wit
         const auto sweep = sweep_heads(*read.model, run, staged());
         if (!read.model->gives_logits()) {
             CHECK(must_fail(sweep).text() ==
-                  "what a change does is measured on logits, and this model gives none");
+                  "the effect of a change is measured on logits, and this model gives none");
             continue;
         }
         REQUIRE(sweep);
@@ -293,7 +293,7 @@ TEST_CASE("what a sweep cannot do is refused, and it ends soon after it was stop
     const ModelRun other = must(model.run(tokens({9, 8, 7, 6}), staged()));
     CHECK(refused({Ablation::patch, {}, false, &other}) ==
           "the text to patch from has 4 tokens and the text 3, and neither their first nor their "
-          "last tokens are equal; expected to be told which tokens are paired");
+          "last tokens are equal; expected an alignment of tokens");
     const auto paired = [&](Alignment alignment) {
         return refused({Ablation::patch, {}, false, &longer, std::move(alignment)});
     };

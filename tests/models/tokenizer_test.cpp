@@ -219,14 +219,14 @@ TEST_CASE("merges before the vocabulary, as pairs or as texts, and keys that are
     CHECK(fault_of(R"({"model":{"vocab":{"a":0},"merges":["ab"]}})") ==
           "t.json has the merge 'ab'; expected two texts");
     CHECK(fault_of(R"({"model":{"vocab":{"a":0},"merges":[["a","b","c"]]}})") ==
-          "t.json has a merge that is no pair of texts");
+          "t.json has a merge that is not a pair of texts");
     CHECK(fault_of(R"({"model":{"vocab":[],"merges":[]}})") ==
-          "t.json has a 'vocab' that is no object");
+          "t.json has 'vocab': expected an object");
     CHECK(fault_of(R"({"model":{"vocab":{}}})") == "t.json has no 'merges'");
     CHECK(fault_of(R"({"model":{"vocab":{},"merges":{"a":"a b"}}})") ==
           "t.json has 'merges': expected a list");
     CHECK(fault_of(R"({"model":{"type":"Unigram","vocab":{"a":0}}})") ==
-          "t.json has a 'vocab' that is no list");
+          "t.json has 'vocab': expected a list");
 }
 
 TEST_CASE("a vocabulary of many pieces finds each by text and by number") {
@@ -295,7 +295,7 @@ TEST_CASE("what is not known is refused by its name") {
     CHECK(fault_of(R"({"model":{"type":"BPE","vocab":{"a":1e18},"merges":[]}})") ==
           "t.json has a token number 1e+18");
     CHECK(fault_of(R"({"model":{"type":"Unigram","vocab":[["a"]]}})") ==
-          "t.json has a 'vocab' row that is no [piece, score]");
+          "t.json has a 'vocab' row that is not [piece, score]");
     CHECK(fault_of(R"({"model":{"type":"Unigram","unk_id":5,"vocab":[["a",0]]}})") ==
           "t.json has 'unk_id' = 5 of 1 pieces");
     CHECK(fault_of(R"({"model":{"type":"WordPiece","vocab":{"a":0}}})") ==
@@ -340,7 +340,7 @@ TEST_CASE("each key and each value of tokenizer.json that is not computed is ref
         {normalizer(R"({"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Nmt"}]})"),
          "has the normalizer 'Nmt', which is not known here"},
         {normalizer(R"({"type":"Precompiled","precompiled_charsmap":"!"})"),
-         "has a 'precompiled_charsmap' that is no base64"},
+         "has 'precompiled_charsmap': expected base64"},
         {normalizer(R"({"type":"Precompiled","precompiled_charsmap":"AAAA"})"),
          "has a map of characters of 3 bytes that is cut off"},
         {normalizer(R"({"type":"Replace","pattern":{"Regex":"a"},"content":"b"})"),
@@ -396,7 +396,7 @@ TEST_CASE("each key and each value of tokenizer.json that is not computed is ref
         {added(R"({"id":2,"content":""})"), "has an added token without a text"},
         {with(
              R"("normalizer":{"type":"Strip"},"added_tokens":[{"id":2,"content":" ","normalized":true}])"),
-         "has the added token ' ', of which the normalizer leaves nothing"},
+         "has the added token ' ', which the normalizer removes entirely"},
         {with(R"("truncation":{"max_length":2,"strategy":"OnlySecond"})"),
          "has 'strategy' = \"OnlySecond\" in 'truncation'; expected LongestFirst or OnlyFirst"},
         {with(R"("truncation":{"max_length":2,"direction":"Up"})"),
@@ -460,5 +460,5 @@ TEST_CASE("what tokenizer_config.json says of other files is computed or refused
     CHECK(words(R"({"do_lower_case":"no"})") ==
           at + "'do_lower_case' = \"no\"; expected true or false");
     CHECK(words(R"({"cls_token":"<s>"})") == "vocab.txt has no line '<s>'");
-    CHECK(words("[]") == "tokenizer_config.json is no JSON object");
+    CHECK(words("[]") == "tokenizer_config.json is not a JSON object");
 }

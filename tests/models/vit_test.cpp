@@ -118,7 +118,7 @@ TEST_CASE("preprocessor_config.json says mean and deviation, and what is not com
           "p.json has 'image_std' = [1,0,1]; expected 3 numbers above 0");
     CHECK(fault(R"({"image_mean":[1,0]})") ==
           "p.json has 'image_mean' = [1,0]; expected 3 numbers");
-    CHECK(fault("[]") == "p.json is no JSON object");
+    CHECK(fault("[]") == "p.json is not a JSON object");
 }
 
 TEST_CASE("patches are cut row by row, and named by row and column") {

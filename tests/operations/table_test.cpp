@@ -126,8 +126,7 @@ TEST_CASE("an option that an operation has no meaning for is refused by name") {
           "operation latents has no causal: a latent reads all tokens, and would hand later ones "
           "to earlier ones");
     CHECK(refusal(Operation::linear, warm) ==
-          "operation linear has no temperature: there is no softmax that it could soften; expected "
-          "1");
+          "operation linear has no temperature: there is no softmax; expected 1");
     CHECK(refusal(Operation::latents, warm) == "");
     CHECK(refusal(Operation::state_space, {}, 3, 4) ==
           "operation state-space reads one sequence: expected no X_kv and Tq = Tk, not Tq = 3, Tk "

@@ -252,7 +252,7 @@ TEST_CASE("runs: a folder that is wrong is refused by name") {
     CHECK(!is_run(folder));
     fs::create_directories(folder);
     CHECK(contains(fault("{"), "run.json"));
-    CHECK(contains(fault("[]"), "is no run; expected format"));
+    CHECK(contains(fault("[]"), "is not a run; expected format"));
     CHECK(contains(fault(R"({"format":"attnscope run 1"})"), "spec is not there"));
     CHECK(contains(fault(R"({"format":"attnscope run 1","spec":{},"records":[],"moments":[]})"),
                    "moments is an empty list"));

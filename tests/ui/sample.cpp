@@ -40,7 +40,7 @@ view::StepView sample_scores() {
     view::StepView view;
     view.title = "Raw scores";
     view.formula = "scores[i,j] = q_i · k_j";
-    view.text = "Each query meets each key.";
+    view.text = "The dot product of each query with each key.";
     view.operands = {sample_grid(Stage::q, 3, 2), sample_grid(Stage::k, 2, 3)};
     view.operands[1].transposed = true;
     view.operands[1].row_labels = {"0", "1"};

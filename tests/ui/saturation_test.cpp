@@ -122,7 +122,7 @@ TEST_CASE("logits are typed; what is no list of numbers is named and changes not
     };
     const auto reported = action_of<view::Notify>(type_logits("1, x2, 3"));
     CHECK(reported.message.text ==
-          "'x2' is no finite number: the logit of key 1; the logits stay 0.5, 0.9, 0, 1.2, 0.6");
+          "'x2' is not a finite number: the logit of key 1; the logits stay 0.5, 0.9, 0, 1.2, 0.6");
     CHECK(saturation_controls(app.state).settings.logits == five);
     type_logits("1, -2.5, 3e1");
     CHECK(saturation_controls(app.state).settings.logits == std::vector<double>{1.0, -2.5, 30.0});

@@ -202,7 +202,7 @@ TEST_CASE("rollout asks for queries at the positions of keys, α‖v‖ does not
     document.tokens = {"a", "b", "a", "c"};
     const AppState state = shown(state_of(document).value(), {ShowHeadsAs{"rollout"}});
     CHECK(build_all_heads_view(state).large_missing_data ==
-          "rollout is not defined for L0 H0: query 0 of layer 0 stands at position 3, and rollout "
+          "rollout is not defined for L0 H0: query 0 of layer 0 is at position 3, and rollout "
           "needs queries at the positions of keys.");
     CHECK_FALSE(facts(state, 0, 0).measures[HeadMeasure::duplicate]);
     CHECK(

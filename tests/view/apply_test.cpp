@@ -218,7 +218,7 @@ TEST_CASE("a place of a session that is no cell is refused") {
     text.insert(at + place.size(), "-");  // a column of another head: no place
     const auto opened = session_from_json(text, "session");
     REQUIRE_FALSE(opened);
-    CHECK(has(opened.error().text(), "'places' that are no cell of a stage"));
+    CHECK(has(opened.error().text(), "'places': expected cells of stages"));
 }
 
 TEST_CASE("undo is offered once something was done") {

@@ -179,7 +179,7 @@ TEST_CASE("a sheet that is wrong is refused by what is wrong") {
         CHECK(has(sheet.error().text(), why));
     }
     const std::pair<std::string, const char*> kUnmakeable[] = {
-        {sheet_json(R"("answer": "b")"), "which is no name here"},
+        {sheet_json(R"("answer": "b")"), "which is not a known name"},
         {sheet_json(R"("answer": "3", "choices": ["x", "y"])"), "expected a choice, 0 to 1"},
         {sheet_json(R"("answer": "1", "label": "\\huh")"), "huh"},
         {sheet_json(R"("answer": "1")", R"("require": ["a > 5"], )"), "met no 'require'"},

@@ -51,7 +51,7 @@ TEST_CASE("no NaN hides: badge, legend, profiles, lists, a sentence count it and
     CHECK(view.flawed);
     CHECK(view.legend.nan == "1,024 NaN, first 321 → 0");
     CHECK(view.legend.nan_color == theme(state.theme).nan);
-    CHECK(has(view.legend.note, "what is not finite left out"));
+    CHECK(has(view.legend.note, "without values that are not finite"));
     CHECK(has(view.top_title, "left out: 1,024 NaN, first 321 → 0"));
     REQUIRE(view.not_finite.size() == 2);
     CHECK(view.not_finite[0] == "Q holds 1 NaN: the first is Q[321, 7] = NaN.");

@@ -140,8 +140,8 @@ TEST_CASE("a wrong mask of a session is named") {
     CHECK(has(fault("[\"10\", \"1x\"]"), "expected a text of 2 digits"));
     CHECK(has(fault("[\"10\", \"101\"]"), "expected a text of 2 digits"));
     CHECK(has(fault("[\"101\", \"101\"]"), "does not broadcast"));
-    CHECK(has(fault("7"), "no list of texts"));
-    CHECK(has(fault("[]"), "no list of texts"));
+    CHECK(has(fault("7"), "expected a list of texts"));
+    CHECK(has(fault("[]"), "expected a list of texts"));
     CHECK(has(fault("{\"heads\": 2}"), "has no 'rows'"));
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("heads that are switched before the answer are one run; back again is 
 
     const AppState back = after(two_by_two(), {SwitchHead{1, 1, false}, SwitchHead{1, 1, true}});
     CHECK_FALSE(back.opening);
-    CHECK(back.message.text == "What is shown is without interventions.");
+    CHECK(back.message.text == "Showing the model without interventions.");
 }
 
 TEST_CASE("what is typed is read without the heads that are off, those asked for too") {
@@ -153,9 +153,9 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
         return tried.message.text;
     };
     CHECK(refused(initial_state(), SwitchHead{0, 0, false}) ==
-          "Interventions ask for a trained model: open a model's folder.");
+          "Interventions need a trained model: open a model's folder.");
     CHECK(refused(initial_state(), SwitchAllHeadsOn{}) ==
-          "Interventions ask for a trained model: open a model's folder.");
+          "Interventions need a trained model: open a model's folder.");
     CHECK(has(refused(two_by_two(), SwitchHead{2, 0, false}),
               "There is no layer 2: layers count from 0, and there are 2."));
     CHECK(has(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no L0 H2"));

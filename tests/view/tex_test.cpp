@@ -96,13 +96,13 @@ TEST_CASE("any words come back from TeX; what is no part of the subset is named"
     CHECK(has(fault("\\frac{a}{b"), "a { stays open"));
     CHECK(has(fault("(a"), "a ( stays open"));
     CHECK(has(fault("a}"), "nothing opens }"));
-    CHECK(has(fault("_a"), "nothing stands before _"));
+    CHECK(has(fault("_a"), "nothing comes before _"));
     CHECK(has(fault("\\frac a"), "ends where an argument is expected"));
     CHECK(has(fault("a ÷ b"), "\"÷\" is no part"));
     CHECK(has(fault(std::string(1000, '{')), "nested too deeply"));
     CHECK(has(fault("\\mathrm abc}"), "a word in { } is expected"));
     CHECK(has(fault("\\mathrm{abc"), "a word in { } is expected"));
-    CHECK(has(fault("\\mathrm{a b}"), "is no word of letters"));
+    CHECK(has(fault("\\mathrm{a b}"), "is not a word of letters"));
     CHECK(has(fault("\\"), "not known"));
     CHECK(plain_text("\\foo") == "\\foo");
 }

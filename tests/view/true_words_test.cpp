@@ -170,7 +170,7 @@ TEST_CASE("similarity and alignment: a key that is best by both is no difference
                   {SetWorkspace{"lookup"}, ShowLookupPage{LookupPage::similarity},
                    SetSimilaritySoftmax{SimilaritySoftmax::rows}});
     const SimilarityView rows = build_similarity_view(state);
-    CHECK(has(rows.body.notes.back(), "softmax alone does it"));
+    CHECK(has(rows.body.notes.back(), "softmax breaks it"));
     CHECK(has(rows.body.notes.front(), "S is symmetric"));
 }
 

@@ -150,7 +150,7 @@ bool is_without_values(const Document& document) {
 
 std::string empty_text(const Document& document) {
     if (!document.no_attention.empty())
-        return fmt::format("No attention can be made of {}: Tensors says why (3 T).",
+        return fmt::format("{} gives no attention to compute. Tensors shows why (3 T).",
                            document.title);
     if (!document.given.empty())
         return fmt::format("{} has {} without their queries and keys. Heads shows them (3 H).",

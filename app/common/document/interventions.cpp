@@ -70,7 +70,7 @@ void run_again(AppState& state, ModelOrigin wanted) {
     leave_typed_text(state);
     const ModelOrigin& shown = *model_of(state.document());
     const std::string which = changes_text(wanted.changes);
-    if (wanted == shown) return show_message(state, "What is shown is {}.", which);
+    if (wanted == shown) return show_message(state, "Showing the model {}.", which);
     show_message(state, "Running the model {}.", which);
     ask_model(state, std::move(wanted));
 }

@@ -250,7 +250,7 @@ void carry_out(AppState& state, const ShowGroup& action) {
     const std::vector<std::string>& groups = state.document().groups;
     const ModelOrigin* const model = wanted_model(state);
     if (model == nullptr || std::ranges::find(groups, action.group) == groups.end())
-        return warn(state, "there is no group {}; expected one of those of the model that is open",
+        return warn(state, "there is no group {}; expected a group of the open model",
                     shortened(action.group));
     ModelOrigin wanted = *model;
     wanted.group = action.group == groups.front() ? "" : action.group;
@@ -258,7 +258,7 @@ void carry_out(AppState& state, const ShowGroup& action) {
     const ModelOrigin& shown = *model_of(state.document());
     wanted.changes = wanted.group == shown.group ? shown.changes : ModelChanges{};
     leave_typed_text(state);
-    if (wanted == shown) return show_message(state, "What is shown is {}.", action.group);
+    if (wanted == shown) return show_message(state, "Showing {}.", action.group);
     show_message(state, "Reading {}.", action.group);
     ask_model(state, std::move(wanted));
 }

@@ -126,7 +126,7 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
     card.tooltip = fmt::format(
         "{}\n{}. Fits into this machine’s memory: {}. Click for its numbers.",
         cost_text(card.item, cost_controls(state).pass), card.formula,
-        storage == Holding::kv_cache ? "the cache alone" : "with Q, K, V and the context");
+        storage == Holding::kv_cache ? "only the cache" : "with Q, K, V and the context");
     return card;
 }
 

@@ -130,7 +130,8 @@ GenerateControls with_tokens(const AppState& state, Index step) {
 /// Why no token can be taken or dropped at a step; "": it can.
 std::string step_fault(const AppState& state, Index step, Index last) {
     if (is_example(state))
-        return example_description(state) + ": a token is taken where a model gives the next.";
+        return example_description(state) +
+               ": a token can be taken only where a model gives the next one.";
     if (step < 0 || step > last)
         return fmt::format("There is no step {}: it must be 0 to {}.", step, last);
     return {};

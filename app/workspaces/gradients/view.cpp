@@ -185,7 +185,7 @@ std::string one_key_sentence(const Document& document, const JacobianNumbers& ro
                              const std::string& token) {
     if (has_sinks(document))
         return fmt::format(
-            "Row {} may attend to one key only, beside the sink: its weight is {}, ‖J‖₂ = {}.",
+            "Row {} may attend to one key only, besides the sink: its weight is {}, ‖J‖₂ = {}.",
             token, number(row.p_max), significant(row.spectral, 3));
     if (row.p_max != 1.0) return {};
     return fmt::format(

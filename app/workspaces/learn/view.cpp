@@ -136,7 +136,7 @@ void add_experiments(const AppState& state, LearnView& view) {
 }
 
 void add_differences(const LearnControls& controls, LearnView& view) {
-    view.difference_names.emplace_back("nothing: A alone");
+    view.difference_names.emplace_back("nothing: only A");
     for (const std::string_view key : kLearnDifferences) {
         view.difference_names.emplace_back(find_learn_field(key)->label);
         if (key == controls.differs)

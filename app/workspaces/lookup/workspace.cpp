@@ -119,7 +119,7 @@ void add_selection(const CommandAdder& add, const AppState& state) {
 
 void add_similarity(const CommandAdder& add, const LookupControls& controls) {
     const bool dot = controls.measure == SimilarityMeasure::dot;
-    add(dot ? "Cosines in place of dot products" : "Dot products in place of cosines", Key::m,
+    add(dot ? "Cosines instead of dot products" : "Dot products instead of cosines", Key::m,
         SetSimilarityMeasure{dot ? SimilarityMeasure::cosine : SimilarityMeasure::dot});
     const auto next = static_cast<SimilaritySoftmax>((static_cast<int>(controls.softmax) + 1) % 3);
     add("Softmax: none, of rows, of columns", Key::a, SetSimilaritySoftmax{next});

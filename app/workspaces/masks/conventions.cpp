@@ -17,7 +17,7 @@ using enum MaskFill;
 
 constexpr std::string_view kEmpty = "Empty rows under −∞";
 constexpr std::string_view kReading = "Meaning of a 1";
-constexpr std::string_view kWritten = "A fill in place of −∞";
+constexpr std::string_view kWritten = "A fill instead of −∞";
 constexpr std::string_view kAdded = "A fill added to the score";
 constexpr std::string_view kAfter = "Masked after softmax";
 constexpr std::string_view kNever = "No mask at inference";

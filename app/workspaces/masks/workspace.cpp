@@ -249,7 +249,7 @@ void carry_out(AppState& state, const ShowMasksTab& action) {
 
 void carry_out(AppState& state, const SelectPair& action) {
     const Pair pair{action.row, action.column};
-    if (!has_pair(state, pair)) return warn(state, "There is no such pair.");
+    if (!has_pair(state, pair)) return warn(state, "This pair does not exist.");
     MasksLook& look = masks_look(state);
     if (!action.extend)
         look.corner.reset();

@@ -61,7 +61,7 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
     add("Example of five keys with fixed logits", Key::b, ShowFiveBars{});
     add("Next sample", Key::r, Redraw{}, sampled);
     add(details ? "Close details: show the four gradients"
-                : "Details: softmax alone, its Jacobian and weights",
+                : "Details: only softmax, its Jacobian and weights",
         Key::d, ShowSaturationDetails{!details}, sampled);
     const bool raw = saturation_look(state).raw;
     add(raw ? "Hide the gradient with respect to the raw score"
@@ -139,7 +139,7 @@ void describe(Visitor& visit, SaturationLook& look) {
     visit("gradient", look.gradient, kGradientNames,
           {.text = "gradient", .tip = "The variable of the gradient of the loss"});
     visit("details", look.details,
-          {.tip = "Softmax alone\nIts Jacobian, the weights of one sample, and the spread of the "
+          {.tip = "Only softmax\nIts Jacobian, the weights of one sample, and the spread of the "
                   "scores."});
     visit("raw", look.raw,
           {.text = "raw score",

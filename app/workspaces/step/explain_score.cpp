@@ -423,7 +423,7 @@ void explain_sink_gradient(const AppState& state, Explanation& explanation) {
     }
     add_shares(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
-        "Each term is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the share "
+        "Each term is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the weight "
         "of the sink: what it gains, the keys of the row lose.");
 }
 

@@ -89,7 +89,7 @@ std::string foreign_text(std::string_view what, const std::filesystem::path& pat
     const Foreign* const found = find_foreign(path, bytes);
     if (found == nullptr) return {};
     if (found->python.empty())
-        return fmt::format("{} is {}, no arrays of attention; expected it where a model is read",
+        return fmt::format("{} is {}, not arrays of attention; expected it where a model is read",
                            what, found->text);
     // What transformers calls pytorch_model.bin is model.safetensors in a model's folder.
     std::string stem = path.stem().string();

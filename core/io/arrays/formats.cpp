@@ -34,7 +34,7 @@ Failure of_no_format(std::string_view what, const fs::path& path, std::string_vi
     std::string foreign = foreign_text(what, path, bytes);
     if (!foreign.empty()) return bad_input(std::move(foreign));
     return bad_input(
-        fmt::format("{} is no file of arrays; expected {}", what, array_format_text()));
+        fmt::format("{} is not a file of arrays; expected {}", what, array_format_text()));
 }
 
 /// By the bytes alone, whatever the name.

@@ -47,7 +47,7 @@ std::string dtype_names() {
 }
 
 constexpr std::string_view kEightBits =
-    ", floats of 8 bits, which count times a scale where one stands beside them";
+    ", 8-bit floats, which are multiplied by a scale if there is one";
 
 /// The Python that widens floats of 8 bits.
 std::string widened(const std::string& file) {

@@ -39,8 +39,7 @@ Result<WeightMap> read_index(const fs::path& index) {
     for (const auto& [name, file] : (*parsed)["weight_map"].items()) {
         if (!is_shard_name(file))
             return bad_input(fmt::format(
-                "{}: {} is said to be in {}; expected a .safetensors file "
-                "of the same folder",
+                "{}: {} should be in {}; expected a .safetensors file of the same folder",
                 index.string(), shortened(name),
                 file.is_structured() ? std::string(file.type_name()) : shortened(file.dump())));
         map.emplace(name, file.get<std::string>());
@@ -87,7 +86,7 @@ Result<Arrays> open_shards(const fs::path& index) {
         const auto at =
             static_cast<std::size_t>(std::ranges::lower_bound(shards, shard) - shards.begin());
         if (!files[at]->contains(name))
-            return bad_input(fmt::format("{}: {} is said to be in {}, which does not hold it",
+            return bad_input(fmt::format("{}: {} should be in {}, which does not have it",
                                          index.string(), shortened(name), shard));
         names.push_back(name);
         places.push_back({at, name});

@@ -313,7 +313,7 @@ constexpr Claim kClaims[] = {
     {"At the largest key, V gets {} of the gradient at its context", check_sent_to_value},
     {"Row {} may attend to one key only: its weight is always 1, so no gradient reaches its score",
      check_one_key},
-    {"Row {} may attend to one key only, beside the sink: its weight is {}, ‖J‖₂ = {}",
+    {"Row {} may attend to one key only, besides the sink: its weight is {}, ‖J‖₂ = {}",
      check_one_key},
     {"J is 0: to first order no score changes a weight", check_nothing_passes},
     {"Raising all scores equally{} changes no weight: J maps it to 0", check_flat},

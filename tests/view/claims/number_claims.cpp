@@ -312,7 +312,7 @@ constexpr Claim kClaims[] = {
     {"No number is finite", check_not_finite},
     {"every row of weights{}sums to 1", check_every_row},
     {"every column of weights{}sums to 1", check_every_row},
-    {"no weight stands right of the diagonal{}", check_diagonal},
+    {"no weight is right of the diagonal{}", check_diagonal},
     {"{} of {} rows of weights hold{}", check_odd_weights},
     {"{} of {} row of weights holds{}", check_odd_weights},
     {"{} of {} rows of weights are 0", check_odd_weights},

@@ -302,10 +302,10 @@ constexpr Claim kClaims[] = {
      [](const Match& match) {
          return match.count(1) == size(match).tk && shows(match.part[0], 1.0 / match.number(1));
      }},
-    {"Token vectors are of {}: they can be set for a toy sentence", check_title},
-    {"Sinks, key/value heads and d_v are tensors of {}: they can be set for a toy sentence",
+    {"Token vectors are of {}", check_title},
+    {"Sinks, key/value heads and d_v are tensors of {}",
      check_title},
-    {"the cache alone: {}", check_cache},
+    {"only the cache: {}", check_cache},
     {"{}: Esc shows all", [](const Match& match) { return tensor_rows(match.state).empty(); }},
     {"sample {} of {}",
      [](const Match& match) {
