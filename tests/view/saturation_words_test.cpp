@@ -191,7 +191,7 @@ TEST_CASE("typed logits: any separator, and an error that names the bad value an
           std::vector<double>{0.5, 0.9, 0.0, 1.2, 0.6});
     CHECK(typed_logits(" 1;2 −3\t4e-1 ").value() == std::vector<double>{1.0, 2.0, -3.0, 0.4});
     const auto description = [](const char* text) { return typed_logits(text).error().text(); };
-    CHECK(description("0.5, abc, 2") == "'abc' is no finite number: the logit of key 1");
+    CHECK(description("0.5, abc, 2") == "'abc' is not a finite number: the logit of key 1");
     CHECK(has(description("1, 2, nan"), "'nan'"));
     CHECK(has(description("inf"), "key 0"));
     CHECK(has(description(" , "), "there is no logit"));
