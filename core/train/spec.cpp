@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "core/io/json.h"
 #include "core/text.h"
+#include "core/train/language.h"
 #include "core/train/spec_fields.h"
 #include "core/train/trainer.h"
 #include "core/train/words.h"
@@ -89,9 +90,20 @@ requires std::is_enum_v<Enum> std::string read(const json& value, Enum& to) {
     return {};
 }
 
+std::string read(const json& value, LanguageRef& to) {
+    if (value.is_null()) return {};
+    auto language = Language::parse(value, "language");
+    if (!language) return language.error().text();
+    to.value = *std::move(language);
+    return {};
+}
+
 json written(const auto& value) {
-    if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
-        return names_of<std::decay_t<decltype(value)>>()[static_cast<std::size_t>(value)];
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_enum_v<Value>)
+        return names_of<Value>()[static_cast<std::size_t>(value)];
+    else if constexpr (std::is_same_v<Value, LanguageRef>)
+        return value.empty() ? json() : json::parse(value->json_text());
     else
         return value;
 }
@@ -161,6 +173,26 @@ Result<void> check_text(const Spec& spec) {
     return {};
 }
 
+Result<void> check_language(const Spec& spec) {
+    if (!info(spec.task).takes_language) return {};
+    if (spec.language.empty())
+        return bad_input(
+            fmt::format("language is not there; expected an object for {}", info(spec.task).key));
+    if (spec.language->longest() > spec.tokens)
+        return bad_input(fmt::format("tokens is {}; expected at least {}, the most words of a text",
+                                     spec.tokens, spec.language->longest()));
+    const Requirements& require = spec.language->requirements();
+    const auto beyond = [&](const auto& each) { return each.layer >= spec.layers; };
+    if ((require.attention && beyond(*require.attention)) ||
+        (require.alignment && beyond(*require.alignment)) ||
+        std::ranges::any_of(require.examples, beyond))
+        return bad_input(
+            fmt::format("layers is {}; expected more: language requires a weight of a "
+                        "later layer",
+                        spec.layers));
+    return {};
+}
+
 Result<void> check_size(const Spec& spec) {
     const Matrix last = matrices(spec, Sequences(spec).size()).back();
     const Index count = static_cast<Index>(last.offset) + last.rows * last.columns;
@@ -180,6 +212,11 @@ std::string_view key_of(Optimiser optimiser) {
     return kOptimisers[static_cast<std::size_t>(optimiser)];
 }
 
+bool LanguageRef::operator==(const LanguageRef& other) const {
+    if (empty() || other.empty()) return empty() == other.empty();
+    return value == other.value || value->json_text() == other.value->json_text();
+}
+
 std::span<const Limits> limits() { return kLimits; }
 
 const Limits& limits_of(std::string_view field) {
@@ -195,6 +232,7 @@ Result<void> check(const Spec& spec) {
             fmt::format("d_k is {}; expected an even number with rotary positions", spec.d_k));
     if (auto valid = check_symbols(spec); !valid) return valid;
     if (auto valid = check_text(spec); !valid) return valid;
+    if (auto valid = check_language(spec); !valid) return valid;
     return check_size(spec);
 }
 
@@ -217,6 +255,8 @@ Result<Spec> spec_from_json(std::string_view text, std::string_view what) {
         if (!known)
             return bad_input(fmt::format("{}: there is no field '{}'; expected {}", what,
                                          shortened(key), field_names()));
+        if (!expected.empty() && key == "language")
+            return bad_input(fmt::format("{}: {}", what, expected));
         if (!expected.empty())
             return bad_input(
                 fmt::format("{}: {} is {}; expected {}", what, key, shown(value), expected));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,7 +13,18 @@
 namespace attn::train {
 
 /// What a model is trained on; task_table() says what each one is.
-enum class Task : std::uint8_t { copy, reverse, sort, induction, recall, majority, text, grammar };
+enum class Task : std::uint8_t {
+    copy,
+    reverse,
+    sort,
+    induction,
+    recall,
+    majority,
+    text,
+    grammar,
+    marked,
+    sentences
+};
 
 /// One task. T = Spec::tokens, n = Spec::symbols; positions count from 0.
 struct TaskInfo {
@@ -24,6 +36,7 @@ struct TaskInfo {
     bool causal;              // else every position sees every other
     bool symbols;             // Spec::symbols counts; else the words of the text are the vocabulary
     bool takes_text;          // of Spec::text
+    bool takes_language;      // of Spec::language
 };
 std::span<const TaskInfo> task_table();
 const TaskInfo& info(Task task);
@@ -37,9 +50,21 @@ enum class NormPlace : std::uint8_t { pre, none };
 /// adamw: Loshchilov & Hutter 2019, arXiv:1711.05101. sgd: with momentum as PyTorch has it.
 enum class Optimiser : std::uint8_t { adamw, sgd };
 
+/// How the learning rate goes on after the warm-up, r = min(1, (step + 1)/warmup): constant: lr · r; linear: lr · (r · (1 − step/steps) + 0.02).
+enum class Schedule : std::uint8_t { constant, linear };
+
 std::string_view key_of(Positions positions);
 std::string_view key_of(NormPlace norm);
 std::string_view key_of(Optimiser optimiser);
+
+class Language;
+/// The language of Task::marked and Task::sentences, shared and immutable; may be empty for other tasks. Compares by content.
+struct LanguageRef {
+    std::shared_ptr<const Language> value;
+    const Language* operator->() const { return value.get(); }
+    bool empty() const { return value == nullptr; }
+    bool operator==(const LanguageRef& other) const;
+};
 
 /// All that determines a run: the same spec gives the same run, bit for bit, on one machine, whatever its threads.
 struct Spec {
@@ -47,6 +72,7 @@ struct Spec {
     Index tokens = 64;   // T: length of a sequence
     Index symbols = 32;  // of the tasks that have an alphabet
     std::string text;    // of Task::text: words between white space
+    LanguageRef language{};
 
     Index layers = 2;
     Index heads = 4;
@@ -63,6 +89,7 @@ struct Spec {
     Optimiser optimiser = Optimiser::adamw;
     double learning_rate = 3e-3;
     Index warmup = 100;  // steps in which the rate rises evenly: lr · min(1, (step + 1)/warmup)
+    Schedule schedule = Schedule::constant;
     double weight_decay = 0.01;  // of matrices; not of norms and biases
     double clip = 1.0;           // largest norm of the whole gradient; 0: none
     double beta1 = 0.9;          // adamw

@@ -15,9 +15,10 @@ inline constexpr std::array<std::string_view, 4> kPositions{"learned", "sinusoid
                                                             "none"};
 inline constexpr std::array<std::string_view, 2> kNorms{"pre", "none"};
 inline constexpr std::array<std::string_view, 2> kOptimisers{"adamw", "sgd"};
+inline constexpr std::array<std::string_view, 2> kSchedules{"constant", "linear"};
 
-inline std::array<std::string_view, 8> task_keys() {
-    std::array<std::string_view, 8> keys;
+inline std::array<std::string_view, 10> task_keys() {
+    std::array<std::string_view, 10> keys;
     std::ranges::transform(task_table(), keys.begin(), &TaskInfo::key);
     return keys;
 }
@@ -29,6 +30,7 @@ void for_fields(AnySpec& spec, const Visit& visit) {
     visit("tokens", spec.tokens);
     visit("symbols", spec.symbols);
     visit("text", spec.text);
+    visit("language", spec.language);
     visit("layers", spec.layers);
     visit("heads", spec.heads);
     visit("d_model", spec.d_model);
@@ -43,6 +45,7 @@ void for_fields(AnySpec& spec, const Visit& visit) {
     visit("optimiser", spec.optimiser);
     visit("learning_rate", spec.learning_rate);
     visit("warmup", spec.warmup);
+    visit("schedule", spec.schedule);
     visit("weight_decay", spec.weight_decay);
     visit("clip", spec.clip);
     visit("beta1", spec.beta1);
@@ -62,6 +65,8 @@ auto names_of() {
         return kPositions;
     else if constexpr (std::is_same_v<Enum, NormPlace>)
         return kNorms;
+    else if constexpr (std::is_same_v<Enum, Schedule>)
+        return kSchedules;
     else
         return kOptimisers;
 }

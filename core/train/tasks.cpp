@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "core/check.h"
 #include "core/rng.h"
 #include "core/text.h"
+#include "core/train/language.h"
 #include "core/train/words.h"
 
 namespace attn::train {
@@ -16,26 +18,32 @@ namespace {
 
 constexpr auto kTasks = std::to_array<TaskInfo>({
     {Task::copy, "copy", "Copy", "a b c : a b; from : on, the model predicts the next symbol",
-     "each position attends T/2 back, to the symbol that comes next", true, true, false},
+     "each position attends T/2 back, to the symbol that comes next", true, true, false, false},
     {Task::reverse, "reverse", "Reverse", "a b c d; position p must give the symbol at T − 1 − p",
-     "the antidiagonal: position p attends to T − 1 − p", false, true, false},
+     "the antidiagonal: position p attends to T − 1 − p", false, true, false, false},
     {Task::sort, "sort", "Sort", "d b a c; position p must give the p-th smallest symbol",
-     "each position attends to the symbol of its rank", false, true, false},
+     "each position attends to the symbol of its rank", false, true, false, false},
     {Task::induction, "induction", "Induction",
      "a repeated sequence of different symbols; after its first period, the model predicts the "
      "next symbol",
      "a previous-token head, then an induction head: A attends to the B that followed A", true,
-     true, false},
+     true, false, false, false},
     {Task::recall, "recall", "Associative recall",
      "key–value pairs, then keys; the model must recall the value of each key",
-     "a key attends to the value behind the same key", true, true, false},
+     "a key attends to the value behind the same key", true, true, false, false},
     {Task::majority, "majority", "Majority", "? a b a c; ? must give the most frequent symbol",
-     "? attends to all symbols evenly", false, true, false},
+     "? attends to all symbols evenly", false, true, false, false},
     {Task::text, "text", "Words of a text", "words of a text; each must predict the next word",
-     "depends on the text: often the word before, or a related word", true, false, true},
+     "depends on the text: often the word before, or a related word", true, false, true, false},
     {Task::grammar, "grammar", "Grammar",
      "sentences of a small grammar; each word must predict the next word",
-     "a verb attends to its noun, from which it has its number", true, false, false},
+     "a verb attends to its noun, from which it has its number", true, false, false, false},
+    {Task::marked, "marked", "Marked words",
+     "texts of a language; the model must give the word that each marked word stands for",
+     "depends on the language: a pronoun attends to its noun", false, false, false, true},
+    {Task::sentences, "sentences", "Sentences",
+     "texts of a language; each word must predict the next word",
+     "depends on the language: often the word that decides the next one", true, false, false, true},
 });
 
 /// Numbers of one stream, one after the other.
@@ -67,6 +75,7 @@ class Draws {
 };
 
 using Tokens = std::vector<Index>;
+constexpr std::uint64_t kMostPositions = 1024;  // above any position
 
 std::string symbol(Index n, Index count) {
     return count <= 26 ? std::string(1, static_cast<char>('a' + n)) : fmt::format("{}", n);
@@ -171,8 +180,11 @@ Tokens targets_of(Task task, const Tokens& tokens) {
             return recall_targets(tokens);
         case Task::majority:
             return majority_targets(tokens);
+        case Task::marked:
+            return Tokens(tokens.size(), kNoTarget);
         case Task::text:
         case Task::grammar:
+        case Task::sentences:
             break;
     }
     return next_targets(tokens);
@@ -190,6 +202,38 @@ std::vector<std::string> symbol_words(const Spec& spec) {
     return words;
 }
 
+Tokens tokens_of(const DrawnText& text) {
+    Tokens tokens;
+    for (const DrawnWord& word : text) tokens.push_back(word.token);
+    return tokens;
+}
+
+/// The text's tokens, where each variable and each fixed word without an answer is kUnknownWord with the language's
+/// probability.
+Tokens partly_hidden(const DrawnText& text, const Language& language, std::uint64_t stream) {
+    Tokens tokens = tokens_of(text);
+    for (std::size_t p = 0; p < text.size(); ++p) {
+        const bool fixed = text[p].variable < 0;
+        const std::uint64_t number = fixed ? p : kMostPositions + text[p].variable;
+        if (!(fixed && text[p].answer >= 0) && uniform(stream, number) < language.unknown())
+            tokens[p] = 0;
+    }
+    return tokens;
+}
+
+/// The answer that a word of a variable gives, where only the first `seen` tokens are known: kUnknownWord if that is what
+/// the variable is read as.
+Index answer_of(const DrawnText& text, const Tokens& tokens, Index variable, Index word,
+                std::size_t seen) {
+    for (std::size_t j = 0; variable >= 0 && j < seen; ++j)
+        if (text[j].variable == variable && tokens[j] == 0) return 0;
+    return word;
+}
+
+Index kind_of(const DrawnText& text, Index variable) {
+    return std::ranges::find(text, variable, &DrawnWord::variable)->kind;
+}
+
 }  // namespace
 
 std::span<const TaskInfo> task_table() { return kTasks; }
@@ -197,7 +241,9 @@ std::span<const TaskInfo> task_table() { return kTasks; }
 const TaskInfo& info(Task task) { return kTasks[static_cast<std::size_t>(task)]; }
 
 Sequences::Sequences(const Spec& spec) : spec_(spec) {
-    if (spec.task == Task::grammar) {
+    if (info(spec.task).takes_language) {
+        vocabulary_ = spec.language->vocabulary();
+    } else if (spec.task == Task::grammar) {
         vocabulary_ = grammar_vocabulary();
     } else if (spec.task == Task::text) {
         Words words = words_of(spec.text);
@@ -232,6 +278,9 @@ Example Sequences::draw(std::uint64_t stream) const {
         case Task::grammar:
             tokens = grammar_words(stream, count + 1);
             break;
+        case Task::marked:
+        case Task::sentences:
+            break;  // draw_text()
         case Task::text: {
             const auto first = words_.begin() + draws.below(std::ssize(words_) - spec_.tokens);
             tokens.assign(first, first + spec_.tokens + 1);
@@ -245,16 +294,68 @@ Example Sequences::draw(std::uint64_t stream) const {
 
 Example Sequences::training(Index step, Index place) const {
     const std::uint64_t of_step = mix(mix(spec_.seed, 1), static_cast<std::uint64_t>(step));
-    return draw(mix(of_step, static_cast<std::uint64_t>(place)));
+    const std::uint64_t stream = mix(of_step, static_cast<std::uint64_t>(place));
+    if (!info(spec_.task).takes_language) return draw(stream);
+    const DrawnText text = spec_.language->draw(mix(stream, 1), Language::Part::training);
+    Example example = example_of(text, partly_hidden(text, *spec_.language.value, mix(stream, 2)));
+    const std::uint64_t echoes = mix(stream, 3);
+    for (std::size_t p = 0; spec_.task == Task::marked && p < text.size(); ++p)
+        if (text[p].answer < 0 && uniform(echoes, p) < spec_.language->echo())
+            example.targets[p] = example.tokens[p];
+    return example;
 }
 
 Example Sequences::fixed(std::uint64_t number) const {
+    if (info(spec_.task).takes_language) {
+        if (number == 0) return *typed(spec_.language->text());
+        return held_out(number - 1).example;
+    }
     return draw(mix(mix(spec_.seed, 2), number));
 }
 
-Result<Example> Sequences::typed(std::string_view words) const {
-    const std::vector<std::string> typed = split_words(words);
-    const bool any = spec_.task == Task::text || spec_.task == Task::grammar;
+Example Sequences::example_of(const DrawnText& text, Tokens tokens) const {
+    Example example;
+    const auto from = spec_.language->answers_from();
+    bool asked = !from;
+    for (std::size_t p = 0; p < text.size(); ++p) {
+        asked = asked || text[p].token == *from;
+        Index target = kNoTarget;
+        if (spec_.task == Task::marked && text[p].answer >= 0)
+            target = answer_of(text, tokens, text[p].answer_variable, text[p].answer, text.size());
+        if (spec_.task == Task::sentences && asked && p + 1 < text.size())
+            target = answer_of(text, tokens, text[p + 1].variable, text[p + 1].token, p + 1);
+        example.targets.push_back(target);
+    }
+    example.tokens = std::move(tokens);
+    return example;
+}
+
+HeldOut Sequences::held_out(std::uint64_t number) const {
+    ATTN_CHECK(info(spec_.task).takes_language, "a task with a language has held-out texts");
+    const Language& language = *spec_.language.value;
+    const auto part = language.holds_out() ? Language::Part::held_out : Language::Part::training;
+    const DrawnText text = language.draw(mix(hash_text("held out"), number), part);
+    HeldOut drawn;
+    drawn.example = example_of(text, tokens_of(text));
+    const auto& targets = drawn.example.targets;
+    const bool marks = std::ranges::any_of(text, [](const DrawnWord& w) { return w.answer >= 0; });
+    for (std::size_t p = 0; p < text.size(); ++p) {
+        if (targets[p] == kNoTarget) continue;
+        const bool next = spec_.task == Task::sentences;
+        HeldOutAnswer answer{static_cast<Index>(p), !marks || text[p].answer >= 0, -1, {}};
+        const Index variable = next ? text[p + 1].variable : text[p].answer_variable;
+        if (variable >= 0) answer.kind = kind_of(text, variable);
+        for (std::size_t j = 0; j < (next ? p + 1 : text.size()); ++j)
+            if (variable >= 0 && j != p && text[j].variable == variable)
+                answer.keys.push_back(static_cast<Index>(j));
+        drawn.answers.push_back(std::move(answer));
+    }
+    return drawn;
+}
+
+Result<Example> Sequences::typed(std::string_view text) const {
+    const std::vector<std::string> typed = split_words(text);
+    const bool any = !info(spec_.task).symbols;
     const auto count = std::ssize(typed);
     if (count == 0 || count > spec_.tokens || (!any && count != spec_.tokens))
         return bad_input(fmt::format("the sentence has {}; expected {}{}", counted(count, "token"),
@@ -262,6 +363,10 @@ Result<Example> Sequences::typed(std::string_view words) const {
     Example example;
     for (const std::string& word : typed) {
         const auto found = std::ranges::find(vocabulary_, word);
+        if (found == vocabulary_.end() && info(spec_.task).takes_language) {
+            example.tokens.push_back(0);  // kUnknownWord
+            continue;
+        }
         if (found == vocabulary_.end())
             return bad_input(fmt::format("'{}' is not in the vocabulary; expected one of {}{}",
                                          shortened(word), vocabulary_.front(),
@@ -274,6 +379,11 @@ Result<Example> Sequences::typed(std::string_view words) const {
     if (spec_.task == Task::majority && example.tokens.front() != spec_.symbols)
         return bad_input(fmt::format("token 0 is '{}'; expected '?'", shortened(typed.front())));
     example.targets = targets_of(spec_.task, example.tokens);
+    if (spec_.task == Task::sentences && spec_.language->answers_from()) {
+        const auto from = std::ranges::find(example.tokens, *spec_.language->answers_from());
+        std::fill(example.targets.begin(),
+                  example.targets.begin() + (from - example.tokens.begin()), kNoTarget);
+    }
     return example;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/language.h"
 #include "core/train/spec.h"
 
 namespace attn::train {
@@ -12,9 +13,22 @@ inline constexpr Index kNoTarget = -1;
 
 /// A sequence with its answers: numbers of the vocabulary, one a position.
 struct Example {
-    std::vector<Index> tokens;   // [T]
-    std::vector<Index> targets;  // [T]; kNoTarget where the loss does not count
+    std::vector<Index> tokens;   // [T], of a language 1 to T
+    std::vector<Index> targets;  // the same; kNoTarget where the loss does not count
     bool operator==(const Example&) const = default;
+};
+
+/// One answer of a held-out text.
+struct HeldOutAnswer {
+    Index position = 0;
+    bool counts = true;       // it is marked, or the text marks none
+    Index kind = -1;          // class of the answer's word; -1: it is a fixed word
+    std::vector<Index> keys;  // positions that it may attend to and that have the answer's variable
+};
+/// A text with a held-out combination, which training never reads; of a language that holds none out, any text.
+struct HeldOut {
+    Example example;
+    std::vector<HeldOutAnswer> answers;
 };
 
 // The sequences. s: Spec::symbols; "random": uniform and independent, of the stream of seed, step and place in the batch.
@@ -32,6 +46,9 @@ struct Example {
 //   text       T words in a row from a random place of Spec::text. Causal; the answer at p is the word after it.
 //   grammar    the same, from sentences that a small grammar makes: "the dog that the cats see runs .": a verb has the number
 //              of its noun, which other nouns may part from it.
+//   marked     texts of Spec::language, of different lengths. Not causal; answers at marked words, and at a share of the others
+//              the word itself.
+//   sentences  the same texts. Causal; the answer at p is the word after it, from Language::answers_from() on.
 
 /// A task's vocabulary and its source of sequences. Immutable; any thread.
 class Sequences {
@@ -45,16 +62,21 @@ class Sequences {
 
     /// Sequence `place` of the batch of `step`. The same in every run with this task, these sizes and this seed.
     Example training(Index step, Index place) const;
-    /// A sequence that is the same at every step, of a stream of its own: what maps show. `number`: another one of it.
+    /// A sequence that is the same at every step, of a stream of its own: what maps show. `number`: another one of it. Of a
+    /// language: its text, then held-out ones.
     Example fixed(std::uint64_t number = 0) const;
+    /// Held-out text `number` of a task with a language; the same for every seed.
+    HeldOut held_out(std::uint64_t number) const;
 
     /// Tokens of words between white space, with their targets where the task gives any: copy, reverse, sort, majority, text
     /// and grammar by definition, induction and recall where a token stood before. An error names a word that is not in the
-    /// vocabulary, or another number of them than the task reads (T; of text and grammar 1 to T).
+    /// vocabulary, or another number of them than the task reads (T; of text, grammar and languages 1 to T). A language reads
+    /// other words as kUnknownWord.
     Result<Example> typed(std::string_view words) const;
 
   private:
     Example draw(std::uint64_t stream) const;
+    Example example_of(const DrawnText& text, std::vector<Index> tokens) const;
 
     Spec spec_;
     std::vector<std::string> vocabulary_;

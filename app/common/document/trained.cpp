@@ -1,9 +1,26 @@
 #include "app/common/document/trained.h"
 
+#include "core/io/json.h"
 #include "core/train/course.h"
+#include "core/train/language.h"
 #include "core/train/spec_fields.h"
 
 namespace attn::train {
+namespace {
+
+/// As the text of its JSON; "" without a language.
+void describe_language(view::Visitor& visit, std::string_view name, LanguageRef& language) {
+    std::string text = language.empty() ? "" : language->json_text();
+    visit(name, text);
+    if (!visit.reads() || text.empty()) return;
+    auto made = parse_json(text, name).and_then([&](const nlohmann::json& object) {
+        return Language::parse(object, name);
+    });
+    if (!made) return visit.complain(": " + made.error().text());
+    language.value = *std::move(made);
+}
+
+}  // namespace
 
 void describe(view::Visitor& visit, Spec& spec) {
     if (visit.reads()) spec = {};  // what is not there is as at first
@@ -12,6 +29,8 @@ void describe(view::Visitor& visit, Spec& spec) {
         if constexpr (std::is_enum_v<Member>) {
             const auto names = names_of<Member>();
             visit(name, member, names);
+        } else if constexpr (std::is_same_v<Member, LanguageRef>) {
+            describe_language(visit, name, member);
         } else {
             visit(name, member);
         }

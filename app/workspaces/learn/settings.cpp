@@ -128,7 +128,8 @@ std::vector<std::string> learn_names(std::string_view field) {
     if (field == "optimiser") return {"adamw", "sgd"};
     std::vector<std::string> names;
     if (field == "task")
-        for (const train::TaskInfo& task : train::task_table()) names.emplace_back(task.key);
+        for (const train::TaskInfo& task : train::task_table())
+            if (!task.takes_language) names.emplace_back(task.key);
     return names;
 }
 
