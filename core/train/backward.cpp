@@ -91,10 +91,10 @@ void Worker::backward_attention(const Weights& weights, Index layer, GradientRow
     d_q_.make(rows_, key_width);
     d_k_.make(rows_, key_width);
     d_v_.make(rows_, value_width);
-    for (Index s = 0; s < rows_ / tokens_; ++s)
+    for (Index s = 0; s < std::ssize(sequences_); ++s)
         for (Index h = 0; h < spec.heads; ++h) backward_head(weights, layer, s, h);
     if (spec.positions == Positions::rotary)
-        for (Rows* rows : {&d_q_, &d_k_}) turns_.turn(rows->view(), tokens_, true);
+        for (Rows* rows : {&d_q_, &d_k_}) turns_.turn(rows->view(), positions_, true);
 
     const MatrixView<float> x = turned(own.x.view());
     const MatrixView<float> d_y = d_y_.make(rows_, spec.d_model);
@@ -114,11 +114,12 @@ void Worker::backward_embedding(GradientRows& gradient) {
         const MatrixView<float> to = gradient[m].view().row_block(row, 1);
         add_rows(d_x_.view().row_block(r, 1), to);
     };
-    for (Index r = 0; r < rows_; ++r) {
-        const auto& tokens = examples_[r / tokens_].tokens;
-        add(plan_.embedding, tokens[r % tokens_], r);
-        if (plan_.positions != kNoMatrix) add(plan_.positions, r % tokens_, r);
-    }
+    Index r = 0;
+    for (const Example& example : examples_)
+        for (Index p = 0; p < std::ssize(example.tokens); ++p, ++r) {
+            add(plan_.embedding, example.tokens[p], r);
+            if (plan_.positions != kNoMatrix) add(plan_.positions, p, r);
+        }
 }
 
 }  // namespace attn::train

@@ -14,8 +14,14 @@ Worker::Worker(const Plan& plan, const Turns& turns)
 
 void Worker::forward(const Weights& weights, std::span<const Example> examples, Sums& sums) {
     examples_ = examples;
-    tokens_ = static_cast<Index>(examples.front().tokens.size());
-    rows_ = tokens_ * static_cast<Index>(examples.size());
+    sequences_.clear();
+    positions_.clear();
+    for (const Example& example : examples) {
+        const Index count = std::ssize(example.tokens);
+        sequences_.push_back({std::ssize(positions_), count});
+        for (Index p = 0; p < count; ++p) positions_.push_back(p);
+    }
+    rows_ = std::ssize(positions_);
     sums.heads.resize(plan_.spec.layers * plan_.spec.heads);
     embed(weights);
     for (Index layer = 0; layer < plan_.spec.layers; ++layer) {
@@ -32,17 +38,16 @@ void Worker::embed(const Weights& weights) {
     const auto row_of = [&](std::size_t m, Index row) {
         return weights.values + plan_.matrices[m].offset + row * d;
     };
-    for (Index r = 0; r < rows_; ++r) {
-        const auto& tokens = examples_[r / tokens_].tokens;
-        const Index p = r % tokens_;
-        const float* token = row_of(plan_.embedding, tokens[p]);
-        float* const to = x.row(r).data();
-        std::copy_n(token, d, to);
-        if (plan_.positions != kNoMatrix)
-            std::transform(to, to + d, row_of(plan_.positions, p), to, std::plus<>());
-        else if (plan_.spec.positions == Positions::sinusoidal)
-            for (Index c = 0; c < d; ++c) to[c] += plan_.waves[p * d + c];
-    }
+    Index r = 0;
+    for (const Example& example : examples_)
+        for (Index p = 0; p < std::ssize(example.tokens); ++p, ++r) {
+            float* const to = x.row(r).data();
+            std::copy_n(row_of(plan_.embedding, example.tokens[p]), d, to);
+            if (plan_.positions != kNoMatrix)
+                std::transform(to, to + d, row_of(plan_.positions, p), to, std::plus<>());
+            else if (plan_.spec.positions == Positions::sinusoidal)
+                for (Index c = 0; c < d; ++c) to[c] += plan_.waves[p * d + c];
+        }
 }
 
 /// `scale`: of the norm, whose shift is the matrix after it; kNoMatrix: there is none, and `to` = x.
@@ -72,10 +77,10 @@ void Worker::forward_heads(const Weights& weights, Index layer, Sums& sums) {
     project(Part::w_k, own.k, spec.heads * spec.d_k);
     project(Part::w_v, own.v, spec.heads * spec.value_width());
     if (spec.positions == Positions::rotary)
-        for (Rows* rows : {&own.q, &own.k}) turns_.turn(rows->view(), tokens_, false);
+        for (Rows* rows : {&own.q, &own.k}) turns_.turn(rows->view(), positions_, false);
     own.context.make(rows_, spec.heads * spec.value_width());
     own.weights.resize(examples_.size() * static_cast<std::size_t>(spec.heads));
-    for (Index s = 0; s < rows_ / tokens_; ++s)
+    for (Index s = 0; s < std::ssize(sequences_); ++s)
         for (Index h = 0; h < spec.heads; ++h)
             forward_head(weights, layer, s, h, sums.heads[layer * spec.heads + h]);
     product(own.context.view(), weights.packed.panels(plan_.at(layer, Part::w_o)), spec.d_model,
@@ -107,10 +112,12 @@ MatrixView<const float> Worker::all_logits(const Weights& weights) {
 // logits = norm(x) W_out, of the rows that have an answer
 void Worker::answer(const Weights& weights, double weight, Sums& sums) {
     answers_.clear();
-    for (Index r = 0; r < rows_; ++r) {
-        const Index target = examples_[r / tokens_].targets[r % tokens_];
-        if (target != kNoTarget) answers_.emplace_back(r, target);
-    }
+    Index r = 0;
+    for (const Example& example : examples_)
+        for (const Index target : example.targets) {
+            if (target != kNoTarget) answers_.emplace_back(r, target);
+            ++r;
+        }
     const auto count = static_cast<Index>(answers_.size());
     if (count == 0) return;
     const MatrixView<float> x = answer_x_.make(count, plan_.spec.d_model);

@@ -2,41 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "core/train/worker.h"
+#include "core/train/pass.h"
 
 namespace attn::train {
 namespace {
-
-/// A model at a moment after one sequence went through it.
-class Pass {
-  public:
-    Pass(const Spec& spec, const State& moment, const Example& example)
-        : plan(plan_of(spec, Sequences(spec).size())),
-          turns_(spec),
-          packed_(plan),
-          weights{plan, packed_, moment.weights.data(), moment.switches},
-          worker(plan, turns_) {
-        ATTN_CHECK(!example.tokens.empty() && std::ssize(example.tokens) <= spec.tokens &&
-                       example.targets.size() == example.tokens.size(),
-                   "an example has 1 to T tokens, with a target or none each");
-        for (std::size_t m = 0; m < plan.matrices.size(); ++m)
-            packed_.pack(plan, m, moment.weights.data());
-        Sums sums;
-        worker.forward(weights, {&example, 1}, sums);
-    }
-    Pass(const Pass&) = delete;
-    Pass& operator=(const Pass&) = delete;
-
-    const Plan plan;  // before what reads it
-
-  private:
-    const Turns turns_;
-    Packed packed_;
-
-  public:
-    const Weights weights;
-    Worker worker;
-};
 
 Tensor dense(MatrixView<const float> view) {
     auto to = Tensor::uninitialised({1, 1, view.rows, view.columns});
@@ -55,7 +24,7 @@ Tensor weights_of(const LayerRows& layer, Index heads, Index tokens) {
 
 /// Answers, shares and their means.
 void answer(Pass& pass, Probe& probe) {
-    const MatrixView<const float> logits = pass.worker.all_logits(pass.weights);
+    const MatrixView<const float> logits = pass.logits();
     double loss = 0.0, right = 0.0, count = 0.0;
     for (Index p = 0; p < logits.rows; ++p) {
         const std::span<const float> row = logits.row(p);
@@ -79,17 +48,17 @@ void answer(Pass& pass, Probe& probe) {
 
 /// Over the pairs of every head that may attend.
 double logit_deviation(const Pass& pass, Index layer, Index tokens) {
-    const Spec& spec = pass.plan.spec;
-    const LayerRows& rows = pass.worker.layer(layer);
+    const Spec& spec = pass.plan().spec;
+    const LayerRows& rows = pass.worker().layer(layer);
     double count = 0.0, sum = 0.0, squares = 0.0;
     for (Index h = 0; h < spec.heads; ++h)
         for (Index i = 0; i < tokens; ++i)
-            for (Index j = 0; j < (pass.plan.causal() ? i + 1 : tokens); ++j) {
+            for (Index j = 0; j < (pass.plan().causal() ? i + 1 : tokens); ++j) {
                 const std::span<const float> q = rows.q.view().row(i), k = rows.k.view().row(j);
                 double z = 0.0;
                 for (Index c = h * spec.d_k; c < (h + 1) * spec.d_k; ++c)
                     z += static_cast<double>(q[c]) * static_cast<double>(k[c]);
-                z *= static_cast<double>(pass.weights.factor());
+                z *= static_cast<double>(pass.weights().factor());
                 count += 1.0;
                 sum += z;
                 squares += z * z;
@@ -109,9 +78,9 @@ AttentionSpec attention_of(const Spec& spec, const Switches& switches) {
 
 Inputs inputs_of(const Pass& pass, const State& moment, Index layer) {
     Inputs inputs;
-    inputs.x = dense(pass.worker.layer(layer).x.view());
+    inputs.x = dense(pass.worker().layer(layer).x.view());
     const auto set = [&](Param param, Part part) {
-        const Matrix& matrix = pass.plan.matrices[pass.plan.at(layer, part)];
+        const Matrix& matrix = pass.plan().matrices[pass.plan().at(layer, part)];
         inputs.params[param] = dense(
             {moment.weights.data() + matrix.offset, matrix.rows, matrix.columns, matrix.columns});
     };
@@ -119,9 +88,9 @@ Inputs inputs_of(const Pass& pass, const State& moment, Index layer) {
     set(Param::w_k, Part::w_k);
     set(Param::w_v, Part::w_v);
     set(Param::w_o, Part::w_o);
-    const Index d_v = pass.plan.spec.value_width();
-    for (Index h = 0; h < pass.plan.spec.heads; ++h)
-        for (Index row = 0; pass.weights.silenced(layer, h) && row < d_v; ++row)
+    const Index d_v = pass.plan().spec.value_width();
+    for (Index h = 0; h < pass.plan().spec.heads; ++h)
+        for (Index row = 0; pass.weights().silenced(layer, h) && row < d_v; ++row)
             std::ranges::fill(inputs.params[Param::w_o].matrix(0, 0).row(h * d_v + row), 0.0F);
     return inputs;
 }
@@ -129,13 +98,14 @@ Inputs inputs_of(const Pass& pass, const State& moment, Index layer) {
 }  // namespace
 
 Probe probe(const Spec& spec, const State& moment, const Example& example) {
-    Pass pass(spec, moment, example);
+    Pass pass(spec, moment);
+    pass.read(example);
     Probe probe;
     probe.step = moment.step;
     probe.example = example;
     for (Index layer = 0; layer < spec.layers; ++layer)
         probe.weights.push_back(
-            weights_of(pass.worker.layer(layer), spec.heads, std::ssize(example.tokens)));
+            weights_of(pass.worker().layer(layer), spec.heads, std::ssize(example.tokens)));
     for (Index layer = 0; moment.step == 0 && layer < spec.layers; ++layer)
         probe.logit_deviation.push_back(logit_deviation(pass, layer, std::ssize(example.tokens)));
     answer(pass, probe);
@@ -143,7 +113,8 @@ Probe probe(const Spec& spec, const State& moment, const Example& example) {
 }
 
 Layers layers_of(const Spec& spec, const State& moment, const Example& example) {
-    const Pass pass(spec, moment, example);
+    Pass pass(spec, moment);
+    pass.read(example);
     Layers layers;
     layers.spec = attention_of(spec, moment.switches);
     for (Index layer = 0; layer < spec.layers; ++layer)

@@ -15,6 +15,7 @@
 namespace attn::train {
 namespace {
 
+constexpr double kLeastRate = 0.02;  // what Schedule::linear ends with, as a share
 constexpr Index kMostLanes = 8;
 constexpr Index kLaneWeights = Index{1} << 24;  // of all lanes' gradients together
 constexpr Index kGroupRows = 256;  // what a group leaves then fits a second-level cache
@@ -238,6 +239,12 @@ std::shared_ptr<const Record> Trainer::step(std::stop_token stop) {
                                               static_cast<double>(spec.warmup)
                                         : 1.0;
     record->learning_rate = spec.learning_rate * std::min(1.0, rise);
+    if (spec.schedule == Schedule::linear) {
+        const double left =
+            1.0 - static_cast<double>(parts.state.step) / static_cast<double>(spec.steps);
+        record->learning_rate =
+            spec.learning_rate * (std::min(1.0, rise) * std::max(left, 0.0) + kLeastRate);
+    }
     std::vector<Example> batch;
     for (Index n = 0; n < spec.batch; ++n)
         batch.push_back(parts.sequences.training(parts.state.step, n));

@@ -5,7 +5,8 @@
 
 namespace attn::train {
 
-// R rows: those of some sequences of T tokens each, one after the other. h head, s sequence.
+// R rows: those of some sequences of up to T tokens each, one after the other. h head, s sequence. A sequence is computed at its
+// own length, with the same result as a batch that is padded to T with the padding masked.
 
 /// The weights of one step as every thread reads them.
 struct Weights {
@@ -24,8 +25,8 @@ struct Weights {
 class Turns {
   public:
     explicit Turns(const Spec& spec);
-    /// Columns c and c + d_k/2 of every head turn by the angle of their row's position, or back. `tokens`: rows of a sequence.
-    void turn(MatrixView<float> joined, Index tokens, bool back) const;
+    /// Columns c and c + d_k/2 of every head turn by the angle of their row's position, or back.
+    void turn(MatrixView<float> joined, std::span<const Index> positions, bool back) const;
 
   private:
     Index d_k_;
@@ -37,7 +38,7 @@ struct LayerRows {
     Rows normal, x, q, k, v, context;  // x: normalised, what is projected
     Rows mlp_normal, mlp_x, up, active;
     AlignedFloats rstd, mlp_rstd;
-    std::vector<Rows> weights;  // [s·H + h], [T, T]
+    std::vector<Rows> weights;  // [s·H + h], [T, T] of that sequence's T
 };
 
 /// What one group of sequences measured.
@@ -64,7 +65,7 @@ class Worker {
   public:
     Worker(const Plan& plan, const Turns& turns);
 
-    /// Up to the final norm. `sums`: of the heads. All examples are equally long.
+    /// Up to the final norm. `sums`: of the heads.
     void forward(const Weights& weights, std::span<const Example> examples, Sums& sums);
     /// Loss and answers at the rows that have a target; leaves d_logits · `weight` for backward().
     void answer(const Weights& weights, double weight, Sums& sums);
@@ -96,12 +97,16 @@ class Worker {
     void add_gradient(MatrixView<const float> turned, MatrixView<const float> d_y, Rows& d_w);
     MatrixView<float> turned(MatrixView<const float> a);
     /// Keys that rows first … first + count − 1 may attend to begin at 0 and end before this.
-    Index keys_of(Index first, Index count) const;
+    Index keys_of(Index first, Index count, Index tokens) const;
 
     const Plan& plan_;
     const Turns& turns_;
     std::span<const Example> examples_;
-    Index tokens_ = 0;
+    struct SequenceRows {
+        Index first = 0, count = 0;
+    };
+    std::vector<SequenceRows> sequences_;
+    std::vector<Index> positions_;  // [R]
     Index rows_ = 0;
     std::vector<LayerRows> layers_;
     Rows x_, final_normal_, final_x_;

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
+#include "core/io/json.h"
 #include "tests/support/results.h"
 #include "tests/train/reference.h"
 
@@ -17,6 +20,15 @@ Spec small_spec() {
                           "spec")
         .value();
 }
+
+const LanguageRef kShortTexts{
+    Language::parse(parse_json(R"({"text": "a b", "echo": 0.4, "unknown": 0.1,
+        "classes": {"x": ["a", "b", "c", "d"], "text": ["{x} it/{x}", "it/{x} {x} {y:x!x} now",
+                    "{x} or {y:x!x} or {z:x} and it/{y} or it/{z}"]}})",
+                               "l")
+                        .value(),
+                    "l")
+        .value()};
 
 std::vector<Example> batch_of(const Trainer& trainer) {
     std::vector<Example> batch;
@@ -112,6 +124,7 @@ TEST_CASE("every gradient equals finite differences for each task") {
         Spec spec = small_spec();
         spec.task = task.task;
         spec.tokens = 10;
+        spec.language = kShortTexts;
         spec.text = "one two three two one three four two two one one four three two one two";
         CAPTURE(task.key);
         check_gradient(spec);
@@ -148,4 +161,25 @@ TEST_CASE("a silenced head gives nothing and gets no gradient") {
             if (c >= spec.d_k) CHECK(value == 0.0F);
             if (c < spec.d_k) CHECK(value != 0.0F);
         }
+}
+
+TEST_CASE("every gradient equals finite differences over texts of different lengths") {
+    for (const char* task : {"marked", "sentences"}) {
+        Spec spec = small_spec();
+        spec.task = std::string_view(task) == "marked" ? Task::marked : Task::sentences;
+        spec.mlp = true;
+        spec.batch = 5;
+        spec.language = kShortTexts;
+        for (const Positions positions :
+             {Positions::learned, Positions::sinusoidal, Positions::rotary}) {
+            spec.positions = positions;
+            CAPTURE(task);
+            CAPTURE(key_of(positions));
+            auto trainer = must(Trainer::make(spec));
+            std::set<std::size_t> lengths;
+            for (const Example& example : batch_of(trainer)) lengths.insert(example.tokens.size());
+            CHECK(lengths.size() > 1);
+            check_gradient(spec);
+        }
+    }
 }

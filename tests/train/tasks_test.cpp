@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/io/json.h"
 #include "core/train/tasks.h"
 #include "tests/support/results.h"
 
@@ -16,12 +17,22 @@ using namespace attn::train;
 
 namespace {
 
+const LanguageRef kSayings{
+    Language::parse(parse_json(R"({"text": "a rose is red", "echo": 0.2, "unknown": 0.1,
+        "classes": {"thing": ["rose", "tree", "star", "bird"], "colour": ["red", "old", "new", "big"],
+                    "text": ["a {thing} is {colour}", "that {thing} of {other:thing!thing} is/{thing} {colour}"]}})",
+                               "l")
+                        .value(),
+                    "l")
+        .value()};
+
 Spec spec_of(Task task, Index tokens = 12, Index symbols = 8) {
     Spec spec;
     spec.task = task;
     spec.tokens = tokens;
     spec.symbols = symbols;
     spec.text = "a rose is a rose is a rose and that is that for a rose";
+    spec.language = kSayings;
     return spec;
 }
 
@@ -76,6 +87,8 @@ TEST_CASE("answers by hand") {
     CHECK(answers(Task::majority, "? c b c b") == "b - - - -");
     CHECK(answers(Task::grammar, "the dog runs .") == "dog runs . -");
     CHECK(answers(Task::text, "a rose is") == "rose is -");
+    CHECK(answers(Task::sentences, "a rose is") == "rose is -");
+    CHECK(answers(Task::marked, "that rose is") == "- - -");
 }
 
 TEST_CASE("copy: each answer stands half a sequence back") {
