@@ -276,14 +276,19 @@ void read_task(ConfigReader& reader, ModelConfig& config) {
         family.attention_biases == BiasRule::of_qkv ? std::optional(true) : config.out_bias;
     config.mlp_bias = has_biases(reader, family.mlp_biases, "mlp_bias");
     if (family.reads_images) config.qkv_bias = reader.flag("qkv_bias", true);
+    if (family.read_out == ReadOut::token_classes) read_class_names(reader, config.classes);
+    if (const json* text = reader.find({"default_text"}); text != nullptr && text->is_string())
+        config.default_text = text->get<std::string>();
     const json* classes = reader.find({"architectures"});
     if (classes == nullptr) return;
     if (!classes->is_array()) return reader.wrong(*classes, "a list of names of classes");
     for (const json& each : *classes) {
         if (!each.is_string()) return reader.wrong(*classes, "a list of names of classes");
         const auto name = each.get<std::string>();
-        const std::string_view own =
-            family.stack.empty() ? "ForCausalLM" : "ForConditionalGeneration";
+        const std::string_view own = family.read_out == ReadOut::token_classes
+                                         ? "ForTokenClassification"
+                                     : family.stack.empty() ? "ForCausalLM"
+                                                            : "ForConditionalGeneration";
         config.alone |= name.ends_with("EncoderModel");
         if (name.find("For") != std::string::npos && !name.ends_with(own)) config.other_task = name;
     }

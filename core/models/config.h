@@ -42,10 +42,11 @@ enum class Activation : std::uint8_t {
 /// What a model says in the end.
 enum class ReadOut : std::uint8_t {
     none,
-    next_token,  // a logit for each token of the vocabulary, at every position
-    sentence,    // one vector of length 1 for the whole text
-    projected,   // the same, of one token's: the end's of a text, the class token's of an image
-    classes      // a logit for each class of the image, made of the class token alone
+    next_token,    // a logit for each token of the vocabulary, at every position
+    sentence,      // one vector of length 1 for the whole text
+    projected,     // the same, of one token's: the end's of a text, the class token's of an image
+    classes,       // a logit for each class of the image, made of the class token alone
+    token_classes  // a logit for each class, at every position: what each token is read as
 };
 
 /// The names of a family's tensors, {} for the layer; weight and bias are these with ".weight" and ".bias". "": it has none.
@@ -210,6 +211,8 @@ struct ModelConfig {
     std::vector<Index> end_tokens = {};  // a text ends with one of them
     bool norms_as_computed =
         false;  // the file has a norm's weights as they multiply, whatever the family says
+    std::map<Index, std::string> classes = {};  // of ReadOut::token_classes, by number: id2label
+    std::string default_text = {};              // read if no text is given; "": none
     std::string other_task = {};  // the class of `architectures` that predicts no tokens
     std::optional<Index> hidden,
         kinds;  // width inside the MLP, rows of the kinds of tokens; not set: as the file has them

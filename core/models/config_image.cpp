@@ -12,24 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-/// id2label: {"0": "cat", …}.
-void read_classes(ConfigReader& reader, ImageInput& image) {
-    const json* found = reader.find({"id2label"});
-    if (found == nullptr) return;
-    constexpr std::string_view kExpected =
-        "an object that names classes by number: {\"0\": \"cat\"}";
-    if (!found->is_object()) return reader.wrong(*found, kExpected);
-    for (const auto& each : found->items()) {
-        const std::string& key = each.key();
-        Index id = -1;
-        const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), id);
-        if (fault != std::errc() || end != key.data() + key.size() || id < 0 ||
-            !each.value().is_string())
-            return reader.wrong(*found, kExpected);
-        image.classes[id] = each.value().get<std::string>();
-    }
-}
-
 /// A side, of two that are equal, or of the shorter; 0: it says something else.
 struct DeclaredSize {
     Index side = 0;
@@ -81,6 +63,23 @@ void read_resizing(ConfigReader& reader, ImageInput& image) {
 
 }  // namespace
 
+void read_class_names(ConfigReader& reader, std::map<Index, std::string>& classes) {
+    const json* found = reader.find({"id2label"});
+    if (found == nullptr) return;
+    constexpr std::string_view kExpected =
+        "an object that names classes by number: {\"0\": \"cat\"}";
+    if (!found->is_object()) return reader.wrong(*found, kExpected);
+    for (const auto& each : found->items()) {
+        const std::string& key = each.key();
+        Index id = -1;
+        const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), id);
+        if (fault != std::errc() || end != key.data() + key.size() || id < 0 ||
+            !each.value().is_string())
+            return reader.wrong(*found, kExpected);
+        classes[id] = each.value().get<std::string>();
+    }
+}
+
 void read_image(ConfigReader& reader, ModelConfig& config) {
     if (!config.family->reads_images) return;
     ImageInput image;
@@ -110,7 +109,7 @@ void read_image(ConfigReader& reader, ModelConfig& config) {
             image.deviation = {0.26862954, 0.26130258, 0.27577711};
         }
     }
-    read_classes(reader, image);
+    read_class_names(reader, image.classes);
     config.image = std::move(image);
 }
 

@@ -15,8 +15,8 @@ constexpr std::string_view
         "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss "
         "gpt_neox",
     kOfQwen = "qwen2 qwen3", kOfGemma = "gemma2 gemma3_text",
-    kOfLayerNorms = "bert roberta xlm-roberta vit deit dinov2 use_lite gpt_neox clip",
-    kOfTexts = "bert roberta xlm-roberta use_lite", kOfImages = "vit deit dinov2",
+    kOfLayerNorms = "bert roberta xlm-roberta megatron-bert vit deit dinov2 use_lite gpt_neox clip",
+    kOfTexts = "bert roberta xlm-roberta megatron-bert use_lite", kOfImages = "vit deit dinov2",
     kOfSizedImages = "vit deit dinov2 clip", kOfExperts = "mixtral gpt_oss", kOfT5 = "t5 mt5";
 
 /// Whose they are.
@@ -40,11 +40,11 @@ constexpr struct {
     {"n_layers", kOfDistil},
     {"hidden_act",
      "llama mistral qwen2 qwen3 phi3 olmo2 granite mixtral gpt_oss gpt_neox bert roberta "
-     "xlm-roberta vit deit dinov2 use_lite clip"},
+     "xlm-roberta megatron-bert vit deit dinov2 use_lite clip"},
     {"intermediate_size",
      "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss gpt_neox "
      "bert "
-     "roberta xlm-roberta vit deit use_lite clip"},
+     "roberta xlm-roberta megatron-bert vit deit use_lite clip"},
     {"attention_bias", "llama qwen3 gemma2 gemma3_text olmo2 granite gpt_oss gpt_neox"},
     {"head_dim", kOfRotary},
     {"mlp_bias", "llama granite"},

@@ -187,6 +187,8 @@ class ConfigReader {
 };
 
 /// Of a family that reads images: sizes, channels, names of classes.
+/// id2label: {"0": "cat", …}.
+void read_class_names(ConfigReader& reader, std::map<Index, std::string>& classes);
 void read_image(ConfigReader& reader, ModelConfig& config);
 /// How queries and keys turn: rope_theta and rope_scaling, or rope_parameters as newer files have it, which holds both.
 void read_rope(ConfigReader& reader, ModelConfig& config);

@@ -134,6 +134,7 @@ Tensor read_out_of(const Model& model, const Tensor& x) {
         return of_length_1(through(row_of(normal, 0), read_out));
     if (!model.gives_logits()) return {};
     if (config.family->read_out == ReadOut::classes) return class_logits(normal, read_out);
+    if (config.family->read_out == ReadOut::token_classes) return through(normal, read_out);
     Tensor logits = logits_of(normal, read_out_table(model));
     if (config.logit_factor != 1.0)
         for (float& value : logits.values()) value *= static_cast<float>(config.logit_factor);

@@ -102,6 +102,22 @@ constexpr TensorNames kBert = {.prefix = "bert.",
                                .up = "encoder.layer.{}.intermediate.dense",
                                .down = "encoder.layer.{}.output.dense"};
 
+/// BERT with its norms before the parts, as Megatron-LM has it.
+constexpr TensorNames kMegatronBert = {.prefix = "bert.",
+                                       .embedding = "embeddings.word_embeddings",
+                                       .positions = "embeddings.position_embeddings",
+                                       .kinds = "embeddings.token_type_embeddings",
+                                       .attention_norm = "encoder.layer.{}.attention.ln",
+                                       .q = "encoder.layer.{}.attention.self.query",
+                                       .k = "encoder.layer.{}.attention.self.key",
+                                       .v = "encoder.layer.{}.attention.self.value",
+                                       .out = "encoder.layer.{}.attention.output.dense",
+                                       .mlp_norm = "encoder.layer.{}.ln",
+                                       .up = "encoder.layer.{}.intermediate.dense",
+                                       .down = "encoder.layer.{}.output.dense",
+                                       .final_norm = "encoder.ln",
+                                       .read_out = "classifier"};
+
 constexpr TensorNames with_prefix(TensorNames names, std::string_view prefix) {
     names.prefix = prefix;
     return names;
@@ -430,6 +446,10 @@ constexpr std::array kFamilies = {
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
+    ModelFamily{.key = "megatron-bert",
+                .text = "Megatron-BERT",
+                .read_out = ReadOut::token_classes,
+                .names = kMegatronBert},
     ModelFamily{.key = "distilbert",
                 .text = "DistilBERT",
                 .epsilon_key = "",

@@ -205,13 +205,40 @@ bool Model::gives_logits() const {
     const ReadOut read_out = config_.family->read_out;
     if (read_out == ReadOut::next_token)
         return config_.other_task.empty() && (config_.tied || weights_.read_out.there());
-    return read_out == ReadOut::classes && weights_.read_out.there();
+    return (read_out == ReadOut::classes || read_out == ReadOut::token_classes) &&
+           weights_.read_out.there();
 }
 
 std::string Model::shown(Index id) const {
     if (config_.image) return class_text(*config_.image, id);
     std::string text = tokenizer_ ? tokenizer_->shown(id) : "";
     return text.empty() ? fmt::format("#{}", id) : text;
+}
+
+std::string Model::answer_text(Index id) const {
+    if (config_.family->read_out != ReadOut::token_classes) return shown(id);
+    const auto found = config_.classes.find(id);
+    return found == config_.classes.end() ? fmt::format("#{}", id) : found->second;
+}
+
+Index Model::answer_row(const ModelRun& run) const {
+    const Index last = run.read_out.shape().t - 1;
+    if (config_.family->read_out != ReadOut::token_classes) return last;
+    for (Index row = last; row >= 0; --row) {
+        const auto logits = run.read_out.matrix(0, 0).row(row);
+        const Index id = std::ranges::max_element(logits) - logits.begin();
+        if (answer_text(id) != run.tokens[row].text) return row;
+    }
+    return last;
+}
+
+std::vector<std::string> Model::outside_vocabulary(std::span<const ModelToken> tokens) const {
+    std::vector<std::string> found;
+    for (const ModelToken& token : tokens)
+        if (tokenizer_ && tokenizer_->is_word_level() && token.text != shown(token.id) &&
+            std::ranges::find(found, token.text) == found.end())
+            found.push_back(token.text);
+    return found;
 }
 
 std::string Model::text_of(Index id) const {

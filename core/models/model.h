@@ -77,6 +77,14 @@ class Model {
     /// The token, or the class of an image, of that number; "#7" where it has no name.
     std::string shown(Index id) const;
 
+    /// The name of a read-out's number: of a class that a token is read as, or shown().
+    std::string answer_text(Index id) const;
+    /// The row of the logits to report: the last; where each token is read as a class, the last row whose class is not the
+    /// token's own text.
+    Index answer_row(const ModelRun& run) const;
+    /// The words of a text that a vocabulary of whole words does not have, as they were typed, each once.
+    std::vector<std::string> outside_vocabulary(std::span<const ModelToken> tokens) const;
+
     /// What it adds to a text; without a tokenizer its number behind a space.
     std::string text_of(Index id) const;
     /// The token of that number, "#7", or that is shown or stands in a text so, the first of several. An error where there is none.

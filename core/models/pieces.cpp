@@ -297,6 +297,23 @@ class UnigramModel : public PieceModel {
     double unknown_score_ = 0.0;
 };
 
+class WordLevelModel : public PieceModel {
+  public:
+    WordLevelModel(std::shared_ptr<const Vocabulary> vocabulary, std::optional<Index> unknown)
+        : vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
+
+    void cut(std::string_view word, std::vector<Piece>& out) const override {
+        if (const auto id = vocabulary_->find(word))
+            out.push_back({*id, {}});
+        else if (unknown_)
+            out.push_back({*unknown_, std::string(word)});
+    }
+
+  private:
+    std::shared_ptr<const Vocabulary> vocabulary_;
+    std::optional<Index> unknown_;
+};
+
 class WordPieceModel : public PieceModel {
   public:
     WordPieceModel(std::shared_ptr<const Vocabulary> vocabulary, WordPieces settings)
@@ -370,6 +387,11 @@ std::unique_ptr<const PieceModel> unigram(std::shared_ptr<const Vocabulary> voca
 std::unique_ptr<const PieceModel> word_pieces(std::shared_ptr<const Vocabulary> vocabulary,
                                               WordPieces settings) {
     return std::make_unique<const WordPieceModel>(std::move(vocabulary), std::move(settings));
+}
+
+std::unique_ptr<const PieceModel> word_level(std::shared_ptr<const Vocabulary> vocabulary,
+                                             std::optional<Index> unknown) {
+    return std::make_unique<const WordLevelModel>(std::move(vocabulary), unknown);
 }
 
 }  // namespace attn

@@ -130,4 +130,8 @@ struct WordPieces {
 std::unique_ptr<const PieceModel> word_pieces(std::shared_ptr<const Vocabulary> vocabulary,
                                               WordPieces settings);
 
+/// Whole words; one that the vocabulary does not have becomes `unknown`, and without that no piece.
+std::unique_ptr<const PieceModel> word_level(std::shared_ptr<const Vocabulary> vocabulary,
+                                             std::optional<Index> unknown);
+
 }  // namespace attn

@@ -158,6 +158,8 @@ std::optional<Index> Tokenizer::longest() const {
     return parts_->truncation->most;
 }
 
+bool Tokenizer::is_word_level() const { return parts_->is_word_level; }
+
 Index Tokenizer::size() const {
     const Index last = parts_->added_words.empty() ? -1 : parts_->added_words.rbegin()->first;
     return std::max(parts_->vocabulary->size(), last + 1);
@@ -175,6 +177,7 @@ std::string Tokenizer::text(Index id) const {
         return found->second;
     const std::string_view piece = parts_->vocabulary->text(id);
     if (parts_->bytes_are_letters) return letters_as_bytes(piece);
+    if (parts_->is_word_level) return " " + std::string(piece);
     for (int byte = 0; byte < 256 && piece.starts_with("<0x"); ++byte)
         if (piece == byte_piece(static_cast<unsigned char>(byte)))
             return std::string(1, static_cast<char>(byte));

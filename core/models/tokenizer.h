@@ -29,7 +29,7 @@ struct TokenizerSettings {
 
 struct ScoredPieces;
 
-/// Splits text into tokens as a tokenizer.json of Hugging Face says (models BPE, Unigram, WordPiece), or vocab.json with
+/// Splits text into tokens as a tokenizer.json of Hugging Face says (models BPE, Unigram, WordPiece, WordLevel), or vocab.json with
 /// merges.txt (GPT-2, Qwen 2), or vocab.txt (BERT), or SentencePiece's tokenizer.model (Llama, Gemma) or spiece.model (T5). Every key and every type of a step is computed, changes no token
 /// number (`decoder`, `padding`, which a model does not attend to), or is refused by its name. Held against the package
 /// tokenizers of Hugging Face: tests/goldens/make_tokenizer_fields.js.
@@ -61,6 +61,8 @@ class Tokenizer {
     std::vector<ModelToken> encode_alone(std::string_view text) const;
     /// Longer texts are cut to so many tokens, as `truncation` says; not set: none is.
     std::optional<Index> longest() const;
+    /// Its tokens are whole words; another word is the token for unknown words.
+    bool is_word_level() const;
     /// Ids are below this.
     Index size() const;
     /// What a person reads; "" of no id.

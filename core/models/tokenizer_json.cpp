@@ -172,6 +172,14 @@ std::unique_ptr<const PieceModel> word_pieces_of(const TokenizerStep& model,
     return word_pieces(vocabulary, std::move(settings));
 }
 
+std::unique_ptr<const PieceModel> word_level_of(const TokenizerStep& model,
+                                                const ReadPieces& pieces,
+                                                std::shared_ptr<Vocabulary>& vocabulary) {
+    model.allow_only("the model 'WordLevel'", {"type", "unk_token", "vocab"});
+    vocabulary = vocabulary_of(model, pieces);
+    return word_level(vocabulary, vocabulary->find(model.text_or("unk_token", "<unk>")));
+}
+
 /// Tokens that are found in the text as it is, and in what the rewrites made of it.
 struct Added {
     std::vector<AddedToken> as_it_is, rewritten;
@@ -346,6 +354,7 @@ struct Made {
     std::unique_ptr<const PieceModel> model;
     std::shared_ptr<Vocabulary> vocabulary;
     Index next = 0;  // number of an added token that the vocabulary does not have
+    bool is_word_level = false;
 };
 
 Made model_of(const json& object, ReadPieces& pieces, bool bytes_are_letters) {
@@ -358,9 +367,12 @@ Made model_of(const json& object, ReadPieces& pieces, bool bytes_are_letters) {
         made.model = unigram_of(step, made.vocabulary);
     else if (type == "WordPiece")
         made.model = word_pieces_of(step, pieces, made.vocabulary);
+    else if (type == "WordLevel")
+        made.model = word_level_of(step, pieces, made.vocabulary);
     else
-        fault(
-            fmt::format("has the model '{}'; expected BPE, Unigram or WordPiece", shortened(type)));
+        fault(fmt::format("has the model '{}'; expected BPE, Unigram, WordPiece or WordLevel",
+                          shortened(type)));
+    made.is_word_level = type == "WordLevel";
     made.next = type == "Unigram" ? made.vocabulary->size() : made.vocabulary->texts();
     return made;
 }
@@ -386,6 +398,7 @@ void finish(const TokenizerStep& root, ReadPieces& pieces, Parts& parts) {
     if (const json* step = root.find("truncation")) parts.truncation = truncation_of(*step, around);
     parts.vocabulary = std::move(made.vocabulary);
     parts.model = std::move(made.model);
+    parts.is_word_level = made.is_word_level;
     parts.added = std::move(added.as_it_is);
     parts.added_to_rewritten = std::move(added.rewritten);
     parts.added_words = std::move(added.words);

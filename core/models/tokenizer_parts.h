@@ -43,7 +43,8 @@ struct Tokenizer::Parts {
     std::vector<Index> before, after;
     std::optional<Truncation> truncation;
     bool bytes_are_letters = false;
-    bool restarts = false;  // what follows a token of `added` is split as a text's beginning
+    bool is_word_level = false;  // each token is a word with a space before it
+    bool restarts = false;       // what follows a token of `added` is split as a text's beginning
 
     std::vector<Piece> encode(std::string_view text) const;
     /// Of a part of the text that holds no added token.

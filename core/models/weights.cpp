@@ -290,7 +290,8 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
     if (!names.final_norm.empty())
         steps.take(reader.norm(names.final_norm, 0, width), weights.final_norm);
     const ReadOut read_out = config.family->read_out;
-    const bool classes = read_out == ReadOut::classes && reader.has(names.read_out, 0);
+    const bool classes = (read_out == ReadOut::classes || read_out == ReadOut::token_classes) &&
+                         reader.has(names.read_out, 0);
     const bool projected = read_out == ReadOut::projected;
     if (read_out == ReadOut::sentence || classes || projected)
         steps.take(reader.linear(names.read_out, 0, width, projected ? config.projection : kAny),
