@@ -8,6 +8,9 @@
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
 #include "core/stopwatch.h"
+#include "core/train/evaluation.h"
+#include "core/train/export.h"
+#include "core/train/language.h"
 #include "core/train/run_files.h"
 #include "core/train/trainer.h"
 
@@ -26,6 +29,8 @@ struct TrainOptions {
     std::string from;  // a specification or a run
     std::string output;
     std::string steps, every, seeds;
+    std::vector<std::string> exported;  // format, folder
+    bool half = false;
 };
 
 std::string train_footer() {
@@ -37,8 +42,9 @@ std::string train_footer() {
         text += fmt::format("  {:<14}{} to {}\n", each.field, each.least, each.most);
     text += fmt::format(
         "and \"scaling\", \"mlp\" (true, false), \"positions\" (learned, sinusoidal, rotary, "
-        "none), \"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"text\". Missing fields keep "
-        "their defaults:\n{}",
+        "none), \"norm\" (pre, none),\n\"optimiser\" (adamw, sgd), \"schedule\" (constant, "
+        "linear), "
+        "\"text\", \"language\" (see docs/train.md). Missing fields keep their defaults:\n{}",
         train::spec_to_json({}));
     return text +
            "A run is a folder: run.json (specification and measures of every step) and a "
@@ -56,6 +62,13 @@ void declare_train(CLI::App& app, TrainOptions& options) {
                "steps between checkpoints; default a tenth of all");
     add_number(app, "--seeds", options.seeds, "N", files::whole_numbers(1, kMostSeeds),
                "train N runs with consecutive seeds, each in RUN/seed-<seed>");
+    app.add_option("--export", options.exported,
+                   "also write the trained model to a folder, as Hugging Face's transformers read "
+                   "it; FORMAT is hf")
+        ->type_name("FORMAT DIR")
+        ->expected(2);
+    app.add_flag("--float16", options.half,
+                 "round the weights of --export to float16; the evaluation reads the rounded ones");
     app.footer(train_footer());
 }
 
@@ -104,6 +117,29 @@ class Progress {
     Stopwatch begun_, since_report_;
 };
 
+std::string shown(const train::Figure& figure) {
+    const std::string value = fmt::format("{}: {}", figure.text, view::percent(figure.value));
+    if (!figure.required) return value;
+    return fmt::format("{} ({} {})", value, figure.holds() ? "at least" : "expected at least",
+                       view::percent(*figure.required));
+}
+
+/// Of a task with a language: how its held-out texts are read.
+void report_progress(const Spec& spec, const train::State& moment, Streams io) {
+    if (!train::info(spec.task).takes_language || moment.step == 0) return;
+    const train::Evaluation made = or_throw(train::evaluate(spec, moment));
+    io.err << fmt::format("step {}, {} held-out texts: {} of answers right, {} of texts whole\n",
+                          moment.step, made.texts, view::percent(made.answers_right),
+                          view::percent(made.whole_texts));
+}
+void report_evaluation(const Spec& spec, const train::State& moment, Streams io) {
+    if (!train::info(spec.task).takes_language) return;
+    const train::Evaluation made = or_throw(train::evaluate(spec, moment));
+    for (const train::Figure& figure : made.figures) io.out << "  " << shown(figure) << "\n";
+    io.out << fmt::format("  {}: {} held-out texts, {} answers\n",
+                          made.holds() ? "accepted" : "not accepted", made.texts, made.answers);
+}
+
 /// Trains up to the steps of its specification; saves as it goes, so that whoever ends the program leaves a run that goes on.
 void train_run(Run& run, const std::string& folder, Index every, Streams io) {
     auto trainer = or_throw(run.moments.empty() ? Trainer::make(run.spec)
@@ -115,6 +151,7 @@ void train_run(Run& run, const std::string& folder, Index every, Streams io) {
         if (run.moments.back()->step < trainer.step_count())
             run.moments.push_back(trainer.checkpoint());
         if (!folder.empty()) or_throw(train::save_run(folder, run, files));
+        report_progress(run.spec, *run.moments.back(), io);
     };
     Progress progress(io.err, trainer.step_count(), run.spec.steps);
     save();
@@ -150,16 +187,42 @@ bool would_replace(const TrainOptions& options, const Run& first) {
     return first.moments.empty() || !fs::equivalent(options.from, options.output, fault);
 }
 
+/// The folder of --export; "": it was not given.
+std::string export_folder(const TrainOptions& options) {
+    if (options.exported.empty()) {
+        if (options.half) throw bad_input("--float16 without --export; expected both");
+        return "";
+    }
+    if (options.exported.front() != "hf")
+        throw bad_input(fmt::format("--export is {}; expected hf", options.exported.front()));
+    return options.exported.back();
+}
+
+/// Evaluates and exports a run that has ended.
+void finish_run(const Run& run, const std::string& exported, const TrainOptions& options,
+                Streams io) {
+    const auto type = options.half ? StoredFloat::float16 : StoredFloat::float32;
+    const train::State& last = *run.moments.back();
+    report_evaluation(run.spec, options.half ? train::rounded_to_half(last) : last, io);
+    if (exported.empty()) return;
+    or_throw(train::export_hf(exported, run.spec, last, type));
+    io.out << fmt::format("  {}: the model, for transformers and for attnscope\n", exported);
+}
+
 void train_all(const TrainOptions& options, Streams io) {
     if (options.from.empty())
         throw bad_input("no SPEC; expected a specification (.json) or the folder of a run");
     const auto numbers = numbers_of(options);
+    const std::string exported = export_folder(options);
     auto first = read_run(options.from);
     if (numbers.seeds > 1 && !first.moments.empty())
         throw bad_input(
             fmt::format("{} is a run; expected a specification with --seeds", options.from));
     if (numbers.steps) first.spec.steps = *numbers.steps;
-    if (!first.moments.empty() && first.moments.back()->step >= first.spec.steps)
+    const bool ended = !first.moments.empty() && first.moments.back()->step >= first.spec.steps;
+    if (ended && !exported.empty() && !numbers.steps)
+        return finish_run(first, exported, options, io);
+    if (ended)
         throw bad_input(fmt::format("{} is at step {}; expected --steps above that", options.from,
                                     first.moments.back()->step));
     or_throw(train::check(first.spec));
@@ -181,11 +244,16 @@ void train_all(const TrainOptions& options, Streams io) {
         if (!one && train::is_run(folder))
             throw bad_input(fmt::format("{} holds a run already; expected another folder", folder));
         train_run(run, folder, every, io);
+        const std::string export_to =
+            numbers.seeds == 1 || exported.empty()
+                ? exported
+                : (fs::path(exported) / fmt::format("seed-{}", run.spec.seed)).string();
         const Ending ending = ending_of(run);
         io.out << fmt::format("{:>8} {:>8} {:>10.4f} {:>8} {:>10}\n", run.spec.seed, run.spec.steps,
                               ending.loss, view::percent(ending.accuracy),
-                              view::percent(ending.saturated))
-               << std::flush;
+                              view::percent(ending.saturated));
+        finish_run(run, export_to, options, io);
+        io.out << std::flush;
     }
 }
 

@@ -27,7 +27,7 @@ constexpr auto kTasks = std::to_array<TaskInfo>({
      "a repeated sequence of different symbols; after its first period, the model predicts the "
      "next symbol",
      "a previous-token head, then an induction head: A attends to the B that followed A", true,
-     true, false, false, false},
+     true, false, false},
     {Task::recall, "recall", "Associative recall",
      "key–value pairs, then keys; the model must recall the value of each key",
      "a key attends to the value behind the same key", true, true, false, false},
