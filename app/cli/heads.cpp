@@ -10,6 +10,7 @@
 #include "app/cli/table.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "app/files/model.h"
 #include "core/corpus/measure.h"
 
 namespace attn::cli {
@@ -172,8 +173,8 @@ int list_heads(HeadsOptions& options, Streams io) {
             throw bad_input(fmt::format("{} is '{}'; expected it with --texts", name, value));
     if (!corpus.texts.empty() && options.start.files.size() == 1) {
         check_only_a_model(options, "--texts");
-        return measure_corpus(options.start.files.front(), corpus, options.sort, options.output,
-                              io);
+        return measure_corpus(files::model_path(options.start.files.front()), corpus, options.sort,
+                              options.output, io);
     }
     or_throw(files::check_extension({"-o", options.output}, ".csv"));
     if (!options.sort.empty() && !find_head_measure(options.sort))

@@ -1,9 +1,11 @@
 #include "app/cli/model_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/start.h"
 #include "app/common/or_throw.h"
+#include "app/files/model.h"
 #include "app/files/text.h"
 #include "core/models/groups.h"
 #include "core/models/token_ids.h"
@@ -25,9 +27,16 @@ void add_model_text_or_image(CLI::App& app, ModelText& options) {
     add_value(app, "--image", options.image, "FILE.png", "what a model of images reads");
 }
 
-OpenedText open_text(const ModelText& options, std::string_view command, Streams io) {
-    if (options.folder.empty())
-        throw bad_input("no MODEL; expected a trained model's folder, or its .gguf");
+OpenedText open_text(const ModelText& given, std::string_view command, Streams io) {
+    if (given.folder.empty())
+        throw bad_input(
+            fmt::format("no MODEL; expected a trained model's folder, its .gguf, or one of {}",
+                        fmt::join(files::built_in_models(), ", ")));
+    ModelText options = given;
+    options.folder = files::model_path(given.folder);
+    if (std::string text = files::default_text(options.folder);
+        !text.empty() && !options.text && options.token_ids.empty() && options.image.empty())
+        options.text = std::move(text);
     const bool ids = !options.token_ids.empty(), image = !options.image.empty();
     if (ids && options.text)
         throw bad_input("--token-ids and --text are given; expected one of the two");
@@ -55,6 +64,8 @@ OpenedText open_text(const ModelText& options, std::string_view command, Streams
         throw bad_input(fmt::format("--decoder is '{}'; {} has none", shortened(options.decoder),
                                     opened.model->config().family->text));
     if (!image) opened.tokens = or_throw(opened.model->tokens_of(opened.read));
+    if (const auto note = files::vocabulary_note(*opened.model, opened.tokens); !note.empty())
+        write_note(note, command, io);
     return opened;
 }
 

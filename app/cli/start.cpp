@@ -360,7 +360,7 @@ Result<void> resolve_start(StartOptions& options, std::span<const files::NamedFi
     if (options.files.size() > 1)
         return bad_input(fmt::format("{} files, '{}' and '{}' first; expected one at a time",
                                      options.files.size(), options.files[0], options.files[1]));
-    if (!options.files.empty()) options.file = options.files[0];
+    if (!options.files.empty()) options.file = files::model_path(options.files[0]);
     return caught([&] {
         check_text(options);
         if (!options.token_ids.empty()) options.text = text_of_token_ids(options.token_ids);

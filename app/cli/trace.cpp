@@ -7,6 +7,7 @@
 #include "app/cli/trace_parts.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "app/files/model.h"
 #include "app/files/standard.h"
 #include "app/files/text.h"
 #include "core/io/file.h"
@@ -385,7 +386,7 @@ void check_model_usage(const CLI::App& app, const TraceArguments& text) {
     if (ids && ((image && !reads_pairs(text.model)) || app.count("--text") > 0))
         throw bad_input(fmt::format("--token-ids and {} are given; expected one of the two",
                                     image ? "--image" : "--text"));
-    if (!image && !ids && app.count("--text") == 0)
+    if (!image && !ids && app.count("--text") == 0 && text.text.empty())
         throw bad_input(
             "--model has no --text; expected the text it reads, or --image FILE.png of a model "
             "that reads images");
@@ -431,7 +432,12 @@ void trace_text(const CLI::App& app, const TraceArguments& text, Streams io) {
 /// Every input; one that fails is reported and the others go on. The exit status, of the first that failed.
 int trace(const CLI::App& app, const TraceArguments& text, Streams io) {
     if (app.count("--model") > 0) {
-        trace_text(app, text, io);
+        TraceArguments call = text;
+        call.model = files::model_path(text.model);
+        const bool given =
+            app.count("--text") + app.count("--token-ids") + app.count("--image") > 0;
+        if (!given) call.text = files::default_text(call.model);
+        trace_text(app, call, io);
         return kSuccess;
     }
     for (const char* flag :

@@ -7,6 +7,7 @@
 
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "app/files/model.h"
 #include "app/files/standard.h"
 #include "core/models/read_out.h"
 #include "core/stopwatch.h"
@@ -83,14 +84,17 @@ std::string_view likeliest_name(const Model& model) {
 std::string next_text(const Model& model, const ModelRun& run) {
     if (!model.gives_logits() || run.read_out.empty()) return {};
     if (!model.config().image && !model.tokenizer()) return {};
-    const auto row = run.read_out.matrix(0, 0).row(run.read_out.shape().t - 1);
+    const Index position = model.answer_row(run);
+    const auto row = run.read_out.matrix(0, 0).row(position);
     std::string text;
     for (const TokenShare& share : likeliest(row, kNextTokens))
         text += fmt::format("{} {} {}",
                             text.empty()           ? ""
                             : model.config().image ? ";"
                                                    : ",",
-                            model.shown(share.id), view::percent(share.probability));
+                            model.answer_text(share.id), view::percent(share.probability));
+    if (model.config().family->read_out == ReadOut::token_classes)
+        return fmt::format("  reads '{}' as:{}\n", run.tokens[position].text, text);
     return fmt::format("  {}:{}\n", likeliest_name(model), text);
 }
 
@@ -337,6 +341,8 @@ void trace_model(const ModelTrace& request, Streams io) {
         notes.push_back(model.config().image && run.tokens_kv.empty()
                             ? fmt::format("{}: {}", image_read(request), run.note)
                             : run.note);
+    if (auto note = files::vocabulary_note(model, run.tokens); !note.empty())
+        notes.push_back(std::move(note));
     for (const std::string& note : notes) write_note(note, "attnscope trace", io);
     std::ostream& out = files::is_standard(request.output) ? io.err : io.out;
     out << summary(request, whole, run, open_ms, run_ms);

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/assets.h"
 #include "app/common/document/interventions.h"
 #include "app/common/or_throw.h"
+#include "app/files/text.h"
 #include "core/text.h"
 
 namespace attn::files {
@@ -152,9 +154,10 @@ std::shared_ptr<const view::InterventionEffects> effects_in(const Model& model, 
 view::ReadOut likeliest_of(const Model& model, const ModelRun& run) {
     view::ReadOut out;
     if (run.read_out.empty()) return out;
-    const Index last = run.read_out.shape().t - 1;
-    for (const TokenShare& share : likeliest(run.read_out.matrix(0, 0).row(last), kNextTokens))
-        out.next.push_back({model.shown(share.id), share.probability});
+    const Index row = model.answer_row(run);
+    for (const TokenShare& share : likeliest(run.read_out.matrix(0, 0).row(row), kNextTokens))
+        out.next.push_back({model.answer_text(share.id), share.probability});
+    if (model.config().family->read_out == ReadOut::token_classes) out.word = run.tokens[row].text;
     return out;
 }
 
@@ -242,6 +245,8 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
     if (wanted.image && wanted.text.empty())
         notes.emplace_back("drop a PNG, or open one (Ctrl+O), and the model reads it");
     auto read = read_over(entry, wanted, control);
+    if (auto note = vocabulary_note(model, read.run.tokens); !note.empty())
+        notes.emplace_back(std::move(note));
     const view::ReadOut read_out = read_out_of(entry, read.run, wanted, control);
     const auto effects = effects_in(model, read);
     auto made = or_throw(with_size(document_over(model, wanted, std::move(read.run))));
@@ -261,6 +266,41 @@ std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Readin
         run_over(entry.model, reading, stages_of_untouched(), control));
     entry.runs.keep(key, run);
     return run;
+}
+
+std::vector<std::string> built_in_models() {
+    std::vector<std::string> names;
+    for (const std::filesystem::path& recipe : view::asset_files("models"))
+        if (is_model_folder(recipe.parent_path() / recipe.stem()))
+            names.push_back(recipe.stem().string());
+    return names;
+}
+
+std::string model_path(const std::string& given) {
+    const bool name = !given.empty() && given.find_first_of("/\\.") == std::string::npos;
+    if (!name) return given;
+    for (const std::filesystem::path& folder : view::asset_folders("models"))
+        if (is_model_folder(folder / given)) return (folder / given).string();
+    return given;
+}
+
+std::string default_text(const std::string& path) {
+    if (!is_model_folder(path)) return {};
+    const auto config = read_model_config(std::filesystem::path(path) / "config.json");
+    return config ? config->default_text : "";
+}
+
+std::string vocabulary_note(const Model& model, std::span<const ModelToken> tokens) {
+    constexpr std::size_t kOffered = 3;
+    const std::vector<std::string> unknown = model.outside_vocabulary(tokens);
+    if (unknown.empty()) return {};
+    std::vector<std::string> known, parts;
+    for (Index id = 1; id < model.tokenizer()->size(); ++id) known.push_back(model.shown(id));
+    for (const std::string& word : unknown)
+        parts.push_back(fmt::format("'{}' (nearest: {})", shortened(word),
+                                    fmt::join(nearest_candidates(word, known, kOffered), ", ")));
+    return fmt::format("not in the model's vocabulary, so read as {}: {}", model.shown(0),
+                       fmt::join(parts, ", "));
 }
 
 std::vector<ModelCache::File> ModelCache::files_of(const std::string& path) {
@@ -304,8 +344,9 @@ Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
     return caught([&] {
         const auto entry = or_throw(cache.open(path));
         const bool image = entry->model.config().image.has_value();
-        return opened_over(*entry, {path, image ? "" : std::string(kModelText), "", {}, image},
-                           control);
+        const std::string& own = entry->model.config().default_text;
+        const std::string text = own.empty() ? std::string(kModelText) : own;
+        return opened_over(*entry, {path, image ? "" : text, "", {}, image}, control);
     });
 }
 

@@ -22,6 +22,15 @@ namespace attn::files {
 inline constexpr std::string_view kModelText =
     "The animal didn't cross the street because it was too tired";
 
+/// The names of the trained models that come with the program: "pronouns", ….
+std::vector<std::string> built_in_models();
+/// The folder of the built-in model of that name; of anything else the path itself, so ./pronouns is a folder of one's own.
+std::string model_path(const std::string& given);
+/// The `default_text` of a model's config.json; "" without one.
+std::string default_text(const std::string& path);
+/// Names the words outside a vocabulary of whole words, with the nearest known ones; "" without any.
+std::string vocabulary_note(const Model& model, std::span<const ModelToken> tokens);
+
 /// The last few values by key, the one that was asked for last first. Any thread.
 template <class Key, class Value>
 class Recent {

@@ -42,6 +42,19 @@ std::vector<std::string_view> split_list(std::string_view text) {
     return parts;
 }
 
+std::vector<std::string> nearest_candidates(std::string_view word,
+                                            std::span<const std::string> candidates,
+                                            std::size_t count) {
+    std::vector<std::pair<std::size_t, std::string>> nearest;
+    for (const std::string& candidate : candidates)
+        nearest.emplace_back(edit_distance(word, candidate), candidate);
+    std::ranges::stable_sort(nearest, {}, &std::pair<std::size_t, std::string>::first);
+    std::vector<std::string> best;
+    for (std::size_t n = 0; n < std::min(count, nearest.size()); ++n)
+        best.push_back(std::move(nearest[n].second));
+    return best;
+}
+
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
     std::size_t best_distance = 3;
     std::string_view best;

@@ -87,6 +87,7 @@ struct NextToken {
 /// What a model says in the end.
 struct ReadOut {
     std::vector<NextToken> next;       // the likeliest, best first; empty: the model gives none
+    std::string word = {};             // the token that is read as one of these; "": they come next
     bool has_vector = false;           // it gives one vector for the whole text
     std::optional<double> similarity;  // cosine of the vectors of the text and of the one before
 };

@@ -367,6 +367,9 @@ std::string read_out_text(const Document& document) {
         for (const NextToken& token : out.next)
             items.push_back(
                 fmt::format("{} {}", shown_token(token.text), percent(token.probability)));
+        if (!out.word.empty())
+            return fmt::format("the model reads “{}” as: {}", shown_token(out.word),
+                               fmt::join(items, ", "));
         return fmt::format("the model's {}: {}", read_out_noun(document),
                            fmt::join(items, reads_image(document) ? "; " : ", "));
     }
