@@ -153,8 +153,6 @@ class Desktop {
             script_.add({view::StartAtScale{scale}});
         script_.add(start.actions);
         script_.add(start.replay);
-        if (cli::is_default_start(options.start))
-            script_.add(view::shown_workspace(state_).shots().front().actions);
         play();
         if (!options.save_session.empty()) state_.session_file = options.save_session;
         screen_.prepare(state_, window_->size().height, window_->content_scale());
@@ -535,6 +533,7 @@ void run_window(const cli::DesktopOptions& options, cli::Streams io, Clock::time
     std::optional<FollowedFile> followed;  // from before it is read
     if (options.follow) followed.emplace(options.start.file);
     cli::Start start = or_throw(cli::read_start(options.start, io));
+    if (cli::is_default_start(options.start)) cli::append_first_screen(start);
     auto journal = open_lines(options.journal, kJournalLines);
     auto frame_log = open_lines(options.frame_log, kFrameLogLines);
     // The glyphs of all fonts take about as long as OpenGL's driver: they are drawn beside it.

@@ -1,11 +1,13 @@
 #include "app/cli/start.h"
 #include "app/common/check_file.h"
 #include "app/common/document/intervention_actions.h"
+#include "app/common/document/model_text.h"
 #include "app/common/map/actions.h"
 #include "app/common/or_throw.h"
 #include "app/window/journal.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/tour.h"
+#include "app/workspaces/step/actions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -425,6 +427,25 @@ bool is_default_start(const StartOptions& options) {
         &options.stage,    &options.select,  &options.lecture};
     return !options.planted && model_option(options).empty() &&
            std::ranges::all_of(names, &std::string::empty);
+}
+
+void append_first_screen(Start& start) {
+    const std::string path = files::model_path("pronouns");
+    auto opened = start.open(view::OpenRequest{path}, {});
+    const auto place = opened ? view::answer_place(*opened->document) : std::nullopt;
+    if (!place) {
+        for (const view::Action& action :
+             view::shown_workspace(start.state).shots().front().actions)
+            start.actions.push_back(action);
+        return;
+    }
+    start.actions.push_back(view::OpenFile{path});
+    start.actions.push_back(
+        view::DocumentReady{path, "", std::make_shared<const view::Opened>(*std::move(opened))});
+    start.actions.push_back(view::ShowHead{place->head, {}, place->layer});
+    start.actions.push_back(view::GoToStage{Stage::weights});
+    start.actions.push_back(view::SelectCell{{Stage::weights, place->query, place->key}});
+    start.actions.push_back(view::ShowStartButtons{true});
 }
 
 Result<Start> read_start(const StartOptions& options, Streams io) {

@@ -58,6 +58,10 @@ struct StartOptions {
 void add_start_options(CLI::App& app, StartOptions& options);
 /// Neither a file nor a place is named: the window opens as it likes.
 bool is_default_start(const StartOptions& options);
+struct Start;
+/// What the window shows if no option says what to open: the trained model "pronouns" at the weights that give its answer. Where
+/// the program's models are not installed, the first picture of the workspace.
+void append_first_screen(Start& start);
 /// The text that stands for the numbers of tokens, whatever tokenizer a model has: "token-ids: 15496,995". Throws where they
 /// are no numbers.
 std::string text_of_token_ids(const std::string& ids);

@@ -157,7 +157,9 @@ view::ReadOut likeliest_of(const Model& model, const ModelRun& run) {
     const Index row = model.answer_row(run);
     for (const TokenShare& share : likeliest(run.read_out.matrix(0, 0).row(row), kNextTokens))
         out.next.push_back({model.answer_text(share.id), share.probability});
-    if (model.config().family->read_out == ReadOut::token_classes) out.word = run.tokens[row].text;
+    if (model.config().family->read_out != ReadOut::token_classes) return out;
+    out.word = run.tokens[row].text;
+    out.position = row;
     return out;
 }
 
@@ -251,6 +253,8 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
     const auto effects = effects_in(model, read);
     auto made = or_throw(with_size(document_over(model, wanted, std::move(read.run))));
     made.read_out = read_out;
+    made.default_text = model.config().default_text;
+    made.contrast_text = model.config().contrast_text;
     made.effects = effects;
     return {std::make_shared<const view::Document>(std::move(made)), nullptr, std::move(notes)};
 }

@@ -277,8 +277,10 @@ void read_task(ConfigReader& reader, ModelConfig& config) {
     config.mlp_bias = has_biases(reader, family.mlp_biases, "mlp_bias");
     if (family.reads_images) config.qkv_bias = reader.flag("qkv_bias", true);
     if (family.read_out == ReadOut::token_classes) read_class_names(reader, config.classes);
-    if (const json* text = reader.find({"default_text"}); text != nullptr && text->is_string())
-        config.default_text = text->get<std::string>();
+    for (auto [name, text] : {std::pair{"default_text", &config.default_text},
+                              std::pair{"contrast_text", &config.contrast_text}})
+        if (const json* given = reader.find({name}); given != nullptr && given->is_string())
+            *text = given->get<std::string>();
     const json* classes = reader.find({"architectures"});
     if (classes == nullptr) return;
     if (!classes->is_array()) return reader.wrong(*classes, "a list of names of classes");

@@ -213,7 +213,8 @@ struct ModelConfig {
         false;  // the file has a norm's weights as they multiply, whatever the family says
     std::map<Index, std::string> classes = {};  // of ReadOut::token_classes, by number: id2label
     std::string default_text = {};              // read if no text is given; "": none
-    std::string other_task = {};  // the class of `architectures` that predicts no tokens
+    std::string contrast_text = {};  // its answer differs from that of default_text; "": none
+    std::string other_task = {};     // the class of `architectures` that predicts no tokens
     std::optional<Index> hidden,
         kinds;  // width inside the MLP, rows of the kinds of tokens; not set: as the file has them
     // whether projections to q, k, v, from attention's heads, and of the MLP have a bias; not set: where the file has one

@@ -309,6 +309,8 @@ Result<void> export_hf(const std::filesystem::path& folder, const Spec& spec, co
                                  : bert_config(spec, tokens, exporter.inner());
     config["dtype"] = key_of(type);
     if (info(spec.task).takes_language) config["default_text"] = spec.language->text();
+    if (info(spec.task).takes_language && !spec.language->contrast().empty())
+        config["contrast_text"] = spec.language->contrast();
     if (auto written = exporter.write(folder / "model.safetensors", type); !written) return written;
     if (auto written =
             write_file_atomically(folder / "tokenizer.json", tokenizer_of(tokens).dump(1) + "\n");

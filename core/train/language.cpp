@@ -86,8 +86,8 @@ class LanguageReader {
         if (!object_.is_object())
             throw Fault{fmt::format("is {}; expected an object", shown(object_))};
         allow_only(object_, "",
-                   {"about", "text", "classes", "answers_from", "end", "echo", "unknown",
-                    "held_out", "require"});
+                   {"about", "text", "contrast", "classes", "answers_from", "end", "echo",
+                    "unknown", "held_out", "require"});
         made_->json_ = object_.dump();
         made_->tokens_.emplace(kUnknownWord, 0);
         made_->vocabulary_.emplace_back(kUnknownWord);
@@ -397,11 +397,18 @@ class LanguageReader {
         return tokens.front();
     }
 
-    void read_settings() {
-        made_->text_ = text_of(object_, "text");
-        if (std::ssize(known_tokens("text", made_->text_)) > made_->longest_)
-            throw Fault{fmt::format("text has more words than any text of the classes, {}",
+    /// A text that the model can read.
+    std::string shown_text(const char* name) {
+        std::string text = text_of(object_, name);
+        if (std::ssize(known_tokens(name, text)) > made_->longest_)
+            throw Fault{fmt::format("{} has more words than any text of the classes, {}", name,
                                     made_->longest_)};
+        return text;
+    }
+
+    void read_settings() {
+        made_->text_ = shown_text("text");
+        if (member(object_, "contrast") != nullptr) made_->contrast_ = shown_text("contrast");
         made_->answers_from_ = word_of("answers_from");
         made_->end_ = word_of("end");
         made_->echo_ = share_of(object_, "echo").value_or(0.0);

@@ -84,6 +84,8 @@ class Language {
     bool holds_out() const { return !held_out_.empty(); }
 
     const std::string& text() const { return text_; }  // shown when no other is given
+    /// A text beside it in which the model's answer differs; "": none.
+    const std::string& contrast() const { return contrast_; }
     /// The first word whose next word is an answer; nullopt: the first of the text.
     std::optional<Index> answers_from() const { return answers_from_; }
     /// The word that ends a generated text; nullopt: no word does.
@@ -102,7 +104,7 @@ class Language {
     Language();
     DrawnText draw_any(std::uint64_t stream) const;
 
-    std::string json_, text_;
+    std::string json_, text_, contrast_;
     std::vector<std::string> vocabulary_;
     std::map<std::string, Index, std::less<>> tokens_;
     std::vector<Kind> kinds_;

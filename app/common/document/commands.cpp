@@ -95,6 +95,9 @@ void add_model_commands(std::vector<Command>& list, const AppState& state) {
     const bool gradients = state.show_gradients;
     add(gradients ? "Show values" : "Show gradients", Key::g, ShowGradients{!gradients});
     add("New random weights", Key::r, SetSeed{state.document().seed + 1}, is_toy(state.document()));
+    const OfferedText offered = offered_text(state.document());
+    add("Read the other sentence: " + offered.change, {}, TypeText{offered.text},
+        !offered.text.empty());
     for (const Preset& preset : state.presets)
         add("Preset: " + preset.title, {}, LoadPreset{preset.key});
 }

@@ -88,6 +88,7 @@ struct NextToken {
 struct ReadOut {
     std::vector<NextToken> next;       // the likeliest, best first; empty: the model gives none
     std::string word = {};             // the token that is read as one of these; "": they come next
+    Index position = -1;               // of that token; -1: none
     bool has_vector = false;           // it gives one vector for the whole text
     std::optional<double> similarity;  // cosine of the vectors of the text and of the one before
 };
@@ -176,6 +177,7 @@ struct Document {
     std::vector<std::shared_ptr<const Tensor>> d_output;
     std::shared_ptr<const Landmarks> landmarks;  // null: none are known
     ReadOut read_out;                            // of a model
+    std::string default_text, contrast_text;     // that a model offers; "": none
     std::vector<std::string> groups;             // of a model of two stacks: its kinds of attention
     Index own_heads = 0, own_kv_heads = 0;       // of each layer of a model; 0: it is none
     std::shared_ptr<const InterventionEffects> effects;  // null: nothing is changed

@@ -1,6 +1,8 @@
 #include "app/common/document/model_text.h"
 
 #include <cmath>
+#include <iterator>
+#include <sstream>
 
 #include <fmt/ranges.h>
 
@@ -11,6 +13,7 @@
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
+#include "core/engine.h"
 #include "core/spec_fields.h"
 #include "core/text.h"
 
@@ -37,6 +40,11 @@ std::string quoted_part(const Document& document, const std::string& text) {
     if (!has_towers(document)) return quoted_text(text);
     const std::string first = text.substr(0, text.find(kNextSentence));
     return quoted_text(first.substr(0, first.find_last_not_of(' ') + 1));
+}
+
+std::vector<std::string> separated(const std::string& text) {
+    std::istringstream by_space(text);
+    return {std::istream_iterator<std::string>(by_space), {}};
 }
 
 bool is_blank(const std::string& text) {
@@ -358,6 +366,45 @@ std::string without_text(const Document& document) {
 
 std::string_view read_out_noun(const Document& document) {
     return reads_image(document) ? "class" : "next token";
+}
+
+std::optional<AnswerPlace> answer_place(const Document& document) {
+    const Index query = document.read_out.position;
+    if (query < 0 || document.read_out.next.empty()) return std::nullopt;
+    const auto layer = static_cast<Index>(document.layers.size()) - 1;
+    const auto trace = attend(*document.layers[layer], spec_of(document, layer), "staged",
+                              only_stage(Stage::weights));
+    if (!trace) return std::nullopt;
+    const Tensor& weights = (*trace)[Stage::weights];
+    const std::string& answer = document.read_out.next.front().text;
+    const bool named = std::ranges::count(document.tokens, answer) > 0;
+    std::optional<AnswerPlace> best;
+    float most = 0.0F;
+    for (Index head = 0; head < weights.shape().h; ++head) {
+        const auto row = weights.matrix(0, head).row(query);
+        for (Index key = 0; key < std::ssize(row); ++key) {
+            if (row[key] <= most || (named && document.tokens[key] != answer)) continue;
+            most = row[key];
+            best = {layer, head, query, key};
+        }
+    }
+    return best;
+}
+
+OfferedText offered_text(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    if (model == nullptr || document.contrast_text.empty()) return {};
+    const bool now = model->text == document.default_text;
+    if (!now && model->text != document.contrast_text) return {};
+    const std::string& other = now ? document.contrast_text : document.default_text;
+    const auto before = separated(model->text), after = separated(other);
+    OfferedText offered{other, "Other sentence"};
+    if (before.size() != after.size()) return offered;
+    std::vector<std::string> changes;
+    for (std::size_t n = 0; n < before.size(); ++n)
+        if (before[n] != after[n]) changes.push_back(before[n] + " → " + after[n]);
+    if (changes.size() == 1) offered.change = changes.front();
+    return offered;
 }
 
 std::string read_out_text(const Document& document) {

@@ -30,6 +30,20 @@ GroupsView groups_view(const AppState& state);
 /// What the model says under its interventions, with the numbers of both runs; "" where there are none.
 std::string without_text(const Document& document);
 
+/// Where a model that reads each token as a word shows its answer: the head of the last layer in which that token attends most
+/// to the tokens that its answer names; to any token, if the text has none of these.
+struct AnswerPlace {
+    Index layer = 0, head = 0, query = 0, key = 0;
+};
+/// nullopt: the model gives no such answer.
+std::optional<AnswerPlace> answer_place(const Document& document);
+
+/// A text that the model offers beside the present one, and what it changes: "tired → wide". Empty: it offers none.
+struct OfferedText {
+    std::string text, change;
+};
+OfferedText offered_text(const Document& document);
+
 /// What a model's logits are of: "class" of an image, else "next token".
 std::string_view read_out_noun(const Document& document);
 /// "the model's next token: ▁mat 12.3 %, ▁floor 8.1 %", "the model's cosine similarity to “The cat”: 0.831"; "" where it

@@ -354,6 +354,7 @@ StepView build_step_view(const AppState& state) {
     view.hint = hint_of(state);
     view.start_buttons =
         step_look(state).start_buttons && !state.presenter && !view.headline.empty();
+    if (view.start_buttons) view.offered = offered_text(state.document());
     view.has_tour = !state.tours.empty();
     view.controls = controls_of(state);
     view.flash = flash_of(state);

@@ -97,6 +97,7 @@ struct StepView {
     std::string text;              // one plain sentence
     std::string hint;              // first launch: what to press; "" afterwards
     bool start_buttons = false;    // what to do first is offered in its place
+    OfferedText offered;           // by the model, beside these
     bool has_tour = false;         // that can be started
     std::string unavailable;       // why the stage is not kept; "" when it is
     bool map = false;              // the result is the map that Large has: no operands, no `result`

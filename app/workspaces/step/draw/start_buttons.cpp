@@ -27,9 +27,29 @@ struct StartButton {
     const char* id;
     std::string text;
     std::string tex;  // after the words
-    std::string cap;  // its keys; "": a link
-    bool filled = false;
+    std::string cap;  // its keys
+    Actions actions;
+    enum class Form { filled, outlined, link } form = Form::outlined;
+    bool shown = true;
 };
+using Form = StartButton::Form;
+
+/// A change of the text goes on offering the others; each of these closes the offers.
+std::vector<StartButton> start_buttons_of(const StepView& view) {
+    const Action closed = ShowStartButtons{false};
+    return {
+        {"watch", "Watch it compute", "", "Space", {TogglePlay{}}, Form::filled},
+        {"offered",
+         view.offered.change,
+         "",
+         "",
+         {TypeText{view.offered.text}},
+         Form::outlined,
+         !view.offered.change.empty()},
+        {"why", "Why", R"(\div \sqrt{d_k})", "2 S", {closed, SetWorkspace{"saturation"}}},
+        {"open", "Open my model", "", "Ctrl+O", {closed, ShowPrompt{PromptKind::open}}},
+        {"tour", "or start the tour", "", "", {closed, StartTour{""}}, Form::link, view.has_tour}};
+}
 
 struct Measure {
     std::optional<MathBox> formula;
@@ -43,9 +63,11 @@ Measure measure(const StartButton& start_button, const Frame& frame) {
     if (!start_button.tex.empty())
         size.formula = fitted_math(frame, start_button.tex, kStartButtonFormula, frame.px(200));
     if (size.formula) size.whole += frame.px(6) + size.formula->width;
+    if (start_button.form == Form::link) return size;
+    size.whole += frame.px(2 * kStartButtonPad);
     if (start_button.cap.empty()) return size;
     size.cap = frame.text_width(frame.fonts.digits_small, start_button.cap) + frame.px(2 * kCapPad);
-    size.whole += frame.px(kBetweenStartButtons) + size.cap + frame.px(2 * kStartButtonPad);
+    size.whole += frame.px(kBetweenStartButtons) + size.cap;
     return size;
 }
 
@@ -62,11 +84,10 @@ void draw_start_button(const StartButton& start_button, const Measure& size, ImV
                        const Frame& frame) {
     const Theme& theme = frame.theme;
     const ImVec2 high{low.x + size.whole, low.y + frame.px(kStartButton)};
-    const bool link = start_button.cap.empty();
-    const Color ink = start_button.filled ? theme.on_accent : link ? theme.accent : theme.text;
-    if (start_button.filled)
-        frame.painter.rect(low, high, theme.accent, frame.px(kStartButtonRadius));
-    if (!start_button.filled && !link)
+    const bool link = start_button.form == Form::link, filled = start_button.form == Form::filled;
+    const Color ink = filled ? theme.on_accent : link ? theme.accent : theme.text;
+    if (filled) frame.painter.rect(low, high, theme.accent, frame.px(kStartButtonRadius));
+    if (!filled && !link)
         frame.painter.outline(low, high, theme.control, frame.px(1), frame.px(kStartButtonRadius));
     float x = low.x + (link ? 0.0F : frame.px(kStartButtonPad));
     draw_text_in(frame, link ? frame.fonts.body : frame.fonts.strong, {x, low.y}, high, Align::left,
@@ -81,7 +102,8 @@ void draw_start_button(const StartButton& start_button, const Measure& size, ImV
         draw_formula(frame, *size.formula, {x + frame.px(6), baseline});
         x += frame.px(6) + size.formula->width;
     }
-    draw_cap(start_button, {x + frame.px(kBetweenStartButtons), low.y}, size.cap, ink, frame);
+    if (!start_button.cap.empty())
+        draw_cap(start_button, {x + frame.px(kBetweenStartButtons), low.y}, size.cap, ink, frame);
 }
 
 bool is_pressed(const StartButton& start_button, const Measure& size, ImVec2 low,
@@ -94,33 +116,21 @@ bool is_pressed(const StartButton& start_button, const Measure& size, ImVec2 low
     return clicked || keyed;
 }
 
-Actions actions_of(std::size_t start_button) {
-    if (start_button == 0) return {TogglePlay{}};
-    const Action closed = ShowStartButtons{false};
-    if (start_button == 1) return {closed, SetWorkspace{"saturation"}};
-    if (start_button == 2) return {closed, ShowPrompt{PromptKind::open}};
-    return {closed, StartTour{""}};
-}
-
 }  // namespace
 
 float draw_start_buttons(const StepView& view, const Frame& frame, Actions& out) {
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const ImVec2 space = ImGui::GetContentRegionAvail();
     if (frame.is_canvas_alone() || space.y < frame.px(kLeastCanvas)) return 0.0F;
-    const StartButton start_buttons[] = {{"watch", "Watch it compute", "", "Space", true},
-                                         {"why", "Why", R"(\div \sqrt{d_k})", "2 S"},
-                                         {"open", "Open my model", "", "Ctrl+O"},
-                                         {"tour", "or start the tour", "", ""}};
     const float height = frame.px(kAboveStartButtons + kStartButton + kUnderStartButtons);
     ImVec2 low{origin.x, origin.y + space.y - frame.px(kStartButton + kUnderStartButtons)};
-    for (std::size_t n = 0; n < std::size(start_buttons); ++n) {
-        if (n == 3 && !view.has_tour) continue;
-        const Measure size = measure(start_buttons[n], frame);
+    for (const StartButton& each : start_buttons_of(view)) {
+        if (!each.shown) continue;
+        const Measure size = measure(each, frame);
         if (low.x + size.whole > origin.x + space.x) continue;
-        if (is_pressed(start_buttons[n], size, low, frame))
-            for (Action& action : actions_of(n)) out.push_back(std::move(action));
-        low.x += size.whole + frame.px(n == 2 ? 24.0F : kBetweenStartButtons);
+        if (is_pressed(each, size, low, frame))
+            for (const Action& action : each.actions) out.push_back(action);
+        low.x += size.whole + frame.px(kBetweenStartButtons);
     }
     ImGui::SetCursorScreenPos(origin);
     leave_space({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
