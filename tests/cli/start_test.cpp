@@ -4,6 +4,7 @@
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/render_parts.h"
+#include "app/common/document/model_text.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
@@ -217,4 +218,30 @@ TEST_CASE_FIXTURE(OnDisk, "a journal's images are found beside it, each of sever
           fmt::format("{} || {} || c.png", scratch.at("a.png"), scratch.at("b.png")));
     REQUIRE(warnings.size() == 1);
     CHECK(contains(warnings[0].text, "c.png"));
+}
+
+TEST_CASE("without an option the window opens a trained model at the weights that give its answer") {
+    cli::Start start = must(read_start({}));
+    cli::append_first_screen(start);
+    jobs::Jobs jobs(start.open, [] {});
+    view::AppState state = view::initial_state();
+    REQUIRE(cli::carry_out(start, state, jobs));
+    const view::Document& document = state.document();
+    REQUIRE(document.read_out.position == 7);
+    CHECK(document.tokens[7] == "it");
+    CHECK(document.read_out.next.front().text == "animal");
+    CHECK(document.layer == std::ssize(document.layers) - 1);
+    CHECK(state.stage == Stage::weights);
+    REQUIRE(state.selected.has_value());
+    CHECK(state.selected->row == 7);
+    CHECK(document.tokens[static_cast<std::size_t>(state.selected->column)] == "animal");
+    const view::OfferedText offered = view::offered_text(document);
+    CHECK(offered.change == "tired → wide");
+
+    view::apply(state, view::TypeText{offered.text});
+    REQUIRE(cli::complete(state, jobs));
+    const view::Document& other = state.document();
+    CHECK(other.read_out.next.front().text == "street");
+    CHECK(view::offered_text(other).change == "wide → tired");
+    CHECK(view::offered_text(other).text == other.default_text);
 }

@@ -21,6 +21,7 @@ namespace attn::view {
 namespace {
 
 constexpr std::size_t kMostQuoted = 40;  // code points of a text in a sentence
+constexpr double kLeastReading = 0.001;  // of a reading of a token that is not the likeliest
 
 /// The first attention of a model, made of its text alone; also that of a model of one stack.
 bool shows_first(const Document& document) {
@@ -202,6 +203,20 @@ std::string typed_text(const Document& document, const std::vector<std::string>&
                                                               : "made for the text before");
 }
 
+/// The selected cell is the weight of the shown head that gives the model's answer.
+bool shows_answer(const AppState& state) {
+    const auto place = answer_place(state.document());
+    return place && state.document().layer == place->layer && state.head == place->head &&
+           state.selected == CellRef{Stage::weights, place->query, place->key};
+}
+
+void show_answer(AppState& state) {
+    const auto place = answer_place(state.document());
+    if (!place) return;
+    carry_out(state, ShowHead{place->head, {}, place->layer});
+    carry_out(state, SelectCell{{Stage::weights, place->query, place->key}});
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const TypeText& action) {
@@ -330,6 +345,7 @@ void ask_model(AppState& state, ModelOrigin wanted) {
 
 void take_typed(AppState& state, const Document& read) {
     const Document& before = state.document();
+    const bool answers = shows_answer(state);
     Document next = read;
     std::vector<std::string> dropped;
     keep_settings(before, next, dropped);
@@ -346,6 +362,7 @@ void take_typed(AppState& state, const Document& read) {
     if (state.gesture) state.gesture->joins = typed && state.history[state.now].typed;
     if (!edit_document(state, std::move(next), text)) return;
     state.history[state.now].typed = typed;
+    if (answers) show_answer(state);
     show_message(state, text + ".");
 }
 
@@ -412,8 +429,9 @@ std::string read_out_text(const Document& document) {
     if (!out.next.empty()) {
         std::vector<std::string> items;
         for (const NextToken& token : out.next)
-            items.push_back(
-                fmt::format("{} {}", shown_token(token.text), percent(token.probability)));
+            if (out.word.empty() || items.empty() || token.probability >= kLeastReading)
+                items.push_back(
+                    fmt::format("{} {}", shown_token(token.text), percent(token.probability)));
         if (!out.word.empty())
             return fmt::format("the model reads “{}” as: {}", shown_token(out.word),
                                fmt::join(items, ", "));
