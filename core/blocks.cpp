@@ -1,7 +1,5 @@
 #include "core/blocks.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -9,6 +7,7 @@
 #include <new>
 
 #include "core/memory.h"
+#include "core/platform.h"
 
 namespace attn {
 namespace {
@@ -16,21 +15,6 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
-
-/// Fresh pages; more are mapped than wanted, and those off the boundary go back.
-void* map_block(std::size_t bytes) {
-    if (bytes > SIZE_MAX - 2 * kHugePage) throw std::bad_alloc();
-    void* const mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped == MAP_FAILED) throw std::bad_alloc();
-    char* const begin = static_cast<char*>(mapped);
-    const std::size_t before =
-        (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;
-    if (before > 0) munmap(begin, before);
-    munmap(begin + before + bytes, kHugePage - before);
-    madvise(begin + before, bytes, MADV_HUGEPAGE);  // where it is not to be had, pages stay small
-    return begin + before;
-}
 
 /// Freed blocks, oldest first. An allocator's own state: no result depends on it.
 class CachedBlocks {
@@ -49,10 +33,10 @@ class CachedBlocks {
 
     void keep(void* start, std::size_t bytes) {
         if (bytes > most_) {
-            munmap(start, bytes);
+            platform::unmap_pages(start, bytes);
             return;
         }
-        madvise(start, bytes, MADV_FREE);
+        platform::offer_pages(start, bytes);
         const std::scoped_lock lock(mutex_);
         shrink_to(most_ - bytes);
         blocks_.push_back({start, bytes});
@@ -77,7 +61,7 @@ class CachedBlocks {
 
     void shrink_to(std::size_t most) {
         while (cached_bytes_ > most) {
-            munmap(blocks_.front().start, blocks_.front().bytes);
+            platform::unmap_pages(blocks_.front().start, blocks_.front().bytes);
             cached_bytes_ -= blocks_.front().bytes;
             blocks_.pop_front();
         }
@@ -102,10 +86,10 @@ void* take_block(std::size_t bytes) {
     const std::size_t whole = rounded(bytes);
     if (void* const retained = cached_blocks().take(whole)) return retained;
     try {
-        return map_block(whole);
+        return platform::map_pages(whole, kHugePage);
     } catch (const std::bad_alloc&) {
         release_cached_blocks();
-        return map_block(whole);
+        return platform::map_pages(whole, kHugePage);
     }
 }
 

@@ -1,12 +1,12 @@
 #include "core/memory.h"
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+
+#include "core/platform.h"
 
 namespace attn {
 namespace {
@@ -58,7 +58,7 @@ std::optional<Index> control_group_limit(const std::filesystem::path& root) {
 
 Index memory_bytes() {
     static const Index bytes = [] {
-        const Index machine = Index{sysconf(_SC_PHYS_PAGES)} * Index{sysconf(_SC_PAGESIZE)};
+        const auto machine = static_cast<Index>(platform::physical_memory_bytes());
         return std::min(machine, control_group_limit("/").value_or(machine));
     }();
     return bytes;
@@ -68,7 +68,7 @@ Index resident_memory_bytes() {
     std::ifstream pages("/proc/self/statm");  // "all resident shared …"
     Index all = 0;
     Index resident = 0;
-    return pages >> all >> resident ? resident * Index{sysconf(_SC_PAGESIZE)} : 0;
+    return pages >> all >> resident ? resident * static_cast<Index>(platform::page_bytes()) : 0;
 }
 
 Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,

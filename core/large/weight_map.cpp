@@ -12,13 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "core/large/background_thread.h"
 #include "core/large/coarse_tile.h"
 #include "core/large/map_snapshot.h"
 #include "core/large/map_state.h"
 #include "core/large/score_tile.h"
 #include "core/large/stored_strips.h"
 #include "core/large/top_cells.h"
+#include "core/platform.h"
 
 // One lock guards what is known (MapState). A thread takes the most urgent task under it, computes
 // without it, and notes the result under it again. A task that a new request makes needless is stopped.
@@ -111,7 +111,7 @@ struct WeightMap::Work {
 
     /// Too little memory, or whatever else is thrown: the map ends, the program does not.
     void serve(int thread) {
-        lower_priority();
+        platform::lower_thread_priority();
         try {
             if (thread == 0 && !folder_.empty()) look_for_strips();
             take_tasks(thread);

@@ -1,13 +1,9 @@
 #include "core/io/arrays/mapped.h"
+#include "core/platform.h"
 #include "core/text.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -21,46 +17,26 @@ Failure cannot_read(const fs::path& path, int code) {
         fmt::format("cannot read {}: {}", path.string(), std::generic_category().message(code)));
 }
 
-/// Maps what `fd` is open on; null where it is empty.
-Result<const char*> map(const fs::path& path, int fd, std::size_t size) {
-    if (size == 0) return nullptr;
-    void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED) return cannot_read(path, errno);
-    return static_cast<const char*>(data);
-}
-
-}  // namespace
-
-namespace {
-
-Failure no_file(const fs::path& path, mode_t mode) {
-    return bad_input(fmt::format("{} is {}; expected a file, or - for standard input",
-                                 path.string(), S_ISDIR(mode) ? "a folder" : "a pipe or device"));
+Failure no_file(const fs::path& path, platform::FileKind kind) {
+    return bad_input(
+        fmt::format("{} is {}; expected a file, or - for standard input", path.string(),
+                    kind == platform::FileKind::folder ? "a folder" : "a pipe or device"));
 }
 
 }  // namespace
 
 Result<void> check_readable(const fs::path& path) {
-    if (::access(path.c_str(), R_OK) != 0) return cannot_read(path, errno);
-    struct stat found {};
-    if (::stat(path.c_str(), &found) != 0) return cannot_read(path, errno);
-    if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return no_file(path, found.st_mode);
+    const platform::FileStatus status = platform::readable_status(path);
+    if (status.error != 0) return cannot_read(path, status.error);
+    if (status.kind == platform::FileKind::other) return no_file(path, status.kind);
     return {};
 }
 
 Result<MappedFile> MappedFile::open(const fs::path& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return cannot_read(path, errno);
-    struct stat found {};
-    const bool known = ::fstat(fd, &found) == 0;
-    const auto size = static_cast<std::size_t>(found.st_size);
-    const auto mapped = [&]() -> Result<const char*> {
-        if (!known) return cannot_read(path, errno);
-        if (S_ISREG(found.st_mode)) return map(path, fd, size);
-        return no_file(path, found.st_mode);
-    }();
-    ::close(fd);
-    return mapped.map([&](const char* data) { return MappedFile(path, data, size); });
+    const platform::MappedBytes mapped = platform::map_file(path);
+    if (mapped.status.error != 0) return cannot_read(path, mapped.status.error);
+    if (mapped.status.kind != platform::FileKind::file) return no_file(path, mapped.status.kind);
+    return MappedFile(path, mapped.data, mapped.size);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -76,7 +52,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-    if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+    if (data_ != nullptr) platform::unmap_file(data_, size_);
 }
 
 // A file that was replaced under its name has more or fewer bytes, but those of the mapping stay: refused all the same.
@@ -90,10 +66,7 @@ Result<void> MappedFile::check_whole() const {
 }
 
 void MappedFile::let_go(std::string_view part) const {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = (static_cast<std::size_t>(part.data() - data_) + page - 1) / page * page;
-    const auto end = static_cast<std::size_t>(part.data() + part.size() - data_) / page * page;
-    if (begin < end) ::madvise(const_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED);
+    platform::release_mapped(part.data(), part.data() + part.size());
 }
 
 }  // namespace attn
