@@ -61,7 +61,7 @@ struct ReachLine {
     bool word = false;     // of the key's word; else of the query
 };
 struct ReachView {
-    std::string missing_data;  // why there is none; "": there is
+    std::string missing_data;  // why the result is missing; "": it is there
     std::string title;         // "weight[cat, sat] = 0.40"
     double target = 0.5;
     std::vector<ReachLine> lines;

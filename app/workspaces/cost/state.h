@@ -49,7 +49,7 @@ struct CostMeasurement {
     double staged_ms = 0.0;      // median; 0: not measured
     double fused_ms = 0.0;
     int runs = 0;
-    std::string fault;  // why there is none; "": there is one
+    std::string fault;  // why the result is missing; "": it is there one
 };
 
 struct CostLook {

@@ -65,7 +65,7 @@ struct GenerateShown {
     Sampling how;
     Index at = 0;
     Candidates candidates;
-    std::string fault;     // why there are none; "": there are
+    std::string fault;     // why the values are missing; "": they are there
     std::size_t next = 0;  // the place of the one that is drawn
     double u = 0.0;        // by which it is drawn
 };

@@ -76,7 +76,7 @@ struct KindsPreset {
 };
 std::span<const KindsPreset> kinds_presets();
 
-// Limits of what a person may ask for.
+// Limits of the settings.
 inline constexpr Index kMostWindow = 64;
 inline constexpr Index kMostChunk = 64;
 inline constexpr Index kMostLatents = 64;

@@ -30,12 +30,12 @@ struct LoadExperiment {
 
 // Training.
 
-/// So many steps in all: on, or back to an earlier one, from which other switches then lead elsewhere. Begins where nothing was trained.
+/// Total number of steps: trains further, or goes back to an earlier step, from which other switches can start. Starts the training if necessary.
 struct TrainTo {
     Index until;
     static constexpr auto kJournalNames = journal_names("train_to", "until");
 };
-/// Leaves what was trained, and begins with the settings.
+/// Discards the training and restarts with the settings.
 struct NewTraining {
     static constexpr auto kJournalNames = journal_names("new_training");
 };
@@ -54,7 +54,7 @@ struct SwitchLearnHead {
     static constexpr auto kJournalNames =
         journal_names("switch_learn_head", "run", "from", "layer", "head", "on");
 };
-/// Runs of so many seeds, for the spread.
+/// Trains runs with this number of seeds, for the spread.
 struct TrainSeeds {
     Index seeds;
     static constexpr auto kJournalNames = journal_names("train_seeds", "seeds");
@@ -63,7 +63,7 @@ struct TrainSeeds {
 /// pinned as the baseline.
 struct OpenLearnMoment {
     std::string run, workspace;
-    Index from;  // so many steps
+    Index from;  // number of steps
     static constexpr auto kJournalNames =
         journal_names("open_learn_moment", "run", "workspace", "from");
 };

@@ -27,7 +27,7 @@ void change_learning(AppState& state, LearnControls controls, const std::string&
     follow_learn_controls(state);
 }
 
-/// 0 or 1; nullopt where there is no such run, which is said.
+/// Returns 0 or 1. Shows a warning and returns nullopt if the plan does not have the run.
 std::optional<std::size_t> learn_run(AppState& state, const std::string& run, bool has_b) {
     if (run == "a") return 0;
     if (run == "b" && has_b) return 1;
@@ -44,7 +44,7 @@ std::optional<std::size_t> planned_run(AppState& state, const std::string& run) 
     return std::nullopt;
 }
 
-/// Whether that step is one of the plan's; else it is said.
+/// Whether the plan has this step. Shows a warning if not.
 bool has_step(AppState& state, Index step) {
     const Index until = learn_look(state).plan->until;
     if (step >= 0 && step <= until) return true;
@@ -52,7 +52,7 @@ bool has_step(AppState& state, Index step) {
     return false;
 }
 
-/// What came before in that run stays; what was switched from that step on is replaced.
+/// Earlier switches of the run stay; those from this step on are replaced.
 void add_switch(AppState& state, const std::string& run, train::Switch added,
                 const std::string& text) {
     const auto n = planned_run(state, run);

@@ -55,7 +55,7 @@ void LearnJob::start() {
     }
 }
 
-/// Where there is no thread.
+/// For systems without threads.
 void LearnJob::work_a_slice(std::chrono::nanoseconds slice) {
     if (thread_.joinable() || !(next_ || busy_)) return;
     try {

@@ -26,7 +26,7 @@ std::vector<std::string> learn_names(std::string_view field);
 
 /// As JSON: "64", "true", "\"rotary\"".
 std::string learn_value(const train::Spec& spec, std::string_view field);
-/// The specification with that field otherwise. An error names the field, the value and what was expected.
+/// The specification with another value of the field. An error names the field, the value and the expected values.
 Result<train::Spec> with_learn_value(const train::Spec& spec, std::string_view field,
                                      std::string_view value);
 /// A for both runs, B with another value of `differs` that is worth comparing.

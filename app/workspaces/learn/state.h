@@ -56,7 +56,7 @@ inline constexpr std::array<std::string_view, 16> kLearnDifferences{
 
 inline constexpr std::array<std::string_view, 2> kLearnRunNames{"a", "b"};
 
-/// All that determines what is trained: the same plan gives the same numbers, bit for bit, on one machine.
+/// Everything that determines a training: the same plan gives the same numbers, bit for bit, on one machine.
 struct LearnPlan {
     LearnControls controls;                              // as they were when it was begun
     std::array<std::vector<train::Switch>, 2> switches;  // of A and B, by their steps
@@ -92,7 +92,7 @@ struct LearnSeed {
 struct LearnSeries {
     LearnRequest request;
     std::array<LearnSide, 2> sides;  // the second is empty where A is alone
-    std::vector<LearnSeed> seeds;    // where the spread was asked for: those that are done
+    std::vector<LearnSeed> seeds;    // of the spread: the finished ones
     std::vector<std::string> vocabulary;
     double steps_per_second = 0.0;  // of both together, over the last second or so
     bool complete = false;          // all that was requested is there
@@ -118,7 +118,7 @@ enum class LearnPage : std::uint8_t { settings, row, heads, matrices };
 template <>
 inline constexpr std::string_view kNamesOf<LearnPage>[] = {"settings", "row", "heads", "matrices"};
 
-/// What is looked at, and what was trained. Not undone.
+/// The shown part and the trained runs. Not undone.
 struct LearnLook {
     std::optional<LearnPlan> plan;  // nullopt: nothing was trained
     LearnShown shown;

@@ -39,13 +39,13 @@ std::array<Ending, 2> endings_at(const LearnSeries& series, Index step) {
             train::ending_of(series.sides[1].records, step, count)};
 }
 
-/// All that was asked for is trained, and its end is looked at.
+/// Whether the whole plan is trained and its last step is shown.
 bool is_at_end(const AppState& state) {
     const LearnLook& look = learn_look(state);
     return look.plan && !is_learning(state) && shown_learn_step(state) == look.plan->until;
 }
 
-/// `ended`: a verdict can stand.
+/// `ended`: a verdict is possible.
 std::string compared_description(const LearnPlan& plan, const std::array<Ending, 2>& endings,
                                  bool ended) {
     const auto& [a, b] = endings;

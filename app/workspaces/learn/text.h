@@ -21,7 +21,7 @@ double learn_noise(const train::Spec& spec);  // √((1 − β₁)/(1 + β₁))
 std::string learn_point(const AppState& state);
 /// Saturation, switches, the spread over seeds, where B differs.
 std::vector<std::string> learn_notes(const AppState& state);
-/// Two endings that nobody should call different: their accuracies within 0.02, and their losses within 5 % of the larger.
+/// Whether two endings differ too little to call: accuracies within 0.02, and losses within 5 % of the larger.
 bool is_no_difference(const train::Ending& a, const train::Ending& b);
 
 }  // namespace attn::view

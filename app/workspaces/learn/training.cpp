@@ -6,7 +6,7 @@ namespace {
 constexpr Index kSeedSteps =
     8;  // of a run of the spread at a time: nothing of it is shown as it goes
 
-/// Whether what was trained under `was` can go on under `is`.
+/// Whether a training under `was` can continue under `is`.
 bool same_run(const LearnPlan& was, const LearnPlan& is, std::size_t run) {
     return was.controls.has_b() == is.controls.has_b() && was.opened == is.opened &&
            was.controls.of(run) == is.controls.of(run);

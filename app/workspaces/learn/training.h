@@ -14,7 +14,7 @@ struct AppState;
 /// Brings two runs to where a plan wants them, one step at a time: what app/jobs does on a thread of its own, and tests on theirs.
 class Training {
   public:
-    /// What is wanted from now on; what the plan before has in common with it is kept.
+    /// The new request. Steps that it shares with the previous plan are kept.
     void request(const LearnRequest& request);
     /// One piece of work. False: all that was requested is done, or it was stopped.
     bool work(std::stop_token stop);

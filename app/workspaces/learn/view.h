@@ -49,7 +49,7 @@ struct LearnView {
     std::vector<LearnRunView> runs;
     bool training = false;
     bool started = false;  // steps were made
-    bool changed = false;  // the settings are others than what was trained with
+    bool changed = false;  // the settings differ from those of the training
     bool scrubbed = false;
     Index done = 0;        // steps that all runs made
     Index until = 0;       // that were requested
@@ -62,8 +62,8 @@ struct LearnView {
     int measure = 0;
     std::vector<PlotView> plots;  // the large one, then the others
 
-    std::vector<GridView> maps;   // of A and B
-    std::string map_text;         // "layer 0, head 1 at step 400 of: a b c"; or why there is none
+    std::vector<GridView> maps;  // of A and B
+    std::string map_text;  // "layer 0, head 1 at step 400 of: a b c"; or why the maps are missing
     Index layers = 1, heads = 1;  // of the model that has more
     Index layer = 0, head = 0;
     std::string sentence;  // draft
@@ -85,7 +85,7 @@ const LearnControls& planned(const AppState& state);
 Index learn_steps_done(const AppState& state);
 /// Steps are still to be made.
 bool is_learning(const AppState& state);
-/// The step whose numbers are shown: the one that is looked at, or the newest.
+/// The step whose numbers are shown: the chosen one, or the latest.
 Index shown_learn_step(const AppState& state);
 /// The step at which training stops when it is paused now: some are on their way.
 Index learn_pause_step(const AppState& state);

@@ -19,7 +19,7 @@ extern const WorkspaceInfo kLearnWorkspace;
 
 namespace {
 
-/// The kept moment before or after the one that is shown.
+/// The stored moment before or after the shown one.
 ShowLearnStep beside(const AppState& state, bool later) {
     const LearnLook& look = learn_look(state);
     const Index now = shown_learn_step(state);

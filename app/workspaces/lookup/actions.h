@@ -30,7 +30,7 @@ struct MoveLookupValue {
     double x, y;
     static constexpr auto kJournalNames = journal_names("move_lookup_value", "pair", "x", "y");
 };
-/// A pair of a name that is free, its key and its value there; the one that is looked at then.
+/// Adds a pair with an unused name, with its key and value at this point, and selects it.
 struct AddLookupPair {
     double x, y;
     static constexpr auto kJournalNames = journal_names("add_lookup_pair", "x", "y");

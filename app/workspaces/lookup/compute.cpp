@@ -18,7 +18,7 @@ std::string document_fault(const Document& document) {
     return stages_lack(document);
 }
 
-/// A result with what was computed, or with its fault.
+/// A result with its numbers, or with its fault.
 template <class Made, class Into>
 std::shared_ptr<const Into> finished(Into result, const Result<Made>& made) {
     if (made)

@@ -32,7 +32,7 @@ struct SimilarityResult : Similarity, ResultOf {
     SimilarityOf of = SimilarityOf::qk;
     double temperature = 1.0;
     bool scaled = false;  // dot products are of q and k × d_k^(−1/4) each, as the scores are
-    std::string fault;    // why there is none; "": there is
+    std::string fault;    // why the result is missing; "": it is there
 
     const Tensor& scores(SimilarityMeasure measure) const {
         return measure == SimilarityMeasure::dot ? dot : cosine;
@@ -44,11 +44,11 @@ struct SimilarityResult : Similarity, ResultOf {
 struct PermutationResult : Permutation, ResultOf {
     std::vector<Index> order;
     PermutationPosition position = PermutationPosition::none;
-    std::string fault;       // why there is none; "": there is
-    bool keys_only = false;  // cross-attention: keys and values are shuffled, queries stand
+    std::string fault;       // why the result is missing; "": it is there
+    bool keys_only = false;  // cross-attention: keys and values are shuffled, queries are not
 };
 
-/// order[place] = token; of a list that is none of this document's: 0, 1, 2, ….
+/// order[place] = token; 0, 1, 2, … if the list does not fit this document.
 std::vector<Index> token_order(const AppState& state);
 /// Computes where the workspace is shown and what it shows is not up to date. Called after every action.
 void follow_lookup(AppState& state);

@@ -149,7 +149,7 @@ std::string contribution_text(const LookupControls& controls, const MemoryRead& 
                        both(brings));
 }
 
-/// What of each pair stands in the planes and in the table.
+/// The part of each pair in the planes and in the table.
 void add_pairs(const AppState& state, const MemoryRead& read, MemoryView& view) {
     const LookupControls& controls = lookup_controls(state);
     const LookupLook& look = lookup_look(state);

@@ -11,7 +11,7 @@
 namespace attn::view {
 namespace {
 
-constexpr double kExact = 1e-12;  // what is off so little in float64 is rounding in float32
+constexpr double kExact = 1e-12;  // a smaller difference in float64 is rounding in float32
 
 /// ", apart from float32 rounding of at most 6e−8".
 std::string rounding_text(double largest) {

@@ -100,7 +100,7 @@ std::string merged_text(const Document& document) {
         grouped(rows * columns), grouped((rows + columns) * d_k), same);
 }
 
-/// The keys of the largest number of a row; none where one is NaN or there is none.
+/// The keys of the largest number of a row. Empty if the row has a NaN or no entries.
 std::vector<Index> largest_in_row(MatrixView<const float> values, Index row) {
     if (row >= values.rows || values.columns == 0) return {};
     const auto entries = values.row(row);

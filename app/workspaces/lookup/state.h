@@ -20,7 +20,7 @@ enum class SimilarityMeasure : std::uint8_t { dot, cosine };
 inline constexpr std::string_view kSimilarityMeasureNames[] = {"dot", "cosine"};
 enum class SimilaritySoftmax : std::uint8_t { none, rows, columns };
 inline constexpr std::string_view kSimilaritySoftmaxNames[] = {"none", "rows", "columns"};
-/// What tells a token where it stands.
+/// Positional encoding.
 enum class PermutationPosition : std::uint8_t { none, sinusoidal, rope, alibi, causal };
 inline constexpr std::string_view kPermutationPositionNames[] = {"none", "sinusoidal", "rope",
                                                                  "alibi", "causal"};
@@ -69,7 +69,7 @@ struct LookupControls {
     bool operator==(const LookupControls&) const = default;
 };
 
-/// The whole point next to (1, 1) beside which no key and no value stands.
+/// The whole point nearest to (1, 1) without a key or a value near by.
 PlanePoint free_place(const LookupControls& controls);
 
 void describe(Visitor& visit, LookupPair& pair);
@@ -99,7 +99,7 @@ struct LookupLook {
 struct CapacityCurves {
     std::shared_ptr<const std::vector<CapacityPoint>>
         points;           // null until the first ones are ready
-    CapacitySettings of;  // what they were computed for
+    CapacitySettings of;  // the settings of the curves
     double elapsed_ms = 0.0;
 };
 

@@ -56,7 +56,7 @@ struct CapacityView {
     std::string point;
     std::vector<std::string> notes;
     PlotView interference, error, near_cosine;
-    bool stale = false;  // the curves are of older settings, or there are none yet
+    bool stale = false;  // the curves belong to older settings, or are missing
     bool ready = false;  // there are curves
     Index width = 2, pairs = 2;
     double temperature = 0.1;
@@ -91,7 +91,7 @@ struct AlignmentRowView {
 };
 struct AlignmentView {
     LookupGridsView body;   // no grids
-    SimilarityView towers;  // what is compared
+    SimilarityView towers;  // the compared sequences
     std::vector<AlignmentRowView> rows;
     std::vector<std::string> keys;
     Index row = 0, column = 0;  // that are looked at
@@ -99,11 +99,11 @@ struct AlignmentView {
 struct TokenChipView {
     std::string label;
     Index token = 0;
-    bool moved = false;  // stands elsewhere than in the document
+    bool moved = false;  // its place differs from the document
 };
 struct PermutationView {
     LookupGridsView body;
-    std::vector<TokenChipView> chips;  // as they stand
+    std::vector<TokenChipView> chips;  // in their order
     PermutationPosition position = PermutationPosition::none;
     std::vector<std::string> position_names;
     std::uint64_t next_seed = 1;
@@ -136,7 +136,7 @@ std::string missing_data_text(const Result* result) {
     return result->fault.empty() ? "" : sentence(result->fault);
 }
 
-/// Within the plane, at two decimals; nullopt where one is no number.
+/// Clamps to the plane and rounds to two decimals; nullopt if a coordinate is NaN.
 std::optional<PlanePoint> on_plane(double x, double y);
 
 MemoryView build_memory_view(const AppState& state);

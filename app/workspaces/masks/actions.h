@@ -23,7 +23,7 @@ struct SelectPair {
 struct HoverPair {
     std::optional<Pair> pair;
 };
-/// One of the two conventions: 0 is what the other is compared with.
+/// One of the two conventions: 0 is the baseline.
 struct SetConvention {
     Index side;
     std::string convention;

@@ -17,11 +17,11 @@ struct ConventionInfo {
     std::string_view group;  // heading of its list
     std::string_view name;   // in that list
     std::string_view full;   // in a sentence
-    std::string_view text;   // what it does, and where
+    std::string_view text;   // its effect, and its users
     MaskConvention convention;
 };
 std::span<const ConventionInfo> convention_table();
-/// nullptr when there is none of that key.
+/// nullptr if the key is unknown.
 const ConventionInfo* find_convention(std::string_view key);
 /// The row of one of the two that are compared.
 const ConventionInfo& chosen_convention(const AppState& state, std::size_t side);
@@ -44,7 +44,7 @@ ConventionResult result_of(const ConventionScores& scores, const MaskConvention&
 inline constexpr Index kConventionGains[] = {0, 2, 4, 6, 38};
 inline constexpr Index kMostMaskDecades = 38;
 
-/// What stands in one row that differs: "row 2 (sat), all masked: keys 0, 1 and 3 get 33.3 % each under …".
+/// The weights of one row that differs: "row 2 (sat), all masked: keys 0, 1 and 3 get 33.3 % each under …".
 std::string row_note(const AppState& state, const ConventionScores& scores,
                      const RowComparison& row, const ConventionResult& first,
                      const ConventionResult& second);

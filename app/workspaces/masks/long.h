@@ -21,8 +21,8 @@ struct MaskScoresRequest {
 };
 struct MaskScores {
     MaskScoresRequest of;
-    Tensor values;      // [B,H,Tq,Tk]: biased, or what stands for it
-    std::string fault;  // why there are none; "": there are
+    Tensor values;      // [B,H,Tq,Tk]: biased, or the stage in its place
+    std::string fault;  // why the values are missing; "": they are there
 };
 /// nullopt where none are needed, or they are there.
 std::optional<MaskScoresRequest> requested_mask_scores(const AppState& state);
@@ -48,7 +48,7 @@ struct MasksLong {
     std::shared_ptr<const ConventionScores> scores;                  // of the second tab
     std::array<std::shared_ptr<const ConventionResult>, 2> results;  // likewise
     MapCellsSet cells;
-    MasksView view;  // without what is of the moment
+    MasksView view;  // without transient state
 };
 /// Brings it up to date; called after every action.
 void follow_masks(AppState& state);
@@ -57,7 +57,7 @@ const MasksLong* long_masks(const AppState& state);
 
 /// Scores, masked scores or weights of the head shown; 0 × 0: they are not known.
 MatrixView<const float> masks_values(const AppState& state, Stage stage);
-/// What the mask is laid over: biased scores, or what stands for them.
+/// The masked stage: biased scores, or the stage in their place.
 MatrixView<const float> unmasked_scores(const AppState& state);
 
 }  // namespace attn::view

@@ -152,7 +152,7 @@ MasksView lasting_view(const AppState& state, MasksLong* found) {
     return view;
 }
 
-/// The maps where they stand now; which rule forbids the pair under the pointer.
+/// The maps at their present place, and the rule that forbids the pair under the pointer.
 void add_maps(const AppState& state, const MasksLong& found, MasksView& view) {
     const MasksLook& look = masks_look(state);
     MapSelection selected{{look.pair.query, look.pair.key}};

@@ -13,7 +13,7 @@
 
 namespace attn::view {
 
-/// A rule's switch, with what the rule does here.
+/// The switch of a rule, with its effect here.
 struct SwitchView {
     std::string name;  // "causal"
     bool on = false;
@@ -22,7 +22,7 @@ struct SwitchView {
     std::string possible = {};  // why it cannot be switched on; "": it can
     std::string tip = {};
 };
-/// In the order in which they stand.
+/// In display order.
 enum class MaskSwitch : std::uint8_t { causal, window, globals, block, padding, paint };
 inline constexpr std::size_t kMaskSwitches = 6;
 
@@ -47,10 +47,10 @@ struct ConventionGroup {
     std::vector<ConventionView> rows;
 };
 
-/// Three matrices of the same rows and columns, and what is done with them.
+/// Three matrices of the same rows and columns, and their controls.
 struct MasksView {
     MasksTab tab = MasksTab::compose;
-    std::string point;        // the first line: what the numbers say
+    std::string point;        // the headline
     bool warns = false;       // it tells of something that goes wrong
     std::string unavailable;  // why there are fewer than three grids; "": there are
     std::vector<GridView> grids;
@@ -76,7 +76,7 @@ struct MasksLong;
 /// What is shown of a long sentence: see follow_masks().
 void fill_masks(const AppState& state, MasksLong& found);
 
-/// Whether painting the pair makes it allowed: what a click does there.
+/// Whether a click on the pair allows it.
 bool toggled_value(const AppState& state, Pair pair);
 
 std::string masks_missing_data(const AppState& state);

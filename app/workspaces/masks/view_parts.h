@@ -46,7 +46,7 @@ std::vector<std::string> empty_row_notes(const AppState& state,
                                          std::span<const std::uint8_t> allowed);
 /// Rows that allow no key.
 std::vector<bool> empty_rows(const AppState& state, std::span<const std::uint8_t> allowed);
-/// "row 2 (sat)"; "row 2" where there are no words.
+/// "row 2 (sat)"; "row 2" without words.
 std::string masks_row_name(const AppState& state, Index row);
 
 /// compare.cpp: the second tab. `found`: where its matrices go when they are too long for cells.

@@ -16,7 +16,7 @@
 namespace attn::view {
 namespace {
 
-/// The pair so many rows and columns on, inside the matrix.
+/// The pair at this offset of rows and columns, clamped to the matrix.
 Action moved(const AppState& state, Index rows, Index columns, bool extend) {
     const Pair& pair = masks_look(state).pair;
     const Pair to = nearest_pair(state, {pair.query + rows, pair.key + columns});
@@ -32,7 +32,7 @@ void add_moves(const CommandAdder& add, const AppState& state) {
     }
 }
 
-/// Of the selected pair, or rectangle: all become what the pair that was selected first becomes.
+/// Paints the selected pair or rectangle; all pairs become what the first selected pair becomes.
 void add_paint(const CommandAdder& add, const AppState& state) {
     const MasksLook& look = masks_look(state);
     const bool here = add.there && has_pair(state, look.pair);
@@ -72,7 +72,7 @@ void add_rules(const CommandAdder& add, const AppState& state) {
     add(nan ? "Empty rows give 0" : "Empty rows give NaN", {}, SetEmptyRows{!nan});
 }
 
-/// The convention so many rows of the table on from one side's.
+/// The convention at this offset in the table from the one of a side.
 Action next_convention(const AppState& state, Index step) {
     const auto table = convention_table();
     const Index count = std::ssize(table);
@@ -170,7 +170,7 @@ constexpr std::string_view kMasksMouse[] = {
 constexpr PersistedValue kValues[] = {persisted(masks_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_mask_scores>("mask scores")};
 
-/// What is painted is looked at; within a drag the brush keeps what the first pair became.
+/// Selects the painted pair; within a drag the brush repeats the first change.
 void follow_stroke(AppState& state, const Action& action) {
     const auto* const paint = action.as<PaintMask>();
     if (paint == nullptr) return;

@@ -9,7 +9,7 @@
 namespace attn::view {
 namespace {
 
-constexpr double kAlike = 1.33;    // factors below it are none
+constexpr double kAlike = 1.33;    // smaller factors count as equal
 constexpr double kOpen = 2.0;      // what may be that far apart is not called alike
 constexpr double kFewDead = 0.01;  // a smaller fraction of rows is not worth a line
 constexpr double kWritten = 1e4;   // a larger factor is written as a power of ten

@@ -104,7 +104,7 @@ PlotView variance_plot(const Medians& medians) {
     return plot;
 }
 
-/// The end of an axis from 0 on which `most` stands: 1, 2, 4 or 5 times a power of ten, at most 1/2.
+/// The end of an axis from 0 that includes `most`: 1, 2, 4 or 5 times a power of ten, at most 1/2.
 double axis_end(double most) {
     if (!(most > 0.0)) return 0.5;
     const double decade = std::pow(10.0, std::floor(std::log10(most)));

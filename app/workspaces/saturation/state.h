@@ -9,7 +9,7 @@
 
 namespace attn::view {
 
-// Limits of what a person may ask for.
+// Limits of the settings.
 inline constexpr Index kWidestSweep = 4096;
 inline constexpr Index kFewestKeys = 2;
 inline constexpr Index kMostKeys = 256;

@@ -55,7 +55,7 @@ std::string nan_text(const SaturationPoint& point) {
         point.d_k, side);
 }
 
-/// Of ‖∂a/∂s‖_F, scaled over unscaled, in logs; NaN where either is no positive number.
+/// Of ‖∂a/∂s‖_F, scaled over unscaled, in logs; NaN unless both are positive.
 double log_gap(const SaturationPoint& point) {
     const double scaled = point.scaled.jacobian_raw.median;
     const double unscaled = point.unscaled.jacobian_raw.median;

@@ -51,7 +51,7 @@ bool has_own_keys(const Document& document) {
            document.size.tq != document.size.tk;
 }
 
-/// The matrix on the canvas, asked once for all words.
+/// The matrix on the canvas, read once for all words.
 struct Shown {
     const AppState& state;
     Stage stage;
@@ -69,7 +69,7 @@ struct Source {
     Axis axis;
 };
 
-/// In the column of the selected cell, where that is of the same matrix. nullopt where there is no such row.
+/// In the column of the selected cell if that belongs to the same matrix. nullopt if the matrix does not have the row.
 std::optional<CellRef> row_cell(const Shown& shown, Index row) {
     if (row >= shown.values.rows || shown.values.columns == 0) return std::nullopt;
     const auto& selected = shown.state.selected;
@@ -151,7 +151,7 @@ void shade(WordChip& chip, const ColorRange& range, ThemeName name) {
     chip.ink = ink_on(chip.fill, name);
 }
 
-/// The weights of the query on the words that it attends to; before softmax only what the mask hides.
+/// The weights of the query on its words; before softmax only the words that the mask hides.
 void weigh(SentenceView& view, const AppState& state, const std::string& query) {
     WordRow& row = view.keys.chips.empty() ? view.queries : view.keys;
     const std::vector<std::uint8_t> allowed = allowed_keys(state, *view.query);
@@ -204,7 +204,7 @@ void mark_key(SentenceView& view, const LookedAt& place) {
 }
 
 constexpr std::size_t kMostListed = 3;  // keys with a percentage of their own
-constexpr double kEnough = 0.9;         // of the row: what is left needs no names
+constexpr double kEnough = 0.9;         // of the row: the rest needs no names
 constexpr double kWorthListing = 0.01;
 constexpr double kHalfPercent = 0.005;
 
@@ -215,7 +215,7 @@ struct Share {
 /// Keys with exactly the same weight.
 using Equals = std::vector<Share>;
 
-/// A share as a whole percentage, and what it adds to a sum that a reader makes; none where it is a bound.
+/// A weight as a whole percentage, and its part of a reader's sum; none if it is a bound.
 struct Percentage {
     std::string text;
     std::optional<long> counted;

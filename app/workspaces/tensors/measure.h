@@ -19,7 +19,7 @@ struct TensorRow {
 /// Every array of what is open, in the file's order.
 struct TensorListing {
     std::shared_ptr<const Document> document;
-    std::string fault;  // why there is none; "": there is one
+    std::string fault;  // why the result is missing; "": it is there one
     std::vector<TensorRow> rows;
     double bytes = 0.0;  // of all rows
     /// Bytes; a larger array is measured when it is selected. So few of a large file that its table is there at once.

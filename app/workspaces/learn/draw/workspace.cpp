@@ -162,7 +162,7 @@ std::optional<std::string> draw_value(const LearnFieldView& field, float width, 
     return std::nullopt;
 }
 
-/// A line of letters; what was typed when Enter commits it.
+/// A text field. Returns the text when Enter commits it.
 std::optional<std::string> draw_text(const Frame& frame, const char* id, const std::string& draft,
                                      const std::string& hint, std::string& typed, float width) {
     typed = draft;
@@ -278,7 +278,7 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame, 
         out.push_back(HoverLearnCell{hovered});
 }
 
-/// Pages: the settings, or what is selected.
+/// Pages: the settings, or the selection.
 void draw_learn_side(const AppState& state, const LearnView& view, const Frame& frame,
                      Actions& out) {
     if (const auto n = choice(frame, "page", view.page_names, view.page,

@@ -7,7 +7,7 @@ namespace {
 // Design units.
 constexpr float kPresets = 240.0F, kTauTrack = 200.0F;
 
-/// A row of choices, of which the chosen one is emitted.
+/// A row of choices; emits the chosen one.
 template <class Set>
 void draw_choice(ControlBar& bar, const char* id, const std::vector<std::string>& names,
                  decltype(Set::value) now, const Tip& tip) {

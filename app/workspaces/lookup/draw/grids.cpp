@@ -16,7 +16,7 @@ namespace {
 constexpr float kGridsGap = 10.0F, kChipPad = 10.0F;
 constexpr float kMostChips = 0.3F;  // of the height
 
-/// The tokens as they stand, in lines.
+/// The tokens in their order, in lines.
 struct Chips {
     std::vector<Box> boxes;
     float bottom = 0.0F;

@@ -18,7 +18,7 @@ constexpr float kSlider = 34.0F, kAbove = 8.0F, kNames = 72.0F, kLeastTable = 48
                 kNumbers = 300.0F, kLeastTrack = 160.0F, kLeastSlider = 320.0F,
                 kBesideTrack = 176.0F, kWorth = 1.1F;  // so much larger, the planes have it beside
 
-/// Its ends stand beside the track or, where that leaves it too short, beneath.
+/// The labels of its ends are next to the track or, if the track would be too short, below it.
 void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame,
                       view::Actions& out) {
     const Font& font = frame.fonts.small;

@@ -9,7 +9,7 @@ namespace attn::ui {
 
 // The parts of the Lookup workspace.
 
-/// The pages, and what belongs to the one that is shown.
+/// The pages, and the parts of the shown page.
 void draw_lookup_bar(const view::LookupView& view, ControlBar& bar);
 
 /// What each page gives to the frame; a view that is added is kept.
@@ -24,7 +24,7 @@ struct LookupPages {
     void add(const view::SimilarityView& view);
     void add(const view::AlignmentView& view);
     void add(const view::PermutationView& view);
-    /// What it lacks, or what it says. False: it lacks something.
+    /// Draws what is missing, or the text. Returns false if something is missing.
     bool can_draw(const view::LookupGridsView& view);
 };
 void hover_pair(const view::MemoryView& view, std::optional<Index> hovered, view::Actions& out);

@@ -30,7 +30,7 @@ constexpr double kDisc = 0.4;  // its ink
 constexpr double kHullInk = 0.1;
 constexpr double kNudge = 0.1;  // of an arrow key
 
-/// Where the plane stands on screen.
+/// Position of the plane on screen.
 struct PlaneAt {
     ImVec2 low, high;
     const Frame& frame;
@@ -107,7 +107,7 @@ class Labels {
     std::vector<Box> taken_;
 };
 
-// ---- what stands in it
+// ---- content of the plane
 
 void draw_ground(const PlaneAt& plane) {
     const Frame& frame = plane.frame;

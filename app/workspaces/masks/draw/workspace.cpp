@@ -17,7 +17,7 @@ constexpr float kSwitch = 136.0F;    // the switch with its name
 constexpr float kControls = 218.0F;  // what sets its numbers
 constexpr float kCount = 124.0F;
 constexpr float kLeastDescription =
-    120.0F;  // less room has no words: they stand in the tooltip, as those of a rule that is off
+    120.0F;  // narrower switches have no text; it is in the tooltip, as for a rule that is off
 
 int columns_in(const MasksView& view, float width, const Frame& frame) {
     const int most = static_cast<int>(width / frame.px(kLeastWidth));
@@ -44,7 +44,7 @@ float place_lists(const MasksView& view, float width, const Frame& frame, Each e
     return bottoms.empty() ? 0.0F : *std::ranges::max_element(bottoms);
 }
 
-/// "1" of the convention that is compared with, "2" of the one that is compared.
+/// "1" for the baseline convention, "2" for the compared one.
 void draw_mark(const ConventionView& row, ImVec2 low, ImVec2 high, const Frame& frame) {
     const std::string mark = std::string(row.first ? "1" : "") + (row.second ? "2" : "");
     draw_text_in(frame, frame.fonts.digits_small, low, {low.x + frame.px(kMark), high.y},

@@ -79,7 +79,7 @@ using Bars = std::vector<BarView>;
 // Design units.
 constexpr float kWidestBar = 56.0F, kAxisWidth = 40.0F, kNote = 17.0F, kLargestCell = 64.0F;
 
-/// Where the bars stand: the area between 0 and 100 %, cut into a slot for each key.
+/// Place of the bars: the area between 0 and 100 %, divided into a slot for each key.
 struct Slots {
     ImVec2 low, high;
     float width = 0.0F;
@@ -139,7 +139,7 @@ void draw_number(const std::string& text, const BarView& bar, std::size_t j, con
                  frame.theme.text, text);
 }
 
-/// NaN is no largest one.
+/// NaN is never the largest.
 std::size_t largest(const Bars& bars) {
     return static_cast<std::size_t>(std::ranges::max_element(bars, {}, &BarView::value) -
                                     bars.begin());

@@ -23,7 +23,7 @@ constexpr float kLane = 26.0F;  // of the handle, above the area
 constexpr float kGrip = 20.0F, kTicks = 20.0F, kChanges = 22.0F, kCaption = 18.0F;
 constexpr double kGapInk = 0.16;
 
-// --- what stands in the area
+// --- content of the area
 
 void draw_gaps(const PlotCanvas& canvas, const HeroView& hero) {
     const view::Color color = view::translucent(canvas.frame.theme.bad, kGapInk * canvas.strength);
@@ -88,7 +88,7 @@ Index stop_under_mouse(const PlotCanvas& canvas) {
     return view::nearest_stop(canvas.value_at(ImGui::GetMousePos().x));
 }
 
-/// `click`: what a click does here.
+/// `click`: the effect of a click here.
 void explain_stop(const PlotCanvas& canvas, const HeroView& hero, const char* click) {
     const auto found =
         std::ranges::find(hero.stops, stop_under_mouse(canvas), &view::StopView::d_k);

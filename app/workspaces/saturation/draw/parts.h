@@ -21,7 +21,7 @@ void draw_hero(const view::HeroView& hero, const Box& box, bool faded, const Fra
                view::Actions& out);
 
 /// The numbers of two points at the handle, left or right of it: the upper above its point, the lower below where both would
-/// touch, so that each stands nearest to its own. Of two that lie as one the first alone.
+/// touch, so that each is nearest to its own point. Of two at the same place only the first.
 void draw_point_values(const PlotCanvas& canvas, std::array<std::size_t, 2> points, bool left);
 
 /// The weights of one side as bars, with its formula above and its numbers below.

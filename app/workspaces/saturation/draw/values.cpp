@@ -8,7 +8,7 @@
 namespace attn::ui {
 namespace {
 
-/// Where the texts of the two points stand: tops. The upper one above its point; the lower one above
+/// Tops of the texts of the two points. The upper text is above its point; the lower one above
 /// too where there is room between them, else below.
 std::array<float, 2> value_tops(const PlotCanvas& canvas, std::array<float, 2> ys) {
     const float height = canvas.frame.fonts.digits.px;

@@ -20,11 +20,11 @@ constexpr float kFooterHeight = 26.0F;  // of a colour bar with its numbers
 constexpr double kFading = 0.4;         // of its time, the end: a flash fades
 constexpr float kWordChip = 28.0F;
 constexpr float kNarrow = 360.0F;
-constexpr float kHeight = 0.3F;  // of the spare height stands above words alone
+constexpr float kHeight = 0.3F;  // of the spare height is above a canvas of words
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
-/// One matrix where it stands on screen.
+/// One matrix and its place on screen.
 struct Placed {
     const GridView& grid;
     GridPlace place;
@@ -42,7 +42,7 @@ struct Cross {
     const Placed& result() const { return all.back(); }
     std::span<const Placed> operands() const { return std::span(all).first(all.size() - 1); }
     GridCanvas canvas(const Placed& one) const { return {one.grid, one.place, frame}; }
-    /// The first in a slot, farthest from the hero; nullptr where there is none.
+    /// The first in a slot, farthest from the hero; nullptr if the slot is empty.
     const Placed* first_in(Slot slot) const {
         const auto found =
             std::ranges::find(operands(), slot, [](const Placed& one) { return one.grid.slot; });
@@ -127,7 +127,7 @@ void draw_side_title(const Cross& cross, const Placed& one) {
     if (numbered) bottom -= frame.px(kLabelHeight);
     const float end = end_of_title(cross, place) - frame.px(kSpace8);
     float left = place.origin.x;
-    if (grid.slot == Slot::left)  // what is longer than the arm begins over the labels
+    if (grid.slot == Slot::left)  // a longer matrix begins over the labels
         left = std::max(cross.origin.x,
                         std::min(left, end - frame.text_width(frame.fonts.strong, grid.title)));
     const ImVec2 low{left, bottom - frame.px(kTextRow)};
@@ -140,7 +140,7 @@ void draw_side_title(const Cross& cross, const Placed& one) {
                        grid.shape);
 }
 
-/// Single rows of what stands left, which their titles name.
+/// Single rows of the left matrices, which their titles name.
 bool has_rows_above(const StepView& view) {
     return std::ranges::any_of(view.operands, [](const GridView& grid) {
         return grid.slot == Slot::top && grid.rows == 1 && grid.row_role == Role::query;

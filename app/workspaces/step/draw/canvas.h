@@ -19,12 +19,12 @@ float ribbon_width(const std::vector<RibbonItem>& items, float space, const Fram
 void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actions& out);
 
 /// The current stage as operands → result, with its title, formula and one sentence, filling the
-/// current window. `editing`: the cell being typed into. Returns what is under the pointer.
+/// current window. `editing`: the cell being typed into. Returns the cell under the pointer.
 Pointed draw_canvas(const StepView& view, const std::optional<CellEdit>& editing,
                     const Frame& frame, Actions& out);
 
 /// In the canvas's place: a bar for each entry of the row, which the hand drags or the keys change; once it is revealed
-/// the row stands beside the guess.
+/// the row is next to the guess.
 void draw_prediction(const PredictView& view, const Frame& frame, Actions& out);
 
 /// The text field over the cell that is being typed into.

@@ -7,7 +7,7 @@
 namespace attn::ui {
 namespace {
 
-/// The largest face with which a usual number stands in a cell of that size, as in the grid itself.
+/// The largest font with which a typical number fits a cell of this size, as in the grid.
 Font editor_font(ImVec2 cell, const Frame& frame) {
     const Fonts& fonts = frame.fonts;
     const float air = 2 * frame.px(kSpace4);
@@ -70,7 +70,7 @@ void draw_cell_editor(const CellEdit& editing, ImVec2 low, ImVec2 size, const Fr
     const Font font = editor_font(size, frame);
     const EditorPlace place = editor_place(draft, low, size, font, frame);
     ImGui::SetCursorScreenPos(place.low);
-    // a window of its own: a click into it is none on the cells beneath
+    // a separate window: a click into it does not reach the cells below
     begin_child("cell editor", place.size, ImGuiWindowFlags_NoScrollbar);
     const bool edited = edit_text(draft, place.size, font, frame);
     const bool left = ImGui::IsItemDeactivated();

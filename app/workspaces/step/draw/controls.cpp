@@ -162,7 +162,7 @@ bool is_there(RowItem item, const ControlsView& view) {
     return true;
 }
 
-/// What the row holds at this width: the sentence takes what is left, and the row ends at the right.
+/// The controls of the row at this width: the sentence takes the rest, and the row ends at the right.
 struct RowPlan {
     float sentence = 0.0F;
     float left = 0.0F;  // where it begins

@@ -8,7 +8,7 @@
 
 namespace attn::ui {
 
-/// The button that opens the popover: where it stands, and what did not fit the row.
+/// The button that opens the popover: its place, and the controls that did not fit the row.
 struct ModelButton {
     PopoverButton button;
     unsigned left_out = 0;  // a bit for each control that moved into the popover

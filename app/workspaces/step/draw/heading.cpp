@@ -15,7 +15,7 @@ namespace {
 
 // Design units.
 constexpr float kFormula = 20.0F;
-constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numerator stands above
+constexpr float kBaseline = 25.0F;  // of title and formula: a fraction's numerator is above
 constexpr float kSentence = 47.0F;  // beneath the limits of a sum
 constexpr float kHeadingHeight = 64.0F;
 constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom line says too
@@ -43,7 +43,7 @@ struct TitleLine {
     float baseline;
 };
 
-/// An item for what was drawn at `low` … `high`, which says `whole` where it was cut.
+/// An item over the text at `low` … `high`, with the tooltip `whole` if the text was cut.
 void show_whole(const Frame& frame, ImVec2 low, ImVec2 high, const std::string& whole) {
     ImGui::SetCursorScreenPos(low);
     leave_space({std::max(high.x - low.x, 1.0F), high.y - low.y});
@@ -110,7 +110,7 @@ float draw_title(const StepView& view, const Frame& frame, const TitleLine& line
                     view.title, space);
 }
 
-/// Title and formula; returns what the symbol under the pointer stands for.
+/// Draws title and formula. Returns the operand of the symbol under the pointer.
 std::optional<OperandId> draw_title_line(const StepView& view, const Frame& frame,
                                          TitleLine& line) {
     const float gap = frame.px(kHeadingGap);
@@ -150,7 +150,7 @@ constexpr float kItemPad = 4.0F;
 constexpr float kMarkRadius = 3.5F,
                 kAboveLabel = 5.0F;  // ● or ○: it takes no room, so that nothing moves
 
-/// How the items stand beside each other.
+/// Layout of the items in a row.
 struct RibbonSetting {
     view::Font label;
     std::vector<float> widths;

@@ -13,14 +13,14 @@ namespace {
 // Design units.
 constexpr float kStrip = 96.0F;
 constexpr float kLargest = 72.0F;     // side of a picture
-constexpr float kLeastAlone = 48.0F;  // smaller ones stand in two columns
+constexpr float kLeastAlone = 48.0F;  // smaller ones are in two columns
 constexpr float kPair = 38.0F;
 constexpr int kMostColumns = 4;    // of as small pictures as 16 heads ask for in a low window
 constexpr float kLine = 15.0F;     // of a title
 constexpr float kUnder = 5.0F;     // a picture, for its ring
 constexpr float kFlattest = 0.4F;  // of a picture, its height over its width
 
-/// How the pictures stand.
+/// Layout of the pictures.
 struct Setting {
     int columns = 1;
     float side = 0.0F;
@@ -52,7 +52,7 @@ Setting set_pictures(const HeadsView& view, const Frame& frame, float height) {
     return setting;
 }
 
-/// Where the picture stands in its square: flat where it has many columns, never a line.
+/// Place of the picture in its square: flat if it has many columns, never a line.
 Box square_of(const HeadsView& view, Point low, float side) {
     const float aspect =
         view.columns > 0 ? static_cast<float>(view.rows) / static_cast<float>(view.columns) : 1.0F;

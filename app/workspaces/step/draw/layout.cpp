@@ -11,10 +11,10 @@ constexpr float kWidestCell = 160.0F;
 constexpr float kHighestCell = 128.0F;
 constexpr float kWidestArmCell = 64.0F;
 constexpr float kHighestArmCell = 32.0F;
-constexpr float kHighestRow = 28.0F;  // one row that stands above for a matrix
+constexpr float kHighestRow = 28.0F;  // one row above a matrix
 constexpr float kLegend = 36.0F;
 constexpr float kRight = 132.0F;
-constexpr float kRightTitle = 40.0F;  // what stands above a matrix there
+constexpr float kRightTitle = 40.0F;  // height above a matrix there
 constexpr float kMostLabels = 176.0F;
 constexpr float kLabelAir = 6.0F;  // a figure's words are a little wider than the screen's
 
@@ -32,7 +32,7 @@ constexpr float kLowCanvas = 300.0F;
 constexpr float kLowLegend = 34.0F;
 constexpr float kWholePixels = 16.0F;
 
-// Of weights, over whose columns the sentence stands.
+// For weights, which have the sentence above their columns.
 constexpr float kChip = 28.0F;
 constexpr float kChipAir = 6.0F;
 constexpr float kArcs = 80.0F;
@@ -58,7 +58,7 @@ float whole(float cell, const Frame& frame) {
     return cell < frame.px(kWholePixels) ? cell : std::floor(cell);
 }
 
-/// Nothing stands beside the matrix but bars over its columns, which are words.
+/// The matrix has only bars above its columns, which are words.
 bool is_of_text(const StepView& view) { return !view.sentence.empty(); }
 
 /// Wider than high rather than small: figures are.
@@ -80,7 +80,7 @@ const GridView& in_box(const StepView& view) {
     return inside == view.operands.end() ? view.result : *inside;
 }
 
-/// As wide as the scores, so that all stages stand alike; of one token or a few, wide enough for numbers of more columns.
+/// As wide as the scores, so that all stages look alike; with few tokens, wide enough for numbers of more columns.
 float hero_width(const StepView& view, float cell, Tokens tokens, float space, const Frame& frame) {
     const float scores = cell * tokens.keys;
     if (is_of_text(view) || tokens.keys > kFewTokens) return scores;
@@ -138,7 +138,7 @@ CanvasLayout text_box(const StepView& view, const Frame& frame, ImVec2 available
     return layout;
 }
 
-/// Nothing stands above the matrix: the room of that arm is its own.
+/// Nothing is above the matrix, so it also uses the space of that arm.
 CanvasLayout alone_box(const StepView& view, const Frame& frame, ImVec2 available) {
     const float arm = view.operands.empty() ? 0.0F : available.x * kMostArm;
     CanvasLayout layout = fit(view, frame, available, {arm, 0.0F});
@@ -158,10 +158,10 @@ float least_above(const StepView& view, const Frame& frame, ImVec2 available) {
     return within(kRowAbove * pitch * some(view.controls.d_k), least, most);
 }
 
-/// Arms take what large cells leave, up to a fifth; what is left then stands evenly around.
+/// Arms take the space that large cells leave, up to a fifth; the rest is spread evenly around.
 CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
     if (is_of_text(view)) return text_box(view, frame, available);
-    // Words and positions stand at its left.
+    // Words and positions are left of it.
     const bool first = view.result.id == OperandId(Stage::x);
     if (view.operands.empty() || first) return alone_box(view, frame, available);
     const ImVec2 least{available.x * kLeastArm, least_above(view, frame, available)};
@@ -220,7 +220,7 @@ float row_height_above(const GridView& grid, float space, const Frame& frame) {
     return std::min(space / some(grid.rows), most);
 }
 
-/// Bars take what the rows leave.
+/// Bars take the space that the rows leave.
 void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, const GridView& in,
                CanvasLayout& layout) {
     const std::vector<std::size_t> top = in_slot(view, Slot::top);

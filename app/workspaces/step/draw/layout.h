@@ -14,18 +14,18 @@ namespace attn::ui {
 struct CanvasLayout {
     std::vector<GridPlace> operands;
     GridPlace result;
-    Box hero;             // where scores and weights stand at every stage: their cells alone
-    ImVec2 arms;          // width of what stands left, height of what stands above
+    Box hero;             // the cells of scores and weights, the same at every stage
+    ImVec2 arms;          // width of the left part, height of the upper part
     float labels = 0.0F;  // width of the row labels, left of the arm
     float head = 0.0F;    // height of the column labels, above the arm
-    float right = 0.0F;   // width of what stands right of the hero
-    float legend = 0.0F;  // height of what stands below it
+    float right = 0.0F;   // width of the part right of the hero
+    float legend = 0.0F;  // height of the part below it
     bool chips = false;   // the column labels are the sentence's words
     float arcs = 0.0F;    // room above these
 };
 
 /// As large as fits `available`. The boxes depend on the document's tokens alone: not on stage, head or widths,
-/// but for the weights, over which the sentence stands in the operands' place.
+/// except for the weights, which have the sentence above them instead of the operands.
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available);
 
 }  // namespace attn::ui

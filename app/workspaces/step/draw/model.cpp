@@ -11,7 +11,7 @@ namespace {
 // Design units.
 constexpr float kWidth = 320.0F;  // of a column
 constexpr float kLeastWidth = 244.0F;
-constexpr float kTallest = 560.0F;     // from here on columns stand beside each other
+constexpr float kTallest = 560.0F;     // from this height on, in two columns
 constexpr float kColumnSpace = 24.0F;  // columns
 constexpr float kRow = 35.0F, kHeading = 26.0F;
 constexpr float kLeastRow = 31.0F;    // where rows of the usual height would scroll
@@ -191,7 +191,7 @@ struct SwitchedNumber {
     const char* label;  // of the number
     bool on;
     std::optional<Index> value;
-    Index first, high;  // what the switch sets
+    Index first, high;  // the values of the switch
     Tip tip;
 };
 template <class Make>
@@ -262,7 +262,7 @@ Group weights_of(const ControlsView& view) {
     return group;
 }
 
-// ---- what the popover holds
+// ---- content of the popover
 
 /// What did not fit the row of controls goes where it belongs.
 void add_left_out(const ControlsView& view, unsigned left_out, std::initializer_list<RowItem> items,
@@ -298,7 +298,7 @@ std::vector<Group> groups_of(const ControlsView& view, unsigned left_out) {
     return groups;
 }
 
-// ---- where it stands
+// ---- place of the popover
 
 /// A heading or a row, from the popover's upper left corner.
 struct ModelPlace {

@@ -58,7 +58,7 @@ void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weigh
     frame.painter.polyline(points, frame.theme.weight, frame.px(std::max(thick, 1.0F)));
 }
 
-/// The strongest last, over the others. None where the query is no word of the columns.
+/// The strongest last, over the others. None if the query is not a word of the columns.
 void draw_arcs(const Scene& scene) {
     const auto& chips = scene.view.attended().chips;
     const auto query = std::ranges::find_if(chips, &WordChip::is_query);
@@ -102,7 +102,7 @@ void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
     if (chip.is_query) frame.painter.outline(low, high, theme.query, frame.px(2), radius);
 }
 
-/// One chip with what the mouse does to it; the cell that it stands for while it is pointed at.
+/// One chip and its mouse actions. Returns its cell while the pointer is over it.
 std::optional<CellRef> chip_at(const Scene& scene, const WordChip& chip, std::size_t n,
                                Actions& out) {
     const Point low = scene.low(n);

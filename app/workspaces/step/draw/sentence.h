@@ -10,7 +10,7 @@
 
 namespace attn::ui {
 
-/// Where the words stand over the columns of a matrix, in pixels on screen.
+/// Places of the words above the columns of a matrix, in pixels on screen.
 struct WordColumns {
     ImVec2 low;           // top left of the first chip
     float pitch = 0.0F;   // from one column to the next
@@ -19,7 +19,7 @@ struct WordColumns {
 };
 
 /// The words that are attended to as chips over their columns, and arcs from the query to them where it is one of them.
-/// Appends SelectCell. Returns the cell that stands for the word under the pointer.
+/// Appends SelectCell. Returns the cell of the word under the pointer.
 std::optional<CellRef> draw_sentence(const SentenceView& view, const WordColumns& at,
                                      const Frame& frame, Actions& out);
 

@@ -66,7 +66,7 @@ std::optional<CellRef> draw_stage_cells(const AppState& state, const MapView& ma
     return done.hovered ? std::optional(cell_of(state, *done.hovered)) : std::nullopt;
 }
 
-/// The canvas, the heads at its right; what is under the pointer.
+/// Draws the canvas with the heads at its right. Returns the cell under the pointer.
 Pointed draw_middle(const AppState& state, const StepView& view, const Box& box, const Frame& frame,
                     Actions& out) {
     const HeadsView heads = build_heads_view(state);
