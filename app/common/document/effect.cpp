@@ -440,7 +440,7 @@ std::string effect_text(const AppState& state) {
                                             is_singular(stages.change) ? "changes" : "change")};
     if (!stages.cannot.empty()) parts.push_back(list_of(stages.cannot) + " cannot");
     if (!stages.same.empty())
-        parts.push_back(fmt::format("{} could change, but {} did not, to float precision",
+        parts.push_back(fmt::format("{} could, but {} not, to float precision",
                                     list_of(stages.same),
                                     is_singular(stages.same) ? "does" : "do"));
     if (const std::string row = row_description(state); !row.empty()) parts.push_back(row);
