@@ -96,9 +96,9 @@ TEST_CASE_FIXTURE(OnDisk,
         check(narrow);
         Spec plain = small_spec(task);
         plain.mlp = false;
-        plain.positions = Positions::sinusoidal;
+        plain.positions = train::Positions::sinusoidal;
         check(plain);
-        plain.positions = Positions::none;
+        plain.positions = train::Positions::none;
         const Switches switches{false, {false, true, true, false}};
         check(plain, &switches);
     }
@@ -144,7 +144,7 @@ TEST_CASE_FIXTURE(OnDisk, "what the classes cannot compute is refused by its fie
         const Moment moment = trained(spec);
         return sentence_in(export_hf(scratch / "none", spec, *moment));
     };
-    CHECK(fault([](Spec& spec) { spec.positions = Positions::rotary; }) ==
+    CHECK(fault([](Spec& spec) { spec.positions = train::Positions::rotary; }) ==
           "positions is rotary; expected learned, sinusoidal or none, as Hugging Face's classes "
           "have it");
     CHECK(contains(fault([](Spec& spec) { spec.norm = NormPlace::none; }),

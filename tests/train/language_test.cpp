@@ -16,6 +16,7 @@
 #include "core/train/evaluation.h"
 #include "core/train/language.h"
 #include "core/train/trainer.h"
+#include "tests/io/scratch.h"
 #include "tests/support/results.h"
 
 using namespace attn;
