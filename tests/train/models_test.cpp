@@ -41,7 +41,7 @@ std::string hash_of(const std::vector<float>& weights) {
 const std::map<std::string, std::map<std::string, std::string>> kFiftySteps{
     {"pronouns", {{"AVX3", "cf2f70c07fcbff7f"}}},
     {"translate", {{"AVX3", "eeff7f5a7cc680e5"}}},
-    {"stories", {{"AVX3", "STORIES"}}},
+    {"stories", {{"AVX3", "4df4ea93cb729beb"}}},
 };
 
 /// Figures of the committed weights on the held-out texts.
@@ -107,7 +107,8 @@ TEST_CASE("models: the first 50 steps of each recipe have the recorded bits") {
         const std::string hash = hash_of(trainer.checkpoint()->weights);
         CAPTURE(name);
         CAPTURE(target);
-        CHECK(last < 4.0);  // it learns on every processor; a guess among the vocabulary is above 4.1
+        CHECK(last <
+              4.0);  // it learns on every processor; a guess among the vocabulary is above 4.1
 #if defined(__GNUC__) && !defined(__clang__) && defined(NDEBUG) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
         if (const auto found = recorded.find(target); found != recorded.end())
