@@ -16,18 +16,6 @@ bool has_own_heads(const BlockWeights& block, const ModelConfig& config, Index l
            (config.family->positions == Positions::rope && config.rope_of(layer).turned_before());
 }
 
-Tensor mlp_of(const Tensor& x, const MlpWeights& mlp, const ModelConfig& config) {
-    const Gated kind = config.family->gated;
-    Tensor hidden = through(x, mlp.gate.there() ? mlp.gate : mlp.up);
-    if (kind == Gated::apart) {
-        activate(hidden, config.activation);
-        if (mlp.gate.there()) scale_by(hidden, through(x, mlp.up));
-    } else {
-        hidden = gated(hidden, kind, config.activation);
-    }
-    return through(hidden, mlp.down);
-}
-
 /// Softmax over the experts with the largest logits, of equal ones the first; 0 for the others. That is what softmax over
 /// all of them gives after it is divided by the sum of those that are taken.
 void route(std::span<float> logits, Index taken) {
@@ -76,7 +64,32 @@ Tensor finished(Tensor y, const NormWeights& norm, const Tensor& scale, const Mo
     return y;
 }
 
+/// Copies a step for a caller that reads the steps.
+void store(BlockSteps* steps, Tensor BlockSteps::*step, const Tensor& value) {
+    if (steps != nullptr) steps->*step = value;
+}
+
 }  // namespace
+
+Tensor mlp_of(const Tensor& x, const MlpWeights& mlp, const ModelConfig& config,
+              BlockSteps* steps) {
+    const Gated kind = config.family->gated;
+    const bool has_gate = kind == Gated::apart && mlp.gate.there();
+    Tensor hidden = through(x, mlp.gate.there() ? mlp.gate : mlp.up);
+    store(steps, has_gate ? &BlockSteps::gate : &BlockSteps::hidden, hidden);
+    if (kind == Gated::apart) {
+        activate(hidden, config.activation);
+        if (has_gate) {
+            const Tensor up = through(x, mlp.up);
+            store(steps, &BlockSteps::hidden, up);
+            scale_by(hidden, up);
+        }
+    } else {
+        hidden = gated(hidden, kind, config.activation);
+    }
+    store(steps, &BlockSteps::activated, hidden);
+    return through(hidden, mlp.down);
+}
 
 Tensor projected_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
     return config.family->norms_after || !block.attention_norm.there()
@@ -145,33 +158,44 @@ Inputs cross_inputs(const Tensor& x, const Tensor& memory, const BlockWeights& b
 }
 
 Tensor after_attention(const Tensor& x, const Tensor& attended, const BlockWeights& block,
-                       const ModelConfig& config) {
+                       const ModelConfig& config, BlockSteps* steps) {
     Tensor sum = block.residual.there() ? through(x, block.residual) : x;
-    add(sum, finished(attended, block.attention_out_norm, block.attention_scale, config),
-        config.residual_factor);
+    const Tensor added =
+        finished(attended, block.attention_out_norm, block.attention_scale, config);
+    if (block.attention_out_norm.there() || !block.attention_scale.empty())
+        store(steps, &BlockSteps::attention_added, added);
+    add(sum, added, config.residual_factor);
+    store(steps, &BlockSteps::attention_sum, sum);
     if (!config.family->norms_after) return sum;
-    return normalised(sum, block.attention_norm, config.family->norm, config.epsilon);
+    sum = normalised(sum, block.attention_norm, config.family->norm, config.epsilon);
+    store(steps, &BlockSteps::attention_normal, sum);
+    return sum;
 }
 
 Tensor after_mlp(Tensor sum, const Tensor& mlp, const BlockWeights& block,
-                 const ModelConfig& config) {
+                 const ModelConfig& config, BlockSteps* steps) {
     add(sum, mlp, config.residual_factor);
+    store(steps, &BlockSteps::mlp_sum, sum);
     if (!config.family->norms_after) return sum;
     return normalised(sum, block.mlp_norm, config.family->norm, config.epsilon);
 }
 
 BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,
-                        const ModelConfig& config) {
+                        const ModelConfig& config, BlockSteps* steps) {
     BlockOutput out;
-    Tensor sum = after_attention(x, attended, block, config);
+    Tensor sum = after_attention(x, attended, block, config, steps);
     const Tensor& read = config.parallel ? x : sum;
-    const Tensor into = config.family->norms_after || !block.mlp_norm.there()
-                            ? read
-                            : normalised(read, block.mlp_norm, config.family->norm, config.epsilon);
-    out.mlp = finished(block.experts.empty() ? mlp_of(into, block.mlp, config)
-                                             : experts_of(into, block, config, out.routing),
-                       block.mlp_out_norm, block.mlp_scale, config);
-    out.x = after_mlp(std::move(sum), out.mlp, block, config);
+    const bool norm_before = !config.family->norms_after && block.mlp_norm.there();
+    const Tensor into =
+        norm_before ? normalised(read, block.mlp_norm, config.family->norm, config.epsilon) : read;
+    if (norm_before) store(steps, &BlockSteps::mlp_input, into);
+    Tensor mlp = block.experts.empty() ? mlp_of(into, block.mlp, config, steps)
+                                       : experts_of(into, block, config, out.routing);
+    store(steps, &BlockSteps::mlp, mlp);
+    out.mlp = finished(std::move(mlp), block.mlp_out_norm, block.mlp_scale, config);
+    if (block.mlp_out_norm.there() || !block.mlp_scale.empty())
+        store(steps, &BlockSteps::mlp_added, out.mlp);
+    out.x = after_mlp(std::move(sum), out.mlp, block, config, steps);
     return out;
 }
 

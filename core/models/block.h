@@ -34,14 +34,28 @@ struct BlockOutput {
         routing;  // [1, 1, T, experts]: the share that each expert has, 0 of one that is not taken; or empty
     Tensor mlp;  // what the MLP gave; config.residual_factor times it was added
 };
-/// x with attention's output added.
+/// What a block computes between attention's output and its own, each [1, 1, T, columns]; empty: it has no such step.
+struct BlockSteps {
+    Tensor attention_added;          // attention's output through its own norm or column scale
+    Tensor attention_sum;            // x (or x W) + residual_factor * what attention adds
+    Tensor attention_normal;         // norm of that sum, where norms come after
+    Tensor mlp_input;                // norm of what the MLP reads, where norms come before
+    Tensor gate, hidden, activated;  // of an MLP without experts; `gate`: before its activation
+    Tensor mlp;                      // the MLP's output, or the experts' sum
+    Tensor mlp_added;                // that through its own norm or column scale
+    Tensor mlp_sum;  // attention_sum (or its norm) + residual_factor * what the MLP adds
+};
+/// x with attention's output added. `steps` receives the steps; nullptr: nobody reads them.
 Tensor after_attention(const Tensor& x, const Tensor& attended, const BlockWeights& block,
-                       const ModelConfig& config);
+                       const ModelConfig& config, BlockSteps* steps = nullptr);
 /// What after_attention() gave with what the MLP gave added.
 Tensor after_mlp(Tensor sum, const Tensor& mlp, const BlockWeights& block,
-                 const ModelConfig& config);
+                 const ModelConfig& config, BlockSteps* steps = nullptr);
 /// Both.
 BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeights& block,
-                        const ModelConfig& config);
+                        const ModelConfig& config, BlockSteps* steps = nullptr);
+/// The output of one MLP, or of one expert.
+Tensor mlp_of(const Tensor& x, const MlpWeights& mlp, const ModelConfig& config,
+              BlockSteps* steps = nullptr);
 
 }  // namespace attn

@@ -87,6 +87,33 @@ Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index fi
     return x;
 }
 
+EmbeddedParts embedded_parts(const Model& model, std::span<const ModelToken> tokens) {
+    const ModelConfig& config = model.config();
+    const ModelWeights& weights = model.weights();
+    const Shape shape{1, 1, std::ssize(tokens), config.width};
+    const std::vector<Index> places = position_rows(config, tokens);
+    const auto rows_of = [&](const WeightMatrix& table, auto row) {
+        auto made = Tensor::uninitialised(shape);
+        for (std::size_t t = 0; t < tokens.size(); ++t)
+            table.copy_row(row(t), made.matrix(0, 0).row(static_cast<Index>(t)));
+        return made;
+    };
+    EmbeddedParts parts;
+    parts.token = rows_of(weights.embedding, [&](std::size_t t) { return tokens[t].id; });
+    if (config.embedding_factor != 1.0)
+        for (float& value : parts.token.values())
+            value *= static_cast<float>(config.embedding_factor);
+    if (!weights.kinds.empty())
+        parts.type = rows_of(weights.kinds, [](std::size_t) { return Index{0}; });
+    if (!weights.positions.empty())
+        parts.position = rows_of(weights.positions, [&](std::size_t t) { return places[t]; });
+    if (config.family->positions == Positions::waves) {
+        parts.position = Tensor(shape);
+        add_waves(parts.position);
+    }
+    return parts;
+}
+
 Tensor embedded_image(const Model& model, const Tensor& pixels) {
     const ModelWeights& weights = model.weights();
     const Tensor patches = through(patches_of(pixels, *model.config().image), weights.patches);

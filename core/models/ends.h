@@ -10,6 +10,12 @@ namespace attn {
 
 /// Rows of the embedding of the tokens from `first` on, with positions where they are added.
 Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index first = 0);
+/// What embedded() adds for each token, before the embedding's norm: the table's rows times the factor, the row of the token
+/// type (empty: the model has none), the positions (empty: it adds none).
+struct EmbeddedParts {
+    Tensor token, type, position;
+};
+EmbeddedParts embedded_parts(const Model& model, std::span<const ModelToken> tokens);
 /// The class token and a vector of each patch, with positions.
 Tensor embedded_image(const Model& model, const Tensor& pixels);
 
