@@ -16,19 +16,37 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-Result<void> check_lens(const Model& model, const ModelRun& run, Index row) {
+Result<void> check_row(const Model& model, const ModelRun& run, Index row) {
     if (model.reads_across())
         return bad_input(
             "a logit of a decoder that reads an encoder is not the sum of these parts: attention "
             "over the encoder is missing");
-    const ModelFamily& family = *model.config().family;
-    if (family.read_out != ReadOut::next_token || !model.gives_logits())
-        return bad_input(fmt::format(
-            "this {} gives no next token; expected a model that does, as GPT-2", family.text));
+    if (!model.gives_logits())
+        return bad_input(
+            fmt::format("this {} gives no next token; expected a model that does, as GPT-2",
+                        model.config().family->text));
     if (row < 0 || row >= std::ssize(run.tokens))
         return bad_input(fmt::format("there is no position {}; expected 0 to {}", row,
                                      std::ssize(run.tokens) - 1));
     return {};
+}
+
+/// Logits are products with rows of a table of tokens; else with columns of a classifier.
+bool reads_tokens(const Model& model) {
+    return model.config().family->read_out == ReadOut::next_token;
+}
+
+Result<void> check_lens(const Model& model, const ModelRun& run, Index row) {
+    if (!model.reads_across() && !reads_tokens(model))
+        return bad_input(
+            fmt::format("this {} gives no next token; expected a model that does, as GPT-2",
+                        model.config().family->text));
+    return check_row(model, run, row);
+}
+
+Index count_of_logits(const Model& model) {
+    return reads_tokens(model) ? read_out_table(model).shape().t
+                               : model.weights().read_out.weight.shape().d;
 }
 
 Result<void> check_token(Index token, Index vocabulary) {
@@ -67,11 +85,15 @@ Numbers through_frozen(const Numbers& direction, const NormWeights& norm, Norm k
 
 /// u, times the factor of the logits.
 Numbers direction_of(const Model& model, Index token, std::optional<Index> against) {
-    const WeightMatrix& table = read_out_table(model);
-    Numbers direction(static_cast<std::size_t>(table.shape().d));
-    for (Index c = 0; c < table.shape().d; ++c)
-        direction[c] = model.config().logit_factor *
-                       (double{table(token, c)} - (against ? double{table(*against, c)} : 0.0));
+    const bool tokens = reads_tokens(model);
+    const WeightMatrix& table = tokens ? read_out_table(model) : model.weights().read_out.weight;
+    const auto weight = [&](Index c, Index of) {
+        return double{tokens ? table(of, c) : table(c, of)};
+    };
+    const double factor = tokens ? model.config().logit_factor : 1.0;
+    Numbers direction(static_cast<std::size_t>(tokens ? table.shape().d : table.shape().t));
+    for (Index c = 0; c < std::ssize(direction); ++c)
+        direction[c] = factor * (weight(c, token) - (against ? weight(c, *against) : 0.0));
     return direction;
 }
 
@@ -105,6 +127,12 @@ class Attribution {
         if (!norm.shift.empty())
             add(PartKind::norm_shift, {-1, -1}, product(norm.shift.values(), u));
         into.logit = product(normalised_at_end(model, x).values(), u);
+        const Tensor& bias = model.weights().read_out.bias;
+        if (reads_tokens(model) || bias.empty()) return;
+        const auto b = bias.values();
+        add(PartKind::read_out_bias, {-1, -1},
+            double{b[into.token]} - (into.against ? double{b[*into.against]} : 0.0));
+        into.logit += into.parts.back().value;
     }
 
   private:
@@ -205,9 +233,12 @@ Result<Lens> logit_lens(const Model& model, const ModelRun& run, Index row,
 
 Result<LogitAttribution> attribute_logit(const Model& model, const ModelRun& run, Index row,
                                          Index token, std::optional<Index> against) {
-    if (auto valid = check_lens(model, run, row); !valid) return tl::unexpected(valid.error());
+    if (auto valid = check_row(model, run, row); !valid) return tl::unexpected(valid.error());
+    if (model.config().family->read_out == ReadOut::classes && row != 0)
+        return bad_input(
+            fmt::format("classes are read from the class token, row 0; row {} has none", row));
     for (const Index each : {token, against.value_or(token)})
-        if (auto valid = check_token(each, read_out_table(model).shape().t); !valid)
+        if (auto valid = check_token(each, count_of_logits(model)); !valid)
             return tl::unexpected(valid.error());
     if (model.config().family->norms_after)
         return bad_input(fmt::format(

@@ -36,7 +36,8 @@ enum class PartKind : std::uint8_t {
     head,            // its context through its rows of W_O; b_V is in it
     attention_bias,  // b_O
     mlp,             // with its bias, or the experts' sum
-    norm_shift       // of the final LayerNorm: the only part that is not of the residual
+    norm_shift,      // of the final LayerNorm; like the next one it is not of the residual
+    read_out_bias    // of a classifier
 };
 struct LogitPart {
     PartKind kind = PartKind::embedding;
@@ -53,14 +54,15 @@ struct LogitAttribution {
     Index token = 0;
     std::optional<Index> against;  // the difference: logit of token − logit of this one
     std::vector<LogitPart>
-        parts;  // embedding, then of each layer its heads, attention_bias (where there is one) and mlp, then norm_shift (where there is one)
+        parts;  // embedding, then of each layer its heads, attention_bias (where there is one) and mlp, then norm_shift and read_out_bias (where there are some)
     double logit = 0.0;  // by the read-out, in float32
     double sum = 0.0;    // of the parts
     double residue() const { return logit - sum; }
 };
 /// What a run has to keep for it.
 inline StageSet attribution_stages() { return only_stage(Stage::context); }
-/// Errors: as of logit_lens(); the run kept no context; a block that normalises the sum.
+/// Of a classifier the tokens are its classes; one that reads the class token has row 0 alone.
+/// Errors: as of logit_lens(), but for models with a classifier; the run kept no context; a block that normalises the sum.
 Result<LogitAttribution> attribute_logit(const Model& model, const ModelRun& run, Index row,
                                          Index token, std::optional<Index> against = {});
 

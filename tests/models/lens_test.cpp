@@ -112,6 +112,30 @@ TEST_CASE("parts sum to the logit, and to the difference of two, of every model 
     CHECK(models >= 18);
 }
 
+TEST_CASE("parts sum to the logit of a class, and to the difference of two") {
+    for (const char* name : {"vit", "deit"}) {
+        CAPTURE(name);
+        const auto folder = test::golden_model(name);
+        const auto model = must(Model::open(folder));
+        const auto run =
+            must(model.read((folder / "image.png").string(), by_staged(), attribution_stages()));
+        for (const Index token : {0, 3}) {
+            const auto one = must(attribute_logit(model, run, 0, token));
+            CHECK(std::abs(one.residue()) <= 1e-5 * sizes_of(one));
+            CHECK(one.logit == doctest::Approx(run.read_out(0, 0, 0, token)).epsilon(1e-5));
+            CHECK(one.parts.back().kind == PartKind::read_out_bias);
+            const auto both = must(attribute_logit(model, run, 0, token, 1));
+            CHECK(both.logit ==
+                  doctest::Approx(double{run.read_out(0, 0, 0, token)} - run.read_out(0, 0, 0, 1))
+                      .epsilon(1e-5));
+            CHECK(std::abs(both.residue()) <= 1e-5 * sizes_of(both));
+        }
+        CHECK_FALSE(attribute_logit(model, run, 1, 0));
+        CHECK_FALSE(attribute_logit(model, run, 0, model.weights().read_out.weight.shape().d));
+        CHECK_FALSE(logit_lens(model, run, 0));
+    }
+}
+
 TEST_CASE("a head that is off adds nothing, and no other head of its layer changes") {
     const auto model = must(Model::open(test::golden_model("gpt2")));
     const auto before = must(attribute_logit(model, context_run(model), 6, 7));
