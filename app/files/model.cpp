@@ -259,6 +259,43 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
     return {std::make_shared<const view::Document>(std::move(made)), nullptr, std::move(notes)};
 }
 
+// --- its stages
+
+/// The weights of all heads are kept where they are at most this many numbers.
+constexpr double kMostWeights = 1 << 24;
+
+StageSet stages_read(const Model& stack, Index tokens) {
+    const ModelConfig& config = stack.config();
+    StageSet keep = model_stage_set();
+    if (static_cast<double>(config.layers * config.heads) * static_cast<double>(tokens) *
+            static_cast<double>(tokens) <=
+        kMostWeights)
+        keep.set(index_of(Stage::weights));
+    return keep;
+}
+
+std::shared_ptr<const ModelRun> stage_run(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
+                                          const RunControl& control) {
+    const Reading reading = reading_of(wanted);
+    const std::pair key{key_of(entry.model, reading), wanted.changes};
+    if (auto known = entry.stages.find(key)) return *known;
+    const Index tokens = tokens_read(entry.model, reading);
+    auto run = std::make_shared<const ModelRun>(
+        run_over(entry.model, reading, stages_read(stack_of(entry.model, wanted.group), tokens),
+                 control, interventions_of(entry, wanted, tokens, {control.stop, {}})));
+    entry.stages.keep(key, run);
+    return run;
+}
+
+/// The same run with that head off too.
+std::shared_ptr<const ModelRun> run_without(ModelCache::Entry& entry, view::ModelOrigin model,
+                                            HeadPlace at, const RunControl& control) {
+    auto& off = model.changes.off;
+    if (std::ranges::find(off, at) == off.end()) off.push_back(at);
+    std::ranges::sort(off);
+    return stage_run(entry, model, control);
+}
+
 }  // namespace
 
 std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Reading& reading,
@@ -336,6 +373,21 @@ Result<std::shared_ptr<ModelCache::Entry>> ModelCache::open(const std::string& p
     files_ = std::move(files);
     last_ = std::make_shared<Entry>(*std::move(model), path);
     return last_;
+}
+
+Result<std::shared_ptr<const view::ModelRead>> read_model(ModelCache& cache,
+                                                          const view::ReadModel& wanted,
+                                                          const RunControl& control) {
+    return caught([&] {
+        const auto entry = or_throw(cache.open(wanted.model.path));
+        auto run = stage_run(*entry, wanted.model, control);
+        const auto without =
+            wanted.off ? run_without(*entry, wanted.model, *wanted.off, control) : nullptr;
+        const std::shared_ptr<const Model> stack(entry,
+                                                 &stack_of(entry->model, wanted.model.group));
+        return std::make_shared<const view::ModelRead>(
+            or_throw(view::model_read(wanted, stack, std::move(run), without.get())));
+    });
 }
 
 Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wanted,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/common/document/model_read.h"
 #include "app/common/document/opened.h"
 #include "app/files/writer.h"
 #include "core/models/groups.h"
@@ -73,6 +74,8 @@ class ModelCache {
         /// Without interventions, with weights, q, k and v: what interventions are compared with and patched from, so that
         /// another one is one run more. Each is of all layers: the text's, and what is patched from.
         Recent<RunKey, std::shared_ptr<const ModelRun>> runs{3};
+        /// With what model_stages() needs, under interventions and without: the text's, and one with a head off.
+        Recent<std::pair<RunKey, view::ModelChanges>, std::shared_ptr<const ModelRun>> stages{2};
         Writer writer;
     };
 
@@ -94,6 +97,11 @@ Result<view::Opened> open_text(ModelCache& cache, const view::ModelOrigin& wante
 /// The same of kModelText; of a model of images, of one whose pixels are all the mean, which the notes say.
 Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
                                 const RunControl& control);
+
+/// The stages of one layer of a model over what it reads, and what adds to its answer.
+Result<std::shared_ptr<const view::ModelRead>> read_model(ModelCache& cache,
+                                                          const view::ReadModel& wanted,
+                                                          const RunControl& control);
 
 /// Its run of a text, or of an image's file, without interventions: computed once while it is among the texts read last.
 std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Reading& reading,

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/circuits.h"
@@ -313,6 +314,14 @@ Opened open_generated(ModelCache& models, const view::GenerateText& wanted,
     return opened;
 }
 
+Opened open_stages(ModelCache& models, const view::ReadModel& wanted, const RunControl& control) {
+    view::SweptModel made;
+    made.read = or_throw(read_model(models, wanted, control));
+    Opened opened;
+    opened.swept = std::make_shared<const view::SweptModel>(std::move(made));
+    return opened;
+}
+
 /// ∂L/∂output of every layer: dY, or dO with its heads side by side where no W_O stands between; null where the file gives
 /// none that can be. What is said of them goes into `note`.
 std::vector<std::shared_ptr<const Tensor>> d_output_of(std::vector<Upstream> upstreams,
@@ -358,7 +367,10 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (const auto* spec = std::get_if<large::PlantedSpec>(&request.what))
             return open_planted(*spec, control);
         if (const auto* text = std::get_if<view::ModelText>(&request.what))
-            return or_throw(open_text(*models, text->model, control));
+            return request.options.empty()
+                       ? or_throw(open_text(*models, text->model, control))
+                       : open_stages(*models, view::read_asked(text->model, request.options),
+                                     control);
         if (const auto* trained = std::get_if<view::TrainedOrigin>(&request.what))
             return open_trained(*trained, control);
         if (const auto* results = std::get_if<view::ResultsOf>(&request.what))

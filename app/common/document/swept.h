@@ -24,7 +24,9 @@ struct ModelCircuit {
     std::vector<std::string> read, written;  // the tokens of the columns of QK and of OV
 };
 
-/// What came of a sweep over the parts of a model, or of a look at one head.
+struct ModelRead;
+
+/// What came of a sweep over the parts of a model, or of a look at one head or at the whole of it.
 struct SweptModel {
     SweepModel of;
     std::string fault;  // why there is none; "": there is one
@@ -33,6 +35,7 @@ struct SweptModel {
     std::string options = {};              // what else was asked for
     std::vector<std::string> others = {};  // of a patch: the tokens of the other text
     std::shared_ptr<const ModelCircuit> circuit = {};
+    std::shared_ptr<const ModelRead> read = {};  // see model_read.h
 };
 
 /// What is asked of a model's parts beside SweepModel, as OpenRequest::options has it.
