@@ -238,8 +238,8 @@ struct Judge {
             {"", number_claims()},        {"", step_claims()},
             {"saturation", why_claims()}, {"gradients", gradient_claims()},
             {"learn", learn_claims()},    {"generate", generate_claims()},
-            {"", state_claims()},         {"", verify_claims()},
-            {"", plain_claims()}};
+            {"model", model_claims()},    {"", state_claims()},
+            {"", verify_claims()},        {"", plain_claims()}};
         for (const auto& [workspace, list] : groups)
             for (const Claim& each : list) claims.push_back({workspace, each});
     }

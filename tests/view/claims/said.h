@@ -21,6 +21,7 @@
 #include "app/workspaces/learn/view.h"
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/masks/view.h"
+#include "app/workspaces/model/view.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/positions/view.h"
 #include "app/workspaces/saturation/view.h"
@@ -180,6 +181,14 @@ class ScreenTexts {
         all(v.pending, v.headline, v.muted, v.rest, v.strip, v.cache, v.cache_formula,
             v.lens_title);
     }
+    void add(const ModelView& v) {
+        all(v.missing_data, v.headline, v.muted, v.notes, v.status, v.grid);
+        for (const KnownModelRow& row : v.known) add(row.tip);
+        for (const ModelRow& row : v.rows) {
+            add(row.tip);
+            for (const ModelBar& bar : row.bars) add(bar.tip);
+        }
+    }
     void add(const PositionsView& v) { all(v.sentence, v.note, v.hero); }
     // ---- the three that say why
     void named(const char* what, const std::string& text) {
@@ -259,6 +268,7 @@ class ScreenTexts {
         if (key == "learn") add(build_learn_view(state));
         if (key == "lookup") add(build_lookup_view(state));
         if (key == "masks") add(build_masks_view(state));
+        if (key == "model") add(build_model_view(state));
         if (key == "numerics") add(build_numerics_view(state));
         if (key == "positions") add(build_positions_view(state));
         if (key == "saturation") add(build_saturation_view(state));

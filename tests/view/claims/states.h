@@ -16,8 +16,11 @@
 #include "app/workspaces/generate/actions.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/view.h"
+#include "app/workspaces/model/actions.h"
+#include "app/workspaces/model/view.h"
 #include "app/workspaces/saturation/actions.h"
 #include "core/rng.h"
+#include "tests/support/fake_reader.h"
 #include "tests/support/fake_text.h"
 #include "tests/support/scramble.h"
 #include "tests/view/sample_states.h"
@@ -140,6 +143,7 @@ inline void answer_some(AppState& state, test::Scramble& draw) {
     if (state.workspace == "learn") return answer_learning(state, draw);
     if (state.workspace == "exercises" && draw.below(2) == 0) answer_exercises(state, draw);
     if (state.workspace == "generate") return answer_all(state, test::fake_writer);
+    if (state.workspace == "model") return answer_all(state, test::golden_reader);
     answer_all(state);
 }
 
@@ -154,6 +158,31 @@ inline AppState writing_state(test::Scramble& draw) {
     return state;
 }
 
+/// A small model of any form over its text, after some of what can be done there.
+inline AppState reading_state(test::Scramble& draw) {
+    constexpr std::pair<const char*, const char*> kModels[] = {
+        {"gpt2", ""},     {"llama", ""}, {"mixtral", ""},   {"bert", ""},
+        {"gpt_neox", ""}, {"vit", ""},   {"t5", "decoder"}, {"dinov2", ""}};
+    const auto& [family, group] = kModels[draw.below(std::size(kModels))];
+    AppState state = test::golden_read(family, {}, group);
+    const ModelRead& read = *current_model_read(state);
+    const auto& order = read.stages.order;
+    const auto any = [&](std::uint64_t count) { return static_cast<Index>(draw.below(count)); };
+    const Actions some{
+        ShowModelStage{std::string(info(order[draw.below(order.size())]).key), any(5), any(20)},
+        SelectModelToken{any(5)},
+        SelectModelPart{any(9)},
+        ExplainAnswer{any(30)},
+        ShowLogitDifference{true},
+        ComputeModelTo{any(12)},
+        ShowLayer{1}};
+    for (std::uint64_t n = draw.below(3); n > 0; --n) {
+        view::apply(state, some[draw.below(some.size())]);
+        answer_all(state, test::golden_reader);
+    }
+    return state;
+}
+
 /// State `n`: a document, a workspace, a theme, and up to six things done there.
 inline AppState claim_state(std::uint64_t n) {
     static const std::vector<AppState> documents = claim_documents();
@@ -162,6 +191,7 @@ inline AppState claim_state(std::uint64_t n) {
     AppState state = documents[draw.below(documents.size())];
     const WorkspaceInfo& workspace = *among[draw.below(among.size())];
     if (workspace.key == "generate" && draw.below(3) > 0) state = writing_state(draw);
+    if (workspace.key == "model" && draw.below(3) > 0) state = reading_state(draw);
     view::apply(state, SetWorkspace{std::string(workspace.key)});
     if (draw.below(3) == 0) view::apply(state, SetTheme{ThemeName::light});
     for (std::uint64_t k = draw.below(7); k > 0; --k) {

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/common/document/opened.h"
+#include "app/common/request.h"
+#include "app/common/set_field.h"
+#include "app/workspaces/model/state.h"
+
+namespace attn::view {
+
+/// Shows a matrix of the shown layer large, with one number explained; "": the stack again.
+struct ShowModelStage {
+    std::string stage;
+    std::optional<Index> row = {}, column = {};  // nullopt: as before
+    static constexpr auto kJournalNames =
+        journal_names("show_model_stage", "stage", "row", "column");
+};
+/// The token that is looked at.
+struct SelectModelToken {
+    Index row;
+    static constexpr auto kJournalNames = journal_names("select_model_token", "row");
+};
+/// The answer that the inspector explains, by its number in the vocabulary.
+struct ExplainAnswer {
+    Index answer;
+    static constexpr auto kJournalNames = journal_names("explain_answer", "answer");
+};
+/// A part of the answer's sum; nullopt: none. A head becomes the shown one, in every workspace.
+struct SelectModelPart {
+    std::optional<Index> part;
+    static constexpr auto kJournalNames = journal_names("select_model_part", "part");
+};
+using ShowLogitDifference = SetField<bool, model_look, "difference", "show_logit_difference", "on">;
+/// The picture up to so many of its rows, counted from the tokens up; nullopt: all of it.
+using ComputeModelTo = Put<model_look, &ModelLook::until, "compute_model_to", "until">;
+struct ModelReadReady {
+    std::shared_ptr<const ReadModel> of{};
+    std::shared_ptr<const ModelRead> read{};  // null: `fault` says why
+    std::string fault{};
+};
+
+using ModelActions = ActionList<ViewActions<ShowModelStage, SelectModelToken, ExplainAnswer,
+                                            SelectModelPart, ShowLogitDifference, ComputeModelTo>,
+                                Answers<ModelReadReady>>;
+template <ListedIn<ModelActions> A>
+inline constexpr Meta kMetaOf<A> = ModelActions::kMeta<A>;
+
+/// nullopt while the workspace is not shown, or what it shows is there.
+std::optional<ReadModel> requested_model_read(const AppState& state);
+/// ModelReadReady.
+Action run(const ReadModel& request, const Opener& open, const RunControl& control);
+
+}  // namespace attn::view

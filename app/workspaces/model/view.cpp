@@ -1,0 +1,576 @@
+#include "app/workspaces/model/view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "app/common/colormap.h"
+#include "app/common/document/model_text.h"
+#include "app/common/format.h"
+#include "app/common/text.h"
+#include "core/models/known_models.h"
+#include "core/rng.h"
+
+namespace attn::view {
+namespace {
+
+constexpr Index kMostGridCells = 4096;  // of a matrix with a cell for each number
+constexpr Index kPictureRows = 48, kPictureColumns = 512;
+constexpr Index kMostFolded = 40;  // rows for the layers that are not shown
+constexpr Index kMostHeadPictures = 16;
+
+// ---- pictures
+
+double largest_size(MatrixView<const float> matrix) {
+    double largest = 0.0;
+    for (Index i = 0; i < matrix.rows; ++i)
+        for (const float value : matrix.row(i))
+            if (std::isfinite(value)) largest = std::max(largest, std::abs(double{value}));
+    return largest;
+}
+
+/// Tokens by columns, so that its columns stand over the words. Of more numbers than pixels the largest of each.
+Image image_of(MatrixView<const float> matrix, const ColorRange& range, ThemeName name,
+               Index most_rows) {
+    const Index rows = std::min(matrix.columns, most_rows);
+    const Index columns = std::min(matrix.rows, kPictureColumns);
+    Image image{static_cast<int>(columns), static_cast<int>(rows), {}};
+    image.rgba.reserve(static_cast<std::size_t>(rows * columns * 4));
+    for (const auto [y, x] : each_cell(rows, columns)) {
+        float shown = 0.0F;
+        bool nan = false;
+        for (Index t = x * matrix.rows / columns; t < (x + 1) * matrix.rows / columns; ++t)
+            for (Index c = y * matrix.columns / rows; c < (y + 1) * matrix.columns / rows; ++c) {
+                const float value = matrix(t, c);
+                nan = nan || std::isnan(value);
+                if (std::abs(value) > std::abs(shown)) shown = value;
+            }
+        const Color color = nan ? theme(name).nan : color_of(range, shown, name);
+        image.rgba.insert(image.rgba.end(), {color.r, color.g, color.b, color.a});
+    }
+    return image;
+}
+
+/// `owner` keeps the numbers; `key` names them beside it.
+Picture picture_of(std::shared_ptr<const void> owner, MatrixView<const float> matrix,
+                   ColorScale scale, std::uint64_t key, ThemeName name,
+                   Index most_rows = kPictureRows) {
+    key = mix(mix(key, static_cast<std::uint64_t>(name)),
+              reinterpret_cast<std::uint64_t>(matrix.data) ^
+                  static_cast<std::uint64_t>(matrix.rows * 8191 + most_rows));
+    return {key, [owner = std::move(owner), matrix, scale, name, most_rows] {
+                const double high = largest_size(matrix);
+                ColorRange range{scale, scale == ColorScale::unit ? 0.0 : -high,
+                                 scale == ColorScale::unit ? std::max(high, 1e-30) : high};
+                range.curve = ColorCurve::root;
+                return image_of(matrix, range, name, most_rows);
+            }};
+}
+
+/// Queries down, keys across.
+Picture head_picture(std::shared_ptr<const void> owner, MatrixView<const float> weights,
+                     ThemeName name) {
+    Picture picture = picture_of(std::move(owner), weights, ColorScale::unit,
+                                 hash_text("head of the whole model"), name, kPictureColumns);
+    picture.paint = [owner = std::move(picture.paint), weights, name] {
+        std::vector<float> turned;
+        turned.reserve(static_cast<std::size_t>(weights.rows * weights.columns));
+        for (const auto [key, query] : each_cell(weights.columns, weights.rows))
+            turned.push_back(weights(query, key));
+        ColorRange range{ColorScale::unit, 0.0, std::max(largest_size(weights), 1e-30)};
+        range.curve = ColorCurve::root;
+        return image_of({turned.data(), weights.columns, weights.rows, weights.rows}, range, name,
+                        kPictureColumns);
+    };
+    return picture;
+}
+
+// ---- words
+
+std::string in_quotes(std::string_view text) { return fmt::format("“{}”", shown_token(text)); }
+
+/// "12.5 k", "3.2 M".
+std::string compact(double value) {
+    constexpr std::pair<double, const char*> kUnits[] = {
+        {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
+    for (const auto& [unit, name] : kUnits)
+        if (value >= unit) return significant(value / unit, 3) + name;
+    return significant(value, 3);
+}
+
+std::string cost_text(const ModelRead& read, StackPart part) {
+    const PartCost cost = part_cost(
+        *read.model, part, read.stages.layer, std::ssize(read.run->tokens),
+        read.run->cross.empty() ? 0 : read.run->cross.front().trace[Stage::weights].shape().d);
+    std::string text =
+        cost.parameters == 0 ? std::string("tied") : compact(static_cast<double>(cost.parameters));
+    if (cost.flop > 0.0) text += " · " + compact(cost.flop) + (cost.flop < 1e3 ? " FLOP" : "FLOP");
+    return text;
+}
+
+std::string signed_number(double value) { return (value > 0.0 ? "+" : "") + cell_number(value, 2); }
+
+/// The words of the logit that the bars add up to.
+std::string sum_name(const ModelRead& read) {
+    const std::string first = in_quotes(read.answers[0].text);
+    return read.sum->against
+               ? fmt::format("logit of {} − {}", first, in_quotes(read.answers[1].text))
+               : fmt::format("logit of {}", first);
+}
+
+// ---- rows
+
+/// Makes the rows from the tokens up.
+class Rows {
+  public:
+    Rows(const AppState& state, const std::shared_ptr<const ModelRead>& read)
+        : state_(state), read_(read), stages_(read->stages) {}
+
+    std::vector<ModelRow> made() {
+        const Index layers = std::ssize(read_->run->layers);
+        for (const ModelStage stage : stages_.order) {
+            const StackPart part = info(stage).part;
+            if (part == StackPart::entry) add_stage(stage);
+        }
+        if (!rows_.empty()) rows_.back().residual = true;
+        add_folded(0, stages_.layer);
+        for (const ModelStage stage : stages_.order) {
+            const StackPart part = info(stage).part;
+            if (part != StackPart::attention && part != StackPart::mlp) continue;
+            if (stage == ModelStage::attention)
+                add_heads(read_->run->layers[stages_.layer], "Attention weights");
+            if (stage == ModelStage::cross)
+                add_heads(read_->run->cross[stages_.layer], "Cross-attention weights");
+            add_stage(stage);
+        }
+        add_folded(stages_.layer + 1, layers);
+        if (stages_.has(ModelStage::final_norm)) add_stage(ModelStage::final_norm);
+        if (!read_->answers.empty()) add_answers();
+        add_bars();
+        return std::move(rows_);
+    }
+
+  private:
+    std::uint64_t key(std::uint64_t what) const { return mix(hash_text("whole model"), what); }
+
+    void add_stage(ModelStage stage) {
+        const Tensor& values = stages_[stage];
+        const ModelStageInfo& about = info(stage);
+        ModelRow row;
+        row.stage = stage;
+        row.name = about.title;
+        row.tip = std::string(about.text) + "\nClick to see its numbers.";
+        row.role = about.role;
+        row.in_layer = about.part == StackPart::attention || about.part == StackPart::mlp;
+        const bool after = read_->model->config().family->norms_after;
+        const bool sum = stage == ModelStage::residual1 || stage == ModelStage::residual2 ||
+                         stage == ModelStage::residual_self;
+        row.adds = sum;
+        row.residual = after ? stage == ModelStage::norm1 || stage == ModelStage::norm2 : sum;
+        row.rows = values.shape().d;
+        row.columns = values.shape().t;
+        if (stage == ModelStage::embedding || (about.part == StackPart::entry && rows_.empty()))
+            row.cost = cost_text(*read_, StackPart::entry);
+        if (stage == ModelStage::attention) row.cost = cost_text(*read_, StackPart::attention);
+        if (stage == ModelStage::mlp_out) row.cost = cost_text(*read_, StackPart::mlp);
+        row.pictures = {picture_of(read_, values.matrix(0, 0), about.colors,
+                                   key(static_cast<std::uint64_t>(stage)), state_.theme)};
+        rows_.push_back(std::move(row));
+    }
+
+    /// One row for each layer, or for as many as leave few enough rows.
+    void add_folded(Index first, Index last) {
+        const Index layers = std::ssize(read_->run->layers);
+        const Index each = (layers + kMostFolded - 1) / kMostFolded;
+        for (Index layer = first; layer < last; layer += each) {
+            const Index to = std::min(layer + each, last) - 1;
+            const Tensor& values = read_->run->layers[to].residual;
+            ModelRow row;
+            row.kind = ModelRowKind::layers;
+            row.first_layer = layer;
+            row.layer = to;
+            row.name = layer == to ? fmt::format("layer {}", layer)
+                                   : fmt::format("layers {} to {}", layer, to);
+            row.tip = "The residual stream after it\nClick to unfold it.";
+            row.residual = true;
+            row.rows = values.shape().d;
+            row.columns = values.shape().t;
+            row.pictures = {picture_of(read_, values.matrix(0, 0), ColorScale::diverging,
+                                       key(1000 + static_cast<std::uint64_t>(to)), state_.theme)};
+            rows_.push_back(std::move(row));
+        }
+    }
+
+    void add_heads(const ModelLayer& layer, const char* name) {
+        const Tensor& weights = layer.trace[Stage::weights];
+        if (weights.empty()) return;
+        ModelRow row;
+        row.kind = ModelRowKind::heads;
+        row.in_layer = true;
+        row.role = Role::weight;
+        row.name = name;
+        row.tip = "One square for each head: queries down, keys across\nClick to choose the head.";
+        row.rows = weights.shape().t;
+        row.columns = weights.shape().d;
+        for (Index head = 0; head < std::min(weights.shape().h, kMostHeadPictures); ++head) {
+            row.pictures.push_back(head_picture(read_, weights.matrix(0, head), state_.theme));
+        }
+        rows_.push_back(std::move(row));
+    }
+
+    void add_answers() {
+        ModelRow row;
+        row.kind = ModelRowKind::answers;
+        row.name = "Logits and softmax";
+        row.tip = std::string(info(ModelStage::probabilities).text);
+        row.role = Role::output;
+        row.cost = cost_text(*read_, StackPart::end);
+        rows_.push_back(std::move(row));
+    }
+
+    // ---- bars
+
+    ModelRow* row_of_stage(std::initializer_list<ModelStage> among) {
+        for (const ModelStage stage : among)
+            for (ModelRow& row : rows_)
+                if (row.stage == stage) return &row;
+        return nullptr;
+    }
+    ModelRow* row_of(const LogitPart& part) {
+        using S = ModelStage;
+        if (part.kind == PartKind::embedding)
+            return row_of_stage({S::entry_norm, S::entry, S::embedding});
+        if (part.kind == PartKind::norm_shift || part.kind == PartKind::read_out_bias)
+            return row_of_stage({S::final_norm});
+        if (part.at.layer == stages_.layer) {
+            if (part.kind == PartKind::mlp) return row_of_stage({S::mlp_added, S::mlp_out});
+            const auto heads = std::ranges::find(rows_, ModelRowKind::heads, &ModelRow::kind);
+            return heads == rows_.end() ? row_of_stage({S::attention}) : &*heads;
+        }
+        const auto folded = std::ranges::find_if(rows_, [&](const ModelRow& row) {
+            return row.kind == ModelRowKind::layers && row.first_layer <= part.at.layer &&
+                   part.at.layer <= row.layer;
+        });
+        return folded == rows_.end() ? nullptr : &*folded;
+    }
+
+    /// Of folded layers: the bar that a part joins; null: it begins a new one.
+    static ModelBar* joined(ModelRow& row, const LogitPart& part) {
+        if (row.kind != ModelRowKind::layers || row.bars.empty()) return nullptr;
+        const bool one = row.first_layer == row.layer;
+        return one && part.kind == PartKind::mlp ? nullptr : &row.bars.back();
+    }
+
+    void add_bars() {
+        if (!read_->sum) return;
+        double sum = 0.0;
+        for (std::size_t n = 0; n < read_->sum->parts.size(); ++n) {
+            const LogitPart& part = read_->sum->parts[n];
+            const double from = std::exchange(sum, sum + part.value);
+            ModelRow* const row = row_of(part);
+            if (row == nullptr) continue;
+            if (ModelBar* const bar = joined(*row, part)) {
+                bar->to = sum;
+                continue;
+            }
+            ModelBar bar{.name = part_name(part),
+                         .from = from,
+                         .to = sum,
+                         .part = static_cast<Index>(n),
+                         .layer = part.at.layer};
+            if (row->kind == ModelRowKind::layers) {
+                bar.part.reset();
+                bar.name = row->first_layer != row->layer ? row->name
+                           : part.kind == PartKind::mlp
+                               ? part_name(part)
+                               : fmt::format("attention of layer {}", part.at.layer);
+            }
+            bar.selected = bar.part && model_look(state_).part == bar.part;
+            row->bars.push_back(std::move(bar));
+        }
+        for (ModelRow& row : rows_)
+            for (ModelBar& bar : row.bars) {
+                bar.text = signed_number(bar.to - bar.from);
+                bar.tip = fmt::format("{}\nThe sum goes from {} to {}.", bar.text,
+                                      cell_number(bar.from, 2), cell_number(bar.to, 2));
+            }
+    }
+
+    const AppState& state_;
+    const std::shared_ptr<const ModelRead>& read_;
+    const ModelStages& stages_;
+    std::vector<ModelRow> rows_;
+};
+
+// ---- the matrix that is shown large
+
+std::optional<ModelStage> open_stage(const AppState& state) {
+    const ModelRead* const read = current_model_read(state);
+    const auto stage = find_model_stage(model_look(state).stage);
+    return read && stage && read->stages.has(*stage) ? stage : std::nullopt;
+}
+
+void add_large(const AppState& state, const std::shared_ptr<const ModelRead>& read,
+               ModelStage stage, ModelView& view) {
+    const Tensor& values = read->stages[stage];
+    const auto matrix = values.matrix(0, 0);
+    const auto cell = explained_cell(state);
+    const ModelStageInfo& about = info(stage);
+    view.map_title = about.title;
+    view.map_shape = size(matrix.rows, matrix.columns);
+    view.map_rows = matrix.rows;
+    view.map_columns = matrix.columns;
+    if (values.count() > kMostGridCells) {
+        view.map = picture_of(read, matrix, about.colors,
+                              mix(hash_text("large"), static_cast<std::uint64_t>(stage)),
+                              state.theme, kPictureColumns);
+        return;
+    }
+    Sheet sheet{Stage::x, matrix, view.tokens, {}, about.role, Role::query, about.role};
+    for (Index c = 0; c < matrix.columns; ++c) sheet.column_labels.push_back(std::to_string(c));
+    GridView grid = make_grid(state, sheet, {about.colors, false, {}});
+    grid.title = tex_symbol(stage);
+    grid.shape = view.map_shape;
+    grid.tooltip = std::string(about.title) + "\n" + std::string(about.text);
+    grid.editable = false;
+    grid.selected.reset();
+    if (cell && cell->stage == stage) grid.selected = {cell->row, cell->column};
+    grid.focus_row = view.token;
+    view.grid = std::move(grid);
+}
+
+// ---- sentences
+
+double length_of(std::span<const float> row) {
+    double squares = 0.0;
+    for (const float value : row) squares += double{value} * value;
+    return std::sqrt(squares);
+}
+
+std::string answer_headline(const AppState& state, const ModelRead& read) {
+    const ModelAnswer& best = read.answers.front();
+    const std::string p = percent_text(best.probability);
+    const attn::ReadOut read_out = read.model->config().family->read_out;
+    if (read_out == attn::ReadOut::classes)
+        return fmt::format("The model answers {} with {}.", in_quotes(best.text), p);
+    const std::string token = model_token_text(state, read.stages.row);
+    return read_out == attn::ReadOut::next_token
+               ? fmt::format("After {} the model predicts {} with {}.", token, in_quotes(best.text),
+                             p)
+               : fmt::format("The model reads {} as {} with {}.", token, in_quotes(best.text), p);
+}
+
+std::string stream_headline(const AppState& state, const ModelRead& read) {
+    const Index token = model_token(state);
+    const auto last = read.run->layers.back().residual.matrix(0, 0);
+    return fmt::format("The residual stream of {} goes from length {} to {} in {}.",
+                       model_token_text(state, token),
+                       number(length_of(read.run->embedded.matrix(0, 0).row(token))),
+                       number(length_of(last.row(token))),
+                       counted(std::ssize(read.run->layers), "layer"));
+}
+
+std::string sum_muted(const ModelRead& read) {
+    if (!read.sum) return read.no_sum.empty() ? "" : sentence(read.no_sum);
+    const auto most = std::ranges::max_element(read.sum->parts, {}, &LogitPart::value);
+    return fmt::format("{} adds most: {} of the {}, {}.", part_name(*most),
+                       signed_number(most->value), sum_name(read), cell_number(read.sum->logit, 2));
+}
+
+void add_sentences(const AppState& state, const ModelRead& read, ModelView& view) {
+    if (const auto stage = open_stage(state)) {
+        const bool of_layer =
+            info(*stage).part == StackPart::attention || info(*stage).part == StackPart::mlp;
+        view.headline = std::string(info(*stage).title);
+        if (of_layer) view.headline += fmt::format(", layer {}", read.stages.layer);
+        view.headline += ".";
+        view.muted = info(*stage).text;
+        return;
+    }
+    if (view.until && *view.until > 0 && *view.until <= std::ssize(view.rows)) {
+        const ModelRow& row = view.rows[*view.until - 1];
+        view.headline = sentence(row.name);
+        view.muted = row.tip.substr(0, row.tip.find('\n'));
+        return;
+    }
+    view.headline =
+        read.answers.empty() ? stream_headline(state, read) : answer_headline(state, read);
+    view.muted = sum_muted(read);
+}
+
+void add_sum(const ModelRead& read, ModelView& view) {
+    if (!read.sum) return;
+    for (const ModelRow& row : view.rows)
+        for (const ModelBar& bar : row.bars) {
+            view.sum_low = std::min({view.sum_low, bar.from, bar.to});
+            view.sum_high = std::max({view.sum_high, bar.from, bar.to});
+        }
+    view.sum_name = sum_name(read);
+    view.sum_text = cell_number(read.sum->logit, 2);
+}
+
+// ---- without a model
+
+constexpr Index kContexts[] = {1024, 8192, 131072};
+
+/// "124 M", "8.03 B".
+std::string parameters_text(double count) {
+    return count >= 1e9 ? significant(count / 1e9, 3) + " B" : significant(count / 1e6, 3) + " M";
+}
+
+void add_known(ModelView& view) {
+    view.known_parts = {"embedding", "attention", "MLP", "read-out"};
+    for (const Index context : kContexts)
+        view.known_contexts.push_back(fmt::format("{} k", context / 1024));
+    for (const KnownModel& model : known_models()) {
+        const KnownParameters counts = parameters_of(model);
+        const auto all = static_cast<double>(counts.total());
+        KnownModelRow row;
+        row.name = model.name;
+        row.parameters = parameters_text(all);
+        row.tip = fmt::format("{} parameters, {}, width {}, {}\n{}", grouped(counts.total()),
+                              counted(model.layers, "layer"), grouped(model.width),
+                              counted(model.heads, "head"), model.source);
+        for (const Index part : {counts.embedding, counts.attention, counts.mlp, counts.read_out}) {
+            row.shares.push_back(static_cast<double>(part) / all);
+            row.texts.push_back(parameters_text(static_cast<double>(part)));
+        }
+        for (const Index context : kContexts)
+            row.pairs.push_back(percent(flop_of(model, context).share_of_pairs()));
+        view.known.push_back(std::move(row));
+    }
+    view.headline = "Open a model to see it whole. These are five known ones.";
+    view.muted =
+        "Bars show where the parameters are. The columns show how much of a token's FLOP goes "
+        "to QKᵀ and AV after so many tokens.";
+}
+
+}  // namespace
+
+std::string tex_symbol(ModelStage stage) { return std::string(info(stage).symbol); }
+
+std::string part_name(const LogitPart& part) {
+    switch (part.kind) {
+        case PartKind::embedding:
+            return "Embedding";
+        case PartKind::head:
+            return fmt::format("L{} H{}", part.at.layer, part.at.head);
+        case PartKind::attention_bias:
+            return fmt::format("Bias of W_O in layer {}", part.at.layer);
+        case PartKind::mlp:
+            return fmt::format("MLP of layer {}", part.at.layer);
+        case PartKind::norm_shift:
+            return "Shift of the final norm";
+        case PartKind::read_out_bias:
+            return "Bias of the classifier";
+    }
+    return {};
+}
+
+std::string model_missing_data(const AppState& state) {
+    const ModelOrigin* const model = model_of(state.document());
+    if (model == nullptr)
+        return "Whole model shows a trained model over its text, from the tokens to the answer. "
+               "Open a model's folder or .gguf file (Ctrl+O).";
+    if (!state.document().groups.empty() && group_of(state.document()) == "match")
+        return "match compares two towers: choose text or image above to see one of them whole.";
+    return {};
+}
+
+const ModelRead* current_model_read(const AppState& state) {
+    const ModelRead* const read = model_look(state).read.get();
+    const ModelOrigin* const model = model_of(state.document());
+    if (read == nullptr || model == nullptr) return nullptr;
+    const ModelOrigin& of = read->of.model;
+    return of.path == model->path && of.text == model->text &&
+                   of.second_input == model->second_input
+               ? read
+               : nullptr;
+}
+
+Index model_token(const AppState& state) {
+    const ModelRead* const read = current_model_read(state);
+    if (read == nullptr) return 0;
+    const Index last = std::ssize(read->run->tokens) - 1;
+    return std::clamp<Index>(model_look(state).row.value_or(last), 0, last);
+}
+
+std::string model_token_text(const AppState& state, Index row) {
+    const ModelRead* const read = current_model_read(state);
+    return read == nullptr ? std::string() : in_quotes(read->run->tokens[row].text);
+}
+
+std::optional<ModelCell> explained_cell(const AppState& state) {
+    const ModelLook& look = model_look(state);
+    const ModelRead* const read = current_model_read(state);
+    if (read == nullptr) return std::nullopt;
+    const auto stage = open_stage(state);
+    if (stage && look.column) {
+        const Shape shape = read->stages[*stage].shape();
+        return ModelCell{*stage, std::min(model_token(state), shape.t - 1),
+                         std::clamp<Index>(*look.column, 0, shape.d - 1)};
+    }
+    const Tensor& p = read->stages[ModelStage::probabilities];
+    if (!stage && look.answer && !p.empty())
+        return ModelCell{ModelStage::probabilities, 0,
+                         std::clamp<Index>(*look.answer, 0, p.shape().d - 1)};
+    return std::nullopt;
+}
+
+const LogitPart* selected_model_part(const AppState& state) {
+    const ModelLook& look = model_look(state);
+    const ModelRead* const read = current_model_read(state);
+    if (read == nullptr || !look.part || !read->sum || *look.part < 0 ||
+        *look.part >= std::ssize(read->sum->parts))
+        return nullptr;
+    return &read->sum->parts[*look.part];
+}
+
+ModelView build_model_view(const AppState& state) {
+    ModelView view;
+    const ModelLook& look = model_look(state);
+    view.missing_data = model_missing_data(state);
+    view.can_open = model_of(state.document()) == nullptr;
+    if (view.can_open) {
+        view.missing_data.clear();
+        add_known(view);
+    }
+    if (view.can_open || !view.missing_data.empty()) return view;
+    if (requested_model_read(state))
+        view.status = job_status_text(state, "model", "the model reads…");
+    const ModelRead* const read = current_model_read(state);
+    view.reads_text = !reads_image(state.document()) && state.document().groups.empty();
+    view.layers = std::max<Index>(std::ssize(state.document().layers), 1);
+    view.layer = state.document().layer;
+    if (read == nullptr) {
+        view.missing_data = !look.fault.empty() && !requested_model_read(state)
+                                ? look.fault
+                                : job_status_text(state, "model", "The model reads the text…");
+        return view;
+    }
+    for (const ModelToken& token : read->run->tokens)
+        view.tokens.push_back(shown_token(token.text));
+    view.token = model_token(state);
+    view.rows = Rows(state, look.read).made();
+    view.steps = std::ssize(view.rows);
+    if (look.until && *look.until < view.steps) view.until = *look.until;
+    for (Index n = 0; view.until && n < view.steps; ++n) view.rows[n].computed = n < *view.until;
+    view.answers_name =
+        read->model->config().family->read_out == attn::ReadOut::classes ? "answer" : "next token";
+    for (const ModelAnswer& each : read->answers)
+        view.answers.push_back({each.id, shown_token(each.text), percent(each.probability),
+                                each.probability, look.answer == each.id});
+    add_sum(*read, view);
+    view.has_difference = read->sum.has_value() && read->answers.size() > 1;
+    const LogitPart* const part = selected_model_part(state);
+    if (part && part->kind == PartKind::head)
+        view.head = fmt::format("Open {} in Heads", part_name(*part));
+    view.shown_head = state.head;
+    if (const auto stage = open_stage(state)) add_large(state, look.read, *stage, view);
+    add_sentences(state, *read, view);
+    return view;
+}
+
+}  // namespace attn::view

@@ -1,0 +1,109 @@
+#include "app/workspaces/model/view.h"
+#include "tests/support/fake_reader.h"
+#include "tests/ui/app.h"
+
+using namespace attn;
+using attn::test::App, view::Key;
+
+namespace {
+
+struct WholeModel : App {
+    explicit WholeModel(const char* family = "gpt2", ImVec2 size = test::kAppSize) : App(size) {
+        set(test::golden_read(family));
+    }
+    void answered() {
+        view::answer_all(state, test::golden_reader);
+        ui.frames(2);
+    }
+    /// The hero, from top left to bottom right.
+    std::pair<ImVec2, ImVec2> hero() const {
+        const ImGuiWindow* const hero = test::child("hero");
+        REQUIRE(hero);
+        return {hero->Pos, {hero->Pos.x + hero->Size.x, hero->Pos.y + hero->Size.y}};
+    }
+    template <class A>
+    std::optional<A> click_until() {
+        const auto [low, high] = hero();
+        return test::click_until<A>(ui, {low.x + 8, low.y + 4}, {high.x - 8, high.y - 2},
+                                    {22.0F, 9.0F});
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a click on a matrix opens it, a click in it explains a number, Escape comes back") {
+    WholeModel app;
+    const auto opened = app.click_until<view::ShowModelStage>();
+    REQUIRE(opened);
+    CHECK(app.state.workspace == "model");
+    app.ui.frames(2);
+    REQUIRE(view::build_model_view(app.state).grid);
+    const auto [low, high] = app.hero();
+    const auto cell = test::click_until<view::ShowModelStage>(
+        app.ui, {(low.x + high.x) / 2, (low.y + high.y) / 2}, high, {9.0F, 9.0F});
+    REQUIRE(cell);
+    CHECK(cell->stage == opened->stage);
+    REQUIRE(view::explained_cell(app.state));
+    CHECK(view::explained_cell(app.state)->column == *cell->column);
+    app.ui.press(Key::escape);
+    app.ui.frames(2);
+    CHECK_FALSE(view::build_model_view(app.state).grid);
+    CHECK(view::model_look(app.state).row == cell->row);
+}
+
+TEST_CASE("a click on a bar of a head selects it and its head in every workspace") {
+    WholeModel app;
+    const auto [low, high] = app.hero();
+    std::optional<view::ShowHead> head;
+    for (float y = low.y + 4; y < high.y && !head; y += 4.0F)
+        for (float x = low.x + (high.x - low.x) * 0.75F; x < high.x && !head; x += 40.0F)
+            if (const auto* const found = test::last<view::ShowHead>(app.ui.click({x, y})))
+                head = *found;
+    REQUIRE(head);
+    const LogitPart* const part = view::selected_model_part(app.state);
+    REQUIRE(part);
+    CHECK(part->kind == PartKind::head);
+    CHECK(part->at.head == head->head);
+    CHECK(app.state.head == head->head);
+    app.answered();
+    CHECK(view::current_model_read(app.state)->without.has_value());
+    app.ui.press(Key::enter);
+    CHECK(app.state.workspace == "heads");
+}
+
+TEST_CASE("a click on a word selects it, on a folded layer unfolds it, on an answer explains it") {
+    WholeModel app;
+    CHECK(app.click_until<view::ExplainAnswer>());
+    const auto [low, high] = app.hero();
+    const auto word = test::click_until<view::SelectModelToken>(
+        app.ui, {low.x + 220, high.y - 10}, {high.x, high.y - 9}, {20.0F, 8.0F});
+    REQUIRE(word);
+    CHECK(view::model_token(app.state) == word->row);
+    app.answered();
+    const auto layer = app.click_until<view::ShowLayer>();
+    REQUIRE(layer);
+    CHECK(app.state.document().layer == layer->layer);
+}
+
+TEST_CASE("Space and the arrows work in the window") {
+    WholeModel app;
+    app.ui.press(Key::space);
+    CHECK(view::model_look(app.state).until == 1);
+    app.ui.press(Key::escape);
+    CHECK_FALSE(view::model_look(app.state).until);
+    app.ui.press(Key::up);
+    CHECK(app.state.document().layer == 1);
+}
+
+TEST_CASE("every family and size is drawn, also without a model") {
+    for (const ImVec2 size : test::kAppSizes) {
+        for (const char* family : {"gpt2", "bert", "vit", "mixtral"}) {
+            WholeModel app(family, size);
+            app.ui.frames(2);
+            app.ui.press(Key::space);
+            app.ui.frames(2);
+        }
+        App empty("model", size);
+        empty.ui.frames(2);
+    }
+}
