@@ -61,7 +61,8 @@ inline Result<view::Opened> golden_reader(const view::OpenRequest& request, cons
 
 /// A golden model's document in the Whole model workspace; nothing is read yet.
 inline view::AppState golden_state(const std::string& family, const std::string& group = "") {
-    view::ModelOrigin origin{golden_model(family).string()};
+    view::ModelOrigin origin;
+    origin.path = golden_model(family).string();
     const auto model = golden(origin.path);
     origin.image = model->config().image.has_value();
     origin.group = group;
