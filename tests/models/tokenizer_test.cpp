@@ -273,8 +273,8 @@ TEST_CASE("of many added tokens the longest that begins somewhere is found, of a
 TEST_CASE("what is not known is refused by its name") {
     CHECK(fault_of("{}") == "t.json has no 'model'");
     CHECK(fault_of("[]") == "t.json has no 'model'");
-    CHECK(fault_of(R"({"model":{"type":"WordLevel"}})") ==
-          "t.json has the model 'WordLevel'; expected BPE, Unigram or WordPiece");
+    CHECK(fault_of(R"({"model":{"type":"Char"}})") ==
+          "t.json has the model 'Char'; expected BPE, Unigram, WordPiece or WordLevel");
     CHECK(fault_of(
               R"({"normalizer":{"type":"Nmt"},"model":{"type":"BPE","vocab":{},"merges":[]}})") ==
           "t.json has the normalizer 'Nmt', which is not known here");
