@@ -306,6 +306,7 @@ class LanguageReader {
             for (Item& item : entry.forms[form]) {
                 const Index count = visit_piece(entry, item.word);
                 length = std::min(length + count, kMostLength + 1);
+                made_->marks_answers_ = made_->marks_answers_ || item.answer.has_value();
                 if (item.answer && (count != 1 || visit_piece(entry, *item.answer) != 1))
                     throw Fault{
                         fmt::format("class '{}', \"{}\": a word and its answer are one "

@@ -90,6 +90,8 @@ class Language {
     std::optional<Index> answers_from() const { return answers_from_; }
     /// The word that ends a generated text; nullopt: no word does.
     std::optional<Index> end() const { return end_; }
+    /// Some text marks an answer; then only marked ones count in an evaluation.
+    bool marks_answers() const { return marks_answers_; }
     double echo() const { return echo_; }  // share of other words whose answer is the word itself
     double unknown() const {
         return unknown_;
@@ -109,6 +111,7 @@ class Language {
     std::map<std::string, Index, std::less<>> tokens_;
     std::vector<Kind> kinds_;
     Index root_ = 0, longest_ = 0;
+    bool marks_answers_ = false;
     std::vector<std::vector<std::vector<Index>>>
         held_out_;  // combinations of parts of adjacent tokens
     std::optional<Index> answers_from_, end_;

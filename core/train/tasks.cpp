@@ -338,7 +338,7 @@ HeldOut Sequences::held_out(std::uint64_t number) const {
     HeldOut drawn;
     drawn.example = example_of(text, tokens_of(text));
     const auto& targets = drawn.example.targets;
-    const bool marks = std::ranges::any_of(text, [](const DrawnWord& w) { return w.answer >= 0; });
+    const bool marks = language.marks_answers();
     for (std::size_t p = 0; p < text.size(); ++p) {
         if (targets[p] == kNoTarget) continue;
         const bool next = spec_.task == Task::sentences;

@@ -21,7 +21,7 @@ struct Example {
 /// One answer of a held-out text.
 struct HeldOutAnswer {
     Index position = 0;
-    bool counts = true;       // it is marked, or the text marks none
+    bool counts = true;       // it is marked, or the language marks none
     Index kind = -1;          // class of the answer's word; -1: it is a fixed word
     std::vector<Index> keys;  // positions that it may attend to and that have the answer's variable
 };
