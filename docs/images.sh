@@ -68,6 +68,7 @@ if wanted scaling.png; then
         --size 1120x720 --theme dark -o scaling.png
     ! python3 -c 'import PIL' 2>/dev/null || python3 ../smaller_film.py scaling.png
 fi
+draw model-dark.png '{"action":"set_workspace","workspace":"model"}' --theme dark stories
 
 ((${#drawn[@]} > 0)) || { echo "images.sh: no picture is named $only; docs/images has the names" >&2; exit 2; }
 for picture in "${drawn[@]}"; do

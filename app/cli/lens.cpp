@@ -136,7 +136,8 @@ std::string as_text(const Model& model, const OpenedText& text, const Seen& seen
 }
 
 std::string_view part_key(PartKind kind) {
-    constexpr std::string_view keys[] = {"embedding", "head", "b_O", "mlp", "norm_shift", "read_out_bias"};
+    constexpr std::string_view keys[] = {"embedding", "head",       "b_O",
+                                         "mlp",       "norm_shift", "read_out_bias"};
     return keys[static_cast<std::size_t>(kind)];
 }
 

@@ -7,7 +7,6 @@
 #include "app/window/journal.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/tour.h"
-#include "app/workspaces/step/actions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -445,7 +444,8 @@ void append_first_screen(Start& start) {
     start.actions.push_back(view::ShowHead{place->head, {}, place->layer});
     start.actions.push_back(view::GoToStage{Stage::weights});
     start.actions.push_back(view::SelectCell{{Stage::weights, place->query, place->key}});
-    start.actions.push_back(view::ShowStartButtons{true});
+    if (auto offers = view::from_journal(R"({"action":"show_doors","on":true})"))
+        start.actions.push_back(*std::move(offers));
 }
 
 Result<Start> read_start(const StartOptions& options, Streams io) {

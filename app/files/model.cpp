@@ -198,9 +198,12 @@ view::ReadOut read_out_of(ModelCache::Entry& entry, const ModelRun& run,
 }
 
 /// "T5, trained weights: 6 layers, 8 heads; encoder".
-std::string note_over(const Model& model, const view::ModelOrigin& origin, const ModelRun& run) {
+/// A model of a language of its own is known by its name.
+std::string note_over(const Model& model, const view::ModelOrigin& origin, const std::string& name,
+                      const ModelRun& run) {
     const ModelConfig& config = model.config();
-    std::string note = fmt::format("{}, trained weights: {} layers, {} heads", config.family->text,
+    const std::string what = config.default_text.empty() ? std::string(config.family->text) : name;
+    std::string note = fmt::format("{}, trained weights: {} layers, {} heads", what,
                                    run.layers.size(), run.layers.front().spec.heads);
     if (const auto groups = groups_of(model); !groups.empty())
         note += fmt::format("; {}", origin.group.empty() ? groups.front() : origin.group);
@@ -218,7 +221,7 @@ view::Document document_over(const Model& whole, const view::ModelOrigin& origin
     document.origin = origin;
     document.name = (named.has_filename() ? named : named.parent_path()).filename().string();
     document.title = document.name;
-    document.note = note_over(whole, origin, run);
+    document.note = note_over(whole, origin, document.name, run);
     for (const std::string_view group : groups_of(whole)) document.groups.emplace_back(group);
     document.own_heads = run.layers.front().spec.heads;
     document.own_kv_heads = run.layers.front().spec.kv_heads;

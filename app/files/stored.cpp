@@ -212,7 +212,7 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
     else
         file.notes.push_back(fmt::format(
             "{}; {} differ by at most {:.3g} ({})", what,
-            shown ? fmt::format("the result of {}", makers) : std::string("the stored ones"),
+            shown ? fmt::format("the results of {}", makers) : std::string("the stored ones"),
             (*found)[s].size, place_description((*found)[s], file)));
     if (!shown) return;
     const bool dropped = file.spec.drops() && has_values(file);

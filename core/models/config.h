@@ -213,7 +213,7 @@ struct ModelConfig {
         false;  // the file has a norm's weights as they multiply, whatever the family says
     std::map<Index, std::string> classes = {};  // of ReadOut::token_classes, by number: id2label
     std::string default_text = {};              // read if no text is given; "": none
-    std::string contrast_text = {};  // its answer differs from that of default_text; "": none
+    std::string contrast_text = {};  // another answer than that to default_text; "": none
     std::string other_task = {};     // the class of `architectures` that predicts no tokens
     std::optional<Index> hidden,
         kinds;  // width inside the MLP, rows of the kinds of tokens; not set: as the file has them

@@ -87,11 +87,11 @@ struct ModelStages {
     Tensor& operator[](ModelStage stage) { return values[static_cast<std::size_t>(stage)]; }
     bool has(ModelStage stage) const { return !(*this)[stage].empty(); }
 };
-/// What a run has to keep for it: output and context of every layer.
+/// The stages that a run has to keep for it: output and context of every layer.
 StageSet model_stage_set();
 /// The last stage of a block is `run.layers[layer].residual` bit for bit, the logits are the run's but for the order of sums.
 /// Memory: one block's, whatever the number of layers. Of a model that reads images `entry` is given; of classes the row is
-/// the class token's, 0. Errors: no such layer or row; weights that are not in memory; a run that did not keep
+/// the class token's, 0. Errors: a layer or row out of range; weights that are not in memory; a run that did not keep
 /// model_stage_set().
 Result<ModelStages> model_stages(const Model& model, const ModelRun& run, Index layer, Index row);
 /// The residual where it enters the layer; layer = layers: what leaves the last one.
@@ -103,7 +103,7 @@ ModelStage block_output(const ModelConfig& config);
 StageRule rule_of(const Model& model, ModelStage stage, Index layer);
 std::string stage_tex(const Model& model, ModelStage stage, Index layer);
 
-/// What one part of the stack takes: its numbers, and the FLOP of its matrix products over a text, a multiplication and an
+/// The cost of one part of the stack: its numbers, and the FLOP of its matrix products over a text, a multiplication and an
 /// addition being 2. Nothing is skipped under a mask; of experts those that a token takes.
 struct PartCost {
     Index parameters = 0;
@@ -113,7 +113,7 @@ struct PartCost {
 PartCost part_cost(const Model& model, StackPart part, Index layer, Index tokens,
                    Index tokens_kv = 0);
 
-/// What makes up one number of a stage, in float64 from the operands as the model has them.
+/// The terms of one number of a stage, in float64 from the operands as the model has them.
 struct CellTerms {
     struct Added {
         std::optional<ModelStage> source;  // nullopt: a number of the weights
@@ -158,7 +158,7 @@ struct CellTerms {
     std::optional<ActivationTerms> activation;
     std::optional<SoftmaxTerms> softmax;
 };
-/// Errors: the stage has no such cell.
+/// Errors: a cell out of range.
 Result<CellTerms> terms_of(const Model& model, const ModelRun& run, const ModelStages& stages,
                            ModelStage stage, Index row, Index column);
 

@@ -286,7 +286,7 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
                     + 2.0 * tokens * d_v * (3.0 * n + 1.0);  // A' h, B' v, C h, D v
     made.elementwise = tokens * d_v * (4.0 * n + 3.0);
     made.stored = {{"N states of each column", heads * d_v * n},
-                     {"Δ, B and C of one token", heads * (d_v + 2.0 * n)}};
+                   {"Δ, B and C of one token", heads * (d_v + 2.0 * n)}};
     return made;
 }
 

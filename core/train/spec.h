@@ -12,7 +12,7 @@
 
 namespace attn::train {
 
-/// What a model is trained on; task_table() says what each one is.
+/// What a model is trained on; task_table() describes each.
 enum class Task : std::uint8_t {
     copy,
     reverse,

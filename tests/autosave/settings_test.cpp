@@ -64,7 +64,7 @@ TEST_CASE("keep: a pipe in the place of a kept file is not opened") {
     const Scratch scratch;
     for (const char* name : {"settings.json", "recent.json", "unsaved-1-2.json"})
         REQUIRE(::mkfifo(scratch.at(name).c_str(), 0600) == 0);
-    CHECK(contains(sentence_in(read_settings(scratch / "settings.json")), "is no regular file"));
+    CHECK(contains(sentence_in(read_settings(scratch / "settings.json")), "is not a regular file"));
     CHECK(read_recent(scratch / "recent.json").empty());
     write_recent(scratch / "recent.json", {"a"});
     CHECK_FALSE(Leftovers(scratch.path()).first());

@@ -102,7 +102,7 @@ TEST_CASE("circuits: one head's singular values, copying score, composition, QK 
 TEST_CASE("circuits: what cannot be is refused by its name") {
     const Circuit circuit;
     check_refused({"circuits", "--text", "a"},
-                  "no MODEL; expected a trained model's folder, or its .gguf");
+                  "no MODEL; expected a trained model's folder, its .gguf, or one of");
     check_refused({"circuits", circuit.folder}, "no --text; expected the text");
     check_refused(circuit.asked({"--image", "x.png"}), "--image and a text are given");
     check_refused({"circuits", circuit.folder, "--image", "x.png"},

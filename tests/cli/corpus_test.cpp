@@ -215,7 +215,7 @@ TEST_CASE("corpus: the table, CSV, and what is refused") {
         check_refused({"heads", corpus.model, "--texts", other},
                       "--texts is '" + other + "'; expected a file of texts");
     check_refused({"heads", golden("qkv.npz"), "--texts", corpus.texts},
-                  "qkv.npz is no model, which --texts needs; expected a trained model's folder");
+                  "qkv.npz is not a model, which --texts needs; expected a trained model's folder");
     check_refused({"merge"}, "no FILES");
     check_refused({"merge", golden("qkv.npz")}, "qkv.npz");
     check_refused({"merge", corpus.texts}, "lines.txt holds no measures");
@@ -255,7 +255,7 @@ TEST_CASE("corpus: a result opens in Heads with its model; without it the table 
         std::ofstream(std::filesystem::path(corpus.model) / "merges.txt", std::ios::app) << "\n";
         CHECK(
             contains(text_of(files::opener(backends())(view::OpenRequest{path}, {}).value().notes),
-                     "is another model than the one that was measured, or has changed"));
+                     "is not the measured model, or it has changed"));
     }
 }
 

@@ -310,9 +310,8 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone: what they can show is said, and only t
     const Tensor weights = attend(some_inputs(), causal_spec()).value()[Stage::weights];
     const std::string right = Arrays().add("weights", weights).write(scratch, "right.npz");
     const Ran valid = succeeds({"diff", right, "--causal"});
-    CHECK(
-        last_line(valid.out) ==
-        "these arrays alone show nothing wrong: add Q, K (and V) to check their numbers");
+    CHECK(last_line(valid.out) ==
+          "these arrays alone show nothing wrong: add Q, K (and V) to check their numbers");
     ends(1, {"diff", right, "--causal", "--window", "2"});
     const Ran dropped = ends(1, {"diff", right, "--block", "3", "--causal", "--json"});
     const json signs = json::parse(dropped.out)["examined"][0]["signs"];
@@ -412,10 +411,9 @@ TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit
                                  .add("masked", trace[Stage::masked])
                                  .add("weights", swapped)
                                  .write(scratch, "b.npz");
-    CHECK(contains(
-        ends(1, {"diff", path, "--causal"}).out,
-        "1 of 12 rows of weights are not softmax(masked) of the masked scores: "
-        "row [0, 1, 3] is "));
+    CHECK(contains(ends(1, {"diff", path, "--causal"}).out,
+                   "1 of 12 rows of weights are not softmax(masked) of the masked scores: "
+                   "row [0, 1, 3] is "));
 }
 
 TEST_CASE_FIXTURE(Files, "what cannot be compared is refused by name") {

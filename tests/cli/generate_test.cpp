@@ -136,7 +136,8 @@ TEST_CASE_FIXTURE(test::WithGpt2, "generate: what cannot be is named with its va
                 std::string(name) + " is " + value + ", but --temperature 0 takes the largest");
     refused({"--tokens", "0"}, "--tokens is 0; expected a whole number from 1 to 1048576");
     refused({"-o", "x.csv"}, ".npz");
-    check_refused({"generate"}, "no MODEL; expected a trained model's folder, or its .gguf");
+    check_refused({"generate"},
+                  "no MODEL; expected a trained model's folder, its .gguf, or one of");
     check_refused({"generate", folder}, "no --text; expected the text");
     check_refused({"generate", test::golden_model("bert").string(), "--token-ids", "1"},
                   "BERT gives no next token");

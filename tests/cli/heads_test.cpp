@@ -219,10 +219,9 @@ TEST_CASE_FIXTURE(
         scratch / "s.npz",
         std::vector<NpzEntry>{{"Q", shape, q}, {"K", shape, q}, {"scores", {1, 2, 2}, scores}}));
     const Ran ran = succeeds({"heads", scratch.at("s.npz"), "-o", "-"});
-    CHECK(
-        contains(ran.err,
-                 "scores are shown as they are stored × 0.5; those that Q and K give differ by at "
-                 "most 8 (head 0, query 0, key 1)"));
+    CHECK(contains(ran.err,
+                   "scores are shown as they are stored × 0.5; the results of Q and K differ by at "
+                   "most 8 (head 0, query 0, key 1)"));
     const Table table = cells_of(ran.out, ',');
     // row 1: softmax of ½·(2, 0)
     CHECK(std::stod(table[1][column_of(table, "previous")]) ==

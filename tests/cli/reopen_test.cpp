@@ -134,9 +134,8 @@ TEST_CASE("queries and keys that were turned by position are not turned again") 
     for (const char* key : {"scores", "scaled", "masked", "weights", "context"})
         CHECK(same_bits(floats(first, key), floats(second, key)));
     CHECK_FALSE(same_bits(floats(first, "q"), floats(second, "q")));
-    check_refused(
-        {"trace", turned, "-o", again, "--rope", "half"},
-        turned + ": q_rot and k_rot are already rotated by position; expected no rope");
+    check_refused({"trace", turned, "-o", again, "--rope", "half"},
+                  turned + ": q_rot and k_rot are already rotated by position; expected no rope");
 }
 
 TEST_CASE("weights and scores that are kept alone make the same weights again") {
@@ -225,6 +224,6 @@ TEST_CASE_FIXTURE(test::WithGpt2,
     CHECK(contains(
         text_of(file.notes),
         traced +
-            ": weights are shown as they are stored; those that Q and K give differ by at most "));
+            ": weights are shown as they are stored; the results of Q and K differ by at most "));
     CHECK(contains(text_of(file.notes), " (layer 1, head 2, query 3, key 0)"));
 }

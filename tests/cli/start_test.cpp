@@ -220,7 +220,8 @@ TEST_CASE_FIXTURE(OnDisk, "a journal's images are found beside it, each of sever
     CHECK(contains(warnings[0].text, "c.png"));
 }
 
-TEST_CASE("without an option the window opens a trained model at the weights that give its answer") {
+TEST_CASE(
+    "without an option the window opens a trained model at the weights that give its answer") {
     cli::Start start = must(read_start({}));
     cli::append_first_screen(start);
     jobs::Jobs jobs(start.open, [] {});

@@ -70,7 +70,7 @@ TEST_CASE("train: what is wrong is said, and nothing is overwritten") {
     CHECK(contains(fault({folder / "run", "--steps", "30", "-o", folder / "other"}),
                    "holds a run already"));
     CHECK(must(train::open_run(folder / "other")).records.size() == 3);
-    CHECK(contains(fault({folder / "run"}), "stands at step 20; expected --steps above that"));
+    CHECK(contains(fault({folder / "run"}), "is at step 20; expected --steps above that"));
     CHECK(contains(fault({folder / "run", "--seeds", "2", "--steps", "30"}),
                    "is a run; expected a spec"));
 }

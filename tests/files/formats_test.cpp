@@ -250,12 +250,12 @@ TEST_CASE_FIXTURE(OnDisk, "the output of a trace is an input, and a note says so
     CHECK(notes_contain(
         file,
         "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and 'x', 'logsumexp', "
-        "'d_q' are computed again; the mask, scale and positions of that call are not in the file"));
+        "'d_q' are computed again; the mask, scale and positions of that call are not in the "
+        "file"));
     // of 0 … 3 softmax makes 0.999 of the last 3, where the file has 3
-    CHECK(notes_contain(
-        file,
-        "out.npz: weights are computed again; those that are stored differ by at most 2 "
-        "(head 0, query 1, key 1)"));
+    CHECK(notes_contain(file,
+                        "out.npz: weights are computed again; the stored ones differ by at most 2 "
+                        "(head 0, query 1, key 1)"));
     CHECK(notes_contain(file, "array 'foo' is not used"));
     write(scratch / "layers.npz",
           {counting("l2.q", {2, 1}), counting("l2.k", {2, 1}), counting("l2.v", {2, 1})});
@@ -434,8 +434,7 @@ TEST_CASE_FIXTURE(OnDisk, "what TransformerLens saves opens by its own names, to
     CHECK(notes_contain(
         file,
         "hook_k, hook_q, hook_v are read as K, Q, V, as TransformerLens saves them, [B, T, H, d]"));
-    CHECK(notes_contain(file,
-                        "cache.npz: weights are computed again; those that are stored differ by"));
+    CHECK(notes_contain(file, "cache.npz: weights are computed again; the stored ones differ by"));
     CHECK_FALSE(notes_contain(file, "'blocks.0.attn.hook_pattern'"));
     CHECK(notes_contain(
         file,

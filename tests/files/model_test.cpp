@@ -417,7 +417,7 @@ TEST_CASE("a circuit reads the tokens of a text alone, a sweep runs the model an
     CHECK(made->circuit->over.qk.values.shape().t == 3);
     const auto entry = must(cache.open(folder));
     CHECK_FALSE(entry->runs.find({Reading{of.text}, ""}));
-    must(sweep_model(cache, of, view::options_of({}), {}));
+    must(sweep_model(cache, of, view::options_of(view::SweepAsked{}), {}));
     CHECK(entry->runs.find({Reading{of.text}, ""}));
     CHECK_FALSE(sweep_model(cache, {folder, "1 99999"}, view::options_of(asked), {}));
 }
@@ -435,19 +435,19 @@ TEST_CASE("a model's stages: of one layer, with a head off, and the run is read 
     CHECK(made->sum->against == made->answers[1].id);
     CHECK(made->sum->logit ==
           doctest::Approx(made->answers[0].logit - made->answers[1].logit).epsilon(1e-5));
-    REQUIRE(made->without);
+    REQUIRE(made->ablated);
     const auto without = must(must(Model::open(folder))
                                   .run(must(must(Model::open(folder)).tokens_of("1 44 20 5")),
                                        *find_backend("staged"), {}, {},
                                        {.off = {{1, 0}}, .rows = {}, .patches = {}}));
-    CHECK(*made->without == doctest::Approx(double{without.read_out(0, 0, 2, made->answers[0].id)} -
+    CHECK(*made->ablated == doctest::Approx(double{without.read_out(0, 0, 2, made->answers[0].id)} -
                                             without.read_out(0, 0, 2, made->answers[1].id))
                                 .epsilon(1e-5));
     asked.layer = 0;
     asked.off.reset();
     const auto other = must(read_model(cache, asked, {}));
     CHECK(other->run == made->run);
-    CHECK_FALSE(other->without);
+    CHECK_FALSE(other->ablated);
     asked.layer = 9;
     CHECK_FALSE(read_model(cache, asked, {}));
     asked.model.text = "1 99999";

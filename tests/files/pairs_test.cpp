@@ -1,4 +1,4 @@
-// Weights or scores without the queries and keys that make them, roles that a person gives, tokens of a file, and files of
+// Weights or scores without their queries and keys that make them, roles that a person gives, tokens of a file, and files of
 // which no attention can be made.
 
 #include <cmath>
@@ -48,9 +48,9 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone open in Heads, as the file gives them")
     CHECK(result.layers[0].odd.odd == 0);
     // −½ ln ½ − 2 · ¼ ln ¼ = 1.0397 in one of two rows, 0 in the other
     CHECK(*result.heads[0].measures[HeadMeasure::entropy] == doctest::Approx(1.0397208 / 2));
-    CHECK(contains(view::stages_lack(state.document()), "without the queries and keys"));
+    CHECK(contains(view::stages_lack(state.document()), "without their queries and keys"));
     view::apply(state, view::SetWorkspace{"step"});
-    CHECK(contains(state.message.text, "without the queries and keys"));
+    CHECK(contains(state.message.text, "without their queries and keys"));
     CHECK(view::build_step_view(state).text.empty());
     CHECK(view::build_step_view(state).formula.empty());
 }

@@ -62,14 +62,13 @@ TEST_CASE("stored weights that are others are shown as they are, with the differ
     const std::string path = write(scratch, call_of("q", "k", "v"), {{"weights", {2, 2}, odd}});
     const TensorFile file = shown(path);
     REQUIRE(file.given.size() == 1);
-    CHECK(has_note(file, path + ": weights are shown as they are stored; those that Q and K give "
+    CHECK(has_note(file, path + ": weights are shown as they are stored; the results of Q and K "
                                 "differ by at most 0.25 (head 0, query 1, key 0)"));
     // trace computes, and says the same
     const TensorFile traced = must(read_tensors(path));
     CHECK(traced.given.empty());
-    CHECK(has_note(traced, path +
-                               ": weights are computed again; those that are stored differ by at "
-                               "most 0.25 (head 0, query 1, key 0)"));
+    CHECK(has_note(traced, path + ": weights are computed again; the stored ones differ by at "
+                                  "most 0.25 (head 0, query 1, key 0)"));
     view::AppState state = opened_state(path);
     const auto result = heads_of(state);
     CHECK(result.weights({0, 0})(1, 0) == 0.25F);

@@ -301,7 +301,7 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     state.stage = Stage::k;
     CHECK(view::build_step_view(state).text.starts_with("The vector of each text is its key"));
     state.stage = Stage::context;
-    CHECK(view::build_step_view(state).text.starts_with("Each image takes"));
+    CHECK(view::build_step_view(state).text.starts_with("The context of an image is"));
     show_group(state, "text");
     state = answered(state, {view::TypeText{"1 44 2 || 1 5 2"}});
     CHECK(is_shown_text(state, "“1 44 2”: 3 tokens"));

@@ -12,8 +12,8 @@ import struct
 import numpy as np
 
 FOLDER = pathlib.Path(__file__).parent / "models" / "megatron-bert"
-WIDTH, LAYERS, HEADS, INNER, VOCABULARY, POSITIONS, LABELS, EPSILON = 24, 2, 4, 32, 40, 12, 9, 1e-5
-IDS = np.array([7, 1, 33, 12, 7, 20])
+WIDTH, LAYERS, HEADS, INNER, VOCABULARY, POSITIONS, LABELS, EPSILON = 24, 2, 4, 32, 45, 16, 9, 1e-5
+IDS = np.array([1, 44, 20, 20, 5, 9, 33, 2])
 random = np.random.default_rng(41)
 weights = {}
 

@@ -169,7 +169,7 @@ TEST_CASE("keys of other families are listed, apart from those of which nothing 
         fault_of(
             R"({"model_type":"llama","rope_scaling":{"type":"linear","factor":2},"rope_parameters":{"rope_type":"default"},)" +
             sizes + "}") ==
-        R"(c.json has 'rope_parameters' = {"rope_type":"default"}; expected none beside 'rope_scaling')");
+        R"(c.json has 'rope_parameters' = {"rope_type":"default"}; expected none together with 'rope_scaling')");
 }
 
 TEST_CASE("a model's notes name the keys of its config.json that are not used, and why") {

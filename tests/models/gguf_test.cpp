@@ -462,5 +462,6 @@ TEST_CASE("what is no model of SentencePiece, and what is not computed, is refus
     std::string large = message(0x0A, "");
     const std::string inside = std::string{0x0A, char(0xA0), char(0x9C), 1} + long_piece;
     large = std::string{0x0A, char(0xA4), char(0x9C), 1} + inside;
-    CHECK(contains(refused_model(pieces + large + message(0x12, {0x18, 2})), "pieces that are too long"));
+    CHECK(contains(refused_model(pieces + large + message(0x12, {0x18, 2})),
+                   "pieces that are too long"));
 }

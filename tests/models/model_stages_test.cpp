@@ -242,7 +242,7 @@ TEST_CASE("the parts' parameters are those of the file") {
         for (const std::string& array : file->names()) {
             // no parameters: counted positions, frequencies of RoPE, a causal mask
             if (array.ends_with("position_ids") || array.ends_with("inv_freq") ||
-                array.ends_with("attn.bias"))
+                array.ends_with(".attn.bias"))
                 continue;
             Index count = 1;
             for (const Index extent : must(file->about(array)).extents) count *= extent;

@@ -199,8 +199,7 @@ TEST_CASE("a model with NaN among its weights is refused by the array") {
     file.close();
     std::ofstream(path, std::ios::binary) << bytes;
     CHECK(sentence_in(Model::open(scratch / "m")) ==
-          path.string() +
-              ": array 'transformer.h.0.ln_1.weight' has 2 NaN; expected only numbers");
+          path.string() + ": array 'transformer.h.0.ln_1.weight' has 2 NaN; expected only numbers");
 }
 
 TEST_CASE("a folder with an adapter is refused by the file") {

@@ -9,6 +9,7 @@
 #include "app/common/document/opened.h"
 #include "app/common/document/swept.h"
 #include "app/common/state.h"
+#include "app/window/requests.h"
 #include "core/models/groups.h"
 #include "tests/support/small_models.h"
 

@@ -45,6 +45,7 @@ TEST_CASE("the sweep finds the planted induction head in at most 12 actions, bes
     app.answered();
     REQUIRE(view::model_of(app.state.document()) != nullptr);
     app.press(Key::digit3);
+    app.press(Key::h);
     REQUIRE(app.state.workspace == "heads");
     for (int n = 0; n < 3; ++n) app.press(Key::l);  // scatter, table, sweep
     REQUIRE(heads_look(app.state).list == view::HeadsList::sweep);

@@ -11,13 +11,15 @@ struct Heads : App {
     explicit Heads(ImVec2 size = test::kAppSize) : App(size) {
         view::apply(state, view::LoadPreset{"three-heads"});
         ui.press(Key::digit3);
+        ui.frames(1);
+        ui.press(Key::h);
         ui.frames(3);
     }
 };
 
 }  // namespace
 
-TEST_CASE("key 3 shows Heads; a click on a picture chooses that head, one on a weight the pair") {
+TEST_CASE("keys 3 H show Heads; a click on a picture chooses that head, one on a weight the pair") {
     Heads app;
     CHECK(app.state.workspace == "heads");
     REQUIRE(heads_look(app.state).result);

@@ -97,7 +97,7 @@ TEST_CASE("Tab reaches the large plot and each small one: ↑ and ↓ move the h
 TEST_CASE("Tab reaches the plots and the pin, whose arrows move it") {
     Saturation app;
     bool moved = false;
-    for (int n = 0; n < 32 && !moved; ++n) {
+    for (int n = 0; n < 40 && !moved; ++n) {
         app.ui.press(Key::tab);
         const Index before = saturation_controls(app.state).pin;
         const view::Actions actions = app.ui.press(Key::right);

@@ -48,11 +48,11 @@ constexpr BugCase kBugs[] = {
      false, 2},
     {Bug::last_query_tile_left_out, "backward_tile", "in dK and dV"},
     {Bug::first_query_tile_left_out, "backward_tile", "in dK and dV", true},
-    {Bug::dq_overwritten, "backward_tile", "the last alone is stored in dQ"},
+    {Bug::dq_overwritten, "backward_tile", "only the last is stored in dQ"},
     {Bug::dv_not_transposed, "backward_transposed", "in dV"},
     {Bug::dk_not_transposed, "backward_transposed", "in dK", true},
-    {Bug::dq_not_turned, "backward_rope", "not turned in dQ", false, false, true},
-    {Bug::dq_turned_forwards, "backward_rope", "turned forwards in dQ", true, false, true},
+    {Bug::dq_not_turned, "backward_rope", "not rotated in dQ", false, false, true},
+    {Bug::dq_turned_forwards, "backward_rope", "rotated forwards in dQ", true, false, true},
 };
 
 BackwardKernel kernel_of(const BugCase& one, std::uint64_t seed = 21) {

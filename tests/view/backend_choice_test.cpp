@@ -132,7 +132,8 @@ TEST_CASE("until a backend with a device has answered, auto's numbers are shown"
     AppState state = after(desk.state, {SetBackend{"card"}});
     CHECK(state.backend_used == "staged");
     CHECK(state.message.text ==
-          "The backend card is computing. Until it finishes, the screen shows the numbers of staged.");
+          "The backend card is computing. Until it finishes, the screen shows the numbers of "
+          "staged.");
     CHECK(computed_text(state).ends_with("ms · card is computing"));
     const auto request = requested_trace(state);
     REQUIRE(request);

@@ -302,8 +302,8 @@ TEST_CASE("what scaling does is said of the scale that was there; a mask that st
     CHECK(description_of(value, Stage::scaled) == "The scores are multiplied by 0.3.");
     CHECK(description_of(after(value, {SetScaling{false}, SetTemperature{2.0}}), Stage::scaled) ==
           "Scaling is off: the scores are divided only by the temperature 2.");
-    CHECK(
-        has(description_of(initial_state(), Stage::scaled), "divided by √4 = 2: for independent"));
+    CHECK(has(description_of(initial_state(), Stage::scaled),
+              "divided by √4 = 2: √d_k is the standard deviation"));
     const AppState padded = json_state(R"("padding": 2, "causal": true)");
     CHECK(has(after(padded, {SetCausal{false}}).message.text,
               "Causal mask off, the padding mask stays: "));

@@ -158,7 +158,7 @@ TEST_CASE("texts of sheets: values, formats, choices, formulas and matrices") {
     REQUIRE(pieces->size() == 6);
     CHECK((*pieces)[1].text == "x^{-1500}");
     CHECK((*pieces)[2].glued);
-    CHECK((*pieces)[4].matrix == std::vector<std::vector<std::string>>{{"0.5", "−0.2"}});
+    CHECK((*pieces)[4].matrix == std::vector<std::vector<std::string>>{{"0.5", "−0.3"}});
     CHECK((*pieces)[5].text == ".");
     for (const char* wrong : {"@{n", "$x", "$\\frac$", "@{n:x}", "@{z}", "@{?5: a | b}", "$@{A}$"})
         CHECK_FALSE(exercise_paragraph(wrong, names));

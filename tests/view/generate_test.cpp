@@ -125,7 +125,7 @@ TEST_CASE("settings change what comes next, not what was taken") {
                                              SetTopK{2}, SetTopP{1.0}, SetSamplingSeed{seed}});
         CHECK(taken_of(other) == std::vector<Index>{5});
         CHECK(shown_of(other)->candidates.retained == 2);
-        CHECK(build_generate_view(other).rest.ends_with(", 0.0 % drawn"));
+        CHECK(build_generate_view(other).rest.ends_with(", 0.0 % after"));
         drawn.insert(next_of(other)->token);
     }
     CHECK(drawn.size() == 2);

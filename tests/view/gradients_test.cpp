@@ -506,9 +506,9 @@ TEST_CASE("gradients: one key beside a sink has a weight under 1, which its scor
     const double a = gradients_look(state).result->sides[0].trace[Stage::weights](0, 0, 0, 0);
     REQUIRE(a < 0.99);
     const GradientsView view = build_gradients_view(state);
-    CHECK(view.notes.back() == "Row 0 may attend to one key only, besides the sink: its weight is " +
-                                   number(a) + ", ‖J‖₂ = " + significant(0.5 * a * (1 - a), 3) +
-                                   ".");
+    CHECK(view.notes.back() ==
+          "Row 0 may attend to one key only, besides the sink: its weight is " + number(a) +
+              ", ‖J‖₂ = " + significant(0.5 * a * (1 - a), 3) + ".");
     CHECK(view.grids.back().tooltip.ends_with("With the sink, rows and columns need not sum to 0"));
     const GradientsView two = build_gradients_view(after(state, {SelectJacobianRow{1, 0}}));
     CHECK(has(two.notes.back(), " of a uniform row of 2 keys without the sink."));

@@ -108,7 +108,7 @@ TEST_CASE("another model that is opened has no corpus; sums that no numbers have
     REQUIRE(write_file_atomically(path, lines));
     const AppState state = after(corpus_state(path), {run(CorpusRequest{path}, {})});
     AppState other = state;
-    shown_workspace(other).clear(other);
+    shown_workspace(other).clear_cache(other);
     CHECK(heads_look(other).corpus.empty());
     CHECK_FALSE(build_all_heads_view(other).table);
     const std::size_t squares = lines.rfind("\"squares\":\"") + 11;

@@ -179,7 +179,7 @@ TEST_CASE("a settled view is covered by tiles, and exact; what is kept is said w
     CAPTURE(text);
     CHECK(text.starts_with("kept: "));
     CHECK(has(text, " of 64 MiB; "));
-    CHECK(has(text, "in place of 16,777,216 float32 weights"));
+    CHECK(has(text, "instead of 16,777,216 float32 weights"));
     CHECK(build_large_view(idle_state(planted_state({.tokens = 256}))).bottom_line.empty());
 }
 

@@ -147,7 +147,8 @@ TEST_CASE("learn: after a switch the names say what holds, and means are of the 
     const auto mean = train::ending_of(series.sides[0].records, 8, 3);
     CHECK(has(learn_notes(state)[0], percent(mean.saturated) + " at this step"));
     play(state, {SwitchLearnHead{"b", 6, 0, 0, false}});
-    CHECK(learn_name(learn_look(state).series->request.plan, 1) == "without scaling, heads switched");
+    CHECK(learn_name(learn_look(state).series->request.plan, 1) ==
+          "without scaling, heads switched");
     play(state, {SwitchScaling{"a", 5, true}});
     CHECK(learn_name(learn_look(state).series->request.plan, 0) == "with scaling");
 }

@@ -101,11 +101,11 @@ TEST_CASE("the switches count the pairs that each rule alone allows") {
     const MasksView view =
         build_masks_view(masks_state({SetCausalMask{CausalChoice::top_left}, SetWindowSides{1, 1},
                                       SetBlock{2}, SetPadding{3}, kForbidOne}));
-    CHECK(switch_of(view, MaskSwitch::causal).count == "alone 10 of 16");
-    CHECK(switch_of(view, MaskSwitch::window).count == "alone 10 of 16");
-    CHECK(switch_of(view, MaskSwitch::block).count == "alone 8 of 16");
-    CHECK(switch_of(view, MaskSwitch::padding).count == "alone 12 of 16");
-    CHECK(switch_of(view, MaskSwitch::paint).count == "alone 15 of 16");
+    CHECK(switch_of(view, MaskSwitch::causal).count == "alone: 10 of 16");
+    CHECK(switch_of(view, MaskSwitch::window).count == "alone: 10 of 16");
+    CHECK(switch_of(view, MaskSwitch::block).count == "alone: 8 of 16");
+    CHECK(switch_of(view, MaskSwitch::padding).count == "alone: 12 of 16");
+    CHECK(switch_of(view, MaskSwitch::paint).count == "alone: 15 of 16");
     CHECK(switch_of(view, MaskSwitch::causal).text == "query i sees keys 0 … i");
     CHECK(switch_of(view, MaskSwitch::window).text == "query i sees keys i − 1 … i + 1");
     CHECK(switch_of(view, MaskSwitch::padding).text ==

@@ -112,8 +112,8 @@ TEST_CASE("the bars begin at 0, join each other and end at the logit, of the dif
             REQUIRE(bars.size() > 4);
             double sum = 0.0;
             for (const ModelBar& bar : bars) {
-                CHECK(bar.from == doctest::Approx(sum).epsilon(1e-12));
-                sum = bar.to;
+                CHECK(bar.start == doctest::Approx(sum).epsilon(1e-12));
+                sum = bar.end;
             }
             const ModelRead& read = *current_model_read(state);
             CHECK(read.sum->against.has_value() == difference);
@@ -173,14 +173,14 @@ TEST_CASE("a selected head is run without: predicted and measured stand beside e
     CHECK(has(model_inspector(state).as_text, "the model runs again"));
     answer_all(state, golden_reader);
     const ModelRead& read = *current_model_read(state);
-    REQUIRE(read.without);
-    const auto without = test::golden_run(read.of.model, {at}, model_stage_set());
+    REQUIRE(read.ablated);
+    const auto without = test::golden_run(read.request.model, {at}, model_stage_set());
     const double expected =
         (without->read_out)(0, 0, std::ssize(read.run->tokens) - 1, before.sum->token);
-    CHECK(*read.without == doctest::Approx(expected).epsilon(1e-5));
+    CHECK(*read.ablated == doctest::Approx(expected).epsilon(1e-5));
     const InspectorView view = model_inspector(state);
     CHECK(has(view.as_text, "predicted without it"));
-    CHECK(has(view.as_text, "measured without it: " + number(*read.without)));
+    CHECK(has(view.as_text, "measured without it: " + number(*read.ablated)));
     CHECK(has(build_model_view(state).head, part_name(before.sum->parts[part])));
     CHECK(pressed(state, plain(Key::enter)).workspace == "heads");
 }

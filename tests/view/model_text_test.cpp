@@ -124,15 +124,14 @@ TEST_CASE("an empty text, or one that cannot be read, leaves the last good resul
     const AppState blank = after(opened, {TypeText{"the"}, TypeText{"  "}});
     CHECK_FALSE(requested_document(blank));
     CHECK(text(blank) == "the cat sat down");
-    CHECK(blank.message.text == "The text is empty: what is shown is still of “the cat sat down”.");
+    CHECK(blank.message.text == "The text is empty: the screen still shows “the cat sat down”.");
     CHECK(blank.message.severity == Severity::warning);
     const AppState failed =
         played(opened, {TypeText{"a text that is longer than this model can read"}, kAnswer});
     CHECK(text(failed) == "the cat sat down");
     CHECK(failed.history.size() == opened.history.size());
-    CHECK(
-        failed.message.text ==
-        "The text has 9 tokens; this model takes 8; the screen still shows “the cat sat down”.");
+    CHECK(failed.message.text ==
+          "The text has 9 tokens; this model takes 8; the screen still shows “the cat sat down”.");
     // the text that is there already asks for nothing
     CHECK_FALSE(requested_document(after(opened, {TypeText{"x"}, TypeText{"the cat sat down"}})));
 }

@@ -131,7 +131,7 @@ const OddCase kOddCases[] = {
      "which RoPE scaling changes for 2 of 2 pairs",
      "slower by"},
     {"RoPE scaling by 1", "step", rope_scaled(1.0), look_at_cell(Stage::q_rot, 1, 0),
-     "turn together", "RoPE scaling"},
+     "rotate together", "RoPE scaling"},
     {"a factor below 0 turns the order around", "step", scaled_by(-1.0),
      look_at_cell(Stage::scores, 0, 1), "The largest product", "Against"},
     {"a sink of −∞ is no score", "step", equal_scores(1.0F, kNoSink),

@@ -162,7 +162,8 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
     CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "L0 H1 is on already.");
     const AppState split = after(two_by_two(), {SetHeads{4}});
     CHECK(refused(split, SwitchHead{0, 1, false}) ==
-          "W is split into 4 heads, but the model has 2: set the model's number of heads to change one.");
+          "W is split into 4 heads, but the model has 2: set the model's number of heads to change "
+          "one.");
 }
 
 TEST_CASE("the first line names heads that are off, the output's numbers and the largest change") {

@@ -98,7 +98,7 @@ TEST_CASE("any words come back from TeX; what is no part of the subset is named"
     CHECK(has(fault("a}"), "nothing opens }"));
     CHECK(has(fault("_a"), "nothing comes before _"));
     CHECK(has(fault("\\frac a"), "ends where an argument is expected"));
-    CHECK(has(fault("a ÷ b"), "\"÷\" is no part"));
+    CHECK(has(fault("a ÷ b"), "\"÷\" is not part"));
     CHECK(has(fault(std::string(1000, '{')), "nested too deeply"));
     CHECK(has(fault("\\mathrm abc}"), "a word in { } is expected"));
     CHECK(has(fault("\\mathrm{abc"), "a word in { } is expected"));

@@ -132,7 +132,8 @@ TEST_CASE("a longer sentence keeps vectors and weights; hand-set weights given u
     const AppState seeded = after(initial_state(), {SetSeed{4}});
     CHECK(has(seeded.message.text, "new weights: the hand-set ones belong to “The cat sat down”"));
     const AppState wider = after(initial_state(), {SetKeyWidth{6}});
-    CHECK(has(wider.message.text, "what the hand-set weights of “The cat sat down” were made for"));
+    CHECK(has(wider.message.text,
+              "the hand-set weights of “The cat sat down” may no longer show their pattern"));
     CHECK(has(build_step_view(wider).controls.badge,
               "the hand-set W of “The cat sat down”, further entries from seed 1"));
     CHECK_FALSE(has(after(typed, {SetSeed{9}}).message.text, "given up"));
@@ -244,8 +245,7 @@ TEST_CASE("two sentences are a batch, the shorter one padded, each with its own 
           7.0F);
     CHECK(after(edited, {SetSentence{"a dog"}}).document().size.batch == 1);
     for (const auto& [typed, text] :
-         {std::pair("a || b || c",
-                    "A batch has at most two sentences: use || once between them."),
+         {std::pair("a || b || c", "A batch has at most two sentences: use || once between them."),
           std::pair("a ||", "|| separates two sentences, but there is none behind it."),
           std::pair("|| a", "|| separates two sentences, but there is none before it.")})
         CHECK(after(one, {SetSentence{typed}}).message.text == text);

@@ -118,7 +118,11 @@ TEST_CASE("lookup: the more similar key is shorter, or longer and away from q; t
         {{-2, -2}, {-0.1, -0.05}, {1, 0}, "but longer, and points away from q", "but shorter"},
         {{0.5, 0}, {2, 2}, {1, 0}, "but shorter", "away"},
         {{1, 1}, {1, -1}, {1, 0}, "no single answer", "is more similar"},
-        {{2, 0}, {-1, 1}, {1, 0}, "agree: a", "more similar"}};
+        {{2, 0},
+         {-1, 1},
+         {1, 0},
+         "a has both the largest q·k and the largest cosine",
+         "more similar"}};
     for (const auto& row : rows) {
         const MemoryView view = build_memory_view(memory_state(row.a, row.b, row.q));
         CAPTURE(view.notes[0]);

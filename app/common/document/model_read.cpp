@@ -16,7 +16,7 @@ void add_answers(const ModelRun* without, ModelRead& made) {
             {share.id, made.model->shown(share.id), logits.values()[share.id], share.probability});
     if (made.answers.empty()) return;
     std::optional<Index> against;
-    if (made.of.difference && made.answers.size() > 1) against = made.answers[1].id;
+    if (made.request.difference && made.answers.size() > 1) against = made.answers[1].id;
     const auto sum_of = [&](const ModelRun& run) {
         return attribute_logit(*made.model, run, made.stages.row, made.answers[0].id, against);
     };
@@ -27,7 +27,7 @@ void add_answers(const ModelRun* without, ModelRead& made) {
     }
     made.sum = *std::move(sum);
     if (without == nullptr) return;
-    if (const auto other = sum_of(*without)) made.without = other->logit;
+    if (const auto other = sum_of(*without)) made.ablated = other->logit;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct ReadModel {
     std::optional<HeadPlace> off = {};  // also the answer without this head
     bool operator==(const ReadModel&) const = default;
 };
-/// What is asked beside ModelText, as OpenRequest::options has it; the answer is SweptModel::read.
+/// The request with a ModelText, as OpenRequest::options has it; the answer is SweptModel::read.
 std::string options_of(const ReadModel& asked);
 ReadModel read_asked(const ModelOrigin& model, const std::string& options);
 
@@ -35,17 +35,17 @@ struct ModelAnswer {
 
 /// A whole model over what it reads. Immutable; shares the model and its run with others of the same text.
 struct ModelRead {
-    ReadModel of;
+    ReadModel request;
     std::shared_ptr<const Model> model{};   // the stack that is shown
     std::shared_ptr<const ModelRun> run{};  // with weights, where they are few enough
     ModelStages stages{};
     std::vector<ModelAnswer> answers{};  // of stages.row, the likeliest first; empty: it gives none
     std::optional<LogitAttribution> sum{};  // of the likeliest answer; not set: `no_sum` says why
     std::string no_sum{};
-    std::optional<double> without{};  // the same logit, or difference, without the head of.off
+    std::optional<double> ablated{};  // the same logit, or difference, without the head request.off
 };
 
-/// What a run of the stack gives. `without`: its run with the head of.off off; null: there is none.
+/// The values of a run of the stack. `without`: its run with the head request.off off; null: there is none.
 /// Errors: as of model_stages().
 Result<ModelRead> model_read(const ReadModel& of, std::shared_ptr<const Model> model,
                              std::shared_ptr<const ModelRun> run, const ModelRun* without);

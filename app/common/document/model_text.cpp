@@ -205,13 +205,13 @@ std::string typed_text(const Document& document, const std::vector<std::string>&
 
 /// The selected cell is the weight of the shown head that gives the model's answer.
 bool shows_answer(const AppState& state) {
-    const auto place = answer_place(state.document());
+    const auto place = answer_place(state.document(), state.head);
     return place && state.document().layer == place->layer && state.head == place->head &&
            state.selected == CellRef{Stage::weights, place->query, place->key};
 }
 
 void show_answer(AppState& state) {
-    const auto place = answer_place(state.document());
+    const auto place = answer_place(state.document(), state.head);
     if (!place) return;
     carry_out(state, ShowHead{place->head, {}, place->layer});
     carry_out(state, SelectCell{{Stage::weights, place->query, place->key}});
@@ -385,7 +385,7 @@ std::string_view read_out_noun(const Document& document) {
     return reads_image(document) ? "class" : "next token";
 }
 
-std::optional<AnswerPlace> answer_place(const Document& document) {
+std::optional<AnswerPlace> answer_place(const Document& document, std::optional<Index> head) {
     const Index query = document.read_out.position;
     if (query < 0 || document.read_out.next.empty()) return std::nullopt;
     const auto layer = static_cast<Index>(document.layers.size()) - 1;
@@ -395,14 +395,17 @@ std::optional<AnswerPlace> answer_place(const Document& document) {
     const Tensor& weights = (*trace)[Stage::weights];
     const std::string& answer = document.read_out.next.front().text;
     const bool named = std::ranges::count(document.tokens, answer) > 0;
+    const auto may_be = [&](Index key) { return !named || document.tokens[key] == answer; };
     std::optional<AnswerPlace> best;
     float most = 0.0F;
-    for (Index head = 0; head < weights.shape().h; ++head) {
-        const auto row = weights.matrix(0, head).row(query);
+    for (Index h = 0; h < weights.shape().h; ++h) {
+        const auto row = weights.matrix(0, h).row(query);
+        const Index largest = std::ranges::max_element(row) - row.begin();
+        if (h == head && may_be(largest)) return AnswerPlace{layer, h, query, largest};
         for (Index key = 0; key < std::ssize(row); ++key) {
-            if (row[key] <= most || (named && document.tokens[key] != answer)) continue;
+            if (row[key] <= most || !may_be(key)) continue;
             most = row[key];
-            best = {layer, head, query, key};
+            best = {layer, h, query, key};
         }
     }
     return best;

@@ -31,12 +31,13 @@ GroupsView groups_view(const AppState& state);
 std::string without_text(const Document& document);
 
 /// Where a model that reads each token as a word shows its answer: the head of the last layer in which that token attends most
-/// to the tokens that its answer names; to any token, if the text has none of these.
+/// to the tokens that its answer names; to any token, if the text has none of these. `head` itself, if its largest weight is on one
+/// of them.
 struct AnswerPlace {
     Index layer = 0, head = 0, query = 0, key = 0;
 };
 /// nullopt: the model gives no such answer.
-std::optional<AnswerPlace> answer_place(const Document& document);
+std::optional<AnswerPlace> answer_place(const Document& document, std::optional<Index> head = {});
 
 /// A text that the model offers beside the present one, and what it changes: "tired → wide". Empty: it offers none.
 struct OfferedText {

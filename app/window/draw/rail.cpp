@@ -2,6 +2,7 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
+#include "app/common/text.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
 
@@ -164,7 +165,10 @@ void draw_folded(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const
     if (digit)
         draw_text_in(frame, frame.fonts.digits, {low.x, low.y + frame.px(3)}, {high.x, middle},
                      Align::center, entry.current ? frame.theme.accent : color, entry.cap);
-    const std::string text = entry.look == Look::bottom ? entry.cap : entry.text;
+    std::string text = entry.look == Look::bottom ? entry.cap : entry.text;
+    if (const auto space = text.rfind(' ');
+        space != text.npos && frame.text_width(font, text) > high.x - low.x - frame.px(8))
+        text = view::sentence(text.substr(space + 1));  // "Model" of "Whole model"
     draw_text_in(frame, font, {low.x, middle}, high, Align::center, color, text);
 }
 

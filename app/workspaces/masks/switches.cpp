@@ -15,7 +15,7 @@ Index pairs_of(const AppState& state) {
 std::string count_text(const AppState& state, MaskRule rule) {
     const MaskSpec& mask = state.document().spec.mask;
     if (!has_rule(mask, rule)) return {};
-    return fmt::format("only {} of {}", grouped(count_allowed(state, rule_alone(mask, rule))),
+    return fmt::format("alone: {} of {}", grouped(count_allowed(state, rule_alone(mask, rule))),
                        grouped(pairs_of(state)));
 }
 

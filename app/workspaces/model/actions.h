@@ -37,8 +37,8 @@ using ShowLogitDifference = SetField<bool, model_look, "difference", "show_logit
 /// The picture up to so many of its rows, counted from the tokens up; nullopt: all of it.
 using ComputeModelTo = Put<model_look, &ModelLook::until, "compute_model_to", "until">;
 struct ModelReadReady {
-    std::shared_ptr<const ReadModel> of{};
-    std::shared_ptr<const ModelRead> read{};  // null: `fault` says why
+    std::shared_ptr<const ReadModel> request{};
+    std::shared_ptr<const ModelRead> read{};  // null: `fault` has the reason
     std::string fault{};
 };
 

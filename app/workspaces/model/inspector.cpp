@@ -299,12 +299,12 @@ InspectorView part_inspector(const AppState& state, const ModelRead& read, const
         return view;
     }
     lines.sum("predicted without it", {sum.logit, -part.value});
-    const bool same = read.of.off == part.at && read.without;
-    view.add("measured without it", same                          ? number(*read.without)
+    const bool same = read.request.off == part.at && read.ablated;
+    view.add("measured without it", same                          ? number(*read.ablated)
                                     : requested_model_read(state) ? "the model runs again…"
                                                                   : "not measured");
     if (same) {
-        lines.sum("change, measured", {*read.without, -sum.logit});
+        lines.sum("change, measured", {*read.ablated, -sum.logit});
         view.add("", "Later layers read this head too: what they do without it is the rest.");
     }
     view.as_text = text_of(view);

@@ -20,10 +20,10 @@ struct ModelLook {
     std::optional<Index> until;  // rows of the picture that are computed so far; nullopt: all
 
     // of the moment: in no session and no journal
-    std::shared_ptr<const ReadModel> of;    // what was asked for last
-    std::shared_ptr<const ModelRead> read;  // what came of it last; null: nothing
-    std::string fault;                      // why there is nothing of `of`; "": there is
-    double done = 0.0;                      // of the run, 0 … 1
+    std::shared_ptr<const ReadModel> request;  // the last one
+    std::shared_ptr<const ModelRead> read;     // what came of it last; null: nothing
+    std::string fault;                         // why there is nothing of `of`; "": there is
+    double done = 0.0;                         // of the run, 0 … 1
 };
 inline void describe(Visitor& visit, ModelLook& look) {
     visit("stage", look.stage);

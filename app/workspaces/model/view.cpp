@@ -272,12 +272,12 @@ class Rows {
             ModelRow* const row = row_of(part);
             if (row == nullptr) continue;
             if (ModelBar* const bar = joined(*row, part)) {
-                bar->to = sum;
+                bar->end = sum;
                 continue;
             }
             ModelBar bar{.name = part_name(part),
-                         .from = from,
-                         .to = sum,
+                         .start = from,
+                         .end = sum,
                          .part = static_cast<Index>(n),
                          .layer = part.at.layer};
             if (row->kind == ModelRowKind::layers) {
@@ -287,14 +287,15 @@ class Rows {
                                ? part_name(part)
                                : fmt::format("attention of layer {}", part.at.layer);
             }
+            if (bar.part && part.kind == PartKind::head) bar.head = part.at.head;
             bar.selected = bar.part && model_look(state_).part == bar.part;
             row->bars.push_back(std::move(bar));
         }
         for (ModelRow& row : rows_)
             for (ModelBar& bar : row.bars) {
-                bar.text = signed_number(bar.to - bar.from);
+                bar.text = signed_number(bar.end - bar.start);
                 bar.tip = fmt::format("{}\nThe sum goes from {} to {}.", bar.text,
-                                      cell_number(bar.from, 2), cell_number(bar.to, 2));
+                                      cell_number(bar.start, 2), cell_number(bar.end, 2));
             }
     }
 
@@ -404,8 +405,8 @@ void add_sum(const ModelRead& read, ModelView& view) {
     if (!read.sum) return;
     for (const ModelRow& row : view.rows)
         for (const ModelBar& bar : row.bars) {
-            view.sum_low = std::min({view.sum_low, bar.from, bar.to});
-            view.sum_high = std::max({view.sum_high, bar.from, bar.to});
+            view.sum_low = std::min({view.sum_low, bar.start, bar.end});
+            view.sum_high = std::max({view.sum_high, bar.start, bar.end});
         }
     view.sum_name = sum_name(read);
     view.sum_text = cell_number(read.sum->logit, 2);
@@ -483,18 +484,24 @@ const ModelRead* current_model_read(const AppState& state) {
     const ModelRead* const read = model_look(state).read.get();
     const ModelOrigin* const model = model_of(state.document());
     if (read == nullptr || model == nullptr) return nullptr;
-    const ModelOrigin& of = read->of.model;
+    const ModelOrigin& of = read->request.model;
     return of.path == model->path && of.text == model->text &&
                    of.second_input == model->second_input
                ? read
                : nullptr;
 }
 
+std::optional<Index> wanted_row(const AppState& state) {
+    const Index answered = state.document().read_out.position;
+    const std::optional<Index> row = model_look(state).row;
+    return row || answered < 0 ? row : answered;
+}
+
 Index model_token(const AppState& state) {
     const ModelRead* const read = current_model_read(state);
     if (read == nullptr) return 0;
     const Index last = std::ssize(read->run->tokens) - 1;
-    return std::clamp<Index>(model_look(state).row.value_or(last), 0, last);
+    return std::clamp<Index>(wanted_row(state).value_or(last), 0, last);
 }
 
 std::string model_token_text(const AppState& state, Index row) {
@@ -557,8 +564,10 @@ ModelView build_model_view(const AppState& state) {
     view.steps = std::ssize(view.rows);
     if (look.until && *look.until < view.steps) view.until = *look.until;
     for (Index n = 0; view.until && n < view.steps; ++n) view.rows[n].computed = n < *view.until;
-    view.answers_name =
-        read->model->config().family->read_out == attn::ReadOut::classes ? "answer" : "next token";
+    const attn::ReadOut read_out = read->model->config().family->read_out;
+    view.answers_name = read_out == attn::ReadOut::classes         ? "answer"
+                        : read_out == attn::ReadOut::token_classes ? "read as"
+                                                                   : "next token";
     for (const ModelAnswer& each : read->answers)
         view.answers.push_back({each.id, shown_token(each.text), percent(each.probability),
                                 each.probability, look.answer == each.id});

@@ -15,19 +15,20 @@ namespace attn::view {
 /// One part of the answer's sum as a bar from the sum before it to the sum after it.
 struct ModelBar {
     std::string name, text = {};  // "L1 H2", "+1.31"
-    double from = 0.0, to = 0.0;
+    double start = 0.0, end = 0.0;
     std::optional<Index> part;  // in the order of the sum; nullopt: several parts of one layer
     Index layer = -1;           // of those
+    Index head = -1;            // of one head; -1: of another part
     bool selected = false;
     std::string tip = {};
 };
 
-/// What one row of the picture is.
+/// The kind of one row of the picture.
 enum class ModelRowKind : std::uint8_t {
     stage,   // a matrix of a stage
     heads,   // the weights of every head of the shown layer
     layers,  // layers that are folded: what leaves the last of them
-    answers  // what the model says
+    answers  // the answers of the model
 };
 /// One row, from the tokens up.
 struct ModelRow {
@@ -110,6 +111,8 @@ const LogitPart* selected_model_part(const AppState& state);
 std::string part_name(const LogitPart& part);
 /// As in formulas: "N_1".
 std::string tex_symbol(ModelStage stage);
+/// The selected token; else the one that the model's answer is about; nullopt: the last.
+std::optional<Index> wanted_row(const AppState& state);
 /// The token looked at.
 Index model_token(const AppState& state);
 /// “mat”

@@ -131,7 +131,7 @@ void carry_out(AppState& state, const SelectModelPart& action) {
 
 void carry_out(AppState& state, const ModelReadReady& action) {
     ModelLook& look = model_look(state);
-    look.of = action.of;
+    look.request = action.request;
     look.fault = action.fault;
     if (action.read) look.read = action.read;
 }
@@ -139,13 +139,13 @@ void carry_out(AppState& state, const ModelReadReady& action) {
 std::optional<ReadModel> requested_model_read(const AppState& state) {
     if (state.workspace != "model" || !model_missing_data(state).empty()) return std::nullopt;
     const ModelLook& look = model_look(state);
-    ReadModel wanted{*model_of(state.document()), state.document().layer, look.row,
+    ReadModel wanted{*model_of(state.document()), state.document().layer, wanted_row(state),
                      look.difference};
     wanted.model.before.clear();
     if (wanted.model.group == "cross") wanted.model.group = "decoder";
     if (const LogitPart* const part = selected_model_part(state))
         if (part->kind == PartKind::head) wanted.off = part->at;
-    if (look.of && *look.of == wanted) return std::nullopt;
+    if (look.request && *look.request == wanted) return std::nullopt;
     return wanted;
 }
 

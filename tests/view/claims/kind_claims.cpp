@@ -360,7 +360,7 @@ constexpr Claim kClaims[] = {
     {"No mask: every query may attend to every key, {} = {}", check_mask_point},
     {"Row {}: every key is forbidden, {}", check_empty_row},
     {"{} more rows: every key is forbidden", check_more_empty},
-    {"only {} of {}", check_rule_alone},
+    {"alone: {} of {}", check_rule_alone},
     {"window allows: no limit to the {}", check_no_limit},
     {"only key 0 is valid{}", check_padding},
     {"no key is valid{}", check_padding},

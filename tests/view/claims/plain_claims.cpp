@@ -303,8 +303,7 @@ constexpr Claim kClaims[] = {
          return match.count(1) == size(match).tk && shows(match.part[0], 1.0 / match.number(1));
      }},
     {"Token vectors are of {}", check_title},
-    {"Sinks, key/value heads and d_v are tensors of {}",
-     check_title},
+    {"Sinks, key/value heads and d_v are tensors of {}", check_title},
     {"only the cache: {}", check_cache},
     {"{}: Esc shows all", [](const Match& match) { return tensor_rows(match.state).empty(); }},
     {"sample {} of {}",

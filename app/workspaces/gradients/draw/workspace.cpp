@@ -135,7 +135,7 @@ void draw_gradients_bar(const GradientsView& view, ControlBar& bar) {
             bar.out.push_back(SelectJacobianRow{*n, 0});
     const Theme& theme = bar.frame.theme;
     bar.put_text(view.badge_warns ? theme.warning : theme.good, view.badge,
-             {view.badge, view.badge_tip});
+                 {view.badge, view.badge_tip});
 }
 
 }  // namespace

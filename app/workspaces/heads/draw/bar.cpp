@@ -185,7 +185,7 @@ void draw_interventions(const AllHeadsView& view, ControlBar& bar) {
     }
     if (list.size() > kMost)
         bar.put_text(bar.frame.theme.muted,
-                 fmt::format("and {} more: Ctrl+K, remove", list.size() - kMost));
+                     fmt::format("and {} more: Ctrl+K, remove", list.size() - kMost));
     if (list.size() > 1 &&
         bar.button("remove all", "remove all",
                    {"Remove every intervention", "Shift+W only switches all heads on."}))

@@ -76,7 +76,7 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
     const std::string id(view::kLearnRunNames[n]);
     const std::string key = n == 0 ? "" : "Shift+";
     bar.put_text(bar.frame.theme.muted,
-             fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
+                 fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
     if (const auto on = bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
                                    {"Switches scaling from the shown step on",
                                     "The steps after it are trained again. Key: " + key + "S"}))

@@ -224,8 +224,7 @@ void draw_heads(const ModelView& view, const ModelRow& row, const Box& box, cons
         const bool clicked = invisible_button("head", {side, side});
         const bool pressed = pressed_by_key(frame, low, high);
         frame.painter.image(row.pictures[head], low, high);
-        const auto bar =
-            std::ranges::find(row.bars, fmt::format("L{} H{}", view.layer, head), &ModelBar::name);
+        const auto bar = std::ranges::find(row.bars, static_cast<Index>(head), &ModelBar::head);
         const bool chosen = static_cast<Index>(head) == view.shown_head;
         if (chosen || ImGui::IsItemHovered())
             frame.painter.outline({low.x - 1, low.y - 1}, {high.x + 1, high.y + 1},
@@ -283,8 +282,8 @@ float place_of_sum(const ModelView& view, const StackLayout& at, const Frame& fr
 
 void draw_bar_of_sum(const ModelView& view, const ModelBar& bar, const Box& line,
                      const StackLayout& at, const Frame& frame, Actions& out) {
-    const float from = place_of_sum(view, at, frame, bar.from);
-    const float to = place_of_sum(view, at, frame, bar.to);
+    const float from = place_of_sum(view, at, frame, bar.start);
+    const float to = place_of_sum(view, at, frame, bar.end);
     ImGui::SetCursorScreenPos(line.low);
     const bool clicked = invisible_button("bar", line.size());
     const bool pressed = pressed_by_key(frame, line.low, line.high);
@@ -292,13 +291,11 @@ void draw_bar_of_sum(const ModelView& view, const ModelBar& bar, const Box& line
     if ((clicked || pressed) && !bar.part) out.push_back(ShowLayer{bar.layer});
     if ((clicked || pressed) && bar.part) {
         out.push_back(SelectModelPart{bar.part});
-        if (bar.name.starts_with("L"))
-            out.push_back(
-                ShowHead{std::stoll(bar.name.substr(bar.name.find('H') + 1)), {}, bar.layer});
+        if (bar.head >= 0) out.push_back(ShowHead{bar.head, {}, bar.layer});
     }
     tooltip(frame, bar.name, bar.tip);
     const Color ink =
-        view::color_at(ColorScale::diverging, bar.to >= bar.from ? 0.86 : 0.14, frame.theme.name);
+        view::color_at(ColorScale::diverging, bar.end >= bar.start ? 0.86 : 0.14, frame.theme.name);
     const float inset = line.size().y > frame.px(8) ? frame.px(1) : 0.0F;
     const float low = std::min(from, to), high = std::max({from, to, low + 1.0F});
     frame.painter.rect({low, line.low.y + inset}, {high, line.high.y - inset}, ink);
@@ -306,7 +303,7 @@ void draw_bar_of_sum(const ModelView& view, const ModelBar& bar, const Box& line
         frame.painter.outline({low - 1, line.low.y}, {high + 1, line.high.y},
                               bar.selected ? frame.theme.accent : frame.theme.text, frame.px(1.5F));
     if (line.size().y < frame.fonts.small.px * 0.92F) return;
-    const bool right = bar.to >= bar.from;
+    const bool right = bar.end >= bar.start;
     const std::string text =
         bar.part && bar.name.starts_with("L") ? bar.name + " " + bar.text : bar.text;
     const float width = frame.text_width(frame.fonts.small, text) + frame.px(kSpace4);
@@ -330,14 +327,14 @@ void draw_sum(const ModelView& view, const StackLayout& at, const Frame& frame, 
         const auto count = static_cast<float>(std::max<std::size_t>(row.bars.size(), 1));
         const float height = at.rows[n].size().y / count;
         for (std::size_t k = 0; k < row.bars.size(); ++k) {
-            const float foot = at.rows[n].high.y - height * static_cast<float>(k);
-            const Box line{{at.bars_low, foot - height}, {at.bars_high, foot}};
-            frame.painter.line({x, y}, {x, foot}, frame.theme.control, frame.px(1));
+            const float bottom = at.rows[n].high.y - height * static_cast<float>(k);
+            const Box line{{at.bars_low, bottom - height}, {at.bars_high, bottom}};
+            frame.painter.line({x, y}, {x, bottom}, frame.theme.control, frame.px(1));
             ImGui::PushID(id++);
             draw_bar_of_sum(view, row.bars[k], line, at, frame, out);
             ImGui::PopID();
-            x = place_of_sum(view, at, frame, row.bars[k].to);
-            y = foot - height;
+            x = place_of_sum(view, at, frame, row.bars[k].end);
+            y = bottom - height;
         }
     }
     if (view.rows.empty() || view.rows.back().kind != ModelRowKind::answers) return;
@@ -351,7 +348,7 @@ void draw_sum(const ModelView& view, const StackLayout& at, const Frame& frame, 
                  view.sum_text);
 }
 
-/// What the columns at the right are.
+/// The titles of the columns at the right.
 void draw_heads_of_columns(const ModelView& view, const Box& box, const StackLayout& at,
                            const Frame& frame) {
     const float bottom = box.low.y + frame.px(kTextRow);
