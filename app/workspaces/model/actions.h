@@ -35,7 +35,10 @@ struct SelectModelPart {
 };
 using ShowLogitDifference = SetField<bool, model_look, "difference", "show_logit_difference", "on">;
 /// The picture up to so many of its rows, counted from the tokens up; nullopt: all of it.
-using ComputeModelTo = Put<model_look, &ModelLook::until, "compute_model_to", "until">;
+struct ComputeModelTo {
+    std::optional<Index> until{};
+    static constexpr auto kJournalNames = journal_names("compute_model_to", "until");
+};
 struct ModelReadReady {
     std::shared_ptr<const ReadModel> request{};
     std::shared_ptr<const ModelRead> read{};  // null: `fault` has the reason

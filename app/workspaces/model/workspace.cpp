@@ -127,6 +127,13 @@ void carry_out(AppState& state, const SelectModelPart& action) {
     ModelLook& look = model_look(state);
     look.answer.reset();
     look.part = action.part;
+    if (look.part) look.part = std::max<Index>(*look.part, 0);
+}
+
+void carry_out(AppState& state, const ComputeModelTo& action) {
+    ModelLook& look = model_look(state);
+    look.until = action.until;
+    if (look.until) look.until = std::max<Index>(*look.until, 0);
 }
 
 void carry_out(AppState& state, const ModelReadReady& action) {

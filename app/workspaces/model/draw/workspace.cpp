@@ -462,7 +462,7 @@ void draw_one_matrix(const ModelView& view, const view::ModelLook& look, const B
 // ---- without a model
 
 constexpr float kKnownName = 120.0F, kKnownCount = 72.0F, kKnownPairs = 64.0F;  // columns
-constexpr float kHighestKnown = 84.0F;                                          // of a row
+constexpr float kHighestKnown = 120.0F;                                         // of a row
 
 Color part_color(std::size_t part, const Theme& theme) {
     constexpr Role kRoles[] = {Role::input, Role::query, Role::value, Role::score};
@@ -476,13 +476,14 @@ void draw_known_heads(const ModelView& view, const Box& line, float low, float h
     for (std::size_t part = 0; part < view.known_parts.size(); ++part) {
         const float square = frame.px(10);
         const float y = middle(line) - square / 2;
+        const float needed = frame.text_width(frame.fonts.small, view.known_parts[part]);
+        if (x + square + frame.px(kSpace8) + needed > high) break;  // the numbers begin there
         frame.painter.rect({x, y}, {x + square, y + square}, part_color(part, frame.theme),
                            frame.px(2));
         x += square + frame.px(kSpace8);
-        const float width = frame.text_width(frame.fonts.small, view.known_parts[part]);
-        draw_text_in(frame, frame.fonts.small, {x, line.low.y}, {x + width, line.high.y},
+        draw_text_in(frame, frame.fonts.small, {x, line.low.y}, {x + needed, line.high.y},
                      Align::left, frame.theme.text, view.known_parts[part]);
-        x += width + frame.px(kSpace16);
+        x += needed + frame.px(kSpace16);
     }
     for (std::size_t n = 0; n < view.known_contexts.size(); ++n) {
         const float left = high + frame.px(kKnownPairs) * static_cast<float>(n);
