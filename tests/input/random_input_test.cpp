@@ -133,7 +133,10 @@ class Program {
             if (const std::string after = session_to_json(state_); after != before)
                 FAIL_CHECK("an action that no journal has changes the session: " << difference(
                                before, after));
-        if (line) journal_.push_back(from_journal(*line).value());
+        if (!line) return;
+        const auto read = from_journal(*line);
+        REQUIRE_MESSAGE(read, *line);
+        journal_.push_back(*read);
     }
 
     /// One request, as a job would: the answer comes at any time after it.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "app/common/state.h"
@@ -59,8 +60,9 @@ inline void describe(Visitor& visit, PositionsControls& controls) {
     if (!visit.reads()) return;
     if (!(of.base >= 1.0)) visit.complain(": base is not a number");
     if (of.d_k % 2 != 0) visit.complain(": d_k is odd; expected an even number");
-    if (of.head >= of.heads) visit.complain(": head is not below heads");
-    if (controls.distance > of.farthest) visit.complain(": the distance is beyond farthest");
+    // A journal holds the edit of one field as it was made; the window, too, goes on with the nearest values.
+    of.head = std::min(of.head, of.heads - 1);
+    controls.distance = std::min(controls.distance, of.farthest);
 }
 
 /// The scores of the settings that were shown last.
