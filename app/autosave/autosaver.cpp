@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/autosave/recent.h"
+#include "app/common/assets.h"
 #include "app/window/session.h"
 
 namespace attn::autosave {
@@ -34,6 +35,12 @@ bool may_open(const view::Action& action) {
 
 bool is_same_work(const view::Edit& a, const view::Edit& b) {
     return a.document == b.document && a.controls == b.controls;
+}
+
+/// A model that comes with the program: the palette and the first screen have it anyway.
+bool is_asset(const std::filesystem::path& path) {
+    const auto folders = view::asset_folders("models");
+    return std::ranges::count(folders, path.parent_path()) > 0;
 }
 
 }  // namespace
@@ -162,7 +169,8 @@ view::Actions Autosaver::follow(const view::Action& action, const view::AppState
     std::error_code ignored;
     const bool is_leftover =
         open != nullptr && state.recovery && state.recovery->path == open->path;
-    if (open != nullptr && !is_leftover && std::filesystem::exists(open->path, ignored))
+    if (open != nullptr && !is_leftover && !is_asset(open->path) &&
+        std::filesystem::exists(open->path, ignored))
         return add_recent(open->path, state);
     return actions;
 }
