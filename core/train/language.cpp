@@ -489,10 +489,12 @@ class LanguageReader {
     std::set<std::pair<Index, Index>> open_;
 };
 
-Result<std::shared_ptr<const Language>> Language::parse(const json& object,
+Result<std::shared_ptr<const Language>> Language::parse(std::string_view text,
                                                         std::string_view where) {
+    auto object = parse_json(text, where);
+    if (!object) return tl::unexpected(std::move(object.error()));
     try {
-        return LanguageReader(object).read();
+        return LanguageReader(*object).read();
     } catch (const Fault& fault) {
         return bad_input(fmt::format("{}: {}", where, fault.sentence));
     }

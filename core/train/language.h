@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "core/result.h"
 #include "core/tensor.h"
 
@@ -60,8 +58,8 @@ struct Requirements {
 /// The format is in assets/models/README.md.
 class Language {
   public:
-    /// `where` names the object in errors. Errors name class, entry, text and expectation.
-    static Result<std::shared_ptr<const Language>> parse(const nlohmann::json& object,
+    /// `text` is a JSON object; `where` names it in errors. Errors name class, entry, text and expectation.
+    static Result<std::shared_ptr<const Language>> parse(std::string_view text,
                                                          std::string_view where);
     ~Language();
 

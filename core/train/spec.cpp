@@ -92,7 +92,7 @@ requires std::is_enum_v<Enum> std::string read(const json& value, Enum& to) {
 
 std::string read(const json& value, LanguageRef& to) {
     if (value.is_null()) return {};
-    auto language = Language::parse(value, "language");
+    auto language = Language::parse(value.dump(), "language");
     if (!language) return language.error().text();
     to.value = *std::move(language);
     return {};

@@ -21,14 +21,11 @@ Spec small_spec() {
         .value();
 }
 
-const LanguageRef kShortTexts{
-    Language::parse(parse_json(R"({"text": "a b", "echo": 0.4, "unknown": 0.1,
+const LanguageRef kShortTexts{Language::parse(R"({"text": "a b", "echo": 0.4, "unknown": 0.1,
         "classes": {"x": ["a", "b", "c", "d"], "text": ["{x} it/{x}", "it/{x} {x} {y:x!x} now",
                     "{x} or {y:x!x} or {z:x} and it/{y} or it/{z}"]}})",
-                               "l")
-                        .value(),
-                    "l")
-        .value()};
+                                              "l")
+                                  .value()};
 
 std::vector<Example> batch_of(const Trainer& trainer) {
     std::vector<Example> batch;

@@ -43,12 +43,8 @@ constexpr const char* kPhrases = R"({
   "held_out": [["black cat"], ["house", "a"]]
 })";
 
-LanguagePtr language_of(std::string_view text) {
-    return must(Language::parse(must(parse_json(text, "l")), "l.json"));
-}
-std::string fault_of(std::string_view text) {
-    return sentence_in(Language::parse(must(parse_json(text, "l")), "l.json"));
-}
+LanguagePtr language_of(std::string_view text) { return must(Language::parse(text, "l.json")); }
+std::string fault_of(std::string_view text) { return sentence_in(Language::parse(text, "l.json")); }
 std::string fault_of_classes(std::string_view classes) {
     return fault_of(fmt::format(R"({{"text": "a", "classes": {{{}}}}})", classes));
 }

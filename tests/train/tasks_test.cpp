@@ -17,14 +17,11 @@ using namespace attn::train;
 
 namespace {
 
-const LanguageRef kSayings{
-    Language::parse(parse_json(R"({"text": "a rose is red", "echo": 0.2, "unknown": 0.1,
+const LanguageRef kSayings{Language::parse(R"({"text": "a rose is red", "echo": 0.2, "unknown": 0.1,
         "classes": {"thing": ["rose", "tree", "star", "bird"], "colour": ["red", "old", "new", "big"],
                     "text": ["a {thing} is {colour}", "that {thing} of {other:thing!thing} is/{thing} {colour}"]}})",
-                               "l")
-                        .value(),
-                    "l")
-        .value()};
+                                           "l")
+                               .value()};
 
 Spec spec_of(Task task, Index tokens = 12, Index symbols = 8) {
     Spec spec;

@@ -1,6 +1,5 @@
 #include "app/common/document/trained.h"
 
-#include "core/io/json.h"
 #include "core/train/course.h"
 #include "core/train/language.h"
 #include "core/train/spec_fields.h"
@@ -13,9 +12,7 @@ void describe_language(view::Visitor& visit, std::string_view name, LanguageRef&
     std::string text = language.empty() ? "" : language->json_text();
     visit(name, text);
     if (!visit.reads() || text.empty()) return;
-    auto made = parse_json(text, name).and_then([&](const nlohmann::json& object) {
-        return Language::parse(object, name);
-    });
+    auto made = Language::parse(text, name);
     if (!made) return visit.complain(": " + made.error().text());
     language.value = *std::move(made);
 }
