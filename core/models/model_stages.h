@@ -61,7 +61,7 @@ enum class StageRule : std::uint8_t {
 /// One row of the table.
 struct ModelStageInfo {
     ModelStage id;
-    std::string_view key;     // "mlp_hidden": sessions, journals
+    std::string_view key;     // "mlp_hidden"
     std::string_view symbol;  // "H"
     std::string_view title;   // "MLP hidden layer"
     StackPart part;

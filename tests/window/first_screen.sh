@@ -3,15 +3,14 @@
 # street; scaling is switched off; the journal played again gives the same session.
 #   first_screen.sh ATTNSCOPE
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
-headline() { tr -d '\n' <drawn.svg | grep -o "looks at[^%]*%" | sed 's/<[^>]*>//g'; }
 
 start --save-session recorded.json
-shows 'The model reads “it” as: animal 100 %' 'tired → wide'
-mapfile -t buttons < <(points 300 700 40 936 936 10)
+shows 'The model reads “it” as: animal' 'tired → wide'
+mapfile -t buttons < <(points 400 460 30 936 936 10)
 first_that '"action":"type_text"' click "${buttons[@]}"
 wait_for "the other sentence" bash -c "tail -n 1 '$journal' | grep -q document_ready"
-shows 'The model reads “it” as: street 100 %' 'wide → tired'
+shows 'The model reads “it” as: street' 'wide → tired'
 does '"action":"undo"' press ctrl+z
-shows 'The model reads “it” as: animal 100 %'
+shows 'The model reads “it” as: animal'
 does '"action":"set_scaling"' press s
 quits_and_replays
