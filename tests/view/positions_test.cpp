@@ -230,9 +230,15 @@ TEST_CASE("a session keeps the settings, and is refused where one is wrong") {
     CHECK(refused("\"d_k\":128", "\"d_k\":127"));
     CHECK(refused("\"d_k\":128", "\"d_k\":1024"));
     CHECK(refused("\"base\":500000.0", "\"base\":\"nan\""));
-    CHECK(refused("\"head\":11", "\"head\":12"));
-    CHECK(refused("\"distance\":77", "\"distance\":201"));
+    CHECK(refused("\"distance\":77", "\"distance\":513"));
     CHECK(refused("\"kind\":\"ALiBi\"", "\"kind\":\"T5\""));
+    // beyond another setting: the nearest value, as in the window
+    const auto taken = [&](const char* from, const char* to) -> PositionsControls {
+        const std::string changed_text = replaced(text, from, to, "\"positions\": {");
+        return positions_controls(session_from_json(changed_text, "session", {}).value());
+    };
+    CHECK(taken("\"head\":11", "\"head\":12").settings.head == 11);
+    CHECK(taken("\"distance\":77", "\"distance\":201").distance == 200);
 }
 
 TEST_CASE("what the inspector adds up is the number of the curve") {
