@@ -18,6 +18,6 @@ does '"action":"new_training"' press n
 does '"action":"train_to"' press shift+Right
 does '"action":"show_learn_page","learn_page":"settings"' palette "panel: settings"
 first_that '"action":"set_learn_field"' drag_right $(points 1420 1440 4 190 560 34)
-does '"action":"open_learn_moment","run":"a","workspace":"step"' palette "open this moment of a in step"
+does '"action":"open_learn_moment","run":"a","workspace":"step"' palette "open this step of a in step"
 
 quits_and_replays
