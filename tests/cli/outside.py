@@ -134,7 +134,7 @@ def endless(app, beginning, words, folder):
 
 def streams(app, folder):
     header = b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }".ljust(117) + b"\n"
-    for beginning, parts, most in ((b"", ["standard input is no file of arrays"], 1 << 20),
+    for beginning, parts, most in ((b"", ["standard input is not a file of arrays"], 1 << 20),
                                    (header, ["standard input"], 1 << 22)):
         done, taken = endless(app, beginning, ["trace", "-", "-o", "x.npz"], folder)
         check_error(done, 2, *parts)
