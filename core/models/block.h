@@ -45,7 +45,7 @@ struct BlockSteps {
     Tensor mlp_added;                // that through its own norm or column scale
     Tensor mlp_sum;  // attention_sum (or its norm) + residual_factor * what the MLP adds
 };
-/// x with attention's output added. `steps` receives the steps; nullptr: nobody reads them.
+/// x with attention's output added. `steps` receives the steps; nullptr: they are not needed.
 Tensor after_attention(const Tensor& x, const Tensor& attended, const BlockWeights& block,
                        const ModelConfig& config, BlockSteps* steps = nullptr);
 /// What after_attention() gave with what the MLP gave added.

@@ -383,7 +383,8 @@ class LanguageReader {
         for (const std::string& word : cut(text)) {
             const auto found = made_->token_of(word);
             if (!found)
-                throw Fault{fmt::format("{}: '{}' is no word of any text", field, shortened(word))};
+                throw Fault{
+                    fmt::format("{}: '{}' is not a word of any text", field, shortened(word))};
             tokens.push_back(*found);
         }
         return tokens;

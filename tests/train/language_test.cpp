@@ -287,7 +287,7 @@ TEST_CASE("a language that cannot be read is refused by class, text and what was
             fmt::format(R"({{"text": "a", "classes": {{"text": ["a b", "a c"]}}, {}}})", field));
     };
     CHECK(with(R"("echo": 2)") == "l.json: echo is 2; expected a number from 0 to 1");
-    CHECK(with(R"("end": "z")") == "l.json: end: 'z' is no word of any text");
+    CHECK(with(R"("end": "z")") == "l.json: end: 'z' is not a word of any text");
     CHECK(contains(with(R"("held_out": [["a"]])"), "every one of 1000 texts"));
     CHECK(contains(with(R"("held_out": [["b c"]])"), "none of 1000 texts"));
     CHECK(contains(with(R"("require": {"answer": 1})"), "there is no field 'answer'"));

@@ -62,7 +62,7 @@ struct MasksView {
     std::optional<Pair> hovered;
     std::optional<Brush> brush;           // of the drag that goes on
     std::string hover_title, hover_text;  // of the hovered pair
-    std::vector<std::string> notes;       // rows that are told of, a sentence each
+    std::vector<std::string> notes;       // a sentence for each described row
     MaskControls controls;
     std::array<SwitchView, kMaskSwitches> switches;
     std::vector<ConventionGroup> groups;
