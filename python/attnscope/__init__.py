@@ -4,6 +4,7 @@
     attnscope.show(q, k, v, tokens=["The", "cat", "sat"], causal=True)    # a window; in a notebook the figure
     attnscope.show(weights)                  # weights alone: [T, T], [H, T, T], [L, H, T, T], or a list of layers
     attnscope.show(model, inputs)            # every layer of a PyTorch model
+    attnscope.show("stories", "Anna and Tom went to the")                 # a trained model by its name or folder
     attnscope.diff(q, k, v, {"context": mine}, causal=True)["verdict"]    # is my kernel right?
 
 The first arguments of every function are one of these:
@@ -12,6 +13,7 @@ The first arguments of every function are one of these:
     weights              attention weights alone
     model, inputs        a torch.nn.Module and its inputs: a tensor, a tuple of arguments, or a dict of them. Hooks record its attention
                          and compare it with the model's own weights
+    name, text           a trained model that the program opens ("pronouns", or a folder), and a text; without one the model's own
 Arrays can be NumPy, PyTorch (any dtype and device), JAX, or any object with DLPack or __array__. The program computes in float32.
 
 Every function takes the options of `attnscope trace` with _ for -:
@@ -63,7 +65,7 @@ def figure(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None,
     titles: whether an SVG has tooltips
 
     Raises ValueError if the program refuses the tensors or an option."""
-    return Figure(contents(q, k, v, **options), layer=layer, head=head, row=row, workspace=workspace, stage=stage, theme=theme, size=size,
+    return Figure(_source(q, k, v, **options), layer=layer, head=head, row=row, workspace=workspace, stage=stage, theme=theme, size=size,
                   titles=titles)
 
 
@@ -81,21 +83,29 @@ def show(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, h
     global _window
     if inline not in ("figure", "page"):
         raise ValueError(f"inline is '{inline}'; expected 'figure' or 'page'")
-    arrays = contents(q, k, v, **options)
+    source = _source(q, k, v, **options)
     places = {"layer": layer, "head": head, "row": row, "workspace": workspace, "stage": stage, "theme": theme, "size": size}
-    shown = Figure(arrays, titles=titles, page=inline == "page", **places)
+    shown = Figure(source, titles=titles, page=inline == "page", **places)
     if _figure.in_notebook() or not _figure.has_display():
         return shown
-    if _window is None or new or not _window.is_open():
-        _window = _figure.Window(arrays, _figure.places_of(arrays, **places))
+    if _window is None or new or not _window.takes(source):
+        _window = _figure.Window(source, _figure.places_of(shown.tokens, **places))
     elif any(value is not None for value in places.values()):
         raise ValueError(f"the window is open and keeps its place: {', '.join(places)} are for a new one; say new=True")
     else:
-        _window.update(arrays)
+        _window.update(source)
     shown.window = _window.process
     if wait:
         _window.process.wait()
     return shown
+
+
+def _source(q: Any, k: Any = None, v: Any = None, **options: Any) -> _figure.Contents:
+    if not isinstance(q, (str, os.PathLike)):
+        return contents(q, k, v, **options)
+    if v is not None or not (k is None or isinstance(k, str)):
+        raise ValueError(f"'{os.fspath(q)}' is the name of a model; expected its text alone beside it: show('stories', 'Anna and Tom')")
+    return _figure.TrainedModel(os.fspath(q), k, **options)
 
 
 def _with_file(arrays: Arrays) -> "tempfile.TemporaryDirectory[str]":
@@ -107,8 +117,11 @@ def _with_file(arrays: Arrays) -> "tempfile.TemporaryDirectory[str]":
 def heads(q: Any, k: Any = None, v: Any = None, **options: Any) -> Table:
     """Returns one row per head of each layer: layer, head, label, and the measures of `attnscope heads --help`; NaN for an undefined measure.
     The result is a pandas.DataFrame, or a dict of arrays if pandas is not installed."""
-    with _with_file(contents(q, k, v, **options)) as folder:
-        return _figure.measured(os.path.join(folder, "attention.npz"))
+    source = _source(q, k, v, **options)
+    if isinstance(source, _figure.TrainedModel):
+        return _figure.measured(source.words)
+    with _with_file(source) as folder:
+        return _figure.measured([os.path.join(folder, "attention.npz")])
 
 
 def trace(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, keep: Optional[Sequence[str]] = None, grad: bool = False,
@@ -120,8 +133,11 @@ def trace(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, 
     grad: also the gradient of each, "d_scores", …, from dO or dY
     layer: one of several layers, from 0
     backend: "reference" computes in float64"""
-    with _with_file(contents(q, k, v, **options)) as folder:
-        return _figure.traced(os.path.join(folder, "attention.npz"), layer, keep, grad, backend)
+    source = _source(q, k, v, **options)
+    if isinstance(source, _figure.TrainedModel):
+        return source.traced(layer, keep, grad, backend)
+    with _with_file(source) as folder:
+        return _figure.traced([os.path.join(folder, "attention.npz")], layer, keep, grad, backend)
 
 
 def diff(q: Any, k: Any, v: Any, results: Union[Mapping[str, Any], Any], *, layer: Optional[int] = None, tolerance: Optional[float] = None,

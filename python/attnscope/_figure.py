@@ -42,25 +42,44 @@ def write(folder: Path, arrays: Arrays, name: str = "attention.npz") -> str:
     return path
 
 
+class TrainedModel:
+    """A model that the program opens by its name ("stories") or folder, and the text it reads; None: the model's own."""
+
+    def __init__(self, name: str, text: Optional[str], **options: Any) -> None:
+        if options:
+            raise ValueError(f"{', '.join(options)}: no option of a model by name; expected the model and its text: show('stories', 'Anna and Tom')")
+        self.name = name
+        self.words = [name, *as_options(text=text)]
+
+    def traced(self, layer: Optional[int] = None, *asked: Any) -> Arrays:
+        """Returns the stages of a layer by their keys; None: every array, "l0.weights", …, "logits"."""
+        found = traced(["--model", *self.words], None, *asked)
+        start = "" if layer is None else f"l{layer}."
+        return {name[len(start):]: values for name, values in found.items() if name.startswith(start)}
+
+
+Contents = Union[Arrays, TrainedModel]
+
+
 def as_options(**values: Any) -> List[str]:
     """Returns options as words, ["--layer", "3"]; None is left out."""
     return [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
 
 
-def traced(path: Path, layer: Optional[int] = None, keep: Optional[Sequence[str]] = None, grad: bool = False,
+def traced(source: Sequence[str], layer: Optional[int] = None, keep: Optional[Sequence[str]] = None, grad: bool = False,
            backend: Optional[str] = None) -> Arrays:
-    """Returns the stages that `attnscope trace` computes for a file."""
+    """Returns the arrays that `attnscope trace` computes."""
     with tempfile.TemporaryDirectory(prefix="attnscope-") as folder:
         out = os.path.join(folder, "trace.npz")
         asked = as_options(layer=layer, keep=",".join(keep) if keep else None, backend=backend)
-        run(["trace", os.fspath(path), "-o", out, *asked, *(["--grad"] if grad else [])])
+        run(["trace", *source, "-o", out, *asked, *(["--grad"] if grad else [])])
         with numpy.load(out) as found:
             return dict(found)
 
 
-def measured(path: Path) -> Table:
-    """Returns the measures of `attnscope heads` for a file, one row per head."""
-    rows = list(csv.reader(io.StringIO(run(["heads", os.fspath(path), "-o", "-"]).decode())))
+def measured(source: Sequence[str]) -> Table:
+    """Returns the measures of `attnscope heads`, one row per head."""
+    rows = list(csv.reader(io.StringIO(run(["heads", *source, "-o", "-"]).decode())))
     return table({name: _column(name, [row[n] for row in rows[1:]]) for n, name in enumerate(rows[0])})
 
 
@@ -83,12 +102,15 @@ def place_of(query: Union[str, int], tokens: Optional[Sequence[str]]) -> int:
 
 
 def words_in(arrays: Arrays, name: str) -> Optional[List[str]]:
-    return json.loads(str(arrays[name])) if name in arrays else None
+    """Returns the strings of an array, or of one that holds a JSON list."""
+    if name not in arrays:
+        return None
+    return list(map(str, arrays[name])) if arrays[name].ndim else json.loads(str(arrays[name]))
 
 
-def places_of(arrays: Arrays, row: Union[str, int, None] = None, **places: Any) -> List[str]:
+def places_of(tokens: Optional[Sequence[str]], row: Union[str, int, None] = None, **places: Any) -> List[str]:
     """Returns the selection as options of the program."""
-    select = None if row is None else f"weights:{place_of(row, words_in(arrays, 'tokens'))},0"
+    select = None if row is None else f"weights:{place_of(row, tokens)},0"
     return as_options(**places, select=select)
 
 
@@ -104,15 +126,22 @@ def first_look(arrays: Arrays, **places: Any) -> Dict[str, Any]:
 class Figure:
     """One call as attnscope draws it. A notebook shows its picture, in which each cell has a tooltip with its words and its number."""
 
-    def __init__(self, arrays: Arrays, *, titles: bool = True, page: bool = False, theme: Optional[str] = None, size: Optional[str] = None, **places: Any) -> None:
-        self._folder = tempfile.mkdtemp(prefix="attnscope-")
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, True)
+    def __init__(self, source: Contents, *, titles: bool = True, page: bool = False, theme: Optional[str] = None, size: Optional[str] = None, **places: Any) -> None:
+        self._model = source if isinstance(source, TrainedModel) else None
+        arrays = source.traced(None, ["weights"]) if isinstance(source, TrainedModel) else source
         self._layers = sum(name.split(".")[-1] in ("Q", "weights") for name in arrays)
-        self._words = [words_in(arrays, name) for name in ("tokens", "tokens_kv")]
+        self.tokens, self.tokens_kv = (words_in(arrays, name) for name in ("tokens", "tokens_kv"))
         self.layer, self.head = places.get("layer") or 0, places.get("head") or 0
         self.window: Optional["subprocess.Popen[bytes]"] = None
-        self.path = write(self._folder, arrays)
-        self._asked = as_options(theme=theme or "light", size=size or "1280x800") + places_of(arrays, **first_look(arrays, **places))
+        if self._model:
+            self.path = self._model.name
+            self._source = self._model.words
+        else:
+            self._folder = tempfile.mkdtemp(prefix="attnscope-")
+            self._remove = weakref.finalize(self, shutil.rmtree, self._folder, True)
+            self.path = write(self._folder, arrays)
+            self._source = [self.path]
+        self._asked = as_options(theme=theme or "light", size=size or "1280x800") + places_of(self.tokens, **first_look(arrays, **places))
         self._titles, self._page = titles, page
         self._pictures: Dict[str, bytes] = {}
         self.picture("html" if page else "svg")  # reports invalid tensors now
@@ -120,10 +149,10 @@ class Figure:
     def picture(self, kind: str) -> bytes:
         """Returns the bytes of an "svg", "pdf" or "png", or of "html": the program with the document in it."""
         if kind == "html" and kind not in self._pictures:
-            self._pictures[kind] = run(["page", self.path, "-o", "-", *self._asked])
+            self._pictures[kind] = run(["page", *self._source, "-o", "-", *self._asked])
         if kind not in self._pictures:
             plain = ["--no-titles"] if kind == "svg" and not self._titles else []
-            self._pictures[kind] = run(["render", self.path, "--format", kind, "-o", "-", *plain, *self._asked])
+            self._pictures[kind] = run(["render", *self._source, "--format", kind, "-o", "-", *plain, *self._asked])
         return self._pictures[kind]
 
     def _repr_svg_(self) -> str:
@@ -153,7 +182,7 @@ class Figure:
     def heads(self) -> Table:
         """Returns one row per head of each layer: layer, head, label, and the measures of `attnscope heads --help`; NaN for an undefined
         measure. The result is a pandas.DataFrame, or a dict of arrays if pandas is not installed."""
-        return measured(self.path)
+        return measured(self._source)
 
     @property
     def weights(self) -> NDArray[numpy.float32]:
@@ -162,30 +191,38 @@ class Figure:
 
     def trace(self, *keep: str, grad: bool = False, backend: Optional[str] = None) -> Arrays:
         """Returns the stages of the shown layer by their keys (`attnscope stages`): all, or only the named ones."""
-        return traced(self.path, self.layer if self._layers > 1 else None, keep, grad, backend)
+        if self._model:
+            return self._model.traced(self.layer, keep, grad, backend)
+        return traced(self._source, self.layer if self._layers > 1 else None, keep, grad, backend)
 
     def row(self, query: Union[str, int], head: Optional[int] = None, batch: int = 0) -> Table:
         """Returns the keys of one query and their weights [Tk], for the shown head or another one. query: its number, or its word.
 
         Raises ValueError if no token or several are that word."""
         weights = self.weights[batch, self.head if head is None else head]
-        tokens = self._words[0] or list(map(str, range(weights.shape[0])))
-        keys = self._words[1] or (tokens if weights.shape[0] == weights.shape[1] else list(map(str, range(weights.shape[1]))))
+        tokens = self.tokens or list(map(str, range(weights.shape[0])))
+        keys = self.tokens_kv or (tokens if weights.shape[0] == weights.shape[1] else list(map(str, range(weights.shape[1]))))
         return table({"key": numpy.array(keys), "weight": weights[place_of(query, tokens)]})
 
 
 class Window:
-    """A running window, and the file that it follows."""
+    """A running window, and the file that it follows; one with a model follows none."""
 
-    def __init__(self, arrays: Arrays, places: Sequence[str]) -> None:
-        self.folder = tempfile.mkdtemp(prefix="attnscope-")
-        self.path = write(self.folder, arrays)
-        self.process = subprocess.Popen([program(), self.path, "--follow", *places])
+    def __init__(self, source: Contents, places: Sequence[str]) -> None:
+        self.folder: Optional[str] = None
+        if isinstance(source, TrainedModel):
+            words = source.words
+        else:
+            self.folder = tempfile.mkdtemp(prefix="attnscope-")
+            words = [write(self.folder, source), "--follow"]
+        self.process = subprocess.Popen([program(), *words, *places])
 
-    def is_open(self) -> bool:
-        return self.process.poll() is None
+    def takes(self, source: Contents) -> bool:
+        """Whether it is open and can show these arrays too."""
+        return self.folder is not None and not isinstance(source, TrainedModel) and self.process.poll() is None
 
     def update(self, arrays: Arrays) -> None:
+        assert self.folder is not None
         write(self.folder, arrays)
 
 

@@ -292,6 +292,34 @@ class Show(Case):
         attnscope.show(q, k, v, new=True)
         self.wait_shown(2)
 
+    def test_a_model_is_shown_by_its_name(self):
+        self.stand_in()
+        text = "the dog didn't cross the river because it was too deep"
+        shown = attnscope.show("pronouns", text, layer=1, row="it", stage="weights")
+        self.wait_shown(1)
+        self.assertEqual(self.shown()[0], f"pronouns --text {text} --layer 1 --stage weights --select weights:7,0")
+        weights = shown.weights
+        self.assertEqual(weights.shape, (1, 2, 11, 11))
+        numpy.testing.assert_allclose(weights.sum(-1), 1.0, atol=1e-5)
+        row = shown.row("it", head=1)
+        self.assertEqual(list(row["key"]), text.split())
+        numpy.testing.assert_array_equal(row["weight"], weights[0, 1, 7])
+        self.assertIn(b"<svg", shown.picture("svg"))
+        everything = attnscope.trace("pronouns", text)
+        numpy.testing.assert_array_equal(everything["l1.weights"], weights)
+        numpy.testing.assert_array_equal(attnscope.trace("pronouns", text, layer=0, keep=["weights"])["weights"], everything["l0.weights"])
+        self.assertEqual(len(attnscope.heads("pronouns", text)["head"]), 4)
+        attnscope.show("pronouns", "the cat saw the bridge")
+        self.wait_shown(2)
+        attnscope.show(weights)
+        self.wait_shown(3)
+        with self.assertRaisesRegex(ValueError, "causal: no option of a model by name"):
+            attnscope.show("pronouns", text, causal=True)
+        with self.assertRaisesRegex(ValueError, "'pronouns' is the name of a model; expected its text alone"):
+            attnscope.show("pronouns", weights)
+        with self.assertRaisesRegex(ValueError, "no-such-model"):
+            attnscope.show("no-such-model", text)
+
     def test_a_window_that_was_closed_is_opened_anew(self):
         self.stand_in()
         (self.folder / "closed").touch()
