@@ -37,12 +37,6 @@ bool is_same_work(const view::Edit& a, const view::Edit& b) {
     return a.document == b.document && a.controls == b.controls;
 }
 
-/// A model that comes with the program: the palette and the first screen have it anyway.
-bool is_asset(const std::filesystem::path& path) {
-    const auto folders = view::asset_folders("models");
-    return std::ranges::count(folders, path.parent_path()) > 0;
-}
-
 }  // namespace
 
 Autosaver::Autosaver(bool on, std::function<void()> wake) : on_(on), wake_(std::move(wake)) {}
@@ -169,7 +163,8 @@ view::Actions Autosaver::follow(const view::Action& action, const view::AppState
     std::error_code ignored;
     const bool is_leftover =
         open != nullptr && state.recovery && state.recovery->path == open->path;
-    if (open != nullptr && !is_leftover && !is_asset(open->path) &&
+    // A model that comes with the program is in the palette and on the first screen.
+    if (open != nullptr && !is_leftover && view::built_in_name(open->path).empty() &&
         std::filesystem::exists(open->path, ignored))
         return add_recent(open->path, state);
     return actions;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/start.h"
+#include "app/common/assets.h"
 #include "app/common/or_throw.h"
 #include "app/files/model.h"
 #include "app/files/text.h"
@@ -31,7 +32,7 @@ OpenedText open_text(const ModelText& given, std::string_view command, Streams i
     if (given.folder.empty())
         throw bad_input(
             fmt::format("no MODEL; expected a trained model's folder, its .gguf, or one of {}",
-                        fmt::join(files::built_in_models(), ", ")));
+                        fmt::join(view::built_in_models(), ", ")));
     ModelText options = given;
     options.folder = files::model_path(given.folder);
     if (std::string text = files::default_text(options.folder);

@@ -46,4 +46,26 @@ std::vector<fs::path> asset_files(std::string_view kind) {
     return {};
 }
 
+std::vector<std::string> built_in_models() {
+    std::vector<std::string> names;
+    for (const fs::path& recipe : asset_files("models"))
+        if (const std::string name = recipe.stem().string(); !built_in_model(name).empty())
+            names.push_back(name);
+    return names;
+}
+
+fs::path built_in_model(std::string_view name) {
+    if (name.empty() || name.find_first_of("/\\.") != name.npos) return {};
+    std::error_code failed;
+    for (const fs::path& folder : asset_folders("models"))
+        if (fs::exists(folder / name / "config.json", failed)) return folder / name;
+    return {};
+}
+
+std::string built_in_name(const fs::path& folder) {
+    const auto folders = asset_folders("models");
+    const bool is_one = std::ranges::find(folders, folder.parent_path()) != folders.end();
+    return is_one ? folder.filename().string() : "";
+}
+
 }  // namespace attn::view

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,5 +12,12 @@ namespace attn::view {
 std::vector<std::filesystem::path> asset_folders(std::string_view kind);
 /// Those of the first of these folders that has any, in the order of their names.
 std::vector<std::filesystem::path> asset_files(std::string_view kind);
+
+/// The names of the trained models that come with the program: "pronouns", ….
+std::vector<std::string> built_in_models();
+/// The folder of a trained model that comes with the program ("pronouns"); empty: there is none of that name.
+std::filesystem::path built_in_model(std::string_view name);
+/// Its name, by its folder; "": another folder.
+std::string built_in_name(const std::filesystem::path& folder);
 
 }  // namespace attn::view

@@ -312,20 +312,9 @@ std::shared_ptr<const ModelRun> untouched(ModelCache::Entry& entry, const Readin
     return run;
 }
 
-std::vector<std::string> built_in_models() {
-    std::vector<std::string> names;
-    for (const std::filesystem::path& recipe : view::asset_files("models"))
-        if (is_model_folder(recipe.parent_path() / recipe.stem()))
-            names.push_back(recipe.stem().string());
-    return names;
-}
-
 std::string model_path(const std::string& given) {
-    const bool name = !given.empty() && given.find_first_of("/\\.") == std::string::npos;
-    if (!name) return given;
-    for (const std::filesystem::path& folder : view::asset_folders("models"))
-        if (is_model_folder(folder / given)) return (folder / given).string();
-    return given;
+    const std::filesystem::path folder = view::built_in_model(given);
+    return folder.empty() ? given : folder.string();
 }
 
 std::string default_text(const std::string& path) {

@@ -23,8 +23,6 @@ namespace attn::files {
 inline constexpr std::string_view kModelText =
     "The animal didn't cross the street because it was too tired";
 
-/// The names of the trained models that come with the program: "pronouns", ….
-std::vector<std::string> built_in_models();
 /// The folder of the built-in model of that name; of anything else the path itself, so ./pronouns is a folder of one's own.
 std::string model_path(const std::string& given);
 /// The `default_text` of a model's config.json; "" without one.

@@ -232,6 +232,32 @@ TEST_CASE("a session brings back model, text and edits, also after both were mov
     CHECK(contains(refused({scratch.at("new/s.json"), 0}), scratch.at("new/sentences")));
 }
 
+TEST_CASE("a session names a built-in model, which another installation has elsewhere") {
+    const Scratch scratch;
+    const std::string here = model_path("pronouns");
+    REQUIRE(here != "pronouns");
+    const view::AppState state = opened_over(here, "the dog saw the bridge");
+    const std::string saved = view::session_to_json(state, scratch / "");
+    CHECK_FALSE(contains(saved, here));
+    std::ofstream(scratch / "s.json") << saved;
+    fs::create_directories(scratch / "assets/models");
+    fs::copy(here, scratch / "assets/models/pronouns");
+    setenv("ATTNSCOPE_ASSETS", scratch.at("assets").c_str(), 1);
+    const auto opened = opener(backends())({scratch.at("s.json"), 0}, {});
+    unsetenv("ATTNSCOPE_ASSETS");
+    REQUIRE_MESSAGE(opened, opened.error().text());
+    CHECK(view::model_of(*opened->document)->path == scratch.at("assets/models/pronouns"));
+    CHECK(view::text_of(*opened->document) == "the dog saw the bridge");
+
+    std::string unknown = saved;
+    const std::string_view name = "\"built_in\": \"pronouns\"";
+    unknown.replace(unknown.find(name), name.size(), "\"built_in\": \"prononce\"");
+    std::ofstream(scratch / "unknown.json") << unknown;
+    const std::string why = refused({scratch.at("unknown.json"), 0});
+    CHECK(contains(why, "'prononce'"));
+    CHECK(contains(why, "pronouns, stories, translate"));
+}
+
 TEST_CASE("a model of images opens without one, reads a PNG, and a session brings it back") {
     const Scratch scratch;
     const std::string image = scratch.at("a.png");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/assets.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/call.h"
 #include "app/common/document/input_edits.h"
@@ -334,7 +335,15 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
     fields.read("file", path);
     if (!path.empty()) return path;
     ModelOrigin model;
+    std::string built_in;
+    fields.read("built_in", built_in);
     fields.read("model", model.path);
+    if (!built_in.empty()) {
+        model.path = built_in_model(built_in).string();
+        if (model.path.empty())
+            fields.complain(fmt::format("names the built-in model '{}'; expected {}",
+                                        shortened(built_in), fmt::join(built_in_models(), ", ")));
+    }
     fields.read("before", model.before);
     fields.read("beside", model.second_input);
     fields.read("group", model.group);
@@ -354,7 +363,8 @@ decltype(DocumentReference::what) named_in(Fields& fields) {
 bool is_reference(const json& document) {
     if (!document.is_object()) return false;
     return document.contains("file") || document.contains("planted") ||
-           document.contains("model") || document.contains("trained");
+           document.contains("model") || document.contains("built_in") ||
+           document.contains("trained");
 }
 
 Result<DocumentReference> reference_from_json(const json& value, std::string_view file_name) {

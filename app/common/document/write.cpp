@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/assets.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/call.h"
 #include "app/common/document/input_edits.h"
@@ -122,8 +123,13 @@ void add_list(Rows& rows, const std::string& key, const std::vector<T>& list) {
 /// `images`: files of images stand beside its text.
 void add_model(Rows& rows, const ModelOrigin& model, bool images,
                const std::filesystem::path& folder) {
-    rows.emplace_back("model", text_json(path_from(folder, model.path)));
-    if (!folder.empty()) rows.emplace_back("absolute", text_json(absolute_path(model.path)));
+    const std::string built_in = built_in_name(model.path);
+    if (!built_in.empty())
+        rows.emplace_back("built_in", text_json(built_in));
+    else
+        rows.emplace_back("model", text_json(path_from(folder, model.path)));
+    if (!folder.empty() && built_in.empty())
+        rows.emplace_back("absolute", text_json(absolute_path(model.path)));
     if (model.image) {
         rows.emplace_back("image",
                           text_json(model.text.empty() ? "" : path_from(folder, model.text)));
