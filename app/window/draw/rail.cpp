@@ -168,7 +168,7 @@ void draw_folded(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const
     std::string text = entry.look == Look::bottom ? entry.cap : entry.text;
     if (const auto space = text.rfind(' ');
         space != text.npos && frame.text_width(font, text) > high.x - low.x - frame.px(8))
-        text = view::sentence(text.substr(space + 1));  // "Model" of "Whole model"
+        text.resize(text.find(' '));  // "Whole" of "Whole model"
     draw_text_in(frame, font, {low.x, middle}, high, Align::center, color, text);
 }
 

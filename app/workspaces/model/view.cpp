@@ -423,6 +423,7 @@ std::string parameters_text(double count) {
 
 void add_known(ModelView& view) {
     view.known_parts = {"embedding", "attention", "MLP", "read-out"};
+    view.known_caption = "FLOP in QKᵀ and AV, by tokens";
     for (const Index context : kContexts)
         view.known_contexts.push_back(fmt::format("{} k", context / 1024));
     for (const KnownModel& model : known_models()) {

@@ -68,6 +68,7 @@ struct ModelView {
     bool can_open = false;     // a model has to be opened first: `known` is shown
     std::vector<KnownModelRow> known;
     std::vector<std::string> known_parts, known_contexts;
+    std::string known_caption;  // over known_contexts
     std::string headline, muted;
     std::vector<std::string> notes;  // behind "why?"
     bool warns = false;

@@ -485,6 +485,9 @@ void draw_known_heads(const ModelView& view, const Box& line, float low, float h
                      Align::left, frame.theme.text, view.known_parts[part]);
         x += needed + frame.px(kSpace16);
     }
+    const float caption = line.low.y - line.size().y;
+    draw_text_in(frame, frame.fonts.small, {high, caption}, {line.high.x, line.low.y}, Align::right,
+                 frame.theme.muted, view.known_caption);
     for (std::size_t n = 0; n < view.known_contexts.size(); ++n) {
         const float left = high + frame.px(kKnownPairs) * static_cast<float>(n);
         draw_text_in(frame, frame.fonts.small, {left, line.low.y},
@@ -528,7 +531,8 @@ void draw_known(const ModelView& view, const Box& box, const Frame& frame) {
     const float low = box.low.x + frame.px(kKnownName + kKnownCount);
     const float high =
         box.high.x - frame.px(kKnownPairs) * static_cast<float>(view.known_contexts.size());
-    const Box heads{box.low, {box.high.x, box.low.y + frame.px(kTitleRow)}};
+    const float line = frame.px(kTitleRow);
+    const Box heads{{box.low.x, box.low.y + line}, {box.high.x, box.low.y + 2 * line}};
     draw_known_heads(view, heads, low, high, frame);
     const float row = std::min((box.high.y - heads.high.y) / static_cast<float>(view.known.size()),
                                frame.px(kHighestKnown));
