@@ -44,6 +44,33 @@ const std::map<std::string, std::map<std::string, std::string>> kFiftySteps{
     {"stories", {{"AVX3", "4df4ea93cb729beb"}}},
 };
 
+std::vector<ModelToken> tokens_of(const Model& model, const HeldOut& text) {
+    std::vector<ModelToken> tokens;
+    for (const Index token : text.example.tokens) tokens.push_back({token, model.shown(token)});
+    return tokens;
+}
+
+/// The share of the counted answers of the recipe's held-out texts that the model gives right without these heads.
+double right_without(const Model& model, const Spec& spec, const std::vector<HeadPlace>& off) {
+    Index answers = 0, right = 0;
+    const Sequences sequences(spec);
+    for (Index n = 0; n < spec.language->requirements().texts; ++n) {
+        const HeldOut text = sequences.held_out(static_cast<std::uint64_t>(n));
+        const ModelRun run =
+            must(model.run(tokens_of(model, text), *find_backend("staged"), {}, {}, {off, {}, {}}));
+        for (const HeldOutAnswer& answer : text.answers) {
+            if (!answer.counts) continue;
+            const auto row = run.read_out.matrix(0, 0).row(answer.position);
+            answers += 1;
+            right +=
+                std::ranges::max_element(row) - row.begin() == text.example.targets[answer.position]
+                    ? 1
+                    : 0;
+        }
+    }
+    return static_cast<double>(right) / static_cast<double>(answers);
+}
+
 /// Figures of the committed weights on the held-out texts.
 struct Measured {
     double answers = 0, right = 0, texts = 0, whole = 0, attendable = 0, attended = 0, aligned = 0;
@@ -52,8 +79,7 @@ struct Measured {
 
 void measure_text(const Model& model, const Spec& spec, const HeldOut& text, Measured& into) {
     const Requirements& require = spec.language->requirements();
-    std::vector<ModelToken> tokens;
-    for (const Index token : text.example.tokens) tokens.push_back({token, model.shown(token)});
+    const std::vector<ModelToken> tokens = tokens_of(model, text);
     StageSet keep;
     keep.set(index_of(Stage::weights));
     const ModelRun run = must(model.run(tokens, *find_backend("staged"), keep));
@@ -154,6 +180,29 @@ TEST_CASE("models: “it” attends to the noun that the adjective decides for")
         CHECK(model.answer_text(std::ranges::max_element(row) - row.begin()) == noun);
         const Tensor& weights = run.layers[1].trace[Stage::weights];
         CHECK(std::max(weights(0, 0, 7, position), weights(0, 1, 7, position)) >= 0.85F);
+    }
+}
+
+TEST_CASE("models: without the heads that decide, the answers are guesses") {
+    struct Case {
+        std::string name;
+        std::vector<HeadPlace> off;
+        double most;  // of the answers that are still right
+    };
+    const std::vector<Case> cases{
+        {"pronouns", {{0, 0}}, 0.70},          // reads the adjective; a guess of the two nouns: 0.5
+        {"pronouns", {{0, 0}, {0, 1}}, 0.60},  // the other head of the layer reads it too
+        {"pronouns", {{1, 0}, {1, 1}}, 0.10},  // bring the noun
+        {"stories", {{1, 0}}, 0.10},           // brings the other name
+        {"stories", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 0.55},
+    };
+    for (const Case& each : cases) {
+        CAPTURE(each.name);
+        CAPTURE(std::ssize(each.off));
+        const Spec spec = recipe(each.name);
+        const Model model = must(Model::open(kModels / each.name));
+        CHECK(right_without(model, spec, {}) >= 0.99);
+        CHECK(right_without(model, spec, each.off) <= each.most);
     }
 }
 
