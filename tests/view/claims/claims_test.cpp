@@ -270,16 +270,23 @@ std::uint64_t state_count() { return from_environment("ATTN_CLAIM_STATES", 4000)
 TEST_CASE("every claim of every workspace holds of its state") {
     Judge judge;
     std::map<std::string, Index> failed;
+    std::set<std::string> shown;  // for ATTN_CLAIM_LIST
+    const char* const list = std::getenv("ATTN_CLAIM_LIST");
     const std::uint64_t first = from_environment("ATTN_CLAIM_FIRST", 0);
     for (std::uint64_t n = first; n < first + state_count(); ++n) {
         const AppState state = claim_state(n);
         for (const std::string& text : all_texts_of(state)) {
+            if (list != nullptr) shown.insert(std::string(state.workspace) + "\t" + text);
             const Judged verdict = judge.judge(state, text);
             if (verdict == Judged::holds || ++failed[text] > 1) continue;
             INFO("n ", n, ", state.workspace ", state.workspace);
             if (verdict == Judged::fails) FAIL_CHECK("false: " << text);
             if (verdict == Judged::unknown) FAIL_CHECK("no template: " << text);
         }
+    }
+    if (list != nullptr) {
+        std::ofstream file(list);
+        for (const std::string& text : shown) file << text << '\n';
     }
     if (state_count() >= 100000)
         for (const auto& [workspace, claim] : judge.claims)
