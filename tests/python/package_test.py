@@ -255,7 +255,7 @@ class Figures(Case):
 
 
 class Show(Case):
-    def stand_in(self):
+    def fake_program(self):
         """A program that computes as attnscope does; in place of a window it writes down what it was asked to show, and waits."""
         script = self.folder / "program"
         script.write_text(f'#!/bin/sh\ncase "$1" in trace | heads | render | options) exec {BINARY} "$@" ;; esac\n'
@@ -276,7 +276,7 @@ class Show(Case):
         self.fail(f"{count} windows were expected")
 
     def test_a_second_call_goes_to_the_window_that_is_open(self):
-        self.stand_in()
+        self.fake_program()
         q, k, v = self.qkv(2, 5, 4)
         attnscope.show(q, k, v, head=1)
         self.wait_shown(1)
@@ -293,7 +293,7 @@ class Show(Case):
         self.wait_shown(2)
 
     def test_a_model_is_shown_by_its_name(self):
-        self.stand_in()
+        self.fake_program()
         text = "the dog didn't cross the river because it was too deep"
         shown = attnscope.show("pronouns", text, layer=1, row="it", stage="weights")
         self.wait_shown(1)
@@ -321,7 +321,7 @@ class Show(Case):
             attnscope.show("no-such-model", text)
 
     def test_a_window_that_was_closed_is_opened_anew(self):
-        self.stand_in()
+        self.fake_program()
         (self.folder / "closed").touch()
         weights = softmax(self.random.standard_normal((3, 5, 5)))
         attnscope.show(weights, wait=True)
@@ -329,7 +329,7 @@ class Show(Case):
         self.assertEqual(len(self.shown()), 2)
 
     def test_what_is_wrong_is_said_before_a_window_opens(self):
-        self.stand_in()
+        self.fake_program()
         q, k, v = self.qkv(5, 4)
         with self.assertRaisesRegex(ValueError, "K"):
             attnscope.show(q, k[:, :3], v)
