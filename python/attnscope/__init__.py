@@ -104,7 +104,7 @@ def _source(q: Any, k: Any = None, v: Any = None, **options: Any) -> _figure.Con
     if not isinstance(q, (str, os.PathLike)):
         return contents(q, k, v, **options)
     if v is not None or not (k is None or isinstance(k, str)):
-        raise ValueError(f"'{os.fspath(q)}' is the name of a model; expected its text alone beside it: show('stories', 'Anna and Tom')")
+        raise ValueError(f"'{os.fspath(q)}' is the name of a model; expected its text alone with it: show('stories', 'Anna and Tom')")
     return _figure.TrainedModel(os.fspath(q), k, **options)
 
 
@@ -119,7 +119,7 @@ def heads(q: Any, k: Any = None, v: Any = None, **options: Any) -> Table:
     The result is a pandas.DataFrame, or a dict of arrays if pandas is not installed."""
     source = _source(q, k, v, **options)
     if isinstance(source, _figure.TrainedModel):
-        return _figure.measured(source.words)
+        return _figure.measured(source.arguments)
     with _with_file(source) as folder:
         return _figure.measured([os.path.join(folder, "attention.npz")])
 

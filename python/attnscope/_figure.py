@@ -49,11 +49,11 @@ class TrainedModel:
         if options:
             raise ValueError(f"{', '.join(options)}: no option of a model by name; expected the model and its text: show('stories', 'Anna and Tom')")
         self.name = name
-        self.words = [name, *as_options(text=text)]
+        self.arguments = [name, *as_options(text=text)]
 
     def traced(self, layer: Optional[int] = None, *asked: Any) -> Arrays:
         """Returns the stages of a layer by their keys; None: every array, "l0.weights", …, "logits"."""
-        found = traced(["--model", *self.words], None, *asked)
+        found = traced(["--model", *self.arguments], None, *asked)
         start = "" if layer is None else f"l{layer}."
         return {name[len(start):]: values for name, values in found.items() if name.startswith(start)}
 
@@ -135,7 +135,7 @@ class Figure:
         self.window: Optional["subprocess.Popen[bytes]"] = None
         if self._model:
             self.path = self._model.name
-            self._source = self._model.words
+            self._source = self._model.arguments
         else:
             self._folder = tempfile.mkdtemp(prefix="attnscope-")
             self._remove = weakref.finalize(self, shutil.rmtree, self._folder, True)
@@ -211,11 +211,11 @@ class Window:
     def __init__(self, source: Contents, places: Sequence[str]) -> None:
         self.folder: Optional[str] = None
         if isinstance(source, TrainedModel):
-            words = source.words
+            arguments = source.arguments
         else:
             self.folder = tempfile.mkdtemp(prefix="attnscope-")
-            words = [write(self.folder, source), "--follow"]
-        self.process = subprocess.Popen([program(), *words, *places])
+            arguments = [write(self.folder, source), "--follow"]
+        self.process = subprocess.Popen([program(), *arguments, *places])
 
     def takes(self, source: Contents) -> bool:
         """Whether it is open and can show these arrays too."""

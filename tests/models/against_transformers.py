@@ -1,4 +1,4 @@
-"""Every block of a whole model beside Hugging Face's transformers: the models that come with the program, and random GPT-2, Llama,
+"""Every block of a whole model against Hugging Face's transformers: the models that come with the program, and random GPT-2, Llama,
 BERT and ViT of two layers. Compares the output of each of transformers' modules with the stage of that name.
 
     against_transformers.py MODEL_STAGES ASSETS

@@ -54,9 +54,9 @@ Result<void> write(const std::string& folder, const std::string& reads, const st
 
 }  // namespace
 
-int main(int count, char** words) {
+int main(int count, char** arguments) {
     if (count != 4) return 2;
-    if (const auto written = write(words[1], words[2], words[3]); !written) {
+    if (const auto written = write(arguments[1], arguments[2], arguments[3]); !written) {
         std::cerr << written.error().text() << '\n';
         return 1;
     }
