@@ -15,7 +15,7 @@ std::vector<std::filesystem::path> asset_files(std::string_view kind);
 
 /// The names of the trained models that come with the program: "pronouns", ….
 std::vector<std::string> built_in_models();
-/// The folder of a trained model that comes with the program ("pronouns"); empty: there is none of that name.
+/// The folder of a trained model that comes with the program ("pronouns"); empty: unknown name.
 std::filesystem::path built_in_model(std::string_view name);
 /// Its name, by its folder; "": another folder.
 std::string built_in_name(const std::filesystem::path& folder);
