@@ -312,11 +312,15 @@ Result<void> export_hf(const std::filesystem::path& folder, const Spec& spec, co
     if (info(spec.task).takes_language && !spec.language->contrast().empty())
         config["contrast_text"] = spec.language->contrast();
     if (auto written = exporter.write(folder / "model.safetensors", type); !written) return written;
-    if (auto written =
-            write_file_atomically(folder / "tokenizer.json", tokenizer_of(tokens).dump(1) + "\n");
-        !written)
-        return written;
-    return write_file_atomically(folder / "config.json", config.dump(1) + "\n");
+    // Without a class transformers takes the tokenizer of the model's family.
+    const ordered_json tokenizer_config{{"tokenizer_class", "PreTrainedTokenizerFast"},
+                                        {"unk_token", kUnknownWord}};
+    for (const auto& [name, value] : {std::pair{"tokenizer.json", tokenizer_of(tokens)},
+                                      {"tokenizer_config.json", tokenizer_config},
+                                      {"config.json", config}})
+        if (auto written = write_file_atomically(folder / name, value.dump(1) + "\n"); !written)
+            return written;
+    return {};
 }
 
 }  // namespace attn::train

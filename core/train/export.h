@@ -7,8 +7,9 @@
 
 namespace attn::train {
 
-/// Writes a model as Hugging Face's transformers read it: config.json, model.safetensors and tokenizer.json (whole words between
-/// white space). A causal one is GPT2LMHeadModel, another one MegatronBertForTokenClassification, whose classes are the words.
+/// Writes a model as Hugging Face's transformers read it: config.json, model.safetensors, tokenizer.json and
+/// tokenizer_config.json (whole words between white space). A causal one is GPT2LMHeadModel, another one
+/// MegatronBertForTokenClassification, whose classes are the words.
 /// Logits equal the trainer's but for rounding. Biases that the trainer's model has not are 0; a head is as wide as d_model / heads,
 /// so columns beyond d_k are 0 and W_Q is multiplied by what makes up for ÷√d_k, the temperature and missing scaling.
 /// Refused with the field's name: what these classes cannot compute, which are rotary positions, no norm, heads that do not divide

@@ -1,5 +1,6 @@
 """Every block of a whole model against Hugging Face's transformers: the models that come with the program, and random GPT-2, Llama,
-BERT and ViT of two layers. Compares the output of each of transformers' modules with the stage of that name.
+BERT and ViT of two layers. Compares the output of each of transformers' modules with the stage of that name, and the tokens of the
+models' own texts. Transformers 5 or later: ViT's modules had other names before.
 
     against_transformers.py MODEL_STAGES ASSETS
 """
@@ -18,6 +19,9 @@ try:
 except ImportError as missing:
     print(f"{missing.name} is not installed")
     sys.exit(77)
+if int(transformers.__version__.split(".")[0]) < 5:
+    print(f"transformers is {transformers.__version__}; the test is for 5 or later")
+    sys.exit(77)
 
 MOST = 1e-5  # largest difference, in units of max(1, the largest number of the stage)
 
@@ -33,9 +37,8 @@ BERT = {"attention.output.dense": (None, "attention"), "attention.output.LayerNo
 MEGATRON = {"attention.ln": (None, "norm1"), "attention.output.dense": (None, "attention"), "ln": ("residual1", "norm2"),
             "intermediate.dense": (None, "mlp_hidden"), "intermediate": (None, "mlp_act"), "output.dense": (None, "mlp_out"),
             "": (None, "residual2")}
-VIT = {"layernorm_before": (None, "norm1"), "attention.output.dense": (None, "attention"), "layernorm_after": ("residual1", "norm2"),
-       "intermediate.dense": (None, "mlp_hidden"), "intermediate": (None, "mlp_act"), "output.dense": (None, "mlp_out"),
-       "": (None, "residual2")}
+VIT = {"layernorm_before": (None, "norm1"), "attention.o_proj": (None, "attention"), "layernorm_after": ("residual1", "norm2"),
+       "mlp.fc1": (None, "mlp_hidden"), "mlp.activation_fn": (None, "mlp_act"), "mlp": (None, "mlp_out"), "": (None, "residual2")}
 
 # Family: class, prefix of its layers, modules of a layer, modules outside.
 FAMILIES = {
@@ -46,7 +49,7 @@ FAMILIES = {
              {"embeddings.word_embeddings": "embedding", "embeddings.LayerNorm": "entry_norm"}),
     "megatron-bert": (transformers.MegatronBertForTokenClassification, "bert.encoder.layer", MEGATRON,
                       {"bert.embeddings.word_embeddings": "embedding", "bert.encoder.ln": "final_norm"}),
-    "vit": (transformers.ViTForImageClassification, "vit.encoder.layer", VIT,
+    "vit": (transformers.ViTForImageClassification, "vit.layers", VIT,
             {"vit.embeddings": "entry", "vit.layernorm": "final_norm"}),
 }
 
@@ -144,8 +147,14 @@ def main():
     rng = numpy.random.default_rng(5)
     wrong = 0
     for name, family in (("pronouns", "megatron-bert"), ("translate", "gpt2"), ("stories", "gpt2")):
-        vocabulary = json.loads((assets / name / "config.json").read_text())["vocab_size"]
-        ids = rng.integers(0, vocabulary, 14)
+        config = json.loads((assets / name / "config.json").read_text())
+        tokenizer = transformers.AutoTokenizer.from_pretrained(assets / name)
+        vocabulary = json.loads((assets / name / "tokenizer.json").read_text())["model"]["vocab"]
+        words = (config["default_text"] + " zebra").split()  # one word is unknown
+        if tokenizer(" ".join(words))["input_ids"] != [vocabulary.get(word, 0) for word in words]:
+            print(f"{name}: the tokenizer gives other tokens")
+            wrong += 1
+        ids = rng.integers(0, len(vocabulary), 14)
         wrong += compare(name, tool, assets / name, ",".join(map(str, ids)), family, input_ids=torch.tensor(ids)[None])
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)

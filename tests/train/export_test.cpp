@@ -116,6 +116,8 @@ TEST_CASE_FIXTURE(OnDisk, "an export is a model's folder that says what it is") 
     CHECK(b["architectures"][0] == "MegatronBertForTokenClassification");
     CHECK(b["id2label"]["0"] == "[?]");
     CHECK(b["id2label"].size() == b["vocab_size"]);
+    const auto tokenizer = must(read_json_file(scratch / "b" / "tokenizer_config.json"));
+    CHECK(tokenizer["tokenizer_class"] == "PreTrainedTokenizerFast");
     const Model model = must(Model::open(scratch / "b"));
     CHECK(model.config().default_text == "a rose is red");
     CHECK(model.gives_logits());
