@@ -152,10 +152,13 @@ std::string sweep_title(const Model& model, const HeadSweep& sweep) {
     constexpr std::string_view kPart[] = {"context of each head", "what each layer reads",
                                           "what each MLP adds"};
     constexpr std::string_view kWhat[] = {"0", "its mean over positions", "that of the other text"};
-    return fmt::format("{} in turn {}: change of logit {} - logit {}, untouched {:.4f}\n",
+    const bool classes = model.config().family->read_out == ReadOut::token_classes;
+    return fmt::format("{} in turn {}: change of logit {} - logit {}{}, untouched {:.4f}\n",
                        kPart[static_cast<std::size_t>(sweep.part)],
-                       kWhat[static_cast<std::size_t>(sweep.ablation)], model.shown(sweep.a),
-                       model.shown(sweep.b), sweep.difference);
+                       kWhat[static_cast<std::size_t>(sweep.ablation)], model.answer_text(sweep.a),
+                       model.answer_text(sweep.b),
+                       classes ? fmt::format(" at position {}", sweep.position) : "",
+                       sweep.difference);
 }
 
 bool is_of_heads(const HeadSweep& sweep) { return sweep.part == SweepPart::heads; }
@@ -204,8 +207,9 @@ std::string most_text(const HeadSweep& sweep) {
 ordered_json sweep_json(const Model& model, const HeadSweep& sweep) {
     ordered_json json{{"part", kSweepParts[static_cast<std::size_t>(sweep.part)]},
                       {"sweep", kAblations[static_cast<std::size_t>(sweep.ablation)]},
-                      {"a", {{"id", sweep.a}, {"token", model.shown(sweep.a)}}},
-                      {"b", {{"id", sweep.b}, {"token", model.shown(sweep.b)}}},
+                      {"a", {{"id", sweep.a}, {"token", model.answer_text(sweep.a)}}},
+                      {"b", {{"id", sweep.b}, {"token", model.answer_text(sweep.b)}}},
+                      {"position", sweep.position},
                       {"difference", or_null(sweep.difference)},
                       {"products", sweep.products},
                       {"products_of_run", sweep.products_of_run}};

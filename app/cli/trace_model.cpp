@@ -77,15 +77,15 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
 }
 
 std::string_view likeliest_name(const Model& model) {
+    if (model.config().family->read_out == ReadOut::token_classes) return "answer";
     return model.config().image ? "class" : "next token";
 }
 
 /// The likeliest next tokens or classes, or nothing.
 std::string next_text(const Model& model, const ModelRun& run) {
-    if (!model.gives_logits() || run.read_out.empty()) return {};
-    if (!model.config().image && !model.tokenizer()) return {};
-    const Index position = model.answer_row(run);
-    const auto row = run.read_out.matrix(0, 0).row(position);
+    const std::optional<Index> position = model.answer_row(run);
+    if (!position || (!model.config().image && !model.tokenizer())) return {};
+    const auto row = run.read_out.matrix(0, 0).row(*position);
     std::string text;
     for (const TokenShare& share : likeliest(row, kNextTokens))
         text += fmt::format("{} {} {}",
@@ -94,7 +94,7 @@ std::string next_text(const Model& model, const ModelRun& run) {
                                                    : ",",
                             model.answer_text(share.id), view::percent(share.probability));
     if (model.config().family->read_out == ReadOut::token_classes)
-        return fmt::format("  reads '{}' as:{}\n", run.tokens[position].text, text);
+        return fmt::format("  reads '{}' as:{}\n", run.tokens[*position].text, text);
     return fmt::format("  {}:{}\n", likeliest_name(model), text);
 }
 
@@ -245,7 +245,7 @@ Changed run_changed(const ModelTrace& request, Model& model, const Backend& back
     auto after = last_run(request, model, backend, request.keep | weights, with);
     Changed changed;
     changed.effects =
-        effects_of(before, after, stack_of(model, request.reading.group).gives_logits());
+        effects_of(before, after, stack_of(model, request.reading.group).answer_row(before));
     changed.run = std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};
@@ -266,10 +266,10 @@ std::string output_effect(const Model& model, const RunEffects& effects) {
     if (effects.next) {
         const NextTokenEffect& next = *effects.next;
         std::string text =
-            fmt::format("  {}: {} {} -> {}", likeliest_name(model), model.shown(next.before),
+            fmt::format("  {}: {} {} -> {}", likeliest_name(model), model.answer_text(next.before),
                         view::percent(next.p_before), view::percent(next.q_before));
         if (next.after != next.before)
-            text += fmt::format("; now {} {} -> {}", model.shown(next.after),
+            text += fmt::format("; now {} {} -> {}", model.answer_text(next.after),
                                 view::percent(next.p_after), view::percent(next.q_after));
         else
             text += "; it stays the likeliest";

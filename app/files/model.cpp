@@ -136,7 +136,8 @@ Read read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
     StageSet weights;
     weights.set(index_of(Stage::weights));
     auto run = run_over(model, reading, weights, part_of(control, 0.5, 0.5), with);
-    RunEffects effects = effects_of(*before, run, stack_of(model, wanted.group).gives_logits());
+    RunEffects effects =
+        effects_of(*before, run, stack_of(model, wanted.group).answer_row(*before));
     return Read{std::move(run), std::move(effects)};
 }
 
@@ -144,8 +145,8 @@ std::shared_ptr<const view::InterventionEffects> effects_in(const Model& model, 
     if (!read.effects) return nullptr;
     view::InterventionEffects effects{*read.effects, {}, {}};
     if (const auto& next = read.effects->next) {
-        effects.before = model.shown(next->before);
-        effects.after = model.shown(next->after);
+        effects.before = model.answer_text(next->before);
+        effects.after = model.answer_text(next->after);
     }
     return std::make_shared<const view::InterventionEffects>(std::move(effects));
 }
@@ -153,13 +154,13 @@ std::shared_ptr<const view::InterventionEffects> effects_in(const Model& model, 
 /// Of the next token, or of the class.
 view::ReadOut likeliest_of(const Model& model, const ModelRun& run) {
     view::ReadOut out;
-    if (run.read_out.empty()) return out;
-    const Index row = model.answer_row(run);
-    for (const TokenShare& share : likeliest(run.read_out.matrix(0, 0).row(row), kNextTokens))
+    const std::optional<Index> row = model.answer_row(run);
+    if (!row) return out;
+    for (const TokenShare& share : likeliest(run.read_out.matrix(0, 0).row(*row), kNextTokens))
         out.next.push_back({model.answer_text(share.id), share.probability});
     if (model.config().family->read_out != ReadOut::token_classes) return out;
-    out.word = run.tokens[row].text;
-    out.position = row;
+    out.word = run.tokens[*row].text;
+    out.position = *row;
     return out;
 }
 

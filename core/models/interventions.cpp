@@ -105,16 +105,14 @@ HeadEffect effect_on(HeadPlace at, MatrixView<const float> before, MatrixView<co
     return effect;
 }
 
-std::optional<NextTokenEffect> next_effect(const Tensor& before, const Tensor& after) {
-    const auto last = [](const Tensor& logits) {
-        return logits.matrix(0, 0).row(logits.shape().t - 1);
-    };
-    const std::vector<double> p = probabilities(last(before));
-    const std::vector<double> q = probabilities(last(after));
+std::optional<NextTokenEffect> next_effect(std::span<const float> before,
+                                           std::span<const float> after) {
+    const std::vector<double> p = probabilities(before);
+    const std::vector<double> q = probabilities(after);
     if (p.empty() || q.empty()) return std::nullopt;
     NextTokenEffect effect;
-    effect.before = likeliest(last(before), 1).front().id;
-    effect.after = likeliest(last(after), 1).front().id;
+    effect.before = likeliest(before, 1).front().id;
+    effect.after = likeliest(after, 1).front().id;
     const auto of = [](const std::vector<double>& shares, Index id) { return shares[id]; };
     effect.p_before = of(p, effect.before), effect.q_before = of(q, effect.before);
     effect.p_after = of(p, effect.after), effect.q_after = of(q, effect.after);
@@ -185,7 +183,7 @@ Result<PatchIntervention> patch_from(const ModelRun& source, HeadPlace at, Stage
     return patch;
 }
 
-RunEffects effects_of(const ModelRun& before, const ModelRun& after, bool logits) {
+RunEffects effects_of(const ModelRun& before, const ModelRun& after, std::optional<Index> row) {
     RunEffects effects;
     for (std::size_t n = 0; n < before.layers.size(); ++n) {
         const Tensor& was = before.layers[n].trace[Stage::weights];
@@ -195,8 +193,9 @@ RunEffects effects_of(const ModelRun& before, const ModelRun& after, bool logits
                 effect_on({static_cast<Index>(n), head}, was.matrix(0, head), is.matrix(0, head)));
     }
     if (before.read_out.empty()) return effects;
-    if (logits)
-        effects.next = next_effect(before.read_out, after.read_out);
+    if (row)
+        effects.next = next_effect(before.read_out.matrix(0, 0).row(*row),
+                                   after.read_out.matrix(0, 0).row(*row));
     else
         effects.cosine = cosine(before.read_out.values(), after.read_out.values());
     return effects;

@@ -68,7 +68,7 @@ struct HeadEffect {
     bool changed() const { return kl_sum > 0.0 || infinite > 0 || undefined > 0 || largest > 0.0; }
 };
 
-/// The next token after the last position. p: probabilities before, q: after.
+/// The next token, or the class, of one row of the logits. p: probabilities before, q: after.
 struct NextTokenEffect {
     Index before = 0, after = 0;            // the likeliest token of each
     double p_before = 0.0, q_before = 0.0;  // of `before`
@@ -82,7 +82,7 @@ struct RunEffects {
         next;                      // not of a model without logits, nor where they are not finite
     std::optional<double> cosine;  // of the two sentence vectors
 };
-/// Of two runs of one text. `logits`: what read_out holds.
-RunEffects effects_of(const ModelRun& before, const ModelRun& after, bool logits);
+/// Of two runs of one text. `row`: whose logits are compared, see Model::answer_row(); nullopt: read_out holds none.
+RunEffects effects_of(const ModelRun& before, const ModelRun& after, std::optional<Index> row);
 
 }  // namespace attn

@@ -221,7 +221,8 @@ std::string Model::answer_text(Index id) const {
     return found == config_.classes.end() ? fmt::format("#{}", id) : found->second;
 }
 
-Index Model::answer_row(const ModelRun& run) const {
+std::optional<Index> Model::answer_row(const ModelRun& run) const {
+    if (!gives_logits() || run.read_out.empty()) return std::nullopt;
     const Index last = run.read_out.shape().t - 1;
     if (config_.family->read_out != ReadOut::token_classes) return last;
     for (Index row = last; row >= 0; --row) {

@@ -120,7 +120,7 @@ Result<void> Sweep::check() const {
             "over that besides");
     if (!model_.gives_logits())
         return bad_input("the effect of a change is measured on logits, and this model gives none");
-    if (std::ssize(run_.layers) != made_.layers || run_.embedded.empty())
+    if (std::ssize(run_.layers) != made_.layers || run_.embedded.empty() || run_.read_out.empty())
         return bad_input("the run is none of this model");
     const Index text = run_.read_out.shape().d;
     if (options_.tokens)
@@ -165,7 +165,6 @@ void Sweep::count_run() {
 Result<void> Sweep::begin() {
     const bool classes = model_.config().family->read_out == ReadOut::classes;
     tokens_ = std::ssize(run_.tokens);
-    row_ = classes ? 0 : tokens_ - 1;
     made_.ablation = options_.ablation;
     made_.part = options_.part;
     made_.layers = std::ssize(model_.weights().blocks);
@@ -173,7 +172,12 @@ Result<void> Sweep::begin() {
     if (by_position()) made_.positions = tokens_;
     if (auto valid = check(); !valid) return valid;
     if (auto valid = align(); !valid) return valid;
-    const auto logits = run_.read_out.matrix(0, 0).row(run_.read_out.shape().t - 1);
+    const Index answer = *model_.answer_row(run_);
+    row_ = classes
+               ? 0
+               : tokens_ - run_.read_out.shape().t + answer;  // a run may have the last row alone
+    made_.position = row_;
+    const auto logits = run_.read_out.matrix(0, 0).row(answer);
     before_ = probabilities(logits);
     rounding_ = rounding_of(logits);
     const auto likely = likeliest(logits, 2);

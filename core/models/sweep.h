@@ -38,7 +38,8 @@ struct SweptHead {
 
 struct HeadSweep {
     Ablation ablation = Ablation::zero;
-    Index a = 0, b = 0;                          // tokens
+    Index a = 0, b = 0;                          // tokens, or classes
+    Index position = 0;                          // whose logits they have
     double difference = 0.0;                     // logit A − logit B of the untouched run
     Index layers = 0, heads = 0, positions = 1;  // heads: 1 where none is changed
     std::vector<SweptHead> swept;  // layer by layer, head by head, position by position
@@ -50,7 +51,7 @@ struct HeadSweep {
     double change(const SweptHead& head) const { return head.difference - difference; }
 };
 
-/// `run`: the untouched one, with `context`, or with `weights` and `v`. The logits are those after the last position, or of the
+/// `run`: the untouched one, with `context`, or with `weights` and `v`. The logits are those of Model::answer_row(), or of the
 /// class token. What lies before a layer is taken from the run; its attention is not computed again, only its output less what
 /// the head gave; of the last block one position is computed; and the changes of a layer go through the blocks above it together.
 /// An error: a model without logits, a token that it does not have, a patch of which no position stands for one of the text. Fails soon after

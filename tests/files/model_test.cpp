@@ -355,7 +355,7 @@ TEST_CASE("a model with heads off: its layers' inputs, W_O without them, and wha
     for (Index row = 0; row < w_o.shape().t; ++row)
         CHECK((w_o(0, 0, row, 0) == 0.0F) == (row / width == 1 || row / width == 3));
     REQUIRE(document.effects);
-    const RunEffects expected = effects_of(run_over(*model, "ab c"), run, false);
+    const RunEffects expected = effects_of(run_over(*model, "ab c"), run, {});
     CHECK(*document.effects->run.cosine == *expected.cosine);
     CHECK(*expected.cosine < 1.0);
     CHECK_FALSE(document.effects->run.next);
@@ -396,7 +396,7 @@ TEST_CASE("rows and patches of a model equal its own run; another intervention r
     CHECK(
         std::ranges::equal(document.layers[1]->x.values(), expected.layers[1].inputs->x.values()));
     REQUIRE(document.effects);
-    CHECK(*document.effects->run.cosine == *effects_of(plain, expected, false).cosine);
+    CHECK(*document.effects->run.cosine == *effects_of(plain, expected, {}).cosine);
     changes.patches[0].text = "ab c ab";
     CHECK(contains(refused(request), "expected as many"));
 }

@@ -208,17 +208,19 @@ TEST_CASE("patching v of one head moves the output by α (v' − v) W_O") {
         }
 }
 
+constexpr Index kLast = 4;  // row of the logits
+
 TEST_CASE("effects: 0 before the first change, KL by hand, the next token's probabilities") {
     const Model& model = model_of("gpt2");
     const ModelRun before = run(model);
-    const RunEffects none = effects_of(before, before, true);
+    const RunEffects none = effects_of(before, before, kLast);
     REQUIRE(std::ssize(none.heads) == model.config().layers * model.config().heads);
     CHECK(std::ranges::none_of(none.heads, &HeadEffect::changed));
     REQUIRE(none.next);
     CHECK(none.next->kl == 0.0);
 
     const ModelRun after = run(model, {{{0, 0}}, {}, {}});
-    const RunEffects effects = effects_of(before, after, true);
+    const RunEffects effects = effects_of(before, after, kLast);
     for (const HeadEffect& effect : effects.heads) CHECK(effect.changed() == (effect.at.layer > 0));
     const HeadEffect& one = effects.heads.back();
     const auto a = before.layers.back().trace[Stage::weights].matrix(0, one.at.head);
@@ -236,7 +238,7 @@ TEST_CASE("effects: 0 before the first change, KL by hand, the next token's prob
     CHECK(effects.next->kl > 0.0);
     CHECK(effects.next->q_before != effects.next->p_before);
     CHECK(effects.next->q_after >= effects.next->q_before);
-    const RunEffects vectors = effects_of(before, after, false);
+    const RunEffects vectors = effects_of(before, after, {});
     REQUIRE(vectors.cosine);
     CHECK(*vectors.cosine < 1.0);
 }
@@ -248,7 +250,7 @@ TEST_CASE("a weight that becomes exactly 0 is infinite, not a number in the mean
         Tensor({1, 1, 3, 2}, std::vector<float>{0.5F, 0.5F, 1.0F, 0.0F, 0.25F, 0.75F});
     after.layers[0].trace[Stage::weights] =
         Tensor({1, 1, 3, 2}, std::vector<float>{1.0F, 0.0F, 1.0F, 0.0F, NAN, 0.5F});
-    const HeadEffect effect = effects_of(before, after, true).heads.at(0);
+    const HeadEffect effect = effects_of(before, after, kLast).heads.at(0);
     CHECK(effect.infinite == 1);
     CHECK(effect.finite == 1);
     CHECK(effect.undefined == 1);

@@ -14,6 +14,7 @@
 #include "core/io/file.h"
 #include "core/kernels/peak.h"
 #include "core/models/model.h"
+#include "core/models/sweep.h"
 #include "core/rng.h"
 #include "core/train/evaluation.h"
 #include "tests/support/results.h"
@@ -203,6 +204,24 @@ TEST_CASE("models: without the heads that decide, the answers are guesses") {
         const Model model = must(Model::open(kModels / each.name));
         CHECK(right_without(model, spec, {}) >= 0.99);
         CHECK(right_without(model, spec, each.off) <= each.most);
+    }
+}
+
+TEST_CASE("models: a sweep measures the answer at “it”") {
+    const Model model = must(Model::open(kModels / "pronouns"));
+    const ModelRun run =
+        must(model.run(must(model.tokens_of("the animal didn't cross the street because it was "
+                                            "too tired")),
+                       *find_backend("staged"), only_stage(Stage::context)));
+    const HeadSweep sweep = must(sweep_heads(model, run, *find_backend("staged")));
+    CHECK(sweep.position == 7);
+    CHECK(model.answer_text(sweep.a) == "animal");
+    for (const SweptHead& each : sweep.swept) {
+        const ModelRun without =
+            must(model.run(run.tokens, *find_backend("staged"), {}, {}, {{each.at}, {}, {}}));
+        const auto logits = without.read_out.matrix(0, 0).row(7);
+        const double expected = double{logits[sweep.a]} - logits[sweep.b];
+        CHECK(each.difference == doctest::Approx(expected).epsilon(1e-4));
     }
 }
 

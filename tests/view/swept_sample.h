@@ -15,7 +15,7 @@ namespace attn::view {
 inline SweptModel swept_by_hand(const SweepModel& of, const SweepAsked& asked) {
     SweptModel made{of, {}, {}, "d", "a"};
     const bool heads = asked.part == SweepPart::heads;
-    made.sweep = {of.ablation,   3,  0,   3.0, 2,         heads ? 2 : 1,
+    made.sweep = {of.ablation,   3,  0,   0,   3.0,       2, heads ? 2 : 1,
                   heads ? 1 : 2, {}, 0.0, 0.0, asked.part};
     made.options = options_of(asked);
     const double logits[] = {1.0, 3.5, 1.0, 4.0}, kl[] = {0.5, 0.01, 0.25, 0.1};
