@@ -208,7 +208,8 @@ class Program {
         if (kind == 4) {
             const auto shots = workspace.shots();
             carry_out_now(go_to(workspace));
-            for (const Action& action : random_.among(shots).actions) carry_out_now(action);
+            for (const Action& action : random_.among(shots).actions)
+                if (!is_awaited(action)) carry_out_now(action);  // its answer comes as any other
         }
         if (kind == 5) carry_out_now(OpenFile{random_.among(files)});
         if (kind == 6) carry_out_now(LoadPreset{random_.among(state_.presets).key});

@@ -1,3 +1,4 @@
+#include "app/window/journal.h"
 #include "app/workspaces/positions/actions.h"
 #include "app/workspaces/positions/view.h"
 #include "tests/view/view_test.h"
@@ -66,8 +67,8 @@ TEST_CASE("the sentence says what each kind does at the chosen distance") {
           "ALiBi subtracts 0.5 · 16 = 8 from the score of head 0: 0 instead of 8; over all 8 heads "
           "0 to 7.94.");
     CHECK(positions_note(scores) ==
-          "The score at one distance is the same for every query: RoPE, ALiBi in each head. It "
-          "varies by query: sinusoidal by up to 3.57, learned by up to 6.69. q = k = x is random, "
+          "These scores depend only on the distance: RoPE, ALiBi in each head. Others also vary by "
+          "query: sinusoidal by up to 3.57, learned by up to 6.69. q = k = x is random, "
           "‖x‖² = d_k; 32 queries.");
 }
 
@@ -147,8 +148,8 @@ TEST_CASE("what the sentence says holds for every setting") {
             std::ranges::adjacent_find(line, std::ranges::less_equal{}) == line.end();
         CHECK(has(positions_sentence(scores, PositionKind::rotary, 1), "falls with every step") ==
               falls);
-        CHECK(has(positions_note(scores), "It varies by query: "));
-        CHECK(has(positions_note(scores), "every query: RoPE, ALiBi"));
+        CHECK(has(positions_note(scores), "Others also vary by query: "));
+        CHECK(has(positions_note(scores), "only on the distance: RoPE, ALiBi"));
     }
 }
 
@@ -193,6 +194,24 @@ TEST_CASE("an odd d_k goes to the next, head and distance come back inside, the 
     CHECK(refused([](PositionsControls& to) { to.settings.base = 0.5; }));
     CHECK(refused([](PositionsControls& to) { to.settings.heads = 0; }));
     CHECK(refused([](PositionsControls& to) { to.settings.head = -1; }));
+}
+
+TEST_CASE(
+    "a journal brings back an odd d_k and a distance beyond the farthest as the window took them") {
+    AppState state = positions_state();
+    for (const auto& [d_k, farthest, distance] :
+         {std::tuple<Index, Index, Index>{63, 64, 53}, {65, 8, 53}, {33, 512, 400}}) {
+        const SetPositions action = set_positions(state, [&](PositionsControls& to) {
+            to.settings.d_k = d_k;
+            to.settings.farthest = farthest;
+            to.distance = distance;
+        });
+        const AppState lived = after(state, {action});
+        const auto read = from_journal(*to_journal(action));
+        REQUIRE(read);
+        CHECK(positions_controls(after(state, {*read})) == positions_controls(lived));
+        state = lived;
+    }
 }
 
 TEST_CASE("keys go over distances, kinds and heads, and draw again") {

@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"
@@ -73,7 +75,7 @@ void enter_compare(AppState& state) {
     }
     clamp_compare(state);
     show_message(state, compare_look(state).pins.empty()
-                            ? "B pins in other workspaces too."
+                            ? "B also pins the baseline in other workspaces."
                             : "Space blinks between baseline and now, V shows "
                               "both, Shift+1 … 9 choose the baseline.");
 }
@@ -164,9 +166,22 @@ void report_no_pin(AppState& state, Index pin) {
     warn(state, "There is no pin {:.0f}: there are {}.", number, count);
 }
 
+/// Bit for bit; a file that is read again may have other numbers.
+bool has_same_weights(const Trace* a, const Trace* b) {
+    if (a == b) return true;
+    if (a == nullptr || b == nullptr) return false;
+    const Tensor &first = (*a)[Stage::weights], &second = (*b)[Stage::weights];
+    return first.shape() == second.shape() &&
+           std::memcmp(first.values().data(), second.values().data(),
+                       first.values().size_bytes()) == 0;
+}
+
+/// By value, so that a journal that is replayed pins what the window pinned.
 bool is_same(const ComparePin& pin, const AppState& state) {
-    return pin.document == state.shared_document() && pin.batch == state.batch &&
-           pin.head == state.head && pin.trace == state.trace;
+    return pin.batch == state.batch && pin.head == state.head && pin.backend == state.backend &&
+           has_same_weights(pin.trace.get(), state.trace.get()) &&
+           (pin.document == state.shared_document() ||
+            document_to_json(*pin.document) == document_to_json(state.document()));
 }
 
 /// The cells of one row of an editable tensor, each moved by its change.
@@ -224,7 +239,7 @@ void carry_out(AppState& state, const PinBaseline&) {
                     kMostPins);
     look.baseline = static_cast<std::size_t>(same - look.pins.begin());
     if (same == look.pins.end()) look.pins.push_back(pin_of(state));
-    show_message(state, "Pinned as baseline {}: {}. Compare (4 C) shows what changes next.",
+    show_message(state, "Pinned as baseline {}: {}. Compare (4 C) shows every change from now on.",
                  look.baseline + 1, look.pins[look.baseline].text);
 }
 

@@ -110,7 +110,8 @@ std::string tooltip_of(PositionKind kind) {
     if (kind == PositionKind::alibi)
         return "Line: the chosen head. Band: all heads. Drag to change the distance.";
     return fmt::format(
-        "Line: the mean over queries 0 … {}. Band: their minimum to maximum. Drag to change the "
+        "Line: the mean over queries 0 … {}. Band: minimum to maximum over these queries. Drag to "
+        "change the "
         "distance.",
         kPositionQueries - 1);
 }
@@ -370,9 +371,9 @@ std::string positions_note(const PositionScores& scores) {
             same += fmt::format("{}, ", title_of(kind));
     }
     return fmt::format(
-        "The score at one distance is the same for every query: {}ALiBi in each head.{} q = k = x "
+        "These scores depend only on the distance: {}ALiBi in each head.{} q = k = x "
         "is random, ‖x‖² = d_k; {} queries.",
-        same, other.empty() ? "" : " It varies by query: " + other + ".", kPositionQueries);
+        same, other.empty() ? "" : " Others also vary by query: " + other + ".", kPositionQueries);
 }
 
 PositionsView build_positions_view(const AppState& state) {
