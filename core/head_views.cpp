@@ -11,25 +11,25 @@ using enum HeadShow;
 
 constexpr std::array<HeadShowInfo, kHeadShowCount> kShows{{
     {weights, "weights", "α", "α = softmax of the masked scores over keys",
-     "A weight says where a head looks, not why the output is what it is: other weights may give "
-     "the same output, which does not by itself make these meaningless.",
+     "A weight says where a head looks, not why the output has its value. Other weights may give "
+     "the same output; this alone does not make the weights meaningless.",
      "Jain and Wallace 2019, arXiv:1902.10186; Wiegreffe and Pinter 2019, arXiv:1908.04626", ""},
     {value_norm, "value_norm", "α‖v‖", "α_ij ‖v_j‖₂",
-     "Counts how long a value is before W_O, which may shrink it to nothing; directions that "
-     "cancel in the sum are not seen.",
+     "Measures the length of each value before W_O, which may shrink it to 0. Values that "
+     "cancel in the sum still count.",
      "after Kobayashi et al. 2020, arXiv:2004.10102, who measure after W_O", "values"},
     {output_norm, "output_norm", "α‖vW_O‖", "α_ij ‖v_j W_O‖₂, W_O the head's rows",
      "Long vectors of two keys may cancel in the sum, and the residual stream is left out.",
      "Kobayashi et al. 2020, arXiv:2004.10102", "W_O and values"},
     {gradient, "gradient", "α × gradient", "α_ij ∂L/∂α_ij",
-     "To first order only, of this L only, and with its sign; the other weights of the row are "
-     "held, which softmax would not do.",
+     "First order, signed, and only for this L. The other weights of the row stay fixed, "
+     "although softmax would change them.",
      "Barkan et al. 2021, arXiv:2204.11073, take α · max(∂L/∂α, 0); Chefer et al. 2021, "
      "arXiv:2012.09838, multiply the gradient with relevance in place of α",
      "a gradient of the weights", true},
     {rollout, "rollout", "rollout",
      "R_n = Â_n R_{n−1}, Â = ½ mean over heads of α + ½ I, rows over their sum",
-     "Takes attention and the residual to weigh the same, and knows no values, W_O or MLP.",
+     "Assumes equal weight for attention and the residual; ignores values, W_O and the MLP.",
      "Abnar and Zuidema 2020, arXiv:2005.00928", "as many queries as keys in every layer up to it",
      false, true},
 }};

@@ -272,7 +272,7 @@ OperationCost attention_cost(const Dimensions& size, const AttentionSpec& spec) 
             3.0 * (queries + keys) * static_cast<double>(spec.rope->dims.value_or(size.d_k));
     if (spec.softcap) cost.elementwise += 3.0 * pairs;  // divide, tanh, multiply
     if (spec.alibi) cost.elementwise += 2.0 * pairs;    // slope times distance, subtract
-    cost.stored = {{"a weight of each pair", queries * static_cast<double>(size.tk)}};
+    cost.stored = {{"one weight per pair", queries * static_cast<double>(size.tk)}};
     return cost;
 }
 

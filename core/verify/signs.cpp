@@ -123,8 +123,8 @@ void add_support(const Seen& seen, const AttentionSpec& spec, std::vector<Fact>&
     if (seen.right == 0 && seen.left > 0)
         facts.push_back(
             {"support",
-             fmt::format("no weight is right of the diagonal: the support of a causal mask{}",
-                         causal || spec.mask.custom ? "" : ", which the options do not name"),
+             fmt::format("no weight lies right of the diagonal, as with a causal mask{}",
+                         causal || spec.mask.custom ? "" : ", but the options set none"),
              false});
     else if (seen.left == 0 && seen.right > 0)
         facts.push_back(
@@ -225,13 +225,13 @@ void add_consistency(const Results& results, std::vector<Fact>& facts) {
                  [&](Index b, Index h, Index i) { check_softmax(results, b, h, i, u, found); });
     if (found.wrong > 0)
         facts.push_back({"softmax",
-                         fmt::format("{} of {} rows of weights are not softmax(masked) of the "
+                         fmt::format("{} of {} rows of weights are not the softmax of their "
                                      "masked scores: {} is {:.6g}, but softmax gives {:.6g}",
                                      found.wrong, found.rows, row_name(found.first), found.weight,
                                      found.expected),
                          true});
     else if (found.rows > 0)
-        facts.push_back({"softmax", "weights are softmax(masked) of the masked scores", false});
+        facts.push_back({"softmax", "weights are the softmax of the masked scores", false});
 }
 
 Dimensions size_of(const Tensor& weights, const AttentionSpec& spec) {

@@ -187,9 +187,9 @@ TEST_CASE_FIXTURE(Files, "without inputs B is compared with A, and nothing is di
     CHECK(command({"diff", a, a}).code == 0);
     const Ran ran = ends(1, {"diff", a, b});
     CHECK(contains(ran.out, "no inputs (Q and K, or X)"));
-    CHECK(contains(ran.out,
-                   "no weight is right of the diagonal: the support of a causal mask, which the "
-                   "options do not name"));
+    CHECK(contains(
+        ran.out,
+        "no weight lies right of the diagonal, as with a causal mask, but the options set none"));
     CHECK(contains(last_line(ran.out), "no inputs to find the cause with"));
 }
 
@@ -404,7 +404,7 @@ TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit
     Arrays arrays =
         Arrays().add("masked", trace[Stage::masked]).add("weights", trace[Stage::weights]);
     const Ran valid = succeeds({"diff", arrays.write(scratch, "a.npz"), "--causal"});
-    CHECK(contains(valid.out, "weights are softmax(masked) of the masked scores"));
+    CHECK(contains(valid.out, "weights are the softmax of the masked scores"));
     Tensor swapped = trace[Stage::weights];
     std::swap(swapped(0, 1, 3, 0), swapped(0, 1, 3, 1));
     const std::string path = Arrays()
@@ -412,7 +412,7 @@ TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit
                                  .add("weights", swapped)
                                  .write(scratch, "b.npz");
     CHECK(contains(ends(1, {"diff", path, "--causal"}).out,
-                   "1 of 12 rows of weights are not softmax(masked) of the masked scores: "
+                   "1 of 12 rows of weights are not the softmax of their masked scores: "
                    "row [0, 1, 3] is "));
 }
 

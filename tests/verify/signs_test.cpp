@@ -102,7 +102,7 @@ TEST_CASE("the support of weights tells which mask was used instead") {
 
 TEST_CASE("a causal support that the options do not name is said") {
     CHECK(has(facts(weights_of(causal_spec().mask), {}, false, nullptr), "support",
-              "the support of a causal mask, which the options do not name"));
+              "as with a causal mask, but the options set none"));
 }
 
 TEST_CASE("NaN rows and weights where the mask forbids are counted") {

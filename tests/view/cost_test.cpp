@@ -156,7 +156,7 @@ TEST_CASE("nothing is measured by itself; what is measured is said, what is too 
     AppState state = cost_state();
     CHECK_FALSE(requested_cost(state));
     CHECK_FALSE(requested_cost(acted(state, {MeasureCost{}})));
-    CHECK(has(state.message.text, "are too much to measure here: up to T = 1,024 can"));
+    CHECK(has(state.message.text, "are too much to measure here: T up to 1,024 can be measured"));
     REQUIRE(requested_cost(acted(state, {SetCostPreset{"document"}, MeasureCost{}})));
     CHECK(requested_cost(state)->of.sizes[CostSize::d_model] == 0);
     answer_all(state);

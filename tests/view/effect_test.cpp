@@ -61,11 +61,11 @@ Claims claims_in(std::string_view text) {
         const auto take = [&](std::string_view tail, Stages& stages) {
             if (part.ends_with(tail)) stages = list_in(part.substr(0, part.size() - tail.size()));
         };
-        take(" change", claims.change);
+        if (!part.ends_with(" cannot change")) take(" change", claims.change);
         if (part != "no computed number changes") take(" changes", claims.change);
-        take(" cannot", claims.cannot);
-        take(" could, but does not, to float precision", claims.same);
-        take(" could, but do not, to float precision", claims.same);
+        take(" cannot change", claims.cannot);
+        take(" could change, but does not, to float precision", claims.same);
+        take(" could change, but do not, to float precision", claims.same);
         if (end == std::string_view::npos) break;
         text.remove_prefix(end + 2);
     }
@@ -173,7 +173,8 @@ TEST_CASE("no sentence and no mark claims a change that is none, or denies one t
 TEST_CASE("an edit of W_V cannot change the weights; could and did not is another thing") {
     AppState state = after(initial_state(), {SetCell{{Param::w_v, 1, 1}, 3.0}});
     CHECK(state.message.text ==
-          "W_V[1, 1] 1.00 → 3.00: V, context and output change; Q, K, scores and weights cannot.");
+          "W_V[1, 1] 1.00 → 3.00: V, context and output change; Q, K, scores and weights cannot "
+          "change.");
     const auto ribbon = build_step_view(state).ribbon;
     for (const RibbonItem& item : ribbon) {
         CAPTURE(info(item.stage).key);
@@ -191,7 +192,8 @@ TEST_CASE("an edit of W_V cannot change the weights; could and did not is anothe
     const AppState window = after(initial_state(), {SetWindow{3}});
     CHECK(window.message.text ==
           "Window 3: no query sees a key more than 3 places away; no computed number changes; Q, "
-          "K, V and scores cannot; masked scores, weights, context and output could, but do not, "
+          "K, V and scores cannot change; masked scores, weights, context and output could change, "
+          "but do not, "
           "to float precision.");
 }
 
@@ -285,10 +287,10 @@ TEST_CASE("the mark's words name the largest change, and other heads that change
     };
     CHECK(tooltip(edited, Stage::v) ==
           "● changed by the last edit, most at V[to, 0]: 1.00 → 5.00, and 1 other as much");
-    CHECK(tooltip(edited, Stage::q) == "○ the same: it does not depend on the last edit");
+    CHECK(tooltip(edited, Stage::q) == "○ unchanged: this stage does not depend on the last edit");
     const AppState other = after(edited, {ShowHead{0}});
     CHECK(tooltip(other, Stage::v) ==
-          "○ the same: it does not depend on the last edit; changed in head 1");
+          "○ unchanged: this stage does not depend on the last edit; changed in head 1");
     CHECK(has(tooltip(other, Stage::output), "● changed"));
     CHECK(tooltip(after(edited, {SetKeyWidth{7}}), Stage::q) == "● size changed by the last edit");
 }

@@ -208,7 +208,7 @@ TEST_CASE("the heading, the sentence and the inspector name the loss") {
     CHECK(view.formula ==
           "∂L/∂S[i,j] = ∂L/∂M[i,j] if i may attend to j, else 0, L = output[cat, 2]");
     CHECK(view.text.starts_with("How fast L grows with each number; L = output[cat, 2] = "));
-    CHECK(has(view.text, "Largest in size: ∂L/∂S[cat, "));
+    CHECK(has(view.text, "Largest magnitude: ∂L/∂S[cat, "));
     const InspectorView inspector = step_inspector(state);
     CHECK(inspector.title == "∂L/∂S[cat, The]");
     CHECK(inspector.sources.empty());

@@ -187,7 +187,7 @@ TEST_CASE("gradients: a saturated row is called so, and one of a single key too"
     CHECK(jacobian_numbers(first).keys == 1);
     CHECK(jacobian_numbers(first).spectral == doctest::Approx(0.0));
     CHECK(std::ranges::any_of(build_gradients_view(first).notes,
-                              [](const std::string& note) { return has(note, "one key only"); }));
+                              [](const std::string& note) { return has(note, "only one key"); }));
 }
 
 TEST_CASE("gradients: raising a score does what the exact softmax does") {
@@ -336,7 +336,7 @@ TEST_CASE("gradients: competition: masked keys take no part, and what has no arr
     for (const CompetitionToken& token : masked.tokens) CHECK(token.width == 0.0);
     const CompetitionView alone =
         build_gradients_view(after(causal_state, {SelectJacobianRow{0, 0}})).competition;
-    CHECK(has(alone.why, "one key only"));
+    CHECK(has(alone.why, "only one key"));
     CHECK(alone.sum.empty());  // there are no others that could lose
     const AppState sharp = gradients_state({SetScaling{false}, SetTemperature{0.01}});
     Index saturated = 0;
@@ -355,32 +355,32 @@ TEST_CASE("gradients: the chain rule names the score function, RoPE, cap, slopes
         capped(inputs, spec);
         spec.rope = Rope{};
     });
-    CHECK(rule_of(bent, "q") == "∂L/∂q_i = R_p_iᵀ ∂L/∂q′_i, of the forward line q′_i = R_p_i q_i.");
+    CHECK(rule_of(bent, "q") == "∂L/∂q_i = R_p_iᵀ ∂L/∂q′_i; forward: q′_i = R_p_i q_i.");
     CHECK(rule_of(bent, "q_rot") ==
-          "∂L/∂q′_i = Σ_j ∂L/∂scores[i,j] k′_j, of the forward line scores[i,j] = q′_i · k′_j.");
+          "∂L/∂q′_i = Σ_j ∂L/∂scores[i,j] k′_j; forward: scores[i,j] = q′_i · k′_j.");
     CHECK(rule_of(bent, "k_rot") ==
-          "∂L/∂k′_j = Σ_i ∂L/∂scores[i,j] q′_i, of the forward line scores[i,j] = q′_i · k′_j.");
+          "∂L/∂k′_j = Σ_i ∂L/∂scores[i,j] q′_i; forward: scores[i,j] = q′_i · k′_j.");
     CHECK(rule_of(bent, "scaled") ==
-          "∂L/∂S[i,j] = ∂L/∂B[i,j] · (1 − tanh(S[i,j]/cap)²), of the forward line B[i,j] = cap · "
+          "∂L/∂S[i,j] = ∂L/∂B[i,j] · (1 − tanh(S[i,j]/cap)²); forward: B[i,j] = cap · "
           "tanh(S[i,j]/cap) − slope[h] · |p_i − j|.");
     CHECK(rule_of(bent, "biased") ==
-          "∂L/∂B[i,j] = ∂L/∂M[i,j] if i may attend to j, else 0, of the forward line M[i,j] = "
+          "∂L/∂B[i,j] = ∂L/∂M[i,j] if i may attend to j, else 0; forward: M[i,j] = "
           "B[i,j] if i may attend to j, else −∞.");
     const AppState alibi = call_gradients([](Inputs&, AttentionSpec& spec) { spec.alibi = true; });
     CHECK(rule_of(alibi, "scaled") ==
-          "∂L/∂S[i,j] = ∂L/∂B[i,j], of the forward line B[i,j] = S[i,j] − slope[h] · |p_i − j|.");
+          "∂L/∂S[i,j] = ∂L/∂B[i,j]; forward: B[i,j] = S[i,j] − slope[h] · |p_i − j|.");
     const AppState cosine =
         call_gradients([](Inputs&, AttentionSpec& spec) { spec.score = Score::cosine; });
     CHECK(rule_of(cosine, "q") ==
-          "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] · (k_j / (|q_i| |k_j|) − scores[i,j] · q_i/|q_i|²), of "
-          "the forward line scores[i,j] = q_i · k_j / (|q_i| |k_j|).");
+          "∂L/∂q_i = Σ_j ∂L/∂scores[i,j] · (k_j / (|q_i| |k_j|) − scores[i,j] · q_i/|q_i|²); "
+          "forward: scores[i,j] = q_i · k_j / (|q_i| |k_j|).");
     const AppState near =
         call_gradients([](Inputs&, AttentionSpec& spec) { spec.score = Score::student_t; });
     CHECK(rule_of(near, "k") ==
-          "∂L/∂k_j = Σ_i ∂L/∂scores[i,j] · 2(q_i − k_j) / (1 + |q_i − k_j|²), of the forward line "
+          "∂L/∂k_j = Σ_i ∂L/∂scores[i,j] · 2(q_i − k_j) / (1 + |q_i − k_j|²); forward: "
           "scores[i,j] = −ln(1 + |q_i − k_j|²).");
     CHECK(rule_of(call_gradients(with_sink), "masked") ==
-          "∂L/∂M[i,j] = A[i,j] · (∂L/∂A[i,j] − Σ_j′ A[i,j′] · ∂L/∂A[i,j′]), of the forward line "
+          "∂L/∂M[i,j] = A[i,j] · (∂L/∂A[i,j] − Σ_j′ A[i,j′] · ∂L/∂A[i,j′]); forward: "
           "A[i,j] = exp(M[i,j] − m_i) / (Σ_j′ exp(M[i,j′] − m_i) + exp(sink[h] − m_i)).");
     const AppState grouped = call_gradients([](Inputs& inputs, AttentionSpec& spec) {
         inputs.k = test::normal_tensor<float>({1, 1, 4, 4}, 8);
@@ -388,11 +388,11 @@ TEST_CASE("gradients: the chain rule names the score function, RoPE, cap, slopes
         spec.dropout = 0.25;
     });
     CHECK(rule_of(grouped, "k") ==
-          "∂L/∂k_j = Σ_h Σ_i ∂L/∂scores[i,j] q_i, h the 2 query heads of that key/value head, of "
-          "the forward line scores[i,j] = q_i · k_j.");
+          "∂L/∂k_j = Σ_h Σ_i ∂L/∂scores[i,j] q_i, h the 2 query heads of that key/value head; "
+          "forward: scores[i,j] = q_i · k_j.");
     CHECK(rule_of(grouped, "v") ==
-          "∂L/∂v_j = Σ_h Σ_i Ã[i,j] ∂L/∂context[i], h the 2 query heads of that key/value head, of "
-          "the forward line context[i] = Σ_j Ã[i,j] v_j.");
+          "∂L/∂v_j = Σ_h Σ_i Ã[i,j] ∂L/∂context[i], h the 2 query heads of that key/value head; "
+          "forward: context[i] = Σ_j Ã[i,j] v_j.");
 }
 
 TEST_CASE("gradients: the gradient of every score function follows its chain rule") {
@@ -483,9 +483,9 @@ TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sen
           "this row per raw score. Every column sums to 0");
     CHECK(view.notes.back() ==
           "Raising all scores equally after the cap changes no weight: J maps it to 0.");
-    CHECK(has(view.notes[view.notes.size() - 2], " of a uniform row of 4 keys without the cap."));
+    CHECK(has(view.notes[view.notes.size() - 2], " for 4 keys without the cap)."));
     CHECK(has(view.competition.formula,
-              "z: the input of softmax, a score that is scaled, biased and masked"));
+              "z: the input of softmax, the scaled, biased and masked score"));
 
     // What the inspector says of a raw score that is 1 higher: softmax of the row by hand.
     const double scaled = trace[Stage::scaled](0, 0, 2, 1);
@@ -507,11 +507,11 @@ TEST_CASE("gradients: one key beside a sink has a weight under 1, which its scor
     REQUIRE(a < 0.99);
     const GradientsView view = build_gradients_view(state);
     CHECK(view.notes.back() ==
-          "Row 0 may attend to one key only, besides the sink: its weight is " + number(a) +
+          "Row 0 may attend to only one key, besides the sink: its weight is " + number(a) +
               ", ‖J‖₂ = " + significant(0.5 * a * (1 - a), 3) + ".");
     CHECK(view.grids.back().tooltip.ends_with("With the sink, rows and columns need not sum to 0"));
     const GradientsView two = build_gradients_view(after(state, {SelectJacobianRow{1, 0}}));
-    CHECK(has(two.notes.back(), " of a uniform row of 2 keys without the sink."));
+    CHECK(has(two.notes.back(), " for 2 keys without the sink)."));
 }
 
 TEST_CASE("gradients: of a saturated row V is sent what dropout leaves of the weight") {
@@ -531,8 +531,8 @@ TEST_CASE("gradients: of a saturated row V is sent what dropout leaves of the we
         const auto found = std::ranges::find_if(
             view.notes, [](const std::string& each) { return has(each, " Saturated: "); });
         REQUIRE(found != view.notes.end());
-        CHECK(found->ends_with(" At the largest key, V gets " + number(sent) +
-                               " of the gradient at its context."));
+        CHECK(found->ends_with(" At the key with the largest weight, V receives " + number(sent) +
+                               " of the gradient of the context."));
         return sent;
     };
     CHECK(note(0.0) > 0.999);

@@ -55,7 +55,7 @@ TEST_CASE("each picture has the colours that the canvas gives that head, by row 
         const AppState state = after(values, {ShowGradients{true}, ShowHead{1}});
         const HeadPicture head = build_heads_view(state).heads[1];
         CHECK(head.picture.key != build_heads_view(values).heads[1].picture.key);
-        CHECK(head.tooltip.starts_with("largest in size of ∂L/∂"));
+        CHECK(head.tooltip.starts_with("largest magnitude in ∂L/∂"));
         const Image image = head.picture.paint();
         const GridView grid = gradient_grid(state, stage);
         for (const auto [i, j] : each_cell(grid)) CHECK(pixel(image, i, j) == grid.at(i, j).fill);
@@ -100,5 +100,5 @@ TEST_CASE("the head on the canvas is marked; the tooltip names the largest weigh
         for (float& a : weights.row(i)) a = 0.1F;
     weights(2, 1) = 0.75F;
     state.trace = std::make_shared<const Trace>(std::move(trace));
-    CHECK(build_heads_view(state).heads[1].tooltip == "largest of weights: sat → cat 75.0 %");
+    CHECK(build_heads_view(state).heads[1].tooltip == "largest in weights: 75.0 % at sat → cat");
 }

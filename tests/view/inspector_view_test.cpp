@@ -262,7 +262,8 @@ TEST_CASE("a masked weight is exactly 0 and says why; a NaN tells its story") {
 TEST_CASE("how to change a number is said once; the gradient is labelled with its loss") {
     InspectorView view = inspect(initial_state(), {Stage::x, 0, 0});
     CHECK(view.editable);
-    CHECK(view.lines.back().pieces[0].text == "It is given with the sentence, or was edited.");
+    CHECK(view.lines.back().pieces[0].text ==
+          "This number is given with the sentence or was edited.");
     view = inspect(initial_state(), {Param::w_q, 0, 0});
     CHECK(view.gradient.find("∂L/∂W_Q[0, 0] = ") == 0);
     CHECK(has(view.gradient, ", L = Σ output"));

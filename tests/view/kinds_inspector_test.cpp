@@ -66,7 +66,7 @@ TEST_CASE("operations in the place of softmax write what their weight is made fr
     REQUIRE(rows.size() == 8);
     CHECK(has(rows[6].tooltip, "A: 72 in products + 45 = 117. B: "));
     CHECK(rows[7].tooltip ==
-          "A: 4 × 9 (a weight of each pair) = 36 B. B: 4 × 6 (S and z of each head) = 24 B.");
+          "A: 4 B × 9 (one weight per pair) = 36 B. B: 4 B × 6 (S and z of each head) = 24 B.");
     CHECK(kinds_inspector(state).table->rows[0].cells[2].text.empty());
     for (const char* pair : {"linear", "latents", "state-space", "linformer"}) {
         state = explained({ChooseKinds{pair}});

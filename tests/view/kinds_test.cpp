@@ -145,7 +145,7 @@ TEST_CASE("linear attention: φ(q)·φ(k) shared by rows, with fewer operations 
 TEST_CASE("chunks give the same weights; latents and state space their own, freshly seeded") {
     AppState state = kinds_state({ChooseKinds{"chunked"}});
     check_weights(result_of(state).b, kScaled);
-    CHECK(kinds_sentence(state).starts_with("Every weight of A and B is equal") !=
+    CHECK(kinds_sentence(state).starts_with("A and B have equal weights") !=
           kinds_sentence(state).starts_with("The weights of A and B are equal up to rounding"));
     state = kinds_state({ChooseKinds{"latents"}});
     for (Index i = 0; i < 3; ++i) {
@@ -279,9 +279,9 @@ TEST_CASE("the sentence names the sides, the pair, its weights and the output") 
           "B (window of 1) differs most from A (no mask) at cat → mat: 0.0 % against 40.1 %; the "
           "output changes by at most 0.2686.");
     CHECK(kinds_sentence(kinds_state()) ==
-          "A and B are the same kind: select another for one of them.");
+          "A and B have the same settings. Change one of them to compare.");
     CHECK(kinds_sentence(kinds_state({b_is("mask", "full")})) ==
-          "Every weight of A and B is equal, and so is the output.");
+          "A and B have equal weights, and the outputs are equal.");
     CHECK(kinds_sentence(
               kinds_state({SetCell{{Stage::x, 1, 0}, std::nan("")}, b_is("scaling", "off")})) ==
           "Every difference is NaN or infinite.");

@@ -274,7 +274,8 @@ TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {
     CHECK(middle_figure(view).text == cell_number(biased, 2));
     CHECK(view.picture_tip ==
           "a = softmax of B over the keys, or the biased score B = 2.00·tanh(S ÷ 2.00) − slope·|p "
-          "− j|, S = q′·k′ ÷ √d_k; a texel shows their mean.  Key: W");
+          "− j|, S = q′·k′ ÷ √d_k; a texel that covers several pairs shows the mean over them.  "
+          "Key: W");
     CHECK(score_description(spec, 4) ==
           "mean biased score of 4 × 4 cells, B = 2.00·tanh(S ÷ 2.00) − slope·|p − j|");
     CHECK_FALSE(find_commands(mapped(state_of_kind(spec)), "Show the biased scores").empty());
@@ -290,7 +291,7 @@ TEST_CASE("a sink leaves less than 1 to the keys, the row says how much; NaN in 
     CHECK(has(build_large_view(state).found_title, "Σ of the row = " + number(total)));
     CHECK(build_large_view(state).picture_tip ==
           "a = softmax of S over the keys and the sink, or the scaled score S = q·k ÷ √d_k; a "
-          "texel shows their mean.  Key: W");
+          "texel that covers several pairs shows the mean over them.  Key: W");
     params[Param::sinks](0, 0, 0, 0) = std::nanf("");
     CHECK(lines_of(map_inspector(looking({}, params))).back() ==
           "The sink's logit is NaN: it makes every weight of the head NaN.");

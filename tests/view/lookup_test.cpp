@@ -49,7 +49,7 @@ TEST_CASE("the memory's view has the read's numbers: values move no weight, long
     CHECK(view.rows[0].best);
     CHECK(view.rows[1].most_similar);
     CHECK(view.notes[0].starts_with(
-        "“Similar” is not “largest dot”: first token wins with q·k = 4.50"));
+        "“Similar” is not “largest dot product”: first token wins with q·k = 4.50"));
     CHECK(has(build_memory_view(lookup_state({LoadMemory{"tie"}})).notes[0],
               "2 keys share the largest q·k"));
     CHECK(has(build_memory_view(lookup_state({MoveLookupQuery{0.0, 0.0}})).notes[0], "length 0"));
@@ -168,7 +168,8 @@ TEST_CASE("similarity says what merging W_Q and W_K would cost, and when they ca
     };
     const Index model = size.d_model;
     CHECK(has(last(state), "W_Q W_Kᵀ"));
-    CHECK(has(last(state), " has " + std::to_string(model * model) + " numbers, W_Q and W_K have " +
+    CHECK(has(last(state), " with " + std::to_string(model * model) +
+                               " numbers; W_Q and W_K together have " +
                                std::to_string(2 * model * size.d_k) + "."));
     CHECK(has(last(state), "W_Q = W_K would make S symmetric."));
     const AppState own = after(state, {SetSimilarityOf{SimilarityOf::x}});

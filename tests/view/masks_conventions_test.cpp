@@ -43,7 +43,7 @@ TEST_CASE("a fill of −1e9 is the same until a row is empty, which it then spre
     CHECK(same.point ==
           "“fill with −1e9” gives the same 16 weights as “−∞, empty rows 0”, up to rounding.");
     REQUIRE(same.notes.size() == 1);
-    CHECK(same.notes[0] == "These two do not differ here.");
+    CHECK(same.notes[0] == "The two conventions give the same weights here.");
     const MasksView view = build_masks_view(conventions_state({kEmptyRow}));
     CHECK(view.point ==
           "“fill with −1e9” differs from “−∞, empty rows 0” in 1 of 4 rows, most at row 2 (sat), "

@@ -284,6 +284,7 @@ TEST_CASE("the causal switch says where query 0 stands when it has an offset") {
     const SwitchView causal = switch_of(build_masks_view(state), MaskSwitch::causal);
     CHECK(causal.text == "query i sees keys 0 … i + 2");
     CHECK(causal.tip ==
-          "top-left: query 0 is at key 2, its offset. bottom-right: the last query is at the last "
+          "top-left: query 0 aligns with key 2, its offset. bottom-right: the last query aligns "
+          "with the last "
           "key (decoding), whatever the offset.");
 }

@@ -179,8 +179,8 @@ TEST_CASE("a selected head is run without: predicted and measured stand beside e
         (without->read_out)(0, 0, std::ssize(read.run->tokens) - 1, before.sum->token);
     CHECK(*read.ablated == doctest::Approx(expected).epsilon(1e-5));
     const InspectorView view = model_inspector(state);
-    CHECK(has(view.as_text, "predicted without it"));
-    CHECK(has(view.as_text, "measured without it: " + number(*read.ablated)));
+    CHECK(has(view.as_text, "predicted without this head"));
+    CHECK(has(view.as_text, "measured without this head: " + number(*read.ablated)));
     CHECK(has(build_model_view(state).head, part_name(before.sum->parts[part])));
     CHECK(pressed(state, plain(Key::enter)).workspace == "heads");
 }
@@ -222,13 +222,13 @@ TEST_CASE("arrows choose the layer and the token; the answer is that token's") {
 TEST_CASE("a model without logits, of images, and of two stacks") {
     const ModelView bert = build_model_view(golden_read("bert"));
     CHECK(bert.answers.empty());
-    CHECK(has(bert.headline, "The residual stream of "));
+    CHECK(has(bert.headline, "The norm of the residual stream of "));
     CHECK(bert.sum_low == bert.sum_high);
     const ModelView vit = build_model_view(golden_read("vit"));
     CHECK(has(vit.headline, "The model answers “"));
     CHECK(vit.sum_low < vit.sum_high);
     const ModelView encoder = build_model_view(golden_read("t5", {}, "encoder"));
-    CHECK(has(encoder.headline, "The residual stream of "));
+    CHECK(has(encoder.headline, "The norm of the residual stream of "));
     const AppState decoder = golden_read("t5", {}, "decoder");
     const ModelView view = build_model_view(decoder);
     CHECK(std::ranges::count(view.rows, ModelRowKind::heads, &ModelRow::kind) == 2);

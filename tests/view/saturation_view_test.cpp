@@ -256,7 +256,8 @@ TEST_CASE("a d_k between the powers of two is asked for, and then stands on the 
     CHECK(build_saturation_view(state).sentence.starts_with("Computing at d_k = 100"));
     CHECK_FALSE(requested_sweep(acted(state, {run(*request, {})})));
     const SaturationView view = build_saturation_view(state);
-    CHECK(view.sentence.starts_with("Without scaling, scores spread like √100 = 10"));
+    CHECK(
+        view.sentence.starts_with("Without scaling, the scores have standard deviation √100 = 10"));
     CHECK(view.hero.plot.curves[0].x.size() == sweep_widths().size() + 1);
     controls_of(state).d_k = 64;
     CHECK_FALSE(requested_sweep(state));

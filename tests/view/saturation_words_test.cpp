@@ -83,7 +83,8 @@ void check_gradient(const std::string& sentence, double scaled, double unscaled)
         CHECK(scaled == 0.0);
     } else {
         const bool about = has(sentence, "about as large as with scaling");
-        CHECK(about != has(sentence, "so few draws leave the gradient through softmax open"));
+        CHECK(about !=
+              has(sentence, "more draws are needed to compare the gradient through softmax"));
         if (about) CHECK(std::abs(std::log(ratio)) <= std::log(2.0));
     }
 }
@@ -103,7 +104,6 @@ void check_sentence(const SaturationSettings& settings, Index d_k) {
     }
     CHECK_FALSE(has(sentence, "NaN"));
     check_share(sentence, want.p_unscaled);
-    CHECK((has(sentence, "the largest weight is")) == (want.p_unscaled < 0.5));
     const bool alone =
         settings.model == SaturationModel::fixed_logits && settings.logits.size() == 1;
     if (!alone && d_k == 1) {
@@ -159,7 +159,8 @@ TEST_CASE("what the sentence says of the opening settings") {
     SaturationSettings settings;
     settings.model = SaturationModel::sampled;
     CHECK(saturation_sentence(settings, point) ==
-          "Without scaling, scores spread like √64 = 8: one key takes 97 %, and the gradient "
+          "Without scaling, the scores have standard deviation √64 = 8: the largest weight is 97 "
+          "%, and the gradient "
           "through softmax is 9.0 times smaller than with scaling.");
 }
 

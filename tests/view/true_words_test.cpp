@@ -219,8 +219,8 @@ TEST_CASE("masks: no advice about conventions where they make no difference") {
         const MasksView view = build_masks_view(state);
         CAPTURE(view.notes[0]);
         CHECK(has(view.point, "gives the same"));
-        CHECK(has(view.notes[0],
-                  causal ? "These two do not differ here." : "Nothing is masked, so they agree."));
+        CHECK(has(view.notes[0], causal ? "The two conventions give the same weights here."
+                                        : "No pair is masked, so the two conventions agree."));
     }
 }
 
@@ -284,7 +284,7 @@ TEST_CASE("step: gradients that are all as large have no largest one") {
     AppState state = after(initial_state(), {GoToStage{Stage::output}, ShowGradients{true}});
     CHECK(has(build_step_view(state).text, "All of these gradients are 1.00."));
     apply(state, GoToStage{Stage::weights});
-    CHECK(has(build_step_view(state).text, "Largest in size: "));
+    CHECK(has(build_step_view(state).text, "Largest magnitude: "));
 }
 
 TEST_CASE("step: which columns decide a score, equal scores, asymmetry, entropies over τ") {

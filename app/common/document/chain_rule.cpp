@@ -276,7 +276,7 @@ std::string chain_rule_text(const AppState& state, const OperandId& id) {
         text += fmt::format(", h the {} query heads of that key/value head",
                             document.size.heads / document.size.kv_heads);
     if (const auto stage = made_with(document, id))
-        text += ", of the forward line " + tex::plain_text(forward_formula(document, *stage));
+        text += "; forward: " + tex::plain_text(forward_formula(document, *stage));
     return text + ".";
 }
 

@@ -438,9 +438,9 @@ std::string effect_text(const AppState& state) {
         stages.change.empty() ? "no computed number changes"
                               : fmt::format("{} {}", list_of(stages.change),
                                             is_singular(stages.change) ? "changes" : "change")};
-    if (!stages.cannot.empty()) parts.push_back(list_of(stages.cannot) + " cannot");
+    if (!stages.cannot.empty()) parts.push_back(list_of(stages.cannot) + " cannot change");
     if (!stages.same.empty())
-        parts.push_back(fmt::format("{} could, but {} not, to float precision",
+        parts.push_back(fmt::format("{} could change, but {} not, to float precision",
                                     list_of(stages.same),
                                     is_singular(stages.same) ? "does" : "do"));
     if (const std::string row = row_description(state); !row.empty()) parts.push_back(row);
@@ -464,10 +464,10 @@ std::string change_text(const AppState& state, Stage stage) {
         case Fate::appeared:
             return "● created by the last edit";
         case Fate::same:
-            text = "○ the same: it depends on the last edit, but no number changed";
+            text = "○ unchanged: this stage depends on the last edit, but no number changed";
             break;
         case Fate::cannot:
-            text = "○ the same: it does not depend on the last edit";
+            text = "○ unchanged: this stage does not depend on the last edit";
             break;
     }
     if (const std::string others = other_heads(state, stage); !others.empty())

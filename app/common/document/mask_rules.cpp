@@ -34,7 +34,7 @@ std::string other_masks_text(const Document& document) {
     if (mask.block) others.emplace_back("block");
     if (!mask.padding.empty()) others.emplace_back("padding");
     if (mask.custom) others.emplace_back(document.painted ? "painted" : "given");
-    if (others.empty()) return ", no other mask is set: every query may see every key";
+    if (others.empty()) return "; no other mask is set, so every query may see every key";
     return fmt::format(", the {} mask{} stay{}", fmt::join(others, " and "),
                        others.size() == 1 ? "" : "s", others.size() == 1 ? "s" : "");
 }

@@ -54,7 +54,7 @@ std::string rounded_away(double size, Index count) {
     const double epsilon = std::numeric_limits<double>::epsilon();
     if (size * epsilon * static_cast<double>(count) <= kMostRounding) return {};
     if (!std::isfinite(size)) return "the terms overflow double precision";
-    return fmt::format("double precision rounds terms of {} by more than a weight shows",
+    return fmt::format("the rounding error of terms of size {} exceeds the precision of a weight",
                        number(size));
 }
 

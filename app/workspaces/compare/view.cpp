@@ -113,12 +113,14 @@ std::string amount_text(const AppState& state, const ComparedStage& stage) {
     const auto most = largest_change(stage);
     const StageInfo& row = info(compare_look(state).stage);
     const std::string cells = grouped(stage.b.rows * stage.b.columns);
-    if (!most) return fmt::format("All {} numbers of {} are the same.", cells, row.symbol);
+    if (!most)
+        return fmt::format("Every number of {} equals the baseline ({} compared).", row.symbol,
+                           cells);
     const CellRef cell{compare_look(state).stage, most->cell.row, most->cell.column};
     const auto [a, b] = distinguished(most->a, most->b);
     std::string text =
-        fmt::format("{} of {} numbers of {} differ, most {}: {} → {}", grouped(most->cells), cells,
-                    row.symbol, cell_name(state, cell), a, b);
+        fmt::format("{} of {} numbers of {} differ, most at {}: {} → {}", grouped(most->cells),
+                    cells, row.symbol, cell_name(state, cell), a, b);
     const double change = static_cast<double>(most->b) - most->a;
     if (std::isfinite(change))
         text += fmt::format(" ({}{})", change < 0 ? "" : "+", number(change));

@@ -35,7 +35,8 @@ PlotView empty_plot(const CostSizes& sizes) {
         "Memory besides Q, K, V and the context; both axes log. materialised: every weight. "
         "chunked: those "
         "of c queries at a time. fused: one logsumexp per row. KV cache: keys and values of all "
-        "layers. A ring: the largest T that fits, with Q, K, V and the context. Drag to set T.";
+        "layers. A ring marks the largest T that fits into memory with Q, K, V and the context. "
+        "Drag to set T.";
     plot.labels = CurveLabels::names;
     plot.x_low = 16.0;
     plot.x_high = static_cast<double>(kMostCostTokens);

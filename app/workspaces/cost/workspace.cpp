@@ -309,8 +309,8 @@ std::string no_measure_text(const CostControls& controls) {
         of.sizes = with_tokens(of.sizes, tokens);
         if (can_measure(of)) fits = tokens;
     }
-    const std::string most = fits == 0 ? "fewer heads or narrower ones can"
-                                       : fmt::format("up to T = {} can", grouped(fits));
+    const std::string most = fits == 0 ? "use fewer or narrower heads"
+                                       : fmt::format("T up to {} can be measured", grouped(fits));
     return fmt::format("{} and {} are too much to measure here: {}", flop_text(flop),
                        cost_bytes(bytes_needed(measured_part(controls))), most);
 }

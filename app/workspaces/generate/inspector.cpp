@@ -41,8 +41,8 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
                              in_k ? "kept" : "excluded"));
     if (how.top_p && in_k)
         view.add(fmt::format("top-p {}", number(*how.top_p)),
-                 fmt::format("p before it sums to {}: {}", number(sum_before(shown, place)),
-                             it.retained ? "kept" : "excluded"));
+                 fmt::format("tokens ranked above it sum to {}: {}",
+                             number(sum_before(shown, place)), it.retained ? "kept" : "excluded"));
     double sum = 0.0;
     for (Index n = 0; n < shown.candidates.retained; ++n) sum += shown.candidates.all[n].before;
     view.add("kept",

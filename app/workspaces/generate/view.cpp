@@ -90,8 +90,8 @@ std::string rest_text(const Candidates& candidates, const std::vector<std::size_
     }
     const auto others = std::ssize(candidates.all) - std::ssize(bars);
     if (others == 0) return {};
-    return fmt::format("{} more: {} from the model, {} after", grouped(others), percent(before),
-                       percent(after));
+    return fmt::format("{} more: {} before temperature and truncation, {} after", grouped(others),
+                       percent(before), percent(after));
 }
 
 void add_bars(const AppState& state, GenerateView& view) {

@@ -106,7 +106,7 @@ std::string no_arrow_text(const CompetitionView& view, Index open) {
                            raised.label);
     if (raised.slope >= kSeen) return {};
     if (open == 1 && raised.p == 1.0)
-        return "This row may attend to one key only: its weight is always 1, and a (1 − a) = 0.";
+        return "This row may attend to only one key: its weight is always 1, and a (1 − a) = 0.";
     return fmt::format(
         "{}“{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}, and below {} no arrows are "
         "drawn.",
@@ -172,8 +172,8 @@ CompetitionView build_competition(const AppState& state) {
     view.title = fmt::format("Row “{}”: raising the score of “{}”",
                              axis_label(state, Axis::query, view.row), raised.label);
     view.formula = fmt::format(
-        "∂a_k/∂z_j = a_k (δ_kj − a_j), j = {}; z: the input of softmax, a score that is scaled{} "
-        "and masked",
+        "∂a_k/∂z_j = a_k (δ_kj − a_j), j = {}; z: the input of softmax, the scaled{} "
+        "and masked score",
         raised.label, document.spec.biases() ? ", biased" : "");
     if (unknown) {
         view.why = "The row has NaN weights: their slopes are unknown.";

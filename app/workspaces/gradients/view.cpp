@@ -167,7 +167,7 @@ std::string parameters_text(const GradientsView& view) {
 /// What ‖J‖₂ is compared with: equal weights over the same keys, without a cap and without a sink.
 std::string even_row_text(const Document& document, const JacobianNumbers& row) {
     const bool sinks = has_sinks(document);
-    return fmt::format("{} of a uniform row of {} keys{}{}", significant(row.even, 3), row.keys,
+    return fmt::format("{} for {} keys{}{}", significant(row.even, 3), row.keys,
                        sinks ? " without the sink" : "",
                        document.spec.softcap ? sinks ? " and the cap" : " without the cap" : "");
 }
@@ -185,11 +185,11 @@ std::string one_key_sentence(const Document& document, const JacobianNumbers& ro
                              const std::string& token) {
     if (has_sinks(document))
         return fmt::format(
-            "Row {} may attend to one key only, besides the sink: its weight is {}, ‖J‖₂ = {}.",
+            "Row {} may attend to only one key, besides the sink: its weight is {}, ‖J‖₂ = {}.",
             token, number(row.p_max), significant(row.spectral, 3));
     if (row.p_max != 1.0) return {};
     return fmt::format(
-        "Row {} may attend to one key only: its weight is always 1, so no gradient reaches its "
+        "Row {} may attend to only one key: its weight is always 1, so no gradient reaches its "
         "score.",
         token);
 }
@@ -203,13 +203,15 @@ std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
         return fmt::format("Row {}: p_max = {}; every score is multiplied by 0, so ‖J‖₂ = 0.",
                            token, number(row.p_max));
     std::string text =
-        fmt::format("Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {}.", token, number(row.p_max),
-                    significant(row.spectral, 3), significant(row.spectral / row.even, 3),
-                    even_row_text(state.document(), row));
+        fmt::format("Row {}: p_max = {}, ‖J‖₂ = {}, {} times as large as for a uniform row ({}).",
+                    token, number(row.p_max), significant(row.spectral, 3),
+                    significant(row.spectral / row.even, 3), even_row_text(state.document(), row));
     if (row.p_max > kSaturatedRow)
         text += fmt::format(
-            " Saturated: at most {} of the gradient at its weights reaches its scores, and so Q "
-            "and K. At the largest key, V gets {} of the gradient at its context.",
+            " Saturated: softmax passes at most {} of the gradient of the weights to the scores, "
+            "and so to Q "
+            "and K. At the key with the largest weight, V receives {} of the gradient of the "
+            "context.",
             significant(row.spectral, 2), number(sent_to_value(state, jacobian_weights(state))));
     return text;
 }

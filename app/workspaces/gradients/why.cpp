@@ -102,7 +102,8 @@ std::string why_text(const LossGradients& result, const GradientsView& view) {
                          : "not comparable";
     return fmt::format(
         "Without scaling, ‖∂L/∂{}‖ is {} times as large; the median row of ∂L/∂Q is {} ({} against "
-        "{}). It is a sum over rows, and scaling multiplies each by 1/√{} = {}.",
+        "{}). This gradient is a sum over rows, and scaling multiplies each row's term by 1/√{} = "
+        "{}.",
         row->symbol, significant(longer, 3), factor, significant(typical[1], 3),
         significant(typical[0], 3), result.document->size.d_k,
         significant(1.0 / std::sqrt(static_cast<double>(result.document->size.d_k)), 3));

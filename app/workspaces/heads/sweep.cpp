@@ -176,7 +176,7 @@ std::string sweep_formula(const AppState& state) {
                ? fmt::format("KL = Σ p ln(p / q) of the {}, p untouched, q changed, in nats", noun)
                : fmt::format(
                      "logit A − logit B of the {}, changed minus untouched; A and B are the two "
-                     "most probable, untouched",
+                     "most probable answers of the untouched run",
                      noun);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 std::string sweep_text(const AppState& state) {
     const HeadsLook& look = heads_look(state);
-    return fmt::format("{} in turn {}; {}.", part_text(look), ablation_text(look),
+    return fmt::format("{} is replaced in turn by {}; {}.", part_text(look), ablation_text(look),
                        sweep_formula(state));
 }
 

@@ -307,10 +307,12 @@ std::string label_evidence(const HeadFacts& facts) {
     if (!facts.label) return {};
     const HeadLabel& label = *facts.label;
     if (label.name == sink)
-        return fmt::format("Mean weight on key 0: {}; even weights would put {} there ({} rows).",
+        return fmt::format("Mean weight on key 0: {}; uniform weights would give {} ({} rows).",
                            cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
-        "{} of the weight after key 0 goes there; even weights would put {} there. In {} rows, "
+        "{} of the weight after key 0 goes to the keys of this label; uniform weights would give "
+        "{}. "
+        "In {} rows, "
         "keys after key 0 have a mean weight of {}.",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));

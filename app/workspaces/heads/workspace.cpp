@@ -192,7 +192,7 @@ void enter_heads(AppState& state) {
     const auto& place = state.places[static_cast<std::size_t>(Axis::key)];
     if (place && has_pair(state, {place->row, place->column}))  // the pair that Step looked at
         heads_look(state).pair = {place->row, place->column};
-    show_message(state, "Arrows show another head, Space pins one.");
+    show_message(state, "Arrow keys select another head, Space pins the selected head.");
 }
 
 void add_heads_commands(std::vector<Command>& list, const AppState& state) {

@@ -120,7 +120,8 @@ constexpr KindsPreset kPresets[] = {
     {"scaled-unscaled", "with or without scaling",
      "Without scaling by 1/√d_k, every score is √d_k times as large.", kPlain, kUnscaled},
     {"rope", "no position or RoPE",
-     "RoPE rotates queries and keys by position: the same pair gets another weight at another "
+     "RoPE rotates queries and keys by position, so two tokens get a different weight at a "
+     "different "
      "distance.",
      kPlain, kRope},
     {"alibi", "no position or ALiBi",

@@ -77,11 +77,12 @@ std::string output_text(const KindsResult& result) {
 std::string equal_text(const KindsResult& result) {
     const std::string weights =
         result.difference.value == 0.0
-            ? result.difference.not_numbers == 0 ? "Every weight of A and B is equal"
-                                                 : "Every weight that is finite in A and B is equal"
+            ? result.difference.not_numbers == 0
+                  ? "A and B have equal weights"
+                  : "A and B have equal weights where both are finite"
             : fmt::format("The weights of A and B are equal up to rounding (at most {})",
                           number(std::abs(result.difference.value)));
-    if (result.error.largest == 0.0) return weights + ", and so is the output.";
+    if (result.error.largest == 0.0) return weights + ", and the outputs are equal.";
     return fmt::format("{}; {}.", weights, output_text(result));
 }
 
@@ -201,7 +202,7 @@ std::string kinds_sentence(const AppState& state) {
         return "The masks of A and B allow no pair: there is nothing to compare.";
     const KindsDifference& most = result.difference;
     if (result.a_kind == result.b_kind)
-        return "A and B are the same kind: select another for one of them.";
+        return "A and B have the same settings. Change one of them to compare.";
     if (most.compared == 0) return "Every difference is NaN or infinite.";
     if (std::abs(most.value) <= kRounding) return equal_text(result) + not_number_text(result);
     const std::string ties = most.equal == 0 ? "" : " and " + counted(most.equal, "other pair");

@@ -88,14 +88,15 @@ SideVector entropy_column(const KindComputed& side) {
         if (side.allowed_of_row[i] == 0) {
             column.cells.emplace_back("–");
             column.bars.push_back(0.0);
-            column.cell_tips.emplace_back("no key, so no H");
+            column.cell_tips.emplace_back("no allowed key, so H is undefined");
             continue;
         }
         column.cells.push_back(cell_number(side.entropy[i], 2));
         column.bars.push_back(std::isfinite(side.evenness[i]) ? side.evenness[i] : 0.0);
-        column.cell_tips.push_back(fmt::format("H = {} nats of {} keys, H / ln n = {}",
-                                               number(side.entropy[i]), side.allowed_of_row[i],
-                                               percent(side.evenness[i])));
+        column.cell_tips.push_back(
+            fmt::format("H = {} nats, allowed keys n = {}, H / ln n: {}", number(side.entropy[i]),
+                        side.allowed_of_row[i],
+                        std::isfinite(side.evenness[i]) ? percent(side.evenness[i]) : "undefined"));
     }
     return column;
 }
@@ -226,7 +227,7 @@ std::string allowed_text(const KindComputed& side) {
 std::string retained_text(const KindComputed& side) {
     std::string text;
     for (const OperationStorage& stored : side.cost.stored)
-        text += fmt::format("{}4 × {} ({})", text.empty() ? "" : " + ",
+        text += fmt::format("{}4 B × {} ({})", text.empty() ? "" : " + ",
                             grouped(static_cast<Index>(stored.entries)), stored.what);
     return fmt::format("{} = {} B", text, grouped(static_cast<Index>(side.cost.stored_bytes())));
 }
@@ -265,10 +266,11 @@ std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
     add("pairs that the mask allows", "n_q · n_k at most",
         "Pairs of a query and a key that get a weight.", allowed_text);
     add("FLOPs of this head", "multiply-adds 2, the rest 1",
-        fmt::format(
-            "A: {}. B: {}. Score, positions, soft cap, sink, 5 per pair for softmax, and A V. "
-            "Scaling and τ count as 0, because W_Q can hold them. Shift+M measures the time.",
-            flop_text(result.a), flop_text(result.b)),
+        fmt::format("A: {}. B: {}. Counted: score, positions, soft cap, sink, 5 per pair for "
+                    "softmax, and A V. "
+                    "Scaling and τ count as 0 FLOPs, because W_Q can absorb them. Shift+M measures "
+                    "the time.",
+                    flop_text(result.a), flop_text(result.b)),
         [](const KindComputed& side) { return grouped(static_cast<Index>(side.cost.flops())); });
     add("extra memory kept", "4 bytes a number",
         fmt::format("A: {}. B: {}.", retained_text(result.a), retained_text(result.b)),

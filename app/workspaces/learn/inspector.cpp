@@ -27,7 +27,7 @@ std::string answer_text(const LearnSeries& series, const train::Probe& probe, In
     const Index target = probe.example.targets[at];
     std::string text = fmt::format("answers “{}”", word(probe.answers[at]));
     if (target == train::kNoTarget) return text + "; nothing to predict here";
-    return text + fmt::format("; “{}” is right, with probability {}", word(target),
+    return text + fmt::format("; the right answer “{}” has probability {}", word(target),
                               number(probe.shares[at]));
 }
 

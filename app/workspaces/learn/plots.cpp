@@ -34,7 +34,8 @@ MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
                          LearnMeasure measure) {
     const double even = std::log(static_cast<double>(controls.a.tokens));
     const std::array<MeasureInfo, kLearnMeasureCount> infos{{
-        {"right answers", "Fraction of answers in each batch that have the largest logit",
+        {"right answers",
+         "Fraction of positions in each batch where the right answer has the largest logit",
          Role::output},
         {"loss, nats", "Mean of −ln softmax(logits)[answer] over the answers of a batch",
          Role::score, false, 0.0},
@@ -42,8 +43,8 @@ MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
          "Fraction of rows of all heads, with at least two keys, whose largest weight is above "
          "0.99",
          Role::weight},
-        {head_title(look, "entropy"), "Mean over its rows of H = −Σ a ln a, in nats", Role::weight,
-         false, even},
+        {head_title(look, "entropy"), "Mean over the head's rows of H = −Σ a ln a, in nats",
+         Role::weight, false, even},
         {head_title(look, "largest weight"), "Mean of the largest weight of each row",
          Role::weight},
         {"‖∇‖ of all weights", "Norm of the gradient of all matrices, before clipping", Role::query,

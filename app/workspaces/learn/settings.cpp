@@ -28,7 +28,8 @@ constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
     {"temperature", "temperature τ", Kind::real,
      "Divides scores by τ as well: τ = √d_k has the effect of scaling"},
     {"initial_spread", "initial W_Q, W_K ×", Kind::real,
-     "g: initial weights from N(0, g²/rows), so initial scores are g² times as wide"},
+     "g: initial weights from N(0, g²/rows), so initial scores have g² times the standard "
+     "deviation"},
     {"positions", "positions", Kind::names, "Positional encoding"},
     {"mlp", "MLP", Kind::flag, "A GELU layer of 4·d_model after each attention"},
     {"norm", "norm", Kind::names, "pre: LayerNorm before attention, MLP and read-out"},
@@ -61,13 +62,14 @@ constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
     {"born_wide", "With scaling; the same with the initial score variance without scaling",
      kInduction, "initial_spread", "2.8284271247461903"},
     {"narrow",
-     "Narrow, with and without scaling: saturated when solved, not at the start (reverse, d_k 4)",
+     "Narrow heads, with and without scaling: saturated when solved, not at the start (reverse, "
+     "d_k 4)",
      R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":4,)"
      R"("learning_rate":0.01,"steps":400})",
      "scaling", "false"},
     {"layers", "One layer and two: induction needs a head in an earlier layer", kInduction,
      "layers", "1"},
-    {"positions", "With and without positions: reverse",
+    {"positions", "With and without positions: the reverse task",
      R"({"task":"reverse","tokens":16,"symbols":16,"layers":1,"heads":1,"d_model":64,"d_k":32,)"
      R"("learning_rate":0.01,"steps":400})",
      "positions", "\"none\""},
@@ -167,7 +169,7 @@ std::string learn_run_text(const LearnControls& controls, std::size_t run) {
     std::erase(value, '"');
     if (field->key == "scaling") return value == "true" ? "with scaling" : "without scaling";
     if (field->kind == LearnFieldKind::flag) value = value == "true" ? "on" : "off";
-    return fmt::format("{} {}", field->label, value);
+    return fmt::format("{} = {}", field->label, value);
 }
 
 std::span<const LearnExperiment> learn_experiments() { return kLearnExperiments; }

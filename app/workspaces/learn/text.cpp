@@ -117,7 +117,8 @@ std::string deviation_text(const LearnSeries& series) {
     for (std::size_t run = 0; run < plan.controls.count(); ++run) {
         const auto& probe = series.sides[run].probe;
         if (!probe || probe->logit_deviation.empty()) return {};
-        text += fmt::format("{} {}", run == 0 ? "" : ";", learn_run_text(plan.controls, run));
+        if (plan.controls.has_b())
+            text += fmt::format("{} {}:", run == 0 ? "" : ";", learn_run_text(plan.controls, run));
         for (std::size_t layer = 0; layer < probe->logit_deviation.size(); ++layer)
             text += fmt::format("{} {}", layer == 0 ? "" : ",",
                                 significant(probe->logit_deviation[layer], 3));
@@ -176,7 +177,8 @@ std::string longer_text(const LearnSeries& series, Index step,
                       percent_text(endings[off].saturated) != percent_text(endings[on].saturated);
     if (!(without > kLonger * with) || !more) return {};
     return fmt::format(
-        "‖∂L/∂W_Q‖ is larger without scaling, {} against {}, although more rows are saturated. It "
+        "‖∂L/∂W_Q‖ is larger without scaling, {} against {}, although more rows are saturated. "
+        "This gradient "
         "is a sum over rows, and scaling multiplies the gradient of each row by 1/√d_k = {}.",
         significant(without, 3), significant(with, 3),
         significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3));

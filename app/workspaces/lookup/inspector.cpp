@@ -72,7 +72,8 @@ void add_pair(InspectorView& view, const LookupControls& controls, const MemoryR
         {"‖q‖", {Piece{number(std::hypot(q[0], q[1])), Role::query}}},
         {"‖k‖", {Piece{number(std::hypot(k[0], k[1])), Role::key}}},
         {"cos θ = q·k / (‖q‖ ‖k‖)",
-         {Piece{std::isnan(cosine) ? "none: a length is 0" : number(cosine), Role::score}}}};
+         {Piece{std::isnan(cosine) ? "undefined: a vector has length 0" : number(cosine),
+                Role::score}}}};
     view.title =
         fmt::format("{} → {}", shown_token(key, kMostNamed), shown_token(value, kMostNamed));
     view.value = number(a);

@@ -77,8 +77,8 @@ std::string winner_text(const LookupControls& controls, const MemoryRead& read) 
     const double score = of(read.scores, best);
     if (read.best.size() > 1)
         return fmt::format(
-            "{} keys share the largest q·k, {}. A hard lookup has no single answer; for τ → 0, "
-            "soft lookup gives the mean of their values.",
+            "{} keys share the largest q·k, {}. A hard lookup has no single answer; as τ → 0, "
+            "soft lookup gives the mean of the values of these keys.",
             read.best.size(), number(score));
     if (is_similar(best) && read.most_similar.size() == 1)
         return fmt::format("{} has both the largest q·k and the largest cosine ({} and {}).",
@@ -90,7 +90,8 @@ std::string winner_text(const LookupControls& controls, const MemoryRead& read) 
     const Index similar = read.most_similar.front();
     const double lengths[] = {key_length(controls, similar), key_length(controls, best)};
     return fmt::format(
-        "“Similar” is not “largest dot”: {} wins with q·k = {} at cosine {}; {} is more similar, "
+        "“Similar” is not “largest dot product”: {} wins with q·k = {} at cosine {}; {} is more "
+        "similar, "
         "cosine {}, but {}: q·k = {}, ‖k‖ = {} against {}.",
         key_at(controls, best), number(score),
         std::isnan(of(read.cosines, best)) ? "none" : number(of(read.cosines, best)),

@@ -94,8 +94,8 @@ std::string merged_text(const Document& document) {
     const std::string same =
         key_stage(document) == Stage::x && !biased ? " W_Q = W_K would make S symmetric." : "";
     return fmt::format(
-        "S depends only on the product W_Q W_Kᵀ of a head{}: one {} matrix of rank at most {} has "
-        "{} numbers, W_Q and W_K have {}.{}",
+        "S depends only on the product W_Q W_Kᵀ of a head{}: a {} matrix of rank at most {} with "
+        "{} numbers; W_Q and W_K together have {}.{}",
         biased ? " and on the biases" : "", size(rows, columns), std::min({d_k, rows, columns}),
         grouped(rows * columns), grouped((rows + columns) * d_k), same);
 }
@@ -142,11 +142,13 @@ std::string disagreement_text(const AppState& state, const SimilarityResult& res
                                     : fmt::format("{} rows without NaN", rows);
     if (all.empty())
         return fmt::format(
-            "“Similar” and “largest dot” agree{}: {} largest dot product {} largest cosine.",
+            "“Similar” and “largest dot product” agree{}: {} largest dot product {} largest "
+            "cosine.",
             rows == 1 ? "" : fmt::format(" in all {}", of_rows),
             ties ? "a key of the" : "the key of the", ties ? "is one of the" : "is that of the");
     std::string text = fmt::format(
-        "“Similar” is not “largest dot”: the best key differs in {} of {}:", all.size(), of_rows);
+        "“Similar” is not “largest dot product”: the best key differs in {} of {}:", all.size(),
+        of_rows);
     for (std::size_t n = 0; n < std::min(all.size(), kMostDisagreements); ++n)
         text += fmt::format("{} {} (dot {}, cosine {})", n == 0 ? "" : ";",
                             axis_label(state, Axis::query, all[n].query),

@@ -40,8 +40,9 @@ std::string point_text(const AppState& state, const Rows& rows, const Tensor& ch
 
 /// Of two that make no difference.
 std::string alike_text(const ConventionScores& scores) {
-    if (std::ranges::count(scores.mask, 0) == 0) return "Nothing is masked, so they agree.";
-    return "These two do not differ here.";
+    if (std::ranges::count(scores.mask, 0) == 0)
+        return "No pair is masked, so the two conventions agree.";
+    return "The two conventions give the same weights here.";
 }
 
 std::vector<std::string> notes_of(const AppState& state, const ConventionScores& scores,

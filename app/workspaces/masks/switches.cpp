@@ -25,14 +25,15 @@ SwitchView causal_switch(const AppState& state) {
     const Index shift = causal_shift(size, causal.value_or(CausalAlign::top_left));
     SwitchView view{.name = "causal"};
     view.text = fmt::format("query i sees keys 0 … {}", shifted_text("i", shift));
-    view.tip = causal == CausalAlign::bottom_right || size.query_offset == 0
-                   ? "top-left: query 0 is at key 0 (PyTorch's is_causal). bottom-right: the last "
-                     "query is at the last key (decoding). Both are the same if there are as many "
-                     "queries as keys."
-                   : fmt::format(
-                         "top-left: query 0 is at key {}, its offset. bottom-right: the last query "
-                         "is at the last key (decoding), whatever the offset.",
-                         size.query_offset);
+    view.tip =
+        causal == CausalAlign::bottom_right || size.query_offset == 0
+            ? "top-left: query 0 aligns with key 0 (PyTorch's is_causal). bottom-right: the last "
+              "query aligns with the last key (decoding). Both are the same if there are as many "
+              "queries as keys."
+            : fmt::format(
+                  "top-left: query 0 aligns with key {}, its offset. bottom-right: the last query "
+                  "aligns with the last key (decoding), whatever the offset.",
+                  size.query_offset);
     return view;
 }
 
@@ -89,7 +90,7 @@ SwitchView block_switch(const AppState& state) {
     if (length == 1) view.text = "every token sees only itself";
     view.tip =
         size.query_offset == 0
-            ? std::string("Query i and key j are in one block where i div length = j div length.")
+            ? std::string("Query i and key j are in the same block if i div length = j div length.")
             : fmt::format(
                   "Query i and key j are in one block where p div length = j div length, with the "
                   "query's position p = {}.",

@@ -24,8 +24,9 @@ SideVector keys_left(const AppState& state, std::span<const std::uint8_t> allowe
 
 GridView masked_scores(const AppState& state, const Pairs& allowed) {
     return pair_grid(
-        state, {"masked scores", "M: the score where the mask allows, −∞ elsewhere", Role::score,
-                ColorScale::diverging, masks_values(state, Stage::masked), forbidden_of(allowed)});
+        state,
+        {"masked scores", "M: the score where the mask allows the pair, −∞ elsewhere", Role::score,
+         ColorScale::diverging, masks_values(state, Stage::masked), forbidden_of(allowed)});
 }
 
 /// Cells that look masked: the forbidden ones, but no NaN of an empty row.

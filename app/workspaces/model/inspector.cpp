@@ -298,14 +298,16 @@ InspectorView part_inspector(const AppState& state, const ModelRead& read, const
         view.as_text = text_of(view);
         return view;
     }
-    lines.sum("predicted without it", {sum.logit, -part.value});
+    lines.sum("predicted without this head", {sum.logit, -part.value});
     const bool same = read.request.off == part.at && read.ablated;
-    view.add("measured without it", same                          ? number(*read.ablated)
-                                    : requested_model_read(state) ? "the model runs again…"
-                                                                  : "not measured");
+    view.add("measured without this head", same                          ? number(*read.ablated)
+                                           : requested_model_read(state) ? "the model runs again…"
+                                                                         : "not measured");
     if (same) {
         lines.sum("change, measured", {*read.ablated, -sum.logit});
-        view.add("", "Later layers read this head too: what they do without it is the rest.");
+        view.add(
+            "",
+            "Later layers also read this head, so the measured change includes their response.");
     }
     view.as_text = text_of(view);
     return view;

@@ -193,7 +193,7 @@ class Rows {
             row.layer = to;
             row.name = layer == to ? fmt::format("layer {}", layer)
                                    : fmt::format("layers {} to {}", layer, to);
-            row.tip = "The residual stream after it\nClick to unfold it.";
+            row.tip = fmt::format("The residual stream after {}\nClick to unfold.", row.name);
             row.residual = true;
             row.rows = values.shape().d;
             row.columns = values.shape().t;
@@ -366,7 +366,7 @@ std::string answer_headline(const AppState& state, const ModelRead& read) {
 std::string stream_headline(const AppState& state, const ModelRead& read) {
     const Index token = model_token(state);
     const auto last = read.run->layers.back().residual.matrix(0, 0);
-    return fmt::format("The residual stream of {} goes from length {} to {} in {}.",
+    return fmt::format("The norm of the residual stream of {} changes from {} to {} over {}.",
                        model_token_text(state, token),
                        number(length_of(read.run->embedded.matrix(0, 0).row(token))),
                        number(length_of(last.row(token))),
@@ -376,7 +376,7 @@ std::string stream_headline(const AppState& state, const ModelRead& read) {
 std::string sum_muted(const ModelRead& read) {
     if (!read.sum) return read.no_sum.empty() ? "" : sentence(read.no_sum);
     const auto most = std::ranges::max_element(read.sum->parts, {}, &LogitPart::value);
-    return fmt::format("{} adds most: {} of the {}, {}.", part_name(*most),
+    return fmt::format("{} adds most: {} to the {}, in total {}.", part_name(*most),
                        signed_number(most->value), sum_name(read), cell_number(read.sum->logit, 2));
 }
 

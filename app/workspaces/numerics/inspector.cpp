@@ -55,7 +55,7 @@ std::string fault_text(const Explained& cell, const FaultPlace& place) {
         case NumericFault::nan_input:
             return "the logit is NaN";
         case NumericFault::overflow:
-            return fmt::format("beyond {}: ∞", most);
+            return fmt::format("beyond {}, rounds to ∞", most);
         case NumericFault::inf_minus_inf:
             return "∞ − ∞ is undefined: NaN";
         case NumericFault::inf_over_inf:
@@ -63,18 +63,18 @@ std::string fault_text(const Explained& cell, const FaultPlace& place) {
         case NumericFault::zero_over_zero:
             return "0/0 is undefined: NaN";
         case NumericFault::underflow:
-            return fmt::format("under {}: 0",
+            return fmt::format("below {}, rounds to 0",
                                significant(info(cell.run().format).smallest() / 2, 2));
     }
     return {};
 }
 
-/// What happened first at this step of this key: " ← beyond 65504: ∞".
+/// What happened first at this step of this key: "; beyond 65504, rounds to ∞".
 std::string fault_at(const Explained& cell, SoftmaxStep step) {
     const bool one = cell.run().find(step)->size() == 1 && cell.runs.logits.size() > 1;
     for (const FaultPlace& place : cell.run().faults)
         if (place.step == step && (one || place.key == cell.key))
-            return " ← " + fault_text(cell, place);
+            return "; " + fault_text(cell, place);
     return {};
 }
 
@@ -197,7 +197,7 @@ std::vector<Line> errors_of(const Explained& cell) {
                                         significant(std::abs(static_cast<double>(a - exact)), 2))));
     lines.push_back(text_line("1 ulp", significant(static_cast<double>(ulp), 3)));
     const double own = ulp_of(cell, exact_softmax(*cell.run().find(SoftmaxStep::logits), 1.0));
-    if (!std::isnan(own)) lines.push_back(text_line("of that, after rounding s", ulp_text(own)));
+    if (!std::isnan(own)) lines.push_back(text_line("error of the steps after s", ulp_text(own)));
     return lines;
 }
 

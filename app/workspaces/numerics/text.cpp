@@ -192,7 +192,7 @@ std::string numerics_sentence(const NumericsRuns& runs) {
         return undefined_sentence(runs);
     std::string text = fmt::format("At gain {}, {}; {}", runs.gain,
                                    clause(runs, SoftmaxAlgorithm::naive, "naive softmax"),
-                                   clause(runs, SoftmaxAlgorithm::stable, "stable"));
+                                   clause(runs, SoftmaxAlgorithm::stable, "stable softmax"));
     const Parted lse = part(runs, SoftmaxAlgorithm::log_sum_exp);
     if (!lse.broken.empty() || lse.worst > kRightUlp)
         text += "; " + clause(runs, SoftmaxAlgorithm::log_sum_exp, "log-sum-exp");

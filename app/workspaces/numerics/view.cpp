@@ -132,7 +132,7 @@ std::string break_text(SoftmaxAlgorithm algorithm, const NumericsSweep* sweep) {
     for (const FloatFormat format : kFloatFormats)
         if (const auto from = sweep->break_of(algorithm, format))
             found.push_back(fmt::format("{} from {}", info(format).name, grouped(*from)));
-    if (found.empty()) return fmt::format("× none breaks up to gain {}", grouped(kMostGain));
+    if (found.empty()) return fmt::format("no format breaks up to gain {}", grouped(kMostGain));
     return fmt::format("× breaks: {}", fmt::join(found, ", "));
 }
 
@@ -273,7 +273,8 @@ void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& r
         column.plot.tooltip =
             column.breaks +
             "\nThe largest |a − exact| of the row, in units of the format's spacing at the exact "
-            "weight; both axes log. ×: from this gain on, NaN or every weight 0. Drag, or ← and →.";
+            "weight; both axes log. ×: from this gain on, NaN or every weight 0. Drag, or press ← "
+            "and →, to change the gain.";
         for (std::size_t f = 0; f < kFloatFormatCount; ++f)
             view.cells[f][a] =
                 cell_view(runs, algorithm, static_cast<FloatFormat>(f), numerics_look(state));

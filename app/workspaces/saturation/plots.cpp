@@ -87,7 +87,7 @@ std::string four_digits(double value) { return significant(value, 4); }
 PlotView variance_plot(const Medians& medians) {
     const bool drawn = medians.settings.model == SaturationModel::sampled;
     const std::string z = drawn ? "q·k" : "s";
-    const PlotText text{fmt::format("Var({}): the spread, squared", z),
+    const PlotText text{fmt::format("Var({}): the variance of the scores", z),
                         "Sample variance (n − 1) of all raw scores, without and with scaling, "
                         "and the line d_k; log axes",
                         four_digits};

@@ -21,7 +21,7 @@ std::string share_description(double p) {
 }
 
 std::string largest_description(double p) {
-    return (p >= 0.5 ? "one key takes " : "the largest weight is ") + share_description(p);
+    return "the largest weight is " + share_description(p);
 }
 
 /// ", and the gradient …": unscaled against scaled, neither of them NaN; told apart where the draws are enough.
@@ -33,7 +33,7 @@ std::string gradient_text(const Band& scaled, const Band& unscaled) {
     const GradientChange change = gradient_change({scaled.sure_low, scaled.sure_high},
                                                   {unscaled.sure_low, unscaled.sure_high});
     if (change == GradientChange::open)
-        return ", and so few draws leave the gradient through softmax open.";
+        return ", and more draws are needed to compare the gradient through softmax.";
     if (change == GradientChange::alike)
         return ", and the gradient through softmax is about as large as with scaling.";
     const std::string times = times_text(scaled.median, unscaled.median);
@@ -155,17 +155,18 @@ std::string saturation_sentence(const SaturationSettings& settings, const Satura
         return fmt::format(
             "At d_k = 1, ÷√d_k divides by √1 = 1 and changes nothing: {} either way.",
             largest_description(p));
-    return fmt::format("Without scaling, {} {}: {}{}",
-                       drawn ? "scores spread like" : "the logits stay multiplied by",
-                       root_text(point.d_k), largest_description(p),
-                       gradient_text(point.scaled.jacobian, point.unscaled.jacobian));
+    return fmt::format(
+        "Without scaling, {} {}: {}{}",
+        drawn ? "the scores have standard deviation" : "the logits stay multiplied by",
+        root_text(point.d_k), largest_description(p),
+        gradient_text(point.scaled.jacobian, point.unscaled.jacobian));
 }
 
 std::string sentence_note(const SaturationSettings& settings) {
     const std::string gradient = "Gradient: ‖∂a/∂z‖_F, where z is the input of softmax.";
     if (settings.model == SaturationModel::fixed_logits)
         return fmt::format(
-            "s = √d_k × [{}]: the factor √d_k is added by hand, and scaling removes it exactly. {}",
+            "s = √d_k × [{}]: the factor √d_k is set by hand, and scaling removes it exactly. {}",
             listed(settings.logits), gradient);
     return fmt::format("Medians of {} draws of q and {} keys from N(0, 1), seed {}. {}",
                        grouped(settings.trials), settings.keys, settings.seed, gradient);

@@ -18,8 +18,8 @@ constexpr std::string_view kVerdictText[] = {"healthy", "saturating", "saturated
 std::string model_text(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits)
         return fmt::format(
-            "s = √d_k × [{}]. Nothing is sampled: the factor √d_k is added by hand, and scaling "
-            "removes it exactly. The sampled model shows its origin.",
+            "s = √d_k × [{}]. Nothing is sampled: the factor √d_k is set by hand, and scaling "
+            "removes it exactly. The sampled model shows where the factor comes from.",
             listed(settings.logits));
     return fmt::format(
         "s_j = q·k_j, with q and {} keys from N(0, 1). A score is a sum of d_k products, so "
@@ -234,17 +234,18 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
          "With respect to the input z of softmax. It is small for uniform rows too, and largest "
          "at p_max = 1/2.",
          measure(s.max_slope), measure(u.max_slope)},
-        {"∂p_max/∂s_max", fmt::format("with scaling: the same / √{}", d_k),
-         "With respect to the raw score s: scaling divides it by √d_k.", measure(s.max_slope * raw),
-         measure(u.max_slope)},
+        {"∂p_max/∂s_max", fmt::format("with scaling: p_max(1 − p_max) / √{}", d_k),
+         "With respect to the raw score s: scaling divides this slope by √d_k.",
+         measure(s.max_slope * raw), measure(u.max_slope)},
         {"‖J‖_F", "J = diag(a) − a aᵀ",
          "Root of the sum of squares of the softmax Jacobian with respect to its input z.",
          measure(s.jacobian_frobenius), measure(u.jacobian_frobenius)},
         {"‖∂a/∂s‖_F", fmt::format("with scaling: J / √{}", d_k),
          "The norm with respect to the raw score s.", measure(s.jacobian_frobenius * raw),
          measure(u.jacobian_frobenius)},
-        {"‖J‖₂", "largest eigenvalue of J", "The most that J stretches any change of s.",
-         measure(s.jacobian_spectral), measure(u.jacobian_spectral)},
+        {"‖J‖₂", "largest eigenvalue of J",
+         "The largest factor by which J stretches a change of z.", measure(s.jacobian_spectral),
+         measure(u.jacobian_spectral)},
         {"exp H", fmt::format("effective keys, of {}", pair.scaled.weights.size()),
          "The number of equal weights that have the same entropy.",
          cell_number(s.effective_keys, 2), cell_number(u.effective_keys, 2)},

@@ -29,14 +29,14 @@ void explain_given(const AppState& state, Explanation& explanation) {
     const auto* file = std::get_if<FileOrigin>(&state.document().origin);
     set_formula(explanation, tex::text_of("a given number"));
     if (is_edited(state, explanation.cell)) {
-        explanation.notes.emplace_back("It was edited.");
+        explanation.notes.emplace_back("This number was edited.");
         return;
     }
     if (const ModelOrigin* model = model_of(state.document()))
-        return explanation.notes.push_back(
-            fmt::format("{} computed it; layer {} reads it.", model->path, state.document().layer));
-    explanation.notes.push_back(file ? fmt::format("It comes from {}.", file->path)
-                                     : std::string("It is given."));
+        return explanation.notes.push_back(fmt::format(
+            "{} computed this number; layer {} reads it.", model->path, state.document().layer));
+    explanation.notes.push_back(file ? fmt::format("This number comes from {}.", file->path)
+                                     : std::string("This number is given."));
 }
 
 /// Q, K, V: row of X times column of W.
@@ -372,7 +372,7 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
     if (!is_toy(state.document())) return explain_given(state, explanation);
     if (!is_embedding(state, stage, cell.row)) {
         set_formula(explanation, tex::text_of("a given number"));
-        explanation.notes.emplace_back("It is given with the sentence, or was edited.");
+        explanation.notes.emplace_back("This number is given with the sentence or was edited.");
         return;
     }
     const Document& document = state.document();

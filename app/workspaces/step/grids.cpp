@@ -116,11 +116,11 @@ std::string largest_description(const AppState& state, const MatrixView<const fl
     });
     if (largest.size() == sizes.size() && sizes.size() > 1)
         return alike ? fmt::format(" All of these gradients are {}.", value)
-                     : fmt::format(" All of these gradients are {} in size.",
+                     : fmt::format(" All of these gradients have magnitude {}.",
                                    number(std::abs(values(row, column))));
     const auto others = std::ssize(largest) - 1;
     return fmt::format(
-        " Largest in size: {} = {}{}.", gradient_name(state, {stage, row, column}), value,
+        " Largest magnitude: {} = {}{}.", gradient_name(state, {stage, row, column}), value,
         others == 0 ? "" : fmt::format(", and {} as large", counted(others, "other")));
 }
 

@@ -111,7 +111,7 @@ std::vector<float> sizes_of(std::span<const float> values) {
     return sizes;
 }
 
-/// "largest of weights: golden → my 97.1 %".
+/// "largest in weights: 97.1 % at golden → my".
 std::string strongest_text(const OneHead& one) {
     const MatrixView<const float> matrix = one.values();
     const std::span<const float> values = entries_of(matrix);
@@ -125,12 +125,11 @@ std::string strongest_text(const OneHead& one) {
     const double value = values[best];
     const bool weighs =
         !one.gradient && (one.stage == Stage::weights || one.stage == Stage::dropped);
-    std::string text =
-        fmt::format("largest {}of {}: {} → {} {}", one.gradient ? "in size " : "",
-                    text_for(one.stage, one.gradient),
-                    axis_label(document, info(one.stage).rows, best / matrix.columns, one.batch),
-                    axis_label(document, info(one.stage).columns, best % matrix.columns, one.batch),
-                    weighs ? percent(value) : number(value));
+    std::string text = fmt::format(
+        "largest {}in {}: {} at {} → {}", one.gradient ? "magnitude " : "",
+        text_for(one.stage, one.gradient), weighs ? percent(value) : number(value),
+        axis_label(document, info(one.stage).rows, best / matrix.columns, one.batch),
+        axis_label(document, info(one.stage).columns, best % matrix.columns, one.batch));
     const auto ties = std::ssize(largest_places(compared, kTied)) - 1;
     if (ties > 0) text += fmt::format(", and {} as large", counted(ties, "other"));
     if (not_numbers > 0)
@@ -146,7 +145,7 @@ HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index 
     picture.shown = head == state.head;
     const auto& names = state.document().head_names;
     if (head < std::ssize(names)) picture.name = names[head];
-    picture.tooltip = "Click: this head on the canvas.";
+    picture.tooltip = "Click to show this head on the canvas.";
     if (!stage) return picture;
     OneHead one{state.shared_document(), shown_trace(state), *stage, state.batch, head};
     one.gradient = state.show_gradients;

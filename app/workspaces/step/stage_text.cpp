@@ -50,15 +50,15 @@ std::string projection_text(const Document& document, Stage stage) {
     const bool match = group_of(document) == "match";  // of images with texts
     const Description text =
         stage == Stage::q ? Description{match ? "Each image is a query for the text that fits it"
-                                              : "The query of a token says what it looks for",
+                                              : "A token's query says what the token looks for",
                                         "Q", Param::b_q}
         : match ? Description{stage == Stage::k ? "The vector of each text is its key"
                                                 : "The vector of each text is also its value",
                               stage == Stage::k ? "K" : "V",
                               stage == Stage::k ? Param::b_k : Param::b_v}
         : stage == Stage::k
-            ? Description{"The key of a token says what it offers", "K", Param::b_k}
-            : Description{"The value of a token is what it passes on", "V", Param::b_v};
+            ? Description{"A token's key says what the token offers", "K", Param::b_k}
+            : Description{"A token's value is what the token passes on", "V", Param::b_v};
     if (!document.inputs->projects())
         return fmt::format("{}: the numbers are {}.", text.does, given_text(document, stage));
     const std::string bias =
@@ -75,7 +75,7 @@ std::string scaled_text(const Document& document) {
             : fmt::format(" the temperature {}", significant(spec.temperature, 4));
     if (spec.scale == ScaleKind::none)
         return warm.empty()
-                   ? "Scaling is off: the scores do not change."
+                   ? "Scaling is off: S equals the raw scores."
                    : fmt::format("Scaling is off: the scores are divided only by{}.", warm);
     if (spec.scale == ScaleKind::q_and_k)
         return fmt::format("The scores {}: queries and keys were scaled before their product.",

@@ -108,8 +108,9 @@ void add_call(const AppState& state, ControlsView& controls) {
     controls.causal = mask.causal.has_value();
     controls.window = mask.window_left || mask.window_right ? std::nullopt : mask.window;
     controls.windowed = mask.windowed();
-    controls.window_text =
-        controls.windowed == controls.window.has_value() ? "window" : "window by sides, see Masks";
+    controls.window_text = controls.windowed == controls.window.has_value()
+                               ? "window"
+                               : "left and right window, see Masks";
     if (!mask.padding.empty()) controls.padding = mask.padding[state.batch];
     controls.call = call_of(document);
     for (const ScoreInfo& row : score_table()) controls.score_titles.emplace_back(row.title);
@@ -173,8 +174,8 @@ std::string evenness_text(const RowMetrics& row, Index allowed) {
 
 std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed, bool sinks) {
     const std::string evenness =
-        "entropy of the row over that of n equal weights: 100 % even, 0 % all on one key; – where "
-        "the row may attend to one key only";
+        "entropy of the row divided by ln n: 100 % for equal weights, 0 % for one key; “–” where "
+        "the row may attend to only one key";
     return {
         {"evenness", "H / ln n", evenness_text(row, allowed),
          sinks ? evenness + "; of the keys' weights divided by their sum, the sink apart"

@@ -138,8 +138,9 @@ void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
         add(fmt::format("{} infinite, the first at {}", count(stats.infs),
                         index_text(stats.first_inf)));
     if (stats.rows > 0 && stats.nonnegative)
-        add(fmt::format("rows that sum to 1: {} of {} (Σ from {} to {})", count(stats.unit_rows),
-                        count(stats.rows), number(stats.least_sum), number(stats.most_sum)));
+        add(fmt::format("rows that sum to 1: {} of {} (smallest Σ {}, largest {})",
+                        count(stats.unit_rows), count(stats.rows), number(stats.least_sum),
+                        number(stats.most_sum)));
 }
 
 void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStats* stats,
@@ -353,7 +354,7 @@ TensorsView build_tensors_view(const AppState& state) {
     }
     const TensorListing& listing = *look.listing;
     if (!listing.fault.empty()) {
-        view.empty = fmt::format("There is no table: {}.", listing.fault);
+        view.empty = fmt::format("The arrays cannot be listed: {}.", listing.fault);
         return view;
     }
     view.point = point_text(state, listing);

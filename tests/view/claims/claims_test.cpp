@@ -372,7 +372,7 @@ TEST_CASE("compare: what a builder says that swaps the heads of A and B does not
 constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
     {"but shorter", "but longer, and points away from q"},
     {" others as large", "0 others as large"},
-    {" cannot; ", " change; "},
+    {" cannot change; ", " change; "},
     {"The mask allows ", "The mask allows 1"},
     {" other pairs: ", "1 other pairs: "},
     {"; 1 masked", "; 2 masked"},

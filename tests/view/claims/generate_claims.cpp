@@ -121,7 +121,7 @@ bool check_u(const Match& match) {
 bool check_takes_here(const Match& match) {
     return generate_controls(match.state).greedy && names(match, 0, drawn(match).order.front());
 }
-/// "{} more: {} from the model, {} after"
+/// "{} more: {} before temperature and truncation, {} after"
 bool check_rest(const Match& match) {
     const Drawn all = drawn(match);
     double before = 1.0, after = 1.0;
@@ -164,7 +164,7 @@ bool check_top_k(const Match& match) {
     return match.count(0) == k && match.count(1) == place &&
            match.part[2] == (place < k ? "kept" : "excluded");
 }
-/// "top-p {}: p before it sums to {}: {}": of those that top-k keeps, after temperature.
+/// "top-p {}: tokens ranked above it sum to {}: {}": of those that top-k keeps, after temperature.
 bool check_top_p(const Match& match) {
     const GenerateControls& how = generate_controls(match.state);
     const Drawn all = drawn(match);
@@ -203,14 +203,14 @@ constexpr Claim kClaims[] = {
     {"u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum", check_u},
     {"Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no effect",
      check_takes_here},
-    {"{} more: {} from the model, {} after", check_rest},
+    {"{} more: {} before temperature and truncation, {} after", check_rest},
     {"{}: these {} logits are an example", check_made_up},
     {"kept: {} of {} tokens, {} of softmax(z)", check_retained},
     {"token: {} of {}", check_token},
     {"greedy: the largest logit, so it is taken", check_largest},
     {"greedy: {} before it", check_before},
     {"top-k {}: {} before it: {}", check_top_k},
-    {"top-p {}: p before it sums to {}: {}", check_top_p},
+    {"top-p {}: tokens ranked above it sum to {}: {}", check_top_p},
     {"p after: 0: excluded", check_cut},
     {"2 · {} layer{} · {} head{} · {} · {} token{} · 4 bytes", check_cache},
 };

@@ -268,7 +268,7 @@ bool check_no_arrow(const Match& match) {
     const Row row = row_of(match.state);
     const double p = raised(row);
     if (match.text.starts_with("Every key of this row")) return row.open == 0;
-    if (match.text.starts_with("This row may attend to one key")) return row.open == 1 && p == 1.0;
+    if (match.text.starts_with("This row may attend to only one")) return row.open == 1 && p == 1.0;
     if (match.text.starts_with("The row has NaN")) return std::ssize(row.a) < row.open;
     if (match.text.find("is masked") != match.text.npos) return !is_open(match, row);
     return p * (1.0 - p) < 0.01 && match.text.starts_with("Saturated") == (p > 0.99) &&
@@ -302,18 +302,22 @@ constexpr Claim kClaims[] = {
     {"Without scaling, ‖∂L/∂{}‖ is {} times as large; the median row of ∂L/∂Q is {} ({} against "
      "{})",
      check_longer},
-    {"It is a sum over rows, and scaling multiplies each by 1/√{} = {}", check_factor},
+    {"This gradient is a sum over rows, and scaling multiplies each row's term by 1/√{} = {}",
+     check_factor},
     {"‖∂L/∂{}‖ {}", check_norms},
     {"gradient check: largest error {}", check_apart},
     {"gradient check: not possible ({})", check_no_apart},
     {"Row {}: p_max = {}; every score is multiplied by 0, so ‖J‖₂ = 0", check_scaled_by_nothing},
-    {"Row {}: p_max = {}, ‖J‖₂ = {}, {} times the {} of a uniform row of {} keys{}", check_row},
-    {"Saturated: at most {} of the gradient at its weights reaches its scores, and so Q and K",
+    {"Row {}: p_max = {}, ‖J‖₂ = {}, {} times as large as for a uniform row ({} for {} keys{})",
+     check_row},
+    {"Saturated: softmax passes at most {} of the gradient of the weights to the scores, and so to "
+     "Q and K",
      check_saturated},
-    {"At the largest key, V gets {} of the gradient at its context", check_sent_to_value},
-    {"Row {} may attend to one key only: its weight is always 1, so no gradient reaches its score",
+    {"At the key with the largest weight, V receives {} of the gradient of the context",
+     check_sent_to_value},
+    {"Row {} may attend to only one key: its weight is always 1, so no gradient reaches its score",
      check_one_key},
-    {"Row {} may attend to one key only, besides the sink: its weight is {}, ‖J‖₂ = {}",
+    {"Row {} may attend to only one key, besides the sink: its weight is {}, ‖J‖₂ = {}",
      check_one_key},
     {"J is 0: to first order no score changes a weight", check_nothing_passes},
     {"Raising all scores equally{} changes no weight: J maps it to 0", check_flat},
@@ -326,7 +330,7 @@ constexpr Claim kClaims[] = {
      check_gain},
     {"Every key of this row is masked, so no weights compete", check_no_arrow},
     {"“{}” is masked: its score is −∞, so raising it changes no weight", check_no_arrow},
-    {"This row may attend to one key only: its weight is always 1, and a (1 − a) = 0",
+    {"This row may attend to only one key: its weight is always 1, and a (1 − a) = 0",
      check_no_arrow},
     {"Saturated: “{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}, and below 0.01 no "
      "arrows are drawn",

@@ -302,7 +302,7 @@ bool check_conventions_same(const Match& match) {
     const Conventions both = conventions(match.state);
     return std::ranges::max(both.by_row()) <= kRounding && both.a.weights.count() == match.count(1);
 }
-bool check_no_parting(const Match& match) {  // "These two do not differ here"
+bool check_no_parting(const Match& match) {  // "The two conventions give the same weights here"
     const Conventions both = conventions(match.state);
     return std::ranges::max(both.by_row()) <= kRounding &&
            std::ranges::count(both.scores.mask, 0) > 0;
@@ -325,10 +325,9 @@ bool check_more_rows(const Match& match) {
 
 constexpr Claim kClaims[] = {
     {"B ({}) differs most from A ({}) at {}: {}; {}", check_kinds},
-    {"Every weight of A and B is equal{}", check_kinds_equal},
-    {"Every weight that is finite in A and B is equal{}", check_kinds_equal},
+    {"A and B have equal weights{}", check_kinds_equal},
     {"The weights of A and B are equal{}", check_kinds_equal},
-    {"Nothing is masked, so they agree",
+    {"No pair is masked, so the two conventions agree",
      [](const Match& match) {
          return std::ranges::count(convention_scores(match.state).mask, 0) == 0;
      }},
@@ -336,13 +335,13 @@ constexpr Claim kClaims[] = {
     {"The masks of A and B allow no pair: there is nothing to compare", check_no_pair},
     {"{}, entropy, mean of the rows: no row", check_no_row},
     {"no row", check_no_row},
-    {"no key, so no H",
+    {"no allowed key, so H is undefined",
      [](const Match& match) {
          const KindsResult& result = kinds_of(match.state);
          return std::ranges::count(result.a.allowed_of_row, 0) > 0 ||
                 std::ranges::count(result.b.allowed_of_row, 0) > 0;
      }},
-    {"A and B are the same kind: select another for one of them", check_same_kind},
+    {"A and B have the same settings", check_same_kind},
     {"Left out: {} pair{}, not finite in A or B", check_left_out},
     {"Every difference is NaN or infinite", check_left_out},
     {"{}: m grows from {} to {}, so ℓ and O are multiplied by α = {}", check_grows},
@@ -369,7 +368,7 @@ constexpr Claim kClaims[] = {
     {"{} differs from {} in {} of {} rows, most at row {}, key {}: {} against {}",
      check_conventions},
     {"{} gives the same {} weights as {}, up to rounding", check_conventions_same},
-    {"These two do not differ here", check_no_parting},
+    {"The two conventions give the same weights here", check_no_parting},
     {"Row {}: its weights sum to {} under {}, to {} under {}", check_two_sums},
     {"{} more rows differ", check_more_rows},
 };

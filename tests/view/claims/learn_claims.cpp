@@ -248,7 +248,8 @@ constexpr Claim kClaims[] = {
     {"Values at this step are means over the last {} steps", check_means},
     {"‖∂L/∂W_Q‖ is larger without scaling, {} against {}, although more rows are saturated",
      check_larger},
-    {"It is a sum over rows, and scaling multiplies the gradient of each row by 1/√d_k = {}",
+    {"This gradient is a sum over rows, and scaling multiplies the gradient of each row by 1/√d_k "
+     "= {}",
      check_scaling_factor},
     {"Agreement of batches on a gradient (1: identical, {}: noise): W_Q {} without scaling, {} "
      "with "
@@ -263,7 +264,7 @@ constexpr Claim kClaims[] = {
                 match.count(1) == plan(match.state).seeds;
      }},
     {"{} has no L{} H{}", check_no_head},
-    {"{}answers “{}”; “{}” is right, with probability {}", check_answer},
+    {"{}answers “{}”; the right answer “{}” has probability {}", check_answer},
     {"{}answers “{}”; nothing to predict here", check_answer},
 };
 

@@ -356,14 +356,14 @@ bool check_capacity(const Match& match) {
 }
 
 constexpr Claim kClaims[] = {
-    {"“Similar” is not “largest dot”: the best key differs in {} of {}", check_rows_differ},
+    {"“Similar” is not “largest dot product”: the best key differs in {} of {}", check_rows_differ},
     {"The query attends {} to {} and {} to {}: the output lies {} from the mean of {}, its limit "
      "for τ → 0",
      check_reads_limit},
     {"{} have the largest cosine, {}; of these, {} has the largest q·k, {}", check_cosine_ties},
     {"Of {} pairs with the largest weight, {} has {} and contributes ‖a v‖ = {}",
      check_tied_weights},
-    {"“Similar” is not “largest dot”: {}", check_winner},
+    {"“Similar” is not “largest dot product”: {}", check_winner},
     {"Of {} pairs {} the most similar by {}", check_towers},
     {"Of {} that are not NaN {} the most similar by {}", check_towers},
     {"The query attends {} to {} and {} to {}: the output lies {} from {}, the value of the best "
@@ -395,7 +395,7 @@ constexpr Claim kClaims[] = {
      check_not_heaviest},
     {"A vector of length 0 has no direction, so no cosine is defined and every score is 0",
      check_no_length},
-    {"“Similar” and “largest dot” agree{}", check_rows_agree},
+    {"“Similar” and “largest dot product” agree{}", check_rows_agree},
     {"Every row has a NaN, so no row has a best key", check_no_best},
     {"This query has a NaN, so it has no best key", check_some_nan},
     {"{} has a NaN, so its symmetry is not defined", check_some_nan},

@@ -38,7 +38,7 @@ double length_of(std::span<const float> row) {
     for (const float value : row) squares += double{value} * value;
     return std::sqrt(squares);
 }
-/// "The residual stream of {} goes from length {} to {} in {} layers"
+/// "The norm of the residual stream of {} changes from {} to {} over {} layers"
 bool check_stream(const Match& match) {
     const ModelRun& run = *read_of(match).run;
     const Index token = model_token(match.state);
@@ -47,7 +47,7 @@ bool check_stream(const Match& match) {
            shows(match.part[2], length_of(run.layers.back().residual.matrix(0, 0).row(token))) &&
            match.part[3].starts_with(std::to_string(run.layers.size()) + " layer");
 }
-/// "{} adds most: {} of the {}, {}"
+/// "{} adds most: {} to the {}, in total {}"
 bool check_adds_most(const Match& match) {
     const LogitAttribution& sum = *read_of(match).sum;
     double most = -HUGE_VAL, total = 0.0;
@@ -66,8 +66,8 @@ constexpr Claim kClaims[] = {
     {"After {} the model predicts {} with {}", check_predicts},
     {"The model reads {} as {} with {}", check_predicts},
     {"The model answers {} with {}", check_answers},
-    {"The residual stream of {} goes from length {} to {} in {}", check_stream},
-    {"{} adds most: {} of the {}, {}", check_adds_most},
+    {"The norm of the residual stream of {} changes from {} to {} over {}", check_stream},
+    {"{} adds most: {} to the {}, in total {}", check_adds_most},
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ bool check_same_for_all(const Match& match) {
     for (const PositionKind kind :
          {PositionKind::rotary, PositionKind::sinusoidal, PositionKind::learned})
         if ((match.text.find(title_of(kind)) != match.text.npos) !=
-            (match.text.starts_with("It varies") == wide(kind)))
+            (match.text.starts_with("Others also vary") == wide(kind)))
             return false;
     return true;
 }
@@ -296,8 +296,8 @@ constexpr Claim kClaims[] = {
     {"ALiBi subtracts nothing at distance 0: {}", check_alibi_nothing},
     {"ALiBi subtracts {} for each position{}", [](const Match&) { return true; }},  // its formula
     {"ALiBi subtracts {}", check_alibi},
-    {"The score at one distance is the same for every query: {}", check_same_for_all},
-    {"It varies by query: {}", check_same_for_all},
+    {"These scores depend only on the distance: {}", check_same_for_all},
+    {"Others also vary by query: {}", check_same_for_all},
     {"Fused does the same {} of products", check_products},
     {"Fused does {} instead of {}, because it computes the scores again", check_products},
     {"{} heads × {}: storing the weights takes {}, {}; fused keeps {}", check_cost},
@@ -308,11 +308,11 @@ constexpr Claim kClaims[] = {
     {"{} infinite, the first at {}", check_infinite},
     {"{} numbers, {} of them 0", check_zeros},
     {"{} number, {} of them 0", check_zeros},
-    {"rows that sum to 1: {} of {} (Σ from {} to {})", check_unit_rows},
+    {"rows that sum to 1: {} of {} (smallest Σ {}, largest {})", check_unit_rows},
     {"No number is finite", check_not_finite},
     {"every row of weights{}sums to 1", check_every_row},
     {"every column of weights{}sums to 1", check_every_row},
-    {"no weight is right of the diagonal{}", check_diagonal},
+    {"no weight lies right of the diagonal{}", check_diagonal},
     {"{} of {} rows of weights hold{}", check_odd_weights},
     {"{} of {} row of weights holds{}", check_odd_weights},
     {"{} of {} rows of weights are 0", check_odd_weights},

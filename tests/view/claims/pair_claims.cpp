@@ -42,7 +42,7 @@ bool check_differing(const Match& match) {
 }
 bool check_same_stage(const Match& match) {
     const auto all = distances(pinned_sides(match.state));
-    return std::ssize(all) == match.count(0) && std::ranges::max(all) == 0.0;
+    return std::ssize(all) == match.count(1) && std::ranges::max(all) == 0.0;
 }
 bool check_same_pin(const Match& match) {
     const CompareLook& look = compare_look(match.state);
@@ -470,8 +470,8 @@ bool check_heads_same(const Match& match) {
 }
 
 constexpr Claim kClaims[] = {
-    {"{} of {} numbers of {} differ, most {}: {} → {}", check_differing},
-    {"All {} numbers of {} are the same", check_same_stage},
+    {"{} of {} numbers of {} differ, most at {}: {} → {}", check_differing},
+    {"Every number of {} equals the baseline ({} compared)", check_same_stage},
     {"{} · scaling {} · head {}", check_pin_text},
     {"Nothing differs from the baseline yet", check_same_pin},
     {"This weight cannot change: the row has one key only, or a number that is not finite",
@@ -497,7 +497,7 @@ constexpr Claim kClaims[] = {
     {"not available: no query lowers this weight: every score of the row changes equally",
      check_moves_alike},
     {"not available: no step of the word's vector changes this score: W_K q is 0", check_no_slope},
-    {"not available: double precision rounds terms of {} by more than a weight shows",
+    {"not available: the rounding error of terms of size {} exceeds the precision of a weight",
      check_rounded_away},
     {"{}: from {} down to {}", check_sorted},
     {"{}: {} in all {} heads", check_sorted_alike},

@@ -278,7 +278,7 @@ constexpr Claim kClaims[] = {
      [](const Match& match) {
          return match.count(0) == cost_controls(match.state).sizes[CostSize::tq];
      }},
-    {"{}: {} × {} (a weight of each pair) = {} B",
+    {"{}: {} B × {} (one weight per pair) = {} B",
      [](const Match& match) {
          return match.count(2) == pairs(match) &&
                 match.number(1) * match.number(2) == match.number(3);
@@ -302,8 +302,8 @@ constexpr Claim kClaims[] = {
      [](const Match& match) {
          return match.count(1) == size(match).tk && shows(match.part[0], 1.0 / match.number(1));
      }},
-    {"Token vectors are of {}", check_title},
-    {"Sinks, key/value heads and d_v are tensors of {}", check_title},
+    {"Token vectors come from the tensors of {}", check_title},
+    {"Sinks, key/value heads and d_v come from the tensors of {}", check_title},
     {"only the cache: {}", check_cache},
     {"{}: Esc shows all", [](const Match& match) { return tensor_rows(match.state).empty(); }},
     {"sample {} of {}",
@@ -319,7 +319,7 @@ constexpr Claim kClaims[] = {
      [](const Match& match) { return match.count(0) == saturation(match).pin; }},
     {"{} at d_k = {}: one tick for each percent of the {}",
      [](const Match& match) { return match.count(1) == saturation(match).d_k; }},
-    {"with scaling: the same / √{}",
+    {"with scaling: p_max(1 − p_max) / √{}",
      [](const Match& match) { return match.count(0) == saturation(match).d_k; }},
 };
 

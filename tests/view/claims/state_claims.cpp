@@ -327,8 +327,8 @@ constexpr Claim kClaims[] = {
     {"O = 0: there is no W_O, so nothing is computed", check_given_here},
     {"Scaling is off: the scores are divided only by the temperature {}", check_unscaled},
     {"Here every score is multiplied by {} before it is masked", check_factor},
-    {"S depends only on the product W_Q W_Kᵀ of a head{}: one {} matrix of rank at most {} has {} "
-     "numbers, W_Q and W_K have {}",
+    {"S depends only on the product W_Q W_Kᵀ of a head{}: a {} matrix of rank at most {} with {} "
+     "numbers; W_Q and W_K together have {}",
      check_rank},
     {"{} is {} × {}: its rows and columns are different tokens, so symmetry is not defined",
      check_other_tokens},
@@ -360,7 +360,7 @@ constexpr Claim kClaims[] = {
     {"No head is pinned", check_no_pin},
     {"No name has “{}”: Esc shows all", check_no_name},
     {"worst at key {}: off by {}", check_worst},
-    {"× none breaks up to gain {}",
+    {"no format breaks up to gain {}",
      [](const Match& match) {
          return check_breaks({match.state, match.text, {}});
      }},

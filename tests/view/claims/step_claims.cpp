@@ -115,7 +115,7 @@ bool check_entropies(const AppState& state, std::string_view part) {
     return i == now.rows;
 }
 
-/// "scores and weights change; Q cannot; context could, but does not, …; largest weight of …".
+/// "scores and weights change; Q cannot change; context could change, but does not, …; largest weight of …".
 bool check_effect(const Match& match) {
     if (!match.state.effect) return false;
     std::vector<Stage> listed;
@@ -133,11 +133,12 @@ bool check_effect(const Match& match) {
             const auto at = part.find("head ");
             part = part.substr(part.find(", ", at == part.npos ? 0 : at) + 2);
         }
-        const auto stages = stages_in(part.substr(
-            0,
-            std::min({part.rfind(" change"), part.rfind(" cannot"), part.rfind(" could, but")})));
-        const bool change = part.ends_with(" change") || part.ends_with(" changes");
-        const bool stay = part.ends_with(" cannot") || part.ends_with("to float precision");
+        const auto stages =
+            stages_in(part.substr(0, std::min({part.rfind(" change"), part.rfind(" cannot"),
+                                               part.rfind(" could change, but")})));
+        const bool cannot = part.ends_with(" cannot change");
+        const bool change = !cannot && (part.ends_with(" change") || part.ends_with(" changes"));
+        const bool stay = cannot || part.ends_with("to float precision");
         if (change || stay)
             for (const Stage stage : stages) {
                 if (changed(match.state, stage) != change) return false;
@@ -170,17 +171,16 @@ bool check_most(const Match& match) {
            shows(to, now(cell->row, cell->column));
 }
 
-/// "The → cat 97.1 %, and 1 other as large; 2 numbers are NaN", of any head; of gradients in size.
+/// "97.1 % at The → cat, and 1 other as large; 2 numbers are NaN", of any head; of gradients in size.
 bool check_largest_cell(const Match& match, const Trace& trace, bool in_size) {
     const auto stages = stages_in(match.part[0]);
     if (stages.empty()) return false;
     const StageInfo& stage = info(stages.front());
-    const auto nans_stated = parts_of("{}; {} number{} NaN", match.part[2]);
-    const auto [best, others] = tied(split(match.part[2], "; ")[0]);
-    const auto space = number_at(best) - 1;
+    const auto nans_stated = parts_of("{}; {} number{} NaN", match.part[3]);
+    const auto [to, others] = tied(split(match.part[3], "; ")[0]);
     const Tensor& tensor = trace[stage.stage];
-    const Index row = labelled(match.state, stage.rows, match.part[1]);
-    const Index column = labelled(match.state, stage.columns, best.substr(0, space));
+    const Index row = labelled(match.state, stage.rows, match.part[2]);
+    const Index column = labelled(match.state, stage.columns, to);
     const auto as_compared = [&](float value) { return in_size ? std::abs(value) : value; };
     for (Index h = 0; h < tensor.shape().h; ++h) {
         const Rows rows = tensor.matrix(match.state.batch, h);
@@ -194,7 +194,7 @@ bool check_largest_cell(const Match& match, const Trace& trace, bool in_size) {
         if (!all.empty() &&
             (here == std::ranges::max(all) ||
              std::ranges::max(all) - here <= kTie * std::abs(here)) &&
-            count_largest(all) == 1 + others && shows(best.substr(space + 1), rows(row, column)) &&
+            count_largest(all) == 1 + others && shows(match.part[1], rows(row, column)) &&
             (in_size || nans == (nans_stated ? number_of((*nans_stated)[1]) : 0.0)))
             return true;
     }
@@ -338,10 +338,10 @@ constexpr Claim kClaims[] = {
     {"Question {}: The answer is empty", check_not_entered},
     {"Question {}: {} of {} entries are empty", check_entries},
     {"{} of {} entries are empty", check_empty},
-    {"○ the same: {}", check_same_mark},
+    {"○ unchanged: {}", check_same_mark},
     {"● changed by the last edit, most at {}: {} → {}", check_most},
-    {"largest of {}: {} → {}", check_picture},
-    {"largest in size of ∂L/∂{}: {} → {}", check_gradient_picture},
+    {"largest in {}: {} at {} → {}", check_picture},
+    {"largest magnitude in ∂L/∂{}: {} at {} → {}", check_gradient_picture},
     {"{} change; {}", check_effect},
     {"{} changes; {}", check_effect},
 };

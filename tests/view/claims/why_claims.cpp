@@ -46,7 +46,7 @@ const Spread& shown_in(const AppState& state, const GradientSide& side) {
 
 /// −1: less is said, 1: more, 0: alike, 2: neither can be told.
 int direction_stated(std::string_view text) {
-    if (text.find(" open") != text.npos) return 2;
+    if (text.find("unclear") != text.npos || text.find("compare") != text.npos) return 2;
     if (text.find("about ") != text.npos) return 0;
     return text.find(" times as large") != text.npos ? 1 : -1;
 }
@@ -199,11 +199,10 @@ std::pair<double, double> sure(const std::vector<double>& values) {
 }
 bool near(double a, double b) { return a == b || std::abs(a - b) <= 1e-6 * std::abs(a) + 1e-12; }
 
-/// "one key takes 97 %", "the largest weight is more than 99.9 %".
+/// "the largest weight is 97 %".
 bool tells_largest(std::string_view stated, double p) {
-    const bool takes = stated.starts_with("one key takes ");
-    const auto parts = parts_of(takes ? "one key takes {}" : "the largest weight is {}", stated);
-    if (!parts || takes != (p >= 0.5)) return false;
+    const auto parts = parts_of("the largest weight is {}", stated);
+    if (!parts) return false;
     if (parts->front() == "more than 99.9 %") return p >= 0.9995 && p < 1.0;
     return shows(parts->front(), p) || (parts->front() == "100 %" && p == 1.0);
 }
@@ -216,7 +215,8 @@ bool tells_root(std::string_view stated, Index d_k) {
            (whole ? number_of((*is)[1]) == root
                   : shows((*is)[1], root) && root != std::floor(root));
 }
-bool check_alone(const Match& match) {  // "√64 = 8", "one key takes 97 %, and the gradient …"
+bool check_alone(
+    const Match& match) {  // "√64 = 8", "the largest weight is 97 %, and the gradient …"
     const Index d_k = saturation_controls(match.state).d_k;
     const auto& [scaled, unscaled] = alone(match.state, d_k);
     const bool none_lost = match.part[1].find("; the gradient") != std::string::npos;
@@ -235,7 +235,7 @@ bool check_alone(const Match& match) {  // "√64 = 8", "one key takes 97 %, and
     return none_lost == (direction_stated(rest) == 1) &&
            tells_ratio(rest, {with, low, high}, {without, to_low, to_high});
 }
-bool check_alone_same(const Match& match) {  // d_k = 1: "one key takes 60 % either way"
+bool check_alone_same(const Match& match) {  // d_k = 1: "the largest weight is 60 % either way"
     const auto& [scaled, unscaled] = alone(match.state, 1);
     return saturation_controls(match.state).d_k == 1 &&
            near(median(scaled.p), median(unscaled.p)) &&
@@ -409,7 +409,7 @@ constexpr Claim kClaims[] = {
     {"Change of the median: {}", check_median_change},
     {"Between the medians: {}", check_lost},
     {"Between the curves: {}", check_gap},
-    {"Without scaling, scores spread like {}: {}", check_alone},
+    {"Without scaling, the scores have standard deviation {}: {}", check_alone},
     {"Without scaling, the logits stay multiplied by {}: {}", check_alone},
     {"Without scaling, the scores overflow at d_k = {}: the weights and all gradients are NaN",
      check_overflow},
@@ -418,11 +418,11 @@ constexpr Claim kClaims[] = {
     {"There is one key: softmax always gives it 100 % and passes no gradient, with or without "
      "scaling",
      check_alone_one_key},
-    {"Nothing is sampled: the factor √d_k is added by hand, and scaling removes it exactly",
+    {"Nothing is sampled: the factor √d_k is set by hand, and scaling removes it exactly",
      [](const Match& match) {
          return check_by_hand({match.state, match.text, {"", ""}});
      }},
-    {"s = √d_k × [{}]: the factor √d_k is added by hand, and scaling removes it exactly",
+    {"s = √d_k × [{}]: the factor √d_k is set by hand, and scaling removes it exactly",
      check_by_hand},
     {"Softmax with scaling: {}", check_verdict},
     {"Softmax without scaling: {}", check_verdict},
