@@ -53,8 +53,9 @@ void project_inputs(files::FileCall& call) {
     heads.q = made(Stage::q);
     heads.k = made(Stage::k);
     heads.v = made(Stage::v);
-    for (const Param param : {Param::w_score, Param::sinks, Param::b_score})
-        heads.params[param] = std::move(in.params[param]);
+    for (const ParamInfo& row : param_table())
+        if (row.use == ParamUse::score || row.use == ParamUse::sink)
+            heads.params[row.param] = std::move(in.params[row.param]);
     in = std::move(heads);
 }
 

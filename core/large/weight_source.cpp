@@ -18,8 +18,9 @@ namespace {
 /// What a map needs of the inputs, with values one number wide: a call is not valid without values.
 Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
     Inputs needed;
-    for (const Param param : {Param::w_score, Param::sinks, Param::b_score})
-        needed.params[param] = in.params[param];
+    for (const ParamInfo& row : param_table())
+        if (row.use == ParamUse::score || row.use == ParamUse::sink)
+            needed.params[row.param] = in.params[row.param];
     if (!in.projects()) {
         needed.q = in.q;
         needed.k = in.k;
