@@ -15,6 +15,7 @@
 #include "core/given.h"
 #include "core/io/file.h"
 #include "core/large/weight_source.h"
+#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -259,7 +260,7 @@ std::string stages_lack(const Document& document) {
 
 bool has_map(const Document& document) {
     const Score score = document.spec.score;
-    return score == Score::dot || score == Score::cosine || score == Score::general ||
+    return is_dot(score) ||
            (score == Score::relative && document.size.tk <= large::kMostDistanceKeys);
 }
 
