@@ -363,17 +363,26 @@ std::string slope_description(const AttentionSpec& spec, Stage side) {
     const char own = query ? 'q' : 'k', other = query ? 'k' : 'q';
     std::string text;
     if (spec.scale == ScaleKind::q_and_k) text = fmt::format("∂score/∂{} = {} ÷ √d_k.", own, other);
-    if (spec.score == Score::cosine)
-        text = fmt::format(
-            "∂score/∂{0} = ({1} ÷ ‖{1}‖ − cos θ · {0} ÷ ‖{0}‖) ÷ ‖{0}‖, and 0 where a row has "
-            "length 0.",
-            own, other);
-    if (spec.score == Score::general)
-        text = query ? "∂score/∂q = W_score k." : "∂score/∂k = q W_score.";
-    if (spec.score == Score::additive)
-        text = fmt::format("∂score/∂{0} = W_score_{0} (w_score · (1 − tanh²)).", own);
-    if (spec.score == Score::student_t)
-        text = fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
+    switch (spec.score) {
+        case Score::dot:
+        case Score::relative:
+            break;
+        case Score::cosine:
+            text = fmt::format(
+                "∂score/∂{0} = ({1} ÷ ‖{1}‖ − cos θ · {0} ÷ ‖{0}‖) ÷ ‖{0}‖, and 0 where a row has "
+                "length 0.",
+                own, other);
+            break;
+        case Score::general:
+            text = query ? "∂score/∂q = W_score k." : "∂score/∂k = q W_score.";
+            break;
+        case Score::additive:
+            text = fmt::format("∂score/∂{0} = W_score_{0} (w_score · (1 − tanh²)).", own);
+            break;
+        case Score::student_t:
+            text = fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
+            break;
+    }
     return as_read(spec, text);
 }
 
