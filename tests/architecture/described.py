@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fails when a field of what a workspace keeps (Look<T>, Controls<T>) is neither described nor "of the moment".
+"""Fails when a field of what a workspace keeps (Look<T>, Controls<T>) is neither described nor transient.
 
     described.py TREE
 
-A field of T is described when its name stands in describe(Visitor&, T&), and of the moment when it is declared below a
-comment that says so ("// of the moment …", "// from jobs …").
+A field of T is described when its name is in describe(Visitor&, T&). It is transient when its declaration follows a comment
+"// transient …" or "// from jobs …". Older comments have "of the moment" instead.
 """
 import pathlib
 import re
@@ -12,7 +12,7 @@ import sys
 
 # What no session has had so far: chosen again where it is needed.
 NOT_KEPT = {"CompareLook::blink", "TensorsLook::roles", "TensorsLook::axes", "TensorsLook::options", "VerifyLook::cell", "PositionsCurves::scores"}
-MOMENT = re.compile(r"//.*\b(of the moment|from a job|from jobs)\b")
+MOMENT = re.compile(r"//.*\b(of the moment|from a job|from jobs)\b|//\s*[Tt]ransient\b")
 
 
 def body_after(text, start):
@@ -59,7 +59,7 @@ def faults(tree):
                 if f"{kind}::{field}" in NOT_KEPT:
                     continue
                 if not re.search(r"\." + field + r"\b", said):
-                    yield f"{room.relative_to(tree)}: {kind}::{field} is not described, and not of the moment"
+                    yield f"{room.relative_to(tree)}: {kind}::{field} is not described, and not below a comment // transient"
 
 
 found = list(faults(pathlib.Path(sys.argv[1])))
