@@ -1,4 +1,4 @@
-// Causal attention of three tokens: weights, gradients, and the sentence of a call that is refused.
+// Causal attention of three tokens: weights, gradients, and the error of an invalid call.
 #include <cstdio>
 
 #include "core/engine.h"
@@ -7,7 +7,7 @@ using namespace attn;
 
 namespace {
 
-/// The first head of the first batch entry, a row a token.
+/// The first head of the first batch entry, one row per token.
 void print(const char* name, const Tensor& tensor) {
     std::printf("%s %s\n", name, to_string(tensor.shape()).c_str());
     for (Index i = 0; i < tensor.shape().t; ++i)
