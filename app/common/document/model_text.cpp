@@ -168,7 +168,24 @@ std::string switched_text(const Document& document, const std::vector<std::strin
     return text + dropped_text(dropped, "made for the run before");
 }
 
+/// "the model reads “it” as “street”, p 0 → 1, no longer “animal”, p 1 → 0; KL(untouched‖now) 12 nats.".
+std::string read_as_text(const Document& document, const NextTokenEffect& next) {
+    const auto answer = [](const std::string& text, double p, double q) {
+        return fmt::format("“{}”, p {} → {}", shown_token(text), number(p), number(q));
+    };
+    const InterventionEffects& effects = *document.effects;
+    const std::string before = answer(effects.before, next.p_before, next.q_before);
+    const std::string kl = fmt::format("KL(untouched‖now) {} nats.", number(next.kl));
+    const std::string reads =
+        fmt::format("the model {}reads “{}” as", next.after == next.before ? "still " : "",
+                    shown_token(document.read_out.word));
+    if (next.after == next.before) return fmt::format("{} {}; {}", reads, before, kl);
+    return fmt::format("{} {}, no longer {}; {}", reads,
+                       answer(effects.after, next.p_after, next.q_after), before, kl);
+}
+
 std::string next_text(const Document& document, const NextTokenEffect& next) {
+    if (!document.read_out.word.empty()) return read_as_text(document, next);
     const InterventionEffects& effects = *document.effects;
     const std::string_view what = read_out_noun(document);
     const std::string kl = fmt::format("KL(untouched‖now) {} nats", number(next.kl));
