@@ -366,11 +366,13 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
     const auto open = [=](const view::OpenRequest& request, const RunControl& control) {
         if (const auto* spec = std::get_if<large::PlantedSpec>(&request.what))
             return open_planted(*spec, control);
-        if (const auto* text = std::get_if<view::ModelText>(&request.what))
+        if (const auto* text = std::get_if<view::ModelText>(&request.what)) {
+            view::ModelOrigin model = text->model;
+            model.path = model_path(model.path);
             return request.options.empty()
-                       ? or_throw(open_text(*models, text->model, control))
-                       : open_stages(*models, view::read_asked(text->model, request.options),
-                                     control);
+                       ? or_throw(open_text(*models, model, control))
+                       : open_stages(*models, view::read_asked(model, request.options), control);
+        }
         if (const auto* trained = std::get_if<view::TrainedOrigin>(&request.what))
             return open_trained(*trained, control);
         if (const auto* results = std::get_if<view::ResultsOf>(&request.what))
@@ -382,7 +384,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
             opened.swept = or_throw(sweep_model(*models, *swept, request.options, control));
             return opened;
         }
-        const auto& path = std::get<std::string>(request.what);
+        const std::string path = model_path(std::get<std::string>(request.what));
         const auto beside = [=] {
             return view::SessionContext{
                 backends, workspaces, opener_over(models, backends, workspaces, by), {}};

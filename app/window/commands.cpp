@@ -3,10 +3,13 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
+#include "app/window/known_words.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/tour.h"
@@ -56,14 +59,36 @@ void add_workspaces(const CommandAdder& add, const AppState& state) {
                 plain(digit_of(first->group)), go_to(*first));
 }
 
+/// The names of those that come with the program.
+const std::vector<std::string>& trained_models() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const std::filesystem::path& recipe : asset_files("models"))
+            all.push_back(recipe.stem().string());
+        return all;
+    }();
+    return names;
+}
+
 void add_files(const CommandAdder& add, const AppState& state) {
     add("Open a file", ctrl(Key::o), ShowPrompt{PromptKind::open});
     add("Save the session", ctrl(Key::s), SaveSession{""});
     add("Save the session as", {Key::s, true, true}, ShowPrompt{PromptKind::save});
     add("Export a figure", ctrl(Key::e), ShowPrompt{PromptKind::figure});
     add("Save screenshot", plain(Key::f12), TakeScreenshot{});
+    for (const std::string& name : trained_models())
+        add(fmt::format("Open the trained model {}", name), {}, OpenFile{name});
     for (const std::string& path : state.recent)
         add(fmt::format("Open recent: {}", path), {}, OpenFile{path});
+}
+
+/// The whole vocabulary of a small model, to read in the palette.
+void add_words(const CommandAdder& add, const AppState& state) {
+    for (const WordClass& each : known_words(state)) {
+        const std::string text = fmt::format("Words of {}, {}: {}", state.document().title,
+                                             each.name, fmt::join(each.words, ", "));
+        add(text, {}, Notify{{text, Severity::info}});
+    }
 }
 
 void add_copies(const CommandAdder& add, const AppState& state) {
@@ -134,6 +159,7 @@ void add_window(Commands& list, const AppState& state) {
     add("Redo", ctrl(Key::y), Redo{}, state.now + 1 < state.history.size(), {},
         {Key::z, true, true});
     add_files(add, state);
+    add_words(add, state);
     add_copies(add, state);
     add_looks(add, state);
     add("Find", ctrl(Key::k), ShowPalette{!state.show_palette});
