@@ -55,6 +55,10 @@ void add_model_commands_here(std::vector<Command>& list, const AppState& state) 
         add("Open the selected head in Heads", Key::enter, SetWorkspace{"heads"},
             part != nullptr && part->kind == PartKind::head);
     }
+    if (const ModelRead* const read = current_model_read(state))
+        for (const ModelStage stage : read->stages.order)
+            add(fmt::format("Matrix: {}", attn::info(stage).title), {},
+                ShowModelStage{std::string(attn::info(stage).key)});
     add(look.difference ? "Bars of the logit" : "Bars of the difference of two logits", Key::d,
         ShowLogitDifference{!look.difference});
     add_document_commands(list, state);
