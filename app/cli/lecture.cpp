@@ -6,6 +6,7 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/common/or_throw.h"
+#include "app/files/open.h"
 #include "app/files/standard.h"
 #include "core/io/file.h"
 
@@ -28,7 +29,8 @@ struct LectureArguments {
 };
 
 void write_notes(const LectureArguments& text, Streams io) {
-    const std::string notes = view::lecture_notes(lecture_named(text.name));
+    const std::string notes =
+        view::lecture_notes(lecture_named(text.name), files::opener(io.backends, io.workspaces));
     or_throw(files::check_extension({"-o", text.output}, ".md"));
     if (files::is_standard(text.output))
         io.out << notes;

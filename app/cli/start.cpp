@@ -323,7 +323,8 @@ view::Action found_from(const std::filesystem::path& journal, const view::Action
     const auto* const check = action.as<view::CheckFile>();
     const auto* const image = action.as<view::ReadImage>();
     const std::string path = open ? open->path : check ? check->path : image ? image->path : "";
-    if (path.empty() || view::is_state_text(path) || files::is_standard(journal.string()))
+    const bool named = open != nullptr && files::model_path(path) != path;  // a model of ours
+    if (named || path.empty() || view::is_state_text(path) || files::is_standard(journal.string()))
         return action;
     const auto folder = std::filesystem::absolute(journal).parent_path();
     auto found = attn::find_named(folder, path, "");

@@ -328,6 +328,7 @@ void apply(AppState& state, const Action& action) {
         state.gesture->action = &action.type();
     if (state.gesture) state.gesture->joins = false;
     follow_all(state);
+    continue_lines(state, action);
     if (kind_of(action) != Kind::moment) follow_tour(state);
 }
 

@@ -8,6 +8,7 @@
 #include "app/common/fields.h"
 #include "app/common/workspace.h"
 #include "app/window/lecture_actions.h"
+#include "app/window/requests.h"
 #include "app/window/state_text.h"
 #include "app/window/tour.h"
 #include "core/io/file.h"
@@ -76,6 +77,7 @@ void open_screen(AppState& state, Index screen) {
     if (!session) return show_message(state, session.error());
     take_screen(state, *std::move(session), look);
     carry_out_lines(state, shown_screen(state)->actions);
+    mark_waiting(state, WaitingLines::Source::screen);
     show_message(state, shown_screen(state)->line);
 }
 
@@ -172,7 +174,7 @@ void carry_out(AppState& state, const EndLecture&) {
     show_message(state, "Lecture closed at screen {}.", screen_place(state));
 }
 
-std::string lecture_notes(const Lecture& lecture) {
+std::string lecture_notes(const Lecture& lecture, const Opener& open) {
     std::string text = fmt::format(
         "# {}\n\n{} minutes, {} screens. `attnscope lecture {}` opens it. PgDn shows the next "
         "screen, PgUp the previous one, P the whole window.\n",
@@ -182,6 +184,7 @@ std::string lecture_notes(const Lecture& lecture) {
         AppState state = initial_state();
         lecture_look(state) = {lecture.key, true, 0};
         open_screen(state, static_cast<Index>(n));
+        if (state.opening) answer_all(state, open);
         text += fmt::format("\n## {}:{:02} · {}. {} ({})\n\n{}\n", screen.minute / 60,
                             screen.minute % 60, n + 1, screen.title, shown_workspace(state).title,
                             screen.line);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/common/command.h"
+#include "app/common/request.h"
 #include "app/common/state.h"
 #include "core/result.h"
 
@@ -53,7 +54,7 @@ std::string screen_place(const AppState& state);
 void add_lecture_commands(std::vector<Command>& list, const AppState& state);
 
 /// What the teacher has beside the window, as Markdown: of every screen minute, line, notes, question and expected answer
-/// with its numbers.
-std::string lecture_notes(const Lecture& lecture);
+/// with its numbers. `open` opens the models of its screens.
+std::string lecture_notes(const Lecture& lecture, const Opener& open);
 
 }  // namespace attn::view

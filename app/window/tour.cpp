@@ -8,10 +8,13 @@
 
 #include "app/common/actions.h"
 #include "app/common/assets.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/window/lecture.h"
+#include "app/window/requests.h"
 #include "app/window/session.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
@@ -120,8 +123,15 @@ std::string verdict_of(const TourLook& look, const TourPage& page) {
 void set_up(AppState& state, const std::vector<std::string>& lines) {
     state.tour.done = true;  // nothing is noted meanwhile
     carry_out_lines(state, lines);
+    mark_waiting(state, WaitingLines::Source::page);
     state.tour.done = false;
     state.tour.opened.clear();
+}
+
+void announce_page(AppState& state) {
+    const TourLook& look = state.tour;
+    show_message(state, "Tour, page {} of {}: {}.", look.page + 1, look.tour->pages.size(),
+                 page_of(look).title);
 }
 
 void open_page(AppState& state, Index page) {
@@ -129,15 +139,45 @@ void open_page(AppState& state, Index page) {
     look.page = std::clamp<Index>(page, 0, static_cast<Index>(look.tour->pages.size()) - 1);
     look.chosen.reset();
     set_up(state, page_of(look).start);
-    show_message(state, "Tour, page {} of {}: {}.", look.page + 1, look.tour->pages.size(),
-                 page_of(look).title);
+    announce_page(state);
 }
 
 }  // namespace
 
 void carry_out_lines(AppState& state, const std::vector<std::string>& lines) {
-    for (const std::string& line : lines)
-        if (const auto action = from_journal(line)) apply(state, *action);
+    waiting_lines(state) = {};
+    for (auto line = lines.begin(); line != lines.end(); ++line) {
+        const auto action = from_journal(*line);
+        if (!action) continue;
+        if (is_awaited(*action)) {
+            if (state.opening) waiting_lines(state) = {state.opened, {line + 1, lines.end()}};
+            if (state.opening) return;
+            continue;
+        }
+        apply(state, *action);
+    }
+}
+
+void mark_waiting(AppState& state, WaitingLines::Source source) {
+    if (waiting_lines(std::as_const(state)).request != 0) waiting_lines(state).source = source;
+}
+
+void continue_lines(AppState& state, const Action& action) {
+    if (waiting_lines(std::as_const(state)).request == 0) return;
+    const bool same = waiting_lines(state).request == state.opened;
+    if (same && state.opening) return;
+    const WaitingLines waiting = std::exchange(waiting_lines(state), {});
+    const auto* const ready = action.as<DocumentReady>();
+    if (!same || ready == nullptr || !ready->opened) return;
+    if (waiting.source == WaitingLines::Source::page && state.tour.on) {
+        set_up(state, waiting.lines);
+        announce_page(state);
+        return;
+    }
+    carry_out_lines(state, waiting.lines);
+    if (waiting.source != WaitingLines::Source::screen) return;
+    mark_waiting(state, waiting.source);
+    if (const LectureScreen* const screen = shown_screen(state)) show_message(state, screen->line);
 }
 
 void read_actions(Fields& fields, std::string_view key, std::vector<std::string>& lines) {
@@ -182,6 +222,8 @@ std::string tour_waits(const AppState& state) {
 void follow_tour(AppState& state) {
     TourLook& look = state.tour;
     if (!look.on || look.done || page_of(look).done.empty()) return;
+    const WaitingLines& waiting = waiting_lines(std::as_const(state));
+    if (waiting.request != 0 && waiting.source == WaitingLines::Source::page) return;
     if (!is_predicted(look) && !page_of(look).predicted.empty())
         return;  // its screen is not there yet
     const std::string now = session_to_json(state);

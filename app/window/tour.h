@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,7 +51,23 @@ Result<Tour> tour_from_json(std::string_view text, std::string_view file_name);
 
 /// Actions as the journal has them; each must be one.
 void read_actions(Fields& fields, std::string_view key, std::vector<std::string>& lines);
+/// Carries out journal lines. Those after "document_ready" wait for the document that an earlier line opens.
 void carry_out_lines(AppState& state, const std::vector<std::string>& lines);
+
+/// Lines of a tour or lecture that wait for a document.
+struct WaitingLines {
+    enum class Source : std::uint8_t { task, page, screen };
+    std::uint64_t request = 0;  // the number of its OpenRequest
+    std::vector<std::string> lines;
+    Source source = Source::task;
+    bool operator==(const WaitingLines&) const = default;
+};
+inline constexpr Look<WaitingLines> waiting_lines;
+/// Says who has the lines that wait, if any do.
+void mark_waiting(AppState& state, WaitingLines::Source source);
+/// After every action: carries out the waiting lines once their document is there. Drops them if it cannot be opened, or
+/// if another one is requested meanwhile.
+void continue_lines(AppState& state, const Action& action);
 
 /// "" once the page is predicted and done; else what it waits for.
 std::string tour_waits(const AppState& state);

@@ -2,6 +2,7 @@
 
 #include "app/window/lecture.h"
 
+#include "app/files/open.h"
 #include "app/window/lecture_actions.h"
 #include "tests/view/view_test.h"
 
@@ -14,6 +15,11 @@ std::string lecture_fault(const std::string& screens) {
         lecture_from_json(R"({"title":"A","minutes":90,"screens":[)" + screens + "]}", "a.json");
     REQUIRE(!lecture);
     return lecture.error().text();
+}
+
+const Opener& open_models() {
+    static const Opener open = attn::files::opener(attn::backends());
+    return open;
 }
 
 const std::string kScreen = R"({"minute":0,"title":"T","line":"L","question":"Q?","answer":"A")";
@@ -30,7 +36,7 @@ TEST_CASE("lecture: every screen opens from any other, in the order of time, wit
             const LectureScreen& screen = lecture.screens[n];
             CAPTURE(screen.title);
             acted(state, {GoToScreen{static_cast<Index>(n)}});
-            answer_all(state);
+            answer_all(state, open_models());
             CHECK(state.message.severity != Severity::error);
             CHECK(state.presenter);
             CHECK(state.theme == ThemeName::light);
@@ -99,7 +105,7 @@ TEST_CASE("lecture: it is put away and resumed, also by a session; undo goes bac
 
 TEST_CASE("lecture: the notes have every screen with minute, question and answer, and no gap") {
     const Lecture& lecture = *find_lecture("attention");
-    const std::string notes = lecture_notes(lecture);
+    const std::string notes = lecture_notes(lecture, open_models());
     for (const LectureScreen& screen : lecture.screens) {
         CHECK(has(notes, screen.title));
         CHECK(has(notes, "**Question.** " + screen.question));
