@@ -3,10 +3,14 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/document/model_text.h"
+#include "app/files/open.h"
+#include "app/window/known_words.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
 #include "attn_tree.h"
@@ -119,6 +123,12 @@ std::vector<Question> questions() {
     return all;
 }
 
+/// Models too, from assets/models.
+void answer_with_models(view::AppState& state) {
+    static const view::Opener open = files::opener(state.backends, state.workspaces);
+    view::answer_all(state, open);
+}
+
 /// The command of that key, which can be done.
 view::Action by_key(const view::AppState& state, const std::string& key) {
     for (const view::Command& command : view::commands(state))
@@ -138,8 +148,9 @@ void act(view::AppState& state, const std::string& action) {
         REQUIRE(found.front().enabled);
         view::apply(state, found.front().action);
     } else if (action.starts_with("type ")) {
-        view::apply(state, state.glossary.shown ? view::Action(view::SetGlossaryQuery{text})
-                                                : view::Action(view::SetSentence{text}));
+        view::apply(state, state.glossary.shown       ? view::Action(view::SetGlossaryQuery{text})
+                           : is_toy(state.document()) ? view::Action(view::SetSentence{text})
+                                                      : view::Action(view::TypeText{text}));
     } else if (action.starts_with("click ")) {
         const view::Actions asked = Seen(state).click(text);
         CHECK_FALSE(asked.empty());
@@ -147,14 +158,22 @@ void act(view::AppState& state, const std::string& action) {
     } else {
         view::apply(state, by_key(state, action));
     }
-    view::answer_all(state);
+    answer_with_models(state);
 }
 
+/// As cli::append_first_screen().
 view::AppState first_screen() {
     view::AppState state = view::initial_state();
-    const auto shots = view::shown_workspace(state).shots();
-    for (const view::Action& action : shots.front().actions) view::apply(state, action);
-    view::apply(state, view::FadeMessage{});
+    view::apply(state, view::OpenFile{"pronouns"});
+    answer_with_models(state);
+    const auto place = view::answer_place(state.document());
+    REQUIRE(place);
+    const view::CellRef answer{Stage::weights, place->query, place->key};
+    state =
+        view::after(std::move(state),
+                    {view::ShowHead{place->head, {}, place->layer}, view::GoToStage{Stage::weights},
+                     view::SelectCell{answer}, view::ShowStartButtons{true}, view::FadeMessage{}});
+    answer_with_models(state);
     return state;
 }
 
@@ -167,7 +186,7 @@ TEST_CASE("lecture: what each answer stands on is on its screen, and so is every
         for (std::size_t n = 0; n < lecture.screens.size(); ++n) {
             const view::LectureScreen& screen = lecture.screens[n];
             view::apply(state, view::GoToScreen{static_cast<Index>(n)});
-            view::answer_all(state);
+            answer_with_models(state);
             const Seen seen(state);
             CAPTURE(screen.title);
             if (dumps()) std::cout << "==== " << n << ' ' << screen.title << '\n' << seen.text();
@@ -196,10 +215,22 @@ TEST_CASE("twenty questions are answered within four actions from the first scre
     }
 }
 
+TEST_CASE("the palette has the whole vocabulary of a trained model, by class") {
+    const view::AppState state = first_screen();
+    std::set<std::string> words;
+    for (const view::WordClass& each : view::known_words(state))
+        words.insert(each.words.begin(), each.words.end());
+    CHECK(words.size() == 69);  // and [?]
+    const auto found = view::find_commands(state, "words animal fox");
+    REQUIRE_FALSE(found.empty());
+    CHECK(view::has(found.front().text, "Words of pronouns, animal: animal, dog, cat, "));
+    CHECK(view::known_words(view::initial_state()).empty());
+}
+
 TEST_CASE("the next page of a tour has its button from the start, and it says what it waits for") {
     view::AppState state = view::after(view::initial_state(), {view::StartTour{""}});
     Seen seen(state);
-    CHECK(seen.has("1 of 16 · Predict first"));
+    CHECK(seen.has("1 of 20 · Predict first"));
     const auto actions = seen.click("Next  →");
     REQUIRE(last<view::GoToTourPage>(actions) != nullptr);
     view::acted(state, actions);

@@ -1,5 +1,7 @@
 // What the pages of the tour say, and what their choices say, against the numbers that they lead to.
 
+#include "app/common/document/intervention_actions.h"
+#include "app/files/open.h"
 #include "app/window/tour.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/state.h"
@@ -7,6 +9,7 @@
 #include "app/workspaces/learn/state.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
+#include "app/workspaces/model/state.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
 #include "core/numerics.h"
@@ -38,6 +41,25 @@ double largest_moved(PermutationPosition position) {
                OrderTokens{TokenOrder::reversed}});
     REQUIRE(lookup_look(state).permutation);
     return lookup_look(state).permutation->largest;
+}
+
+const Opener& open_models() {
+    static const Opener open = attn::files::opener(attn::backends());
+    return open;
+}
+
+/// A model that comes with the program, over that text; "": its own.
+AppState model_state(const std::string& name, const std::string& text) {
+    AppState state = after(initial_state(), {OpenFile{name}});
+    answer_all(state, open_models());
+    if (!text.empty()) apply(state, TypeText{text});
+    answer_all(state, open_models());
+    return state;
+}
+
+double weight(const AppState& state, HeadPlace at, Index query, Index key) {
+    const AppState there = after(state, {ShowHead{at.head, {}, at.layer}});
+    return value_at(there, {Stage::weights, query, key}).value();
 }
 
 }  // namespace
@@ -128,22 +150,75 @@ TEST_CASE("tour: the controls that it names are there") {
                             [](const Command& each) { return each.text.starts_with("Generate"); }));
 }
 
-TEST_CASE("tour: its end opens run A after 600 steps where it was trained so far, else heads") {
-    const TourPage& page = page_of("Summary, and your turn");
-    CHECK(has(page.text, "run A after 600 steps: trained heads, not set by hand"));
-    for (const Index steps : {0, 599, 600}) {
-        AppState state = in_workspace("learn", {LoadExperiment{"recall"}});
-        if (steps > 0) apply(state, TrainTo{steps});
-        carry_out_lines(state, page.start);
-        CAPTURE(steps);
-        CHECK(state.document().name == "three-heads");
-        CHECK(state.workspace == "heads");
-        REQUIRE(state.opening.has_value() == (steps == 600));
-        if (!state.opening) continue;
-        const auto& trained = std::get<TrainedOrigin>(state.opening->what);
-        CHECK(trained.step == 600);
-        CHECK(trained.spec == learn_controls(state).a);
+TEST_CASE("tour: what its pages say of the trained models") {
+    const AppState animal = model_state("pronouns", "");
+    CHECK(weight(animal, {1, 0}, 7, 1) == doctest::Approx(0.991).epsilon(5e-4));
+    CHECK(animal.document().read_out.next.front().text == "animal");
+    const TourPage& first = page_of("A trained model reads a sentence");
+    const std::string wide = "the animal didn't cross the street because it was too wide";
+    CHECK(has(first.done.front().is, wide));
+    const AppState street = model_state("pronouns", wide);
+    CHECK((answer_of(first) == street.document().tokens[5]) ==
+          (weight(street, {1, 0}, 7, 5) > 0.95));
+    const TourPage& heads = page_of("Several heads");
+    CHECK((answer_of(heads) == animal.document().tokens[10]) ==
+          (weight(animal, {0, 0}, 7, 10) > 0.95));
+    CHECK(has(heads.reveal, "L1 H0 then gives 99.1 % to “animal”"));
+    AppState off = animal;
+    apply(off, SwitchHead{0, 0, false});
+    answer_all(off, open_models());
+    CHECK(has(heads.reveal, "the model then reads “it” as street"));
+    CHECK(off.document().read_out.next.front().text == "street");
+    const AppState stories = model_state("stories", "");
+    const TourPage& next = page_of("The next word");
+    CHECK(answer_of(next) == stories.document().read_out.next.front().text);
+    CHECK(percent(stories.document().read_out.next.front().probability) == "99.7 %");
+    CHECK(has(next.reveal, "“Tom” had 99.7 %"));
+    const AppState french = model_state("translate", "");
+    const TourPage& order = page_of("Words in another order");
+    CHECK((answer_of(order) == french.document().tokens[1]) ==
+          (weight(french, {1, 1}, 9, 1) > 0.9));
+    CHECK(weight(french, {1, 1}, 7, 0) > 0.9);
+    AppState whole = after(animal, {SetWorkspace{"model"}, ShowLayer{1}});
+    answer_all(whole, open_models());
+    CHECK(has(page_of("After attention").reveal, "add up to the logit, 14.92"));
+    REQUIRE(model_look(whole).read);
+    REQUIRE(model_look(whole).read->sum);
+    CHECK(significant(model_look(whole).read->sum->logit, 4) == "14.92");
+    std::vector<std::string> adds;
+    for (const LogitPart& part : model_look(whole).read->sum->parts)
+        adds.push_back(significant(part.value, 3));
+    for (const char* each : {"5.03", "2.48", "5.65"}) {
+        CHECK(has(page_of("After attention").reveal, each));
+        CHECK(std::ranges::count(adds, each) == 1);
     }
+}
+
+TEST_CASE("tour: its end opens a trained model, at the weight that gives its answer") {
+    const TourPage& page = page_of("Summary, and your turn");
+    CHECK(has(page.text, "Open now: {title}, with its trained heads"));
+    AppState state = initial_state();
+    carry_out_lines(state, page.start);
+    CHECK(is_toy(state.document()));  // not there yet
+    answer_all(state, open_models());
+    CHECK(state.document().title == "pronouns");
+    CHECK(state.document().layer == 1);
+    CHECK(state.selected == CellRef{Stage::weights, 7, 1});
+}
+
+TEST_CASE("tour: lines that wait for a model are dropped when another document is opened") {
+    AppState state = initial_state();
+    carry_out_lines(state, page_of("Summary, and your turn").start);
+    REQUIRE(waiting_lines(std::as_const(state)).request == state.opened);
+    apply(state, OpenFile{"stories"});
+    answer_all(state, open_models());
+    CHECK(state.document().title == "stories");
+    CHECK(state.stage != Stage::weights);
+    CHECK(waiting_lines(std::as_const(state)) == WaitingLines{});
+    carry_out_lines(state, page_of("Summary, and your turn").start);
+    answer_all(state);  // it cannot be opened
+    CHECK(state.message.severity == Severity::error);
+    CHECK(waiting_lines(std::as_const(state)) == WaitingLines{});
 }
 
 TEST_CASE("docs: the keys G of Step and Map, and the spread of initial weights") {
