@@ -165,7 +165,7 @@ view::Actions Autosaver::follow(const view::Action& action, const view::AppState
         open != nullptr && state.recovery && state.recovery->path == open->path;
     // A model that comes with the program is in the palette and on the first screen.
     if (open != nullptr && !is_leftover && view::built_in_name(open->path).empty() &&
-        std::filesystem::exists(open->path, ignored))
+        view::built_in_model(open->path).empty() && std::filesystem::exists(open->path, ignored))
         return add_recent(open->path, state);
     return actions;
 }

@@ -46,12 +46,15 @@ std::vector<fs::path> asset_files(std::string_view kind) {
     return {};
 }
 
-std::vector<std::string> built_in_models() {
-    std::vector<std::string> names;
-    for (const fs::path& recipe : asset_files("models"))
-        if (const std::string name = recipe.stem().string(); !built_in_model(name).empty())
-            names.push_back(name);
-    return names;
+const std::vector<std::string>& built_in_models() {
+    static const std::vector<std::string> once = [] {
+        std::vector<std::string> names;
+        for (const fs::path& recipe : asset_files("models"))
+            if (const std::string name = recipe.stem().string(); !built_in_model(name).empty())
+                names.push_back(name);
+        return names;
+    }();
+    return once;
 }
 
 fs::path built_in_model(std::string_view name) {

@@ -13,8 +13,8 @@ std::vector<std::filesystem::path> asset_folders(std::string_view kind);
 /// Those of the first of these folders that has any, in the order of their names.
 std::vector<std::filesystem::path> asset_files(std::string_view kind);
 
-/// The names of the trained models that come with the program: "pronouns", ….
-std::vector<std::string> built_in_models();
+/// The names of the trained models that come with the program: "pronouns", …. Looked up once.
+const std::vector<std::string>& built_in_models();
 /// The folder of a trained model that comes with the program ("pronouns"); empty: unknown name.
 std::filesystem::path built_in_model(std::string_view name);
 /// Its name, by its folder; "": another folder.

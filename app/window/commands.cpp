@@ -59,25 +59,14 @@ void add_workspaces(const CommandAdder& add, const AppState& state) {
                 plain(digit_of(first->group)), go_to(*first));
 }
 
-/// The names of those that come with the program.
-const std::vector<std::string>& trained_models() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> all;
-        for (const std::filesystem::path& recipe : asset_files("models"))
-            all.push_back(recipe.stem().string());
-        return all;
-    }();
-    return names;
-}
-
 void add_files(const CommandAdder& add, const AppState& state) {
     add("Open a file", ctrl(Key::o), ShowPrompt{PromptKind::open});
+    for (const std::string& name : built_in_models())
+        add(fmt::format("Open model: {}", name), {}, OpenFile{name});
     add("Save the session", ctrl(Key::s), SaveSession{""});
     add("Save the session as", {Key::s, true, true}, ShowPrompt{PromptKind::save});
     add("Export a figure", ctrl(Key::e), ShowPrompt{PromptKind::figure});
     add("Save screenshot", plain(Key::f12), TakeScreenshot{});
-    for (const std::string& name : trained_models())
-        add(fmt::format("Open the trained model {}", name), {}, OpenFile{name});
     for (const std::string& path : state.recent)
         add(fmt::format("Open recent: {}", path), {}, OpenFile{path});
 }

@@ -10,6 +10,7 @@
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
+#include "app/common/draw/open_model.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/still.h"
 #include "app/workspaces/model/view.h"
@@ -566,6 +567,7 @@ void text_field_of(const std::string& draft, float width, const Frame& frame, Ac
 
 void draw_model_bar(const AppState& state, const ModelView& view, ControlBar& bar) {
     if (view.can_open) {
+        open_model_button(bar, "pronouns");
         if (bar.button("open", "Open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
             bar.out.push_back(ShowPrompt{PromptKind::open});
         return;

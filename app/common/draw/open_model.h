@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "app/common/document/actions.h"
+#include "app/common/draw/bar.h"
+
+namespace attn::ui {
+
+/// A button that opens the built-in model of that name: for workspaces that need a trained model.
+inline void open_model_button(ControlBar& bar, const std::string& name) {
+    if (bar.button("open model", "Open " + name,
+                   {"Open the built-in model " + name,
+                    "A small trained model that comes with the program"}))
+        bar.out.push_back(view::OpenFile{name});
+}
+
+}  // namespace attn::ui
