@@ -1,3 +1,5 @@
+#include "app/common/document/actions.h"
+#include "app/files/open.h"
 #include "app/workspaces/heads/view.h"
 #include "tests/ui/app.h"
 
@@ -85,4 +87,37 @@ TEST_CASE("every size draws, sorted and compared, dark and light") {
             CHECK(app.ui.drawn() > 1000);
         }
     }
+}
+
+TEST_CASE("Open translate shows the model's alignment by the clearest head of its last layer") {
+    Heads app;
+    const auto opened = click_until<view::OpenFile>(app.ui, {app.left() + 12, 24},
+                                                    {app.left() + 300, 40}, {12, 20});
+    REQUIRE(opened);
+    CHECK(opened->path == "translate");
+    const view::Opener open = files::opener(backends());
+    view::answer_all(app.state, open);
+    app.ui.frames(3);
+    CHECK(app.state.workspace == "heads");
+    CHECK(heads_look(app.state).form == view::HeadForm::alignment);
+    CHECK(app.state.document().layer == 1);
+    const view::AllHeadsView view = view::build_all_heads_view(app.state);
+    REQUIRE(view.alignment);
+    const auto& lines = view.alignment->lines;
+    CHECK(lines.keys ==
+          std::vector<std::string>{"the", "black", "cat", "sees", "a", "red", "house"});
+    CHECK(lines.queries ==
+          std::vector<std::string>{"le", "chat", "noir", "voit", "une", "maison", "rouge", "."});
+    CHECK(app.state.head == 3);
+    CHECK(view.point ==
+          "L1 H3 joins 7 of 8 target words to 6 source words with more than half of the weight; 3 "
+          "pairs of lines cross.");
+    CHECK(view.answer.starts_with(
+        "Without L1 H3, the likeliest answer at “chat”, “noir”, goes from"));
+    const auto pair = click_until<view::SelectHeadsPair>(app.ui, {500, 200}, {1200, 300}, {30, 20});
+    REQUIRE(pair);
+    CHECK(heads_look(app.state).pair == large::Cell{pair->row, pair->column});
+    // it is shown so once
+    app.act({view::SetHeadForm{"matrix"}, view::ShowHead{0, {}, 0}});
+    CHECK(heads_look(app.state).form == view::HeadForm::matrix);
 }

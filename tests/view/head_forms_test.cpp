@@ -221,3 +221,79 @@ TEST_CASE("a session keeps what is drawn, in which form, and the filter") {
     CHECK(look.filter == heads_look(state).filter);
     CHECK(look.scatter_y == "distance");
 }
+
+namespace {
+
+/// “a b c = x y z”: in head 0 x reads b, y reads a, z reads c; in head 1 all read “=”.
+AppState aligned() {
+    const auto inputs = pointing_inputs({{0, 0, 0, 0, 1, 0, 2}, {0, 0, 0, 0, 3, 3, 3}},
+                                        std::vector<float>(7, 1.0F));
+    Document document = document_of({inputs}, "pointing.npz");
+    document.tokens = {"a", "b", "c", "=", "x", "y", "z"};
+    AppState state = state_of(std::move(document)).value();
+    return after(std::move(state), {SetWorkspace{"heads"}, SetHeadForm{"alignment"}});
+}
+
+}  // namespace
+
+TEST_CASE("alignment: source words above, target words below, joined by the weights between them") {
+    const AppState state = aligned();
+    const AlignedParts parts = aligned_parts(state);
+    CHECK(parts.keys == std::vector<Index>{0, 1, 2});
+    CHECK(parts.queries == std::vector<Index>{4, 5, 6});
+    CHECK_FALSE(parts.predicts);
+    const AllHeadsView view = build_all_heads_view(state);
+    REQUIRE(view.alignment);
+    const HeadLinesView& lines = view.alignment->lines;
+    CHECK(lines.keys == std::vector<std::string>{"a", "b", "c"});
+    CHECK(lines.queries == std::vector<std::string>{"x", "y", "z"});
+    REQUIRE(lines.lines.size() == 3);
+    std::vector<std::pair<Index, Index>> joined;
+    for (const HeadLine& line : lines.lines) joined.emplace_back(line.query, line.key);
+    std::ranges::sort(joined);
+    CHECK(joined == std::vector<std::pair<Index, Index>>{{0, 1}, {1, 0}, {2, 2}});
+    CHECK(view.point ==
+          "L0 H0 joins 3 of 3 target words to 3 source words with more than half of the weight; 1 "
+          "pair of lines crosses.");
+    const AllHeadsView other = build_all_heads_view(after(state, {ShowHead{1}}));
+    CHECK(other.alignment->lines.lines.empty());
+    CHECK(other.point ==
+          "L0 H1 joins none of 3 target words to a source word with more than half of its weight.");
+    CHECK(clearest_head(state, 0) == HeadPlace{0, 0});
+    const AllHeadsView both = build_all_heads_view(after(state, {SetHeadsOf{"layer"}}));
+    CHECK(both.alignment->lines.heads.size() == 2);
+    CHECK(both.alignment->lines.lines.size() == 3);
+}
+
+TEST_CASE(
+    "alignment: exactly half of the weight joins nothing; the nearer of two crossings counts") {
+    const std::vector<float> rows{0.5F, 0.5F, 0,    0, 0, 0,  //
+                                  0,    0.6F, 0.4F, 0, 0, 0,  //
+                                  0.7F, 0,    0.3F, 0, 0, 0};
+    const MatrixView<const float> weights{rows.data(), 3, 6, 6};
+    AlignedParts parts;
+    parts.keys = {0, 1, 2};
+    parts.queries = {0, 1, 2};
+    const HeadAlignment found = head_alignment(weights, parts);
+    CHECK_FALSE(found.source[0]);
+    CHECK(found.source[1] == 1);
+    CHECK(found.source[2] == 0);
+    CHECK(found.joined == 2);
+    CHECK(found.different == 2);
+    CHECK(found.crossings == 1);
+    CHECK(found.weight == doctest::Approx(1.3));
+}
+
+TEST_CASE("alignment: the token that parts the text can be named; where there is none it is said") {
+    const AppState moved = after(aligned(), {PartTextAt{"y"}});
+    CHECK(aligned_parts(moved).keys == std::vector<Index>{0, 1, 2, 3, 4});
+    CHECK(aligned_parts(moved).queries == std::vector<Index>{6});
+    CHECK(moved.message.text == "5 source words and 1 target word.");
+    for (const char* wrong : {"w", "", "a", "z"}) {
+        const AppState none = after(aligned(), {PartTextAt{wrong}});
+        CHECK(none.message.severity == Severity::warning);
+        const AllHeadsView view = build_all_heads_view(none);
+        CHECK(has(view.alignment->missing_data, "stands between two parts of this text"));
+        CHECK(has(view.alignment->missing_data, wrong));
+    }
+}

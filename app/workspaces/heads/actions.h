@@ -53,10 +53,15 @@ struct ClipSinks {
     double limit;
     static constexpr auto kJournalNames = journal_names("clip_sinks", "by", "limit");
 };
-/// "matrix", "lines", "text", "dimensions" or "circuit".
+/// "matrix", "lines", "text", "dimensions", "circuit" or "alignment".
 struct SetHeadForm {
     std::string form;
     static constexpr auto kJournalNames = journal_names("set_head_form", "form");
+};
+/// The token between source and target of an alignment.
+struct PartTextAt {
+    std::string token;
+    static constexpr auto kJournalNames = journal_names("part_text_at", "token");
 };
 /// "pictures", "scatter", "table", "sweep" or "corpus".
 struct SetHeadsList {
@@ -133,6 +138,9 @@ struct HeadsSwept {
 struct HeadsCorpusRead {
     std::shared_ptr<const HeadsCorpus> corpus{};
 };
+struct HeadAnswerRead {
+    std::shared_ptr<const HeadAnswer> answer{};
+};
 /// Of every head, as CSV, to the clipboard.
 struct CopyHeadMeasures {
     static constexpr auto kJournalNames = journal_names("copy_head_measures");
@@ -140,11 +148,11 @@ struct CopyHeadMeasures {
 
 using HeadsActions =
     ActionList<ViewActions<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
-                           ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm, SetHeadsList,
-                           FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, SweepHeads,
-                           SweepOver, PatchSweep, PairTokens, SelectSwept, SetHeadsOf, ShowCircuit,
-                           SelectCircuitCell, CopyHeadMeasures>,
-               Answers<HeadsReady, HeadsSwept, HeadsCorpusRead>,
+                           ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm, PartTextAt,
+                           SetHeadsList, FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads,
+                           SweepHeads, SweepOver, PatchSweep, PairTokens, SelectSwept, SetHeadsOf,
+                           ShowCircuit, SelectCircuitCell, CopyHeadMeasures>,
+               Answers<HeadsReady, HeadsSwept, HeadsCorpusRead, HeadAnswerRead>,
                TransientActions<HoverHead, HoverHeadsPair, HoverCircuit, ChooseToPair>>;
 template <ListedIn<HeadsActions> A>
 inline constexpr Meta kMetaOf<A> = HeadsActions::kMeta<A>;

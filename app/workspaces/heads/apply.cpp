@@ -117,8 +117,17 @@ void carry_out(AppState& state, const SetHeadForm& action) {
         "Lines from queries (left) to keys; wider means larger.",
         "Tokens or image patches, coloured by the weights of one query; click to choose the query.",
         "What each dimension adds to the score q·k of one query with every key.",
-        "The head as products of its weights: QK and OV."};
+        "The head as products of its weights: QK and OV.",
+        "Source words above, target words below; a line is a weight from target to source."};
     show_message(state, kDescriptions[static_cast<std::size_t>(heads_look(state).form)]);
+}
+
+void carry_out(AppState& state, const PartTextAt& action) {
+    heads_look(state).parting = action.token;
+    const AlignedParts parts = aligned_parts(state);
+    if (!parts.missing_data.empty()) return warn(state, parts.missing_data);
+    show_message(state, "{} and {}.", counted(std::ssize(parts.keys), "source word"),
+                 counted(std::ssize(parts.queries), "target word"));
 }
 
 void carry_out(AppState& state, const SetHeadsList& action) {
@@ -170,6 +179,10 @@ void carry_out(AppState& state, const HeadsReady& action) {
 
 void carry_out(AppState& state, const HeadsCorpusRead& action) {
     heads_look(state).corpus_read = action.corpus;
+}
+
+void carry_out(AppState& state, const HeadAnswerRead& action) {
+    heads_look(state).answer = action.answer;
 }
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/text.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
@@ -66,12 +67,20 @@ const SweptModel* current(const std::shared_ptr<const SweptModel>& made,
                : nullptr;
 }
 
+/// The model's reading; null: it cannot be read.
+std::shared_ptr<const ModelRead> read_by(const Opener& open, const ReadModel& read,
+                                         const RunControl& control) {
+    if (!open) return nullptr;
+    auto opened = open(OpenRequest{ModelText{read.model}, 0, options_of(read)}, control);
+    return opened && opened->swept ? opened->swept->read : nullptr;
+}
+
+}  // namespace
+
 HeadsRequest heads_request(const AppState& state) {
     return {state.shared_document(), state.backend, state.backends.data(),
             state.backends.size(),   state.batch,   heads_look(state).show == HeadShow::gradient};
 }
-
-}  // namespace
 
 HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control) {
     return compute_heads(heads_input(*request.document),
@@ -115,6 +124,51 @@ Action run(const ModelPartsRequest& request, const Opener& open, const RunContro
     return HeadsSwept{std::make_shared<const SweptModel>(std::move(made))};
 }
 
+std::optional<HeadAnswerRequest> requested_head_answer(const AppState& state) {
+    const Document& document = state.document();
+    const ModelOrigin* const model = model_of(document);
+    if (state.workspace != "heads" || model == nullptr || !has_current_heads(state) ||
+        !document.groups.empty() || document.bytes > kMostAnswerBytes ||
+        document.read_out.next.empty() || is_off(document, head_here(state)))
+        return std::nullopt;
+    HeadAnswerRequest wanted{{*model, document.layer, heads_look(state).pair.row}};
+    wanted.read.model.before.clear();
+    wanted.head = head_here(state);
+    const HeadAnswer* const there = heads_look(state).answer.get();
+    if (there != nullptr && there->request == wanted) return std::nullopt;
+    return wanted;
+}
+
+Action run(const HeadAnswerRequest& request, const Opener& open, const RunControl& control) {
+    HeadAnswer made{request, {}};
+    ReadModel off = request.read;
+    off.model.changes.off.push_back(request.head);
+    std::ranges::sort(off.model.changes.off);
+    const auto with = read_by(open, request.read, control);
+    const auto without = with == nullptr ? nullptr : read_by(open, off, control);
+    // a model of classes answers at one token alone
+    if (without && !with->answers.empty() && with->stages.row == request.read.row) {
+        const ModelAnswer& best = with->answers.front();
+        const auto all = probabilities(without->stages[ModelStage::logits].values());
+        if (!all.empty()) {
+            made.text = shown_token(best.text);
+            made.ties = std::ranges::count(with->answers, best.logit, &ModelAnswer::logit) - 1;
+            made.before = best.probability;
+            made.after = all[static_cast<std::size_t>(best.id)];
+        }
+    }
+    return HeadAnswerRead{std::make_shared<const HeadAnswer>(std::move(made))};
+}
+
+const HeadAnswer* current_head_answer(const AppState& state) {
+    const HeadAnswer* const there = heads_look(state).answer.get();
+    const bool current = there != nullptr && !there->text.empty() &&
+                         !requested_head_answer(state) && model_of(state.document()) != nullptr &&
+                         has_current_heads(state) && there->request.head == head_here(state) &&
+                         there->request.read.row == heads_look(state).pair.row;
+    return current ? there : nullptr;
+}
+
 const SweptModel* current_sweep(const AppState& state) {
     return current(heads_look(state).swept, wanted_sweep(state));
 }
@@ -135,8 +189,10 @@ void follow_heads(AppState& state) {
     if (state.workspace != "heads") return;
     follow_corpus(state);
     if (!heads_missing_data(state).empty()) return;
-    if (!has_current_heads(state) && head_cells(heads_input(state.document())) <= kAtOnceCells)
-        run(heads_request(state), {}).carry_out(state);
+    if (head_cells(heads_input(state.document())) <= kAtOnceCells) {
+        if (!has_current_heads(state)) run(heads_request(state), {}).carry_out(state);
+        show_alignment_once(state);
+    }
     follow_shown(state);
     follow_head_maps(state);
     follow_circuit(state);

@@ -7,6 +7,7 @@
 
 #include "app/common/action.h"
 #include "app/common/document/heads.h"
+#include "app/common/document/model_read.h"
 #include "app/common/document/swept.h"
 #include "app/common/request.h"
 #include "app/workspaces/heads/state.h"
@@ -29,6 +30,8 @@ struct HeadsRequest {
     bool gradients = false;  // of the weights, which take a backward pass
     bool operator==(const HeadsRequest&) const = default;
 };
+/// Of the shown document and settings.
+HeadsRequest heads_request(const AppState& state);
 HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control = {});
 /// nullopt while the workspace is not shown, or its heads are up to date.
 std::optional<HeadsRequest> requested_heads(const AppState& state);
@@ -47,6 +50,26 @@ std::optional<ModelPartsRequest> requested_head_sweep(const AppState& state);
 std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state);
 /// HeadsSwept.
 Action run(const ModelPartsRequest& request, const Opener& open, const RunControl& control);
+/// The likeliest answer at the selected query, by the model as it runs and by the model without one head.
+struct HeadAnswerRequest {
+    ReadModel read;
+    HeadPlace head{};
+    bool operator==(const HeadAnswerRequest&) const = default;
+};
+struct HeadAnswer {
+    HeadAnswerRequest request;
+    std::string text;  // the likeliest answer; "": the model gives none, or cannot be read
+    Index ties = 0;    // answers that are as likely
+    double before = 0.0, after = 0.0;  // its probability as it runs, and without the head
+};
+/// nullopt while no model of at most kMostAnswerBytes is shown, the head is off, or the answer is there.
+inline constexpr double kMostAnswerBytes = 2e8;
+std::optional<HeadAnswerRequest> requested_head_answer(const AppState& state);
+/// HeadAnswerRead.
+Action run(const HeadAnswerRequest& request, const Opener& open, const RunControl& control);
+/// Of the head that is shown; null: it is not there, or has no text.
+const HeadAnswer* current_head_answer(const AppState& state);
+
 /// The sweep of what the state shows; null: it is not there.
 const SweptModel* current_sweep(const AppState& state);
 /// The circuit of the head that is shown, with the tokens that are; null: it is not there.

@@ -25,6 +25,7 @@ struct HeadsCorpus;
 struct HeadsMaps;
 struct CircuitMap;
 struct CorpusShown;
+struct HeadAnswer;
 struct HeadsShown;
 struct SweptModel;
 
@@ -39,9 +40,9 @@ enum class SinkClip : std::uint8_t { none, first, limit };
 inline constexpr std::string_view kSinkClips[] = {"none", "first", "limit"};
 
 /// How the head that is shown stands large.
-enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions, circuit };
-inline constexpr std::string_view kHeadForms[] = {"matrix", "lines", "text", "dimensions",
-                                                  "circuit"};
+enum class HeadForm : std::uint8_t { matrix, lines, text, dimensions, circuit, alignment };
+inline constexpr std::string_view kHeadForms[] = {"matrix",     "lines",   "text",
+                                                  "dimensions", "circuit", "alignment"};
 
 /// Which heads stand in it together: the one that is shown alone, those of its layer, those that pass the filter.
 enum class HeadsOf : std::uint8_t { head, layer, filter };
@@ -86,6 +87,7 @@ struct HeadsLook {
     SinkClip clip = SinkClip::none;
     double clip_limit = 0.3;
     HeadForm form = HeadForm::matrix;
+    std::string parting = "=";  // the token between the two parts of a text that are aligned
     HeadsList list = HeadsList::pictures;
     HeadsFilter filter;
     std::string scatter_x = "sink", scatter_y = "previous";  // keys of measures
@@ -121,6 +123,8 @@ struct HeadsLook {
     std::shared_ptr<const CircuitMap> circuit_map;  // of `circuit`
     std::optional<large::Cell> hovered_circuit;
     std::optional<Index> pairing;  // the token that is to be paired
+    std::string aligned_model;     // path of the model that show_alignment_once() has seen last
+    std::shared_ptr<const HeadAnswer> answer;  // see requested_head_answer()
 };
 /// What a session keeps of it.
 void describe(Visitor& visit, HeadsLook& look);

@@ -329,9 +329,23 @@ std::string heads_point(const AppState& state) {
         return off + space + circuit;
     if (const std::string swept = sweep_point(state); !swept.empty()) return off + space + swept;
     if (look.pinned[0] && look.pinned[1]) return off + space + compare_point(state);
+    if (const std::string aligned = alignment_point(state); !aligned.empty())
+        return off + space + aligned;
     if (const auto measure = find_head_measure(look.sort))
         return off + space + sorted_text(*look.result, *measure);
     return off.empty() ? standing_out(*look.result) : off;
+}
+
+std::string answer_text(const AppState& state) {
+    const HeadAnswer* const answer = current_head_answer(state);
+    if (answer == nullptr) return {};
+    const std::string with = percent_text(answer->before), without = percent_text(answer->after);
+    const std::string change = with == without ? fmt::format("stays at {}", with)
+                                               : fmt::format("goes from {} to {}", with, without);
+    return fmt::format("Without {}, {} likeliest answer at “{}”, “{}”, {}.",
+                       head_name(answer->request.head), answer->ties > 0 ? "one" : "the",
+                       axis_label(state, Axis::query, *answer->request.read.row), answer->text,
+                       change);
 }
 
 bool is_off(const Document& document, HeadPlace place) {

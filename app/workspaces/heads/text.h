@@ -32,6 +32,8 @@ std::string label_rule();
 std::string label_evidence(const HeadFacts& facts);
 /// The first line.
 std::string heads_point(const AppState& state);
+/// "Without L1 H3, the likeliest answer at “chat”, “noir”, goes from 99.8 % to 12 %."; "": it is not known.
+std::string answer_text(const AppState& state);
 bool is_off(const Document& document, HeadPlace place);
 /// The same once what was asked for is there.
 bool will_be_off(const AppState& state, HeadPlace place);

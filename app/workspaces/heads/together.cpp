@@ -25,9 +25,14 @@ bool is_as_large(const HeadsResult& result, HeadPlace a, HeadPlace b) {
 
 }  // namespace
 
+Color head_color(std::size_t n, ThemeName theme) {
+    return theme == ThemeName::dark ? kDark[n] : kLight[n];
+}
+
 std::vector<HeadPlace> heads_together(const AppState& state) {
     const HeadsLook& look = heads_look(state);
-    const bool form = look.form == HeadForm::matrix || look.form == HeadForm::lines;
+    const bool form = look.form == HeadForm::matrix || look.form == HeadForm::lines ||
+                      look.form == HeadForm::alignment;
     const bool compares = look.pinned[0] && look.pinned[1];
     if (look.of == HeadsOf::head || !form || compares || !look.result) return {};
     const HeadPlace here = head_here(state);
@@ -100,16 +105,15 @@ GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places) 
 }
 
 HeadLinesView lines_together(const AppState& state, const std::vector<HeadPlace>& places) {
-    const auto& colors = state.theme == ThemeName::dark ? kDark : kLight;
     HeadLinesView view;
     const std::size_t count = std::min(places.size(), kMostOver);
     for (std::size_t n = 0; n < count; ++n) {
         HeadLinesView one = head_lines(state, places[n]);
-        for (HeadLine& line : one.lines) line.color = colors[n];
+        for (HeadLine& line : one.lines) line.color = head_color(n, state.theme);
         std::vector<HeadLine> all = std::move(view.lines);
         all.insert(all.end(), one.lines.begin(), one.lines.end());
         auto heads = std::move(view.heads);
-        heads.emplace_back(head_name(places[n]), colors[n]);
+        heads.emplace_back(head_name(places[n]), head_color(n, state.theme));
         view = std::move(one);
         view.lines = std::move(all);
         view.heads = std::move(heads);

@@ -196,6 +196,7 @@ HeadsControls controls_of(const AppState& state) {
     controls.circuit.names = {"QK", "OV", "composition"};
     controls.over = names_of(kCircuitOvers, look.circuit_over);
     controls.over.names = {"text", "vocabulary"};
+    controls.parting = look.parting;
     controls.from = look.from;
     controls.pairs = look.pairs;
     controls.sweep = names_of(kSweepShows, look.sweep_show);
@@ -265,6 +266,15 @@ void add_large(const AppState& state, AllHeadsView& view) {
         view.circuit = head_circuit_view(state);
         return;
     }
+    if (look.form == HeadForm::alignment) {
+        auto places = heads_together(state);
+        if (places.empty() && look.result->find(head_here(state)) != nullptr)
+            places = {head_here(state)};
+        if (places.empty()) return;
+        view.large_missing_data = undefined_text(state, places);
+        if (view.large_missing_data.empty()) view.alignment = head_alignment_view(state, places);
+        return;
+    }
     if (const auto together = heads_together(state); !together.empty())
         return add_together(state, together, view);
     const std::vector<HeadPlace> places = large_heads(state);
@@ -326,6 +336,7 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     }
     view.here = head_here(state);
     view.point = heads_point(state);
+    view.answer = answer_text(state);
     const bool only_layer = look.result->layers.size() == 1;
     view.listed = !look.sort.empty() || (only_layer && !info(look.show).of_layer);
     add_thumbs(state, view);

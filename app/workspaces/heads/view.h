@@ -135,6 +135,42 @@ struct HeadLinesView {
 inline constexpr double kLeastLine = 0.02;
 HeadLinesView head_lines(const AppState& state, HeadPlace place);
 
+// An alignment: the words of a source and of a target text as two rows, joined by the weights of one head.
+
+/// The keys of the source's words, and the queries of the target's.
+struct AlignedParts {
+    std::string missing_data;  // why the text has one part; "": it has two
+    std::vector<Index> keys, queries;
+    bool predicts = false;  // the word of a query is the one after it, which the model predicts
+};
+AlignedParts aligned_parts(const AppState& state);
+/// The work of a head between them. A target word has a source word where more than half of the weight of its query lies on
+/// that word: no other can have as much.
+struct HeadAlignment {
+    std::vector<std::optional<Index>> source;  // of each target word its place in the source
+    Index joined = 0;                          // target words that have one
+    Index different = 0;                       // source words that they have
+    Index crossings = 0;  // pairs of target words whose source words are in the other order
+    double weight = 0.0;  // Σ of those weights
+};
+HeadAlignment head_alignment(MatrixView<const float> weights, const AlignedParts& parts);
+/// Of a layer the head that joins the most different source words; of equal ones the most target words, then the largest
+/// weight. nullopt: the layer has no weights.
+std::optional<HeadPlace> clearest_head(const AppState& state, Index layer);
+/// Of the head that is shown, as a sentence; "": it is not shown as an alignment, or the text has one part.
+std::string alignment_point(const AppState& state);
+/// A model whose own text has two parts is shown as an alignment by the clearest head of its last layer, once.
+void show_alignment_once(AppState& state);
+
+struct HeadAlignmentView {
+    std::string missing_data;
+    HeadLinesView lines;  // queries: the target's words, keys: the source's; by their place there
+    AlignedParts parts;
+    std::optional<Index> query, key;  // the chosen ones that are there
+};
+/// Of one head, or of several the largest weight of each pair.
+HeadAlignmentView head_alignment_view(const AppState& state, const std::vector<HeadPlace>& places);
+
 /// Those that stand large together; empty: one alone does.
 std::vector<HeadPlace> heads_together(const AppState& state);
 /// "mean of 4 heads of layer 1"
@@ -154,6 +190,7 @@ ColorRange mean_range(const HeadsLook& look, const std::vector<HeadPlace>& place
 GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places);
 /// Of the first kMostOver, each in a colour of its own.
 inline constexpr std::size_t kMostOver = 8;
+Color head_color(std::size_t n, ThemeName theme);
 HeadLinesView lines_together(const AppState& state, const std::vector<HeadPlace>& places);
 
 enum class HeadChipLook : std::uint8_t { plain, number, masked, not_a_number, clipped };
@@ -219,6 +256,7 @@ struct HeadsChoice {
 struct HeadsControls {
     HeadsChoice show, clip, list, form, sort, label, measure, x, y, ablation, sweep, part, of,
         circuit, over;
+    std::string parting;      // of an alignment
     std::string from, pairs;  // of a patch
     int curve = 0;            // linear, root, log
     double clip_limit = 0.3;
@@ -238,6 +276,7 @@ struct AllHeadsView {
     std::string missing_data;  // why there is nothing; "": there is
     std::string pending;       // what is being computed; "": nothing
     std::string point;         // the first line
+    std::string answer;        // the effect of the head; "": not known
     bool listed = false;       // one picture after the other, with titles; else a row is a layer
     Index layers = 0, columns = 0;                       // of the pictures by layer and head
     std::vector<std::string> layer_labels, head_labels;  // "L0", "H0"
@@ -259,6 +298,7 @@ struct AllHeadsView {
     std::vector<HeadTextView> texts;
     std::optional<HeadDimensionsView> dimensions;
     std::optional<HeadCircuitView> circuit;
+    std::optional<HeadAlignmentView> alignment;
     std::optional<large::Cell> hovered_circuit;
     std::optional<large::Cell> hovered_pair;
     large::Cell pair;

@@ -246,6 +246,7 @@ void clear_heads(AppState& state) {
     look.hovered_pair.reset();
     look.swept = nullptr;
     look.circuit = nullptr;
+    look.answer = nullptr;
     look.from.clear();
     look.pairs.clear();
     look.corpus.clear();
@@ -282,6 +283,8 @@ void read_look(Fields& fields, AppState& state) {
     JsonReader reader(fields);
     describe(reader, look);
     if (!corpus.empty()) look.corpus = corpus;
+    if (const ModelOrigin* const model = model_of(state.document()))
+        look.aligned_model = model->path;  // the session has its form
     const Document& document = state.document();
     for (std::size_t n = 0; n < look.pinned.size(); ++n)
         if (const auto& pin = look.pinned[n]; pin && !is_there(document, *pin))
@@ -326,7 +329,8 @@ constexpr std::string_view kHeadsMouse[] = {
 constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
                                      request_kind<requested_head_sweep>("head sweep"),
                                      request_kind<requested_head_corpus>("corpus"),
-                                     request_kind<requested_head_circuit>("head circuit")};
+                                     request_kind<requested_head_circuit>("head circuit"),
+                                     request_kind<requested_head_answer>("head answer")};
 
 }  // namespace
 std::string heads_missing_data(const AppState& state) {
@@ -347,6 +351,7 @@ void describe(Visitor& visit, HeadsLook& look) {
     visit("clip", look.clip, kSinkClips);
     visit("clip_limit", look.clip_limit);
     visit("form", look.form, kHeadForms);
+    visit("parting", look.parting);
     visit("list", look.list, kHeadsLists);
     visit("label", look.filter.label);
     visit("measure", look.filter.measure);
@@ -419,7 +424,7 @@ extern const WorkspaceInfo kHeadsWorkspace{
             if (requested_head_corpus(state)) return false;
             return !heads_missing_data(state).empty() ||
                    (has_current_heads(state) && !requested_head_sweep(state) &&
-                    !requested_head_circuit(state));
+                    !requested_head_circuit(state) && !requested_head_answer(state));
         },
     .figure_name =
         [](const AppState& state) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/document/swept.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/reach.h"
@@ -181,6 +182,59 @@ bool check_rounded_away(const Match& match) { return match.number(0) * 0x1p-53 *
 // ---- Heads
 
 const HeadsResult& heads_of(const AppState& state) { return *heads_look(state).result; }
+
+// ---- an alignment, by its words: every pair of queries and keys is looked at again
+
+struct Joined {
+    Index targets = 0, sources = 0, crossings = 0, all = 0;
+};
+Joined joined_of(const AppState& state) {
+    const AlignedParts parts = aligned_parts(state);
+    const Rows weights = heads_of(state).weights({state.document().layer, state.head});
+    std::vector<std::pair<Index, Index>> lines;
+    for (const Index query : parts.queries)
+        for (const Index key : parts.keys)
+            if (weights(query, key) > 0.5F) lines.emplace_back(query, key);
+    std::vector<Index> sources;
+    Joined joined;
+    for (const auto& [query, key] : lines) {
+        sources.push_back(key);
+        for (const auto& [other, source] : lines)
+            if (other < query && source > key) ++joined.crossings;
+    }
+    std::ranges::sort(sources);
+    joined.sources = std::unique(sources.begin(), sources.end()) - sources.begin();
+    joined.targets = std::ssize(lines);
+    joined.all = std::ssize(parts.queries);
+    return joined;
+}
+bool is_shown_head(const Match& match) {
+    return match.part[0] == head_name({match.state.document().layer, match.state.head});
+}
+/// "{} joins {} of {} target word{} to {} source word{} with more than half of the weight; {}"
+bool check_joined(const Match& match) {
+    const Joined joined = joined_of(match.state);
+    const std::string crossings = joined.crossings == 0 ? "no lines cross"
+                                  : joined.crossings == 1
+                                      ? "1 pair of lines crosses"
+                                      : fmt::format("{} pairs of lines cross", joined.crossings);
+    return is_shown_head(match) && joined.targets > 0 && match.count(1) == joined.targets &&
+           match.count(2) == joined.all && match.count(4) == joined.sources &&
+           match.part[6] == crossings;
+}
+/// "{} joins none of {} target word{} to a source word with more than half of its weight"
+bool check_joins_none(const Match& match) {
+    const Joined joined = joined_of(match.state);
+    return is_shown_head(match) && joined.targets == 0 && match.count(1) == joined.all;
+}
+/// "Without {}, {} likeliest answer at “{}”, “{}”, stays at {}", "… goes from {} to {}"
+bool check_answer(const Match& match) {
+    const HeadAnswer& answer = *heads_look(match.state).answer;
+    const bool stays = match.part.size() == 5;
+    return is_shown_head(match) && match.part[1] == (answer.ties > 0 ? "one" : "the") &&
+           match.part[3] == answer.text && shows(match.part[4], answer.before) &&
+           shows(match.part[stays ? 4 : 5], answer.after);
+}
 std::optional<HeadMeasure> measure_titled(std::string_view title) {
     for (const HeadMeasureInfo& each : head_measure_table()) {
         std::string lower(title);
@@ -472,6 +526,12 @@ bool check_heads_same(const Match& match) {
 constexpr Claim kClaims[] = {
     {"{} of {} numbers of {} differ, most at {}: {} → {}", check_differing},
     {"Every number of {} equals the baseline ({} compared)", check_same_stage},
+    {"{} joins {} of {} target word{} to {} source word{} with more than half of the weight; {}",
+     check_joined},
+    {"{} joins none of {} target word{} to a source word with more than half of its weight",
+     check_joins_none},
+    {"Without {}, {} likeliest answer at “{}”, “{}”, stays at {}", check_answer},
+    {"Without {}, {} likeliest answer at “{}”, “{}”, goes from {} to {}", check_answer},
     {"{} · scaling {} · head {}", check_pin_text},
     {"Nothing differs from the baseline yet", check_same_pin},
     {"This weight cannot change: the row has one key only, or a number that is not finite",

@@ -131,6 +131,9 @@ class ScreenTexts {
         if (v.circuit)
             all(v.circuit->missing_data, v.circuit->grids, v.circuit->values, v.circuit->text);
         for (const HeadLinesView& each : v.lines) all(each.title, each.legend);
+        if (v.alignment)
+            all(v.alignment->missing_data, v.alignment->lines.title, v.alignment->lines.legend);
+        add(v.answer);
         for (const HeadTextView& each : v.texts) all(each.title, each.legend, each.keys);
         if (v.dimensions) all(v.dimensions->missing_data, v.dimensions->grid, v.dimensions->legend);
     }
@@ -178,8 +181,7 @@ class ScreenTexts {
             for (const NumericsCellView& each : row) all(each.text, each.cause);
     }
     void add(const GenerateView& v) {
-        all(v.pending, v.headline, v.muted, v.rest, v.strip, v.cache, v.cache_formula,
-            v.lens_title);
+        all(v.pending, v.headline, v.muted, v.rest, v.strip, v.cache, v.cache_formula, v.lens_title);
     }
     void add(const ModelView& v) {
         all(v.missing_data, v.headline, v.muted, v.notes, v.status, v.grid);

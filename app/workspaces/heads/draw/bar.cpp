@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/intervention_actions.h"
+#include "app/common/draw/open_model.h"
 #include "app/common/format.h"
 #include "app/workspaces/heads/draw/parts.h"
 
@@ -108,9 +109,18 @@ void draw_circuit_controls(const HeadsControls& now, ControlBar& bar) {
         bar.out.push_back(ShowCircuit{now.circuit.key(), *key});
 }
 
+/// Where the source of an alignment ends.
+void draw_parting(const HeadsControls& now, ControlBar& bar) {
+    if (now.form.key() != "alignment") return;
+    const Tip tip{"Token between source and target", "The words before it are the source"};
+    if (const auto token = typed(bar, "parting", "parts at", now.parting, tip))
+        bar.out.push_back(PartTextAt{*token});
+}
+
 /// Heads shown together.
 void draw_together(const HeadsControls& now, ControlBar& bar) {
-    if (now.form.key() != "matrix" && now.form.key() != "lines") return;
+    if (now.form.key() != "matrix" && now.form.key() != "lines" && now.form.key() != "alignment")
+        return;
     const Tip of{"Heads shown together", "Their mean as a matrix, or one colour each as lines"};
     if (const auto key = row(bar, "large", "of", now.of, of)) bar.out.push_back(SetHeadsOf{*key});
 }
@@ -196,12 +206,14 @@ void draw_interventions(const AllHeadsView& view, ControlBar& bar) {
 
 void draw_heads_bar(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
+    if (!now.model) open_model_button(bar, "translate");
     if (const auto key =
             row(bar, "", "form", now.form,
                 {"View of the selected head",
                  "dimensions: contribution of each to the score; circuit: QK and OV. Key: F"}))
         bar.out.push_back(SetHeadForm{*key});
     draw_circuit_controls(now, bar);
+    draw_parting(now, bar);
     if (const auto key =
             row(bar, "heads as", "list", now.list,
                 {"View of all heads",

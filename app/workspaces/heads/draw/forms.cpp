@@ -13,6 +13,8 @@ namespace {
 // Design units.
 constexpr float kLargestPitch = 96.0F, kThin = 0.75F, kThick = 6.0F, kThickest = 10.0F,
                 kLargeText = 44.0F, kChipGap = 6.0F, kLargestPatch = 140.0F, kWidestCell = 64.0F;
+constexpr float kWidestWord = 110.0F, kWordRow = 34.0F, kMostBetween = 420.0F, kLargeWord = 84.0F,
+                kSmallWord = 48.0F;
 constexpr double kFaint = 0.18;  // opacity of the weakest line
 constexpr double kAside = 0.12;  // of lines of other queries than the pointed one
 
@@ -145,6 +147,91 @@ std::optional<large::Cell> draw_one_lines(const HeadLinesView& view,
     if (on_key && clicked) out.push_back(SelectHeadsPair{view.query, *on_key});
     if (on_query) return large::Cell{*on_query, view.key};
     return on_key ? std::optional(large::Cell{-1, *on_key}) : std::nullopt;
+}
+
+// ---- an alignment
+
+/// Two rows of words, and the lines between them.
+struct Rows {
+    std::vector<Box> source, target;  // of each word
+    float top = 0.0F, bottom = 0.0F;  // where the lines begin and end
+};
+
+/// Words of equal pitch over the whole width, no wider than kWidestWord.
+std::vector<Box> word_boxes(std::size_t count, const Box& box, float top, const Frame& frame) {
+    const float pitch = std::min(box.size().x / static_cast<float>(std::max<std::size_t>(count, 1)),
+                                 frame.px(kWidestWord));
+    const float left = box.low.x + (box.size().x - pitch * static_cast<float>(count)) / 2;
+    std::vector<Box> boxes;
+    for (std::size_t n = 0; n < count; ++n) {
+        const float x = left + pitch * static_cast<float>(n);
+        boxes.push_back({{x, top}, {x + pitch, top + frame.px(kWordRow)}});
+    }
+    return boxes;
+}
+
+Rows rows_of(const HeadLinesView& view, const Box& box, const Frame& frame) {
+    const float row = frame.px(kWordRow);
+    const float between =
+        within(box.size().y - 2 * (row + frame.px(kTextRow)), row, frame.px(kMostBetween));
+    const float low = box.low.y + frame.px(kTextRow);
+    Rows rows;
+    rows.top = low + row;
+    rows.bottom = rows.top + between;
+    rows.source = word_boxes(view.keys.size(), box, low, frame);
+    rows.target = word_boxes(view.queries.size(), box, rows.bottom, frame);
+    return rows;
+}
+
+float middle_of(const Box& box) { return (box.low.x + box.high.x) / 2; }
+
+void draw_alignment_lines(const HeadLinesView& view, const Rows& rows, std::optional<Index> query,
+                          std::optional<Index> key, const Frame& frame) {
+    constexpr int kPieces = 24;
+    for (const HeadLine& line : view.lines) {
+        const bool other = (query && *query != line.query) || (key && *key != line.key);
+        const double seen =
+            (kFaint + (1.0 - kFaint) * line.strength) * (other ? kAside : 1.0) * line.strength;
+        const float from = middle_of(rows.target[line.query]);
+        const float to = middle_of(rows.source[line.key]);
+        std::vector<Point> points;
+        for (int n = 0; n <= kPieces; ++n) {
+            const float t = static_cast<float>(n) / kPieces;
+            const float ease = t * t * (3.0F - 2.0F * t);
+            points.push_back(
+                {from + (to - from) * ease, rows.bottom + (rows.top - rows.bottom) * t});
+        }
+        frame.painter.polyline(points, view::translucent(line.color, seen),
+                               frame.px(kThin) + frame.px(kThickest) * line.strength);
+    }
+}
+
+/// One row of words with its name above or below; the word under the pointer, and whether it was clicked.
+std::optional<Index> draw_row(const std::vector<std::string>& texts, const std::vector<Box>& boxes,
+                              std::optional<Index> chosen, Role role, const Frame& frame) {
+    std::optional<Index> hovered;
+    ImGui::PushID(role == Role::key ? "source" : "target");
+    for (std::size_t n = 0; n < texts.size(); ++n) {
+        const Box& box = boxes[n];
+        ImGui::PushID(static_cast<int>(n));
+        ImGui::SetCursorScreenPos(box.low);
+        invisible_button("word", box.size());
+        if (ImGui::IsItemHovered()) hovered = static_cast<Index>(n);
+        ImGui::PopID();
+        const bool is_chosen = chosen && *chosen == static_cast<Index>(n);
+        const Font& font = box.size().x >= frame.px(kLargeWord)   ? frame.fonts.title
+                           : box.size().x >= frame.px(kSmallWord) ? frame.fonts.body
+                                                                  : frame.fonts.small;
+        if (is_chosen)
+            frame.painter.outline({box.low.x + frame.px(2), box.low.y},
+                                  {box.high.x - frame.px(2), box.high.y}, frame.theme.role(role),
+                                  frame.px(1.5F), frame.px(4));
+        draw_text_in(frame, font, box.low, box.high, Align::center,
+                     is_chosen ? frame.theme.role(role) : frame.theme.text,
+                     fit_text(frame, font, texts[n], box.size().x - frame.px(6)));
+    }
+    ImGui::PopID();
+    return hovered;
 }
 
 void draw_chip(const HeadChip& chip, const Box& at, const Frame& frame) {
@@ -331,6 +418,46 @@ void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& fram
         ImGui::PopID();
     }
     if (now != view.hovered_pair) out.push_back(HoverHeadsPair{now});
+}
+
+void draw_head_alignment(const AllHeadsView& view, const Box& box, const Frame& frame,
+                         Actions& out) {
+    const HeadAlignmentView& now = *view.alignment;
+    const HeadLinesView& lines = now.lines;
+    const Box space = draw_description(lines.title, lines.legend, box, frame);
+    draw_names(lines, box, frame);
+    const Rows rows = rows_of(lines, space, frame);
+    std::optional<Index> query, key;
+    if (view.hovered_pair && view.hovered_pair->row < 0) {
+        const auto found = std::ranges::find(now.parts.keys, view.hovered_pair->column);
+        if (found != now.parts.keys.end()) key = found - now.parts.keys.begin();
+    } else if (view.hovered_pair) {
+        const auto found = std::ranges::find(now.parts.queries, view.hovered_pair->row);
+        if (found != now.parts.queries.end()) query = found - now.parts.queries.begin();
+    }
+    draw_alignment_lines(lines, rows, query, key, frame);
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, {space.low.x, rows.top},
+                          {space.high.x, rows.bottom});
+    const float row = frame.px(kTextRow);
+    draw_fitted(frame, frame.fonts.small, {space.low.x, rows.source.front().low.y - row},
+                {space.high.x, rows.source.front().low.y}, Align::left, frame.theme.muted,
+                "source: keys");
+    draw_fitted(frame, frame.fonts.small, {space.low.x, rows.target.front().high.y},
+                {space.high.x, rows.target.front().high.y + row}, Align::left, frame.theme.muted,
+                "target: queries");
+    const auto on_key = draw_row(lines.keys, rows.source, key ? key : now.key, Role::key, frame);
+    const auto on_query =
+        draw_row(lines.queries, rows.target, query ? query : now.query, Role::query, frame);
+    const bool clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+    if (on_key) tooltip(frame, "Source word", "Only its lines are drawn. Click to select it");
+    if (on_query) tooltip(frame, "Target word", "Only its lines are drawn. Click to select it");
+    std::optional<large::Cell> hovered;
+    if (on_query) hovered = large::Cell{now.parts.queries[*on_query], view.pair.column};
+    if (on_key) hovered = large::Cell{-1, now.parts.keys[*on_key]};
+    if (on_query && clicked)
+        out.push_back(SelectHeadsPair{now.parts.queries[*on_query], view.pair.column});
+    if (on_key && clicked) out.push_back(SelectHeadsPair{view.pair.row, now.parts.keys[*on_key]});
+    if (hovered != view.hovered_pair) out.push_back(HoverHeadsPair{hovered});
 }
 
 void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {

@@ -26,6 +26,9 @@ void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& fra
 void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// Lines from queries to keys, of one head or two.
 void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
+/// Source words above target words, joined by the weights of one head or of several.
+void draw_head_alignment(const AllHeadsView& view, const Box& box, const Frame& frame,
+                         Actions& out);
 /// The text that the chosen query sees, of one head or two.
 void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// The score of the chosen query with every key, by dimension.

@@ -32,11 +32,13 @@ void draw_large(const AllHeadsView& view, const MapLook& look, const Box& box, c
     const std::string& missing_data = view.circuit ? view.circuit->missing_data
                                       : !view.large_missing_data.empty() ? view.large_missing_data
                                       : view.dimensions ? view.dimensions->missing_data
+                                      : view.alignment  ? view.alignment->missing_data
                                                         : view.large_missing_data;
     if (!missing_data.empty())
         return wrapped_text(frame, frame.fonts.title, frame.theme.muted, missing_data);
     if (view.circuit) return draw_head_circuit(view, look, box, frame, out);
     if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
+    if (view.alignment) return draw_head_alignment(view, box, frame, out);
     if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
     if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);
     if (!view.maps.empty()) return draw_head_maps(view, look, box, frame, out);
@@ -48,10 +50,12 @@ void draw_large(const AllHeadsView& view, const MapLook& look, const Box& box, c
 std::string draw_heads_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                  Actions& out) {
     const AllHeadsView view = build_all_heads_view(state);
-    Parts parts{.missing_data = view.missing_data.empty() ? view.pending : view.missing_data,
-                .heading = {view.point, view.controls.count, view.notes, view.why},
-                .more = "Show",
-                .status = view::computed_text(state)};
+    Parts parts{
+        .missing_data = view.missing_data.empty() ? view.pending : view.missing_data,
+        .heading = {view.point, view.controls.count.empty() ? view.answer : view.controls.count,
+                    view.notes, view.why},
+        .more = "Show",
+        .status = view::computed_text(state)};
     if (view.missing_data.empty())
         parts.controls = [&](ControlBar& bar) { draw_heads_bar(view, bar); };
     parts.hero = {"one head", "one head", [&](const Box& box) {
