@@ -307,10 +307,11 @@ Opened open_results(const view::ResultsOf& what, const std::string& options) {
 }
 
 Opened open_generated(ModelCache& models, const view::GenerateText& wanted,
-                      const RunControl& control) {
+                      const std::string& options, const RunControl& control) {
     const auto entry = or_throw(models.open(wanted.path));
     Opened opened;
-    opened.generated = entry->writer.written(entry->model, wanted, control);
+    opened.generated = options.empty() ? entry->writer.written(entry->model, wanted, control)
+                                       : entry->writer.continued(entry->model, wanted, control);
     return opened;
 }
 
@@ -378,7 +379,7 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (const auto* results = std::get_if<view::ResultsOf>(&request.what))
             return open_results(*results, request.options);
         if (const auto* text = std::get_if<view::GenerateText>(&request.what))
-            return open_generated(*models, *text, control);
+            return open_generated(*models, *text, request.options, control);
         if (const auto* swept = std::get_if<view::SweepModel>(&request.what)) {
             Opened opened;
             opened.swept = or_throw(sweep_model(*models, *swept, request.options, control));

@@ -2,6 +2,7 @@
 
 #include "app/common/or_throw.h"
 #include "core/models/groups.h"
+#include "core/models/read_out.h"
 
 namespace attn::files {
 namespace {
@@ -139,6 +140,43 @@ void Writer::look_through(const Model& model, Index step) {
     const Index last = std::ssize(rows_[n].tokens) - 1;
     written_.lenses[n] =
         std::make_shared<const Lens>(or_throw(logit_lens(model, rows_[n], last, {}, 1)));
+}
+
+std::shared_ptr<const view::Generated> Writer::continued(const Model& model,
+                                                         const view::GenerateText& wanted,
+                                                         const RunControl& control) {
+    const std::scoped_lock lock(mutex_);
+    if (!generation_ || written_.text != wanted.text ||
+        written_.second_input != wanted.second_input)
+        begin(model, wanted, control);
+    const auto same = std::ranges::mismatch(wanted.tokens, written_.tokens).in1;
+    if (same != wanted.tokens.end()) go_on(wanted.tokens, control);
+    const Index step = std::ssize(wanted.tokens);
+    const Index before = static_cast<Index>(prompt_) + step;
+    const auto most = written_.most_tokens;
+    const auto& ends = written_.ends;
+    auto made = std::make_shared<view::Branches>();
+    made->step = step;
+    Generation ahead = *generation_;
+    ahead.keep_stages({});
+    for (const TokenShare& first : likeliest(written_.steps[step]->logits, view::kBranches)) {
+        if (most && before >= *most) break;
+        view::Branch branch{{first.id}, {}};
+        ahead.truncate(before);
+        while (std::ssize(branch.tokens) < view::kBranchTokens &&
+               std::ranges::find(ends, branch.tokens.back()) == ends.end() &&
+               (!most || before + std::ssize(branch.tokens) < *most)) {
+            const GenerationStep read = or_throw(ahead.read(branch.tokens.back(), control));
+            const auto next = likeliest(read.logits(), 1);
+            if (next.empty()) break;
+            branch.logits.emplace_back(read.logits().begin(), read.logits().end());
+            branch.tokens.push_back(next.front().id);
+        }
+        made->all.push_back(std::move(branch));
+    }
+    view::Generated result = written_;
+    result.branches = std::move(made);
+    return std::make_shared<const view::Generated>(std::move(result));
 }
 
 }  // namespace attn::files

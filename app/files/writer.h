@@ -20,6 +20,11 @@ class Writer {
                                                    const view::GenerateText& wanted,
                                                    const RunControl& control);
 
+    /// The likeliest continuations of the text and all its tokens; the written text stays. Throws alike.
+    std::shared_ptr<const view::Generated> continued(const Model& model,
+                                                     const view::GenerateText& wanted,
+                                                     const RunControl& control);
+
   private:
     void begin(const Model& model, const view::GenerateText& wanted, const RunControl& control);
     void go_on(const std::vector<Index>& tokens, const RunControl& control);

@@ -11,6 +11,7 @@
 #include "app/common/document/generated.h"
 #include "app/common/document/opened.h"
 #include "app/common/state.h"
+#include "core/models/read_out.h"
 #include "core/rng.h"
 
 namespace attn::test {
@@ -59,6 +60,23 @@ inline std::shared_ptr<const Lens> fake_lens(const view::GeneratedStep& step) {
     return std::make_shared<const Lens>(std::move(lens));
 }
 
+/// Continues with the next numbers of the vocabulary, each from logits of its own.
+inline std::shared_ptr<const view::Branches> fake_branches(const view::GeneratedStep& from,
+                                                           Index step) {
+    auto made = std::make_shared<view::Branches>();
+    made->step = step;
+    for (const TokenShare& first : likeliest(from.logits, view::kBranches)) {
+        view::Branch branch{{first.id}, {}};
+        for (Index n = 1; n < 4; ++n) {
+            const auto next = fake_step(branch.tokens, branch.tokens.size(), 3);
+            branch.logits.push_back(next->logits);
+            branch.tokens.push_back(likeliest(next->logits, 1).front().id);
+        }
+        made->all.push_back(std::move(branch));
+    }
+    return made;
+}
+
 inline Result<view::Opened> fake_writer(const view::OpenRequest& request, const RunControl&) {
     const auto* const wanted = std::get_if<view::GenerateText>(&request.what);
     if (wanted == nullptr) return bad_input("no files here");
@@ -82,6 +100,8 @@ inline Result<view::Opened> fake_writer(const view::OpenRequest& request, const 
         made.steps.push_back(fake_step(wanted->tokens, n, 3 + static_cast<Index>(n)));
     made.lenses.resize(made.steps.size());
     if (wanted->lens) made.lenses[*wanted->lens] = fake_lens(*made.steps[*wanted->lens]);
+    if (!request.options.empty())
+        made.branches = fake_branches(*made.steps.back(), std::ssize(wanted->tokens));
     view::Opened opened;
     opened.generated = std::make_shared<const view::Generated>(std::move(made));
     return opened;

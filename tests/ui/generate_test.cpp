@@ -1,3 +1,5 @@
+#include "app/common/document/actions.h"
+#include "app/files/open.h"
 #include "app/workspaces/generate/view.h"
 #include "tests/support/fake_text.h"
 #include "tests/ui/app.h"
@@ -110,4 +112,28 @@ TEST_CASE("Generate is drawn at every size, with a model and without, at its set
             App toy("generate", size);
             CHECK(toy.ui.drawn() > 500);
         }
+}
+
+TEST_CASE("Open stories, then a click on a word of a continuation writes the text up to it") {
+    App app("generate");
+    const auto opened = test::click_until<view::OpenFile>(app.ui, {app.left() + 12, 24},
+                                                          {app.left() + 300, 40}, {12, 20});
+    REQUIRE(opened);
+    CHECK(opened->path == "stories");
+    const view::Opener open = files::opener(backends());
+    view::answer_all(app.state, open);
+    app.ui.frames(3);
+    const view::GenerateView view = view::build_generate_view(app.state);
+    CHECK(view.headline.starts_with("The likeliest of 66 tokens to come next is “Tom”: "));
+    REQUIRE(view.paths.size() == 3);
+    CHECK(view.paths.front().tokens.front().text == "Tom");
+    const ImGuiWindow* const hero = test::child("hero");
+    REQUIRE(hero);
+    const auto taken =
+        test::click_until<view::TakePath>(app.ui, {hero->Pos.x + 150, hero->Pos.y + 40},
+                                          {hero->Pos.x + 400, hero->Pos.y + 200}, {20, 10});
+    REQUIRE(taken);
+    CHECK(view::taken_of(app.state) == taken->tokens);
+    view::answer_all(app.state, open);
+    CHECK(view::build_generate_view(app.state).count == std::ssize(taken->tokens));
 }

@@ -59,13 +59,16 @@ TEST_CASE("without a language model ten made-up logits show what the settings do
     CHECK(sum == doctest::Approx(1.0));
 }
 
-TEST_CASE("a step forward takes what the headline says is next") {
+TEST_CASE(
+    "a step forward takes what the muted line says is drawn; the headline has the likeliest") {
     AppState state = written(fake_writing());
     for (Index n = 0; n < 4; ++n) {
         const auto next = next_of(state);
         REQUIRE(next);
         CHECK(next->step == n);
-        CHECK(has(build_generate_view(state).headline, quoted_token(state, next->token)));
+        CHECK(has(build_generate_view(state).muted, "selects " + quoted_token(state, next->token)));
+        CHECK(has(build_generate_view(state).headline,
+                  quoted_token(state, shown_of(state)->candidates.all.front().id)));
         const std::size_t before = state.now;
         state = pressed_key(state, Key::right);
         CHECK(state.now == before + 1);
@@ -118,7 +121,7 @@ TEST_CASE("settings change what comes next, not what was taken") {
     const auto& logits = shown_of(state)->step->logits;
     REQUIRE(next_of(state));
     CHECK(next_of(state)->token == std::ranges::max_element(logits) - logits.begin());
-    CHECK(has(build_generate_view(state).headline, "the most probable of 30 tokens"));
+    CHECK(has(build_generate_view(state).headline, "The likeliest of 30 tokens"));
     std::set<Index> drawn;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const AppState other = after(state, {SetGreedy{false}, SetSamplingTemperature{100.0},
@@ -164,18 +167,79 @@ TEST_CASE("the strip has a row for each step, over as many keys as the cache hol
         }
         CHECK(sum == doctest::Approx(1.0));
     }
-    CHECK(view.cache == "KV cache " + bytes_text(5 * 8 * 2 * 2 * 4));
+    CHECK(view.cache == fmt::format("KV cache {}; each token adds {}",
+                                    bytes_text(5 * 8 * 2 * 2 * 4), bytes_text(8 * 2 * 2 * 4)));
+    CHECK(view.cache_share == doctest::Approx(5.0 / test::kFakeMost));
     CHECK(view.cache_formula == "2 · 2 layers · 2 heads · 4 · 5 tokens · 4 bytes");
     Generated across = *generate_look(std::as_const(state)).written;
     across.encoder_tokens = 6;
     AppState decoder = state;
     generate_look(decoder).written = std::make_shared<const Generated>(across);
-    CHECK(build_generate_view(decoder).cache == "KV cache " + bytes_text(11 * 8 * 2 * 2 * 4));
+    CHECK(has(build_generate_view(decoder).cache, "KV cache " + bytes_text(11 * 8 * 2 * 2 * 4)));
     CHECK(build_generate_view(decoder).cache_formula ==
           "2 · 2 layers · 2 heads · 4 · (5 tokens + 6 of the encoder) · 4 bytes");
     const GenerateView before = build_generate_view(after(state, {ShowGenerated{1}}));
     CHECK(before.strip->rows == 2);
     CHECK(before.strip->columns == 4);
+}
+
+TEST_CASE(
+    "continuations have the probability of their words; T reshapes them, a click takes them") {
+    AppState state = written(fake_writing(), {SetSamplingTemperature{1.0}});
+    const std::vector<double> p = softmax_of(state, 1.0);
+    GenerateView view = build_generate_view(state);
+    REQUIRE(view.paths.size() == 3);
+    const auto& branches = generate_look(std::as_const(state)).branches;
+    REQUIRE(branches);
+    std::vector<double> sorted = p;
+    std::ranges::sort(sorted, std::greater());
+    for (std::size_t n = 0; n < 3; ++n) {
+        const Branch& branch = branches->all[n];
+        const GeneratePath& path = view.paths[n];
+        REQUIRE(path.tokens.size() == branch.tokens.size());
+        CHECK(p[branch.tokens[0]] == doctest::Approx(sorted[n]));
+        double product = p[branch.tokens[0]];
+        for (std::size_t w = 1; w < branch.tokens.size(); ++w) {
+            double sum = 0.0;
+            for (const float logit : branch.logits[w - 1]) sum += std::exp(double{logit});
+            product *= std::exp(double{branch.logits[w - 1][branch.tokens[w]]}) / sum;
+        }
+        CHECK(path.probability == doctest::Approx(product));
+        CHECK(path.text == percent(path.probability));
+        CHECK(path.tokens.back().take.tokens == branch.tokens);
+        CHECK(path.tokens[1].take.tokens.size() == 2);
+    }
+    const AppState sharp = after(state, {SetSamplingTemperature{0.2}});
+    CHECK(build_generate_view(sharp).paths[0].probability > view.paths[0].probability);
+    CHECK(has(build_generate_view(sharp).paths_title, "T = 0.2"));
+    CHECK_FALSE(requested_branches(sharp));  // the tokens are the same
+    const std::vector<Index> two = view.paths[1].tokens[1].take.tokens;
+    const std::size_t before = state.now;
+    state = written(state, {view.paths[1].tokens[1].take});
+    CHECK(state.now == before + 1);  // one step of undo
+    CHECK(taken_of(state) == two);
+    CHECK(build_generate_view(state).paths.size() == 3);
+    for (const TakePath& wrong : {TakePath{0, {}}, TakePath{0, {5, 99}}, TakePath{7, {5}}}) {
+        const AppState same = after(state, {wrong});
+        CHECK(taken_of(same) == two);
+        CHECK(same.message.severity == Severity::warning);
+    }
+    // no continuation is offered past the longest text
+    Actions eight;
+    for (Index n = 0; n < test::kFakeMost - 4; ++n) eight.emplace_back(TakeToken{n, 5});
+    for (const GeneratePath& path : build_generate_view(written(fake_writing(), eight)).paths)
+        CHECK(path.tokens.size() == 1);
+}
+
+TEST_CASE("a model that predicts no next token shows no made-up logits") {
+    Document silent = fake_writing().document();
+    silent.read_out.next.clear();
+    AppState state = state_of(std::move(silent)).value();
+    view::apply(state, SetWorkspace{"generate"});
+    const GenerateView view = build_generate_view(state);
+    CHECK(view.pending == "Fake gives no next token.");
+    CHECK(view.bars.empty());
+    CHECK(generate_inspector(state).empty);
 }
 
 TEST_CASE("only what is not there is asked for, the lens of the step alone") {

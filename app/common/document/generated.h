@@ -19,6 +19,18 @@ struct GeneratedStep {
     std::vector<Tensor> routing = {};
 };
 
+/// The text goes on with one token after the other, each the likeliest after the ones before.
+struct Branch {
+    std::vector<Index> tokens;               // the first begins it
+    std::vector<std::vector<float>> logits;  // from which each later token was taken
+};
+/// Continuations from one step on: with each of the likeliest tokens there, best first.
+struct Branches {
+    Index step = 0;
+    std::vector<Branch> all;
+};
+inline constexpr Index kBranches = 3, kBranchTokens = 6;  // at most, and tokens of each
+
 /// A model that writes: immutable, and shared with the next one as far as their tokens are the same.
 struct Generated {
     std::string path, text, second_input;                     // of the model's folder; read first
@@ -27,6 +39,7 @@ struct Generated {
     std::shared_ptr<const std::vector<std::string>> names;    // of the vocabulary's tokens
     std::vector<std::shared_ptr<const GeneratedStep>> steps;  // one more than `tokens`
     std::vector<std::shared_ptr<const Lens>> lenses;          // of each; null: not asked for yet
+    std::shared_ptr<const Branches> branches = {};            // of a request for them; else null
     std::vector<Index> ends;                                  // tokens that end a text
     std::vector<AttentionSpec> specs;                         // of each layer, as it writes
     std::optional<Index> most_tokens;  // that the model takes, with those of the text

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "app/common/document/generated.h"
 #include "app/common/document/opened.h"
 #include "app/common/request.h"
 #include "app/common/set_field.h"
@@ -23,6 +24,12 @@ struct TakeToken {
     Index step, token;
     static constexpr auto kJournalNames = journal_names("take_token", "step", "token");
 };
+/// Tokens one after the other from that step on, in place of the later ones.
+struct TakePath {
+    Index step;
+    std::vector<Index> tokens;
+    static constexpr auto kJournalNames = journal_names("take_path", "step", "tokens");
+};
 /// From that step on.
 struct DropTokens {
     Index step;
@@ -41,6 +48,16 @@ struct PlayGeneration {
     bool on;
     static constexpr auto kJournalNames = journal_names("play_generation", "on");
 };
+/// The likeliest continuations of a text from one step on.
+struct BranchesRequest {
+    GenerateText text;
+    Index step = 0;
+    bool operator==(const BranchesRequest&) const = default;
+};
+struct BranchesReady {
+    std::shared_ptr<const BranchesRequest> request{};
+    std::shared_ptr<const Branches> branches{};  // null: the model gives none
+};
 struct GenerationReady {
     std::shared_ptr<const GenerateText> of{};
     std::shared_ptr<const Generated> written{};  // null: `fault` says why
@@ -49,14 +66,18 @@ struct GenerationReady {
 
 using GenerateActions =
     ActionList<ViewActions<ShowGenerated, ExplainToken, ShowLens, PlayGeneration>,
-               EditActions<SetGreedy, TakeToken, DropTokens>,
+               EditActions<SetGreedy, TakeToken, TakePath, DropTokens>,
                DragActions<SetSamplingTemperature, SetTopK, SetTopP, SetSamplingSeed>,
-               Answers<GenerationReady>>;
+               Answers<GenerationReady, BranchesReady>>;
 template <ListedIn<GenerateActions> A>
 inline constexpr Meta kMetaOf<A> = GenerateActions::kMeta<A>;
 
 /// nullopt while Generate is not shown, or what it shows is there.
 std::optional<GenerateText> requested_generation(const AppState& state);
+/// The same of the step that is looked at, while no tokens are generated one after the other.
+std::optional<BranchesRequest> requested_branches(const AppState& state);
+/// BranchesReady.
+Action run(const BranchesRequest& request, const Opener& open, const RunControl& control);
 /// GenerationReady.
 Action run(const GenerateText& request, const Opener& open, const RunControl& control);
 

@@ -53,6 +53,8 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
 }  // namespace
 
 InspectorView generate_inspector(const AppState& state) {
+    if (is_example(state) && model_of(state.document()) != nullptr)
+        return only_hint("A model that predicts the next token shows its arithmetic here.");
     const auto shown = shown_of(state);
     const std::size_t place = explained_of(state);
     if (place >= shown->candidates.all.size()) return only_hint("There is nothing to sample here.");

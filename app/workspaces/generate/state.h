@@ -11,6 +11,7 @@
 
 namespace attn::view {
 
+struct BranchesRequest;
 struct GenerateShown;
 
 inline constexpr double kLeastSamplingTemperature = 0.01, kMostSamplingTemperature = 100.0,
@@ -78,11 +79,13 @@ struct GenerateLook {
 
     // of the moment: in no session and no journal
     bool playing = false;
-    double clock_s = 0.0;                        // since the last token was taken while playing
-    std::shared_ptr<const GenerateText> of;      // what was asked for last
-    std::shared_ptr<const Generated> written;    // what came of it; null: nothing
-    std::string fault;                           // why not all of it is there; "": it is
-    std::shared_ptr<const GenerateShown> shown;  // of the step that is looked at
+    double clock_s = 0.0;                      // since the last token was taken while playing
+    std::shared_ptr<const GenerateText> of;    // what was asked for last
+    std::shared_ptr<const Generated> written;  // what came of it; null: nothing
+    std::shared_ptr<const BranchesRequest> branches_of;  // the last request for continuations
+    std::shared_ptr<const Branches> branches;            // its result; null: none
+    std::string fault;                                   // why not all of it is there; "": it is
+    std::shared_ptr<const GenerateShown> shown;          // of the step that is looked at
 };
 inline void describe(Visitor& visit, GenerateLook& look) {
     visit("step", look.step, About{.low = 0});

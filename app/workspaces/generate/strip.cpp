@@ -218,9 +218,12 @@ void add_strip(const AppState& state, GenerateView& view) {
     const Index tokens = std::ssize(written.prompt) + view.at;
     const Index columns =
         written.bytes_of_token / std::max<Index>(8 * written.layers * written.kv_heads, 1);
-    view.cache = fmt::format("KV cache {}",
-                             bytes_text(static_cast<double>(written.bytes_of_token *
-                                                            (tokens + written.encoder_tokens))));
+    view.cache = fmt::format(
+        "KV cache {}; each token adds {}",
+        bytes_text(static_cast<double>(written.bytes_of_token * (tokens + written.encoder_tokens))),
+        bytes_text(static_cast<double>(written.bytes_of_token)));
+    if (written.most_tokens && *written.most_tokens > 0)
+        view.cache_share = static_cast<double>(tokens) / static_cast<double>(*written.most_tokens);
     view.cache_formula =
         fmt::format("2 · {} · {} · {} · {} · 4 bytes", counted(written.layers, "layer"),
                     counted(written.kv_heads, "head"), columns,

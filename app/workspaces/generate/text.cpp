@@ -24,18 +24,11 @@ Index ties_of(const Candidates& candidates) {
 }
 
 std::string next_text(const AppState& state, const GenerateShown& shown) {
-    const Candidate& next = shown.candidates.all[shown.next];
-    const std::string name = (is_full(state) ? "would be " : "is ") + quoted_token(state, next.id);
-    const Index all = std::ssize(shown.candidates.all);
-    if (shown.how.greedy()) {
-        const Index ties = ties_of(shown.candidates);
-        return fmt::format("Next {}: probability {}, the most probable of {} token{}{}.", name,
-                           percent_text(next.before), grouped(all), all == 1 ? "" : "s",
-                           as_much_text(ties));
-    }
-    return fmt::format(
-        "Next {}: sampled with probability {} ({} before temperature and truncation); {}.", name,
-        percent_text(next.after), percent_text(next.before), retained_text(shown.candidates));
+    const Candidate& best = shown.candidates.all.front();
+    return fmt::format("The likeliest of {} to come next {} {}: {}{}.",
+                       counted(std::ssize(shown.candidates.all), "token"),
+                       is_full(state) ? "would be" : "is", quoted_token(state, best.id),
+                       percent_text(best.before), as_much_text(ties_of(shown.candidates)));
 }
 
 std::string taken_text(const AppState& state, const GenerateShown& shown) {
@@ -60,9 +53,9 @@ std::string draw_description(const AppState& state, const GenerateShown& shown) 
     for (std::size_t n = 0; n < shown.next; ++n) below += shown.candidates.all[n].after;
     const Candidate& next = shown.candidates.all[shown.next];
     return fmt::format(
-        "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum.",
+        "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum; {}.",
         number(shown.u), shown.how.seed, shown.at, quoted_token(state, next.id), number(below),
-        number(below + next.after));
+        number(below + next.after), retained_text(shown.candidates));
 }
 
 /// Whether some layer's options are others than the model has.

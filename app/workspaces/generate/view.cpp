@@ -52,8 +52,38 @@ const Generated* own_text(const AppState& state) {
     return same ? written : nullptr;
 }
 
+/// Of the open document's text and its tokens before that step; null: not there.
+std::shared_ptr<const Branches> branches_of(const AppState& state, Index at) {
+    const GenerateLook& look = generate_look(state);
+    const Generated* const written = own_text(state);
+    if (written == nullptr || look.branches == nullptr || look.branches_of->step != at)
+        return nullptr;
+    const GenerateText& text = look.branches_of->text;
+    const bool same =
+        text.path == written->path && text.text == written->text &&
+        text.second_input == written->second_input &&
+        std::ranges::equal(std::span(text.tokens).first(at), std::span(written->tokens).first(at));
+    return same ? look.branches : nullptr;
+}
+
+/// softmax(z / T) of one token; 0 where the logits are not all finite.
+double probability_of(std::span<const float> logits, Index token, double temperature) {
+    const double most = std::ranges::max(logits);
+    double sum = 0.0;
+    for (const float logit : logits) sum += std::exp((logit - most) / temperature);
+    return std::exp((logits[token] - most) / temperature) / sum;
+}
+
+void add_path(const Branch& branch, GenerateShown& shown) {
+    const double temperature = path_temperature(shown.how);
+    auto& path = shown.paths.emplace_back();
+    for (std::size_t n = 0; n < branch.tokens.size(); ++n)
+        path.push_back(probability_of(n == 0 ? shown.step->logits : branch.logits[n - 1],
+                                      branch.tokens[n], temperature));
+}
+
 GenerateShown computed(const std::shared_ptr<const GeneratedStep>& step, const Sampling& how,
-                       Index at) {
+                       Index at, const std::shared_ptr<const Branches>& branches) {
     GenerateShown shown{step, how, at, {}, {}};
     auto candidates = candidates_of(step->logits, how);
     if (!candidates) {
@@ -61,6 +91,9 @@ GenerateShown computed(const std::shared_ptr<const GeneratedStep>& step, const S
         return shown;
     }
     shown.candidates = *std::move(candidates);
+    shown.branches = branches;
+    if (branches != nullptr)
+        for (const Branch& branch : branches->all) add_path(branch, shown);
     shown.u = draw_of(how, static_cast<std::uint64_t>(at));
     shown.next = choose(shown.candidates, shown.u);
     return shown;
@@ -116,6 +149,30 @@ void add_bars(const AppState& state, GenerateView& view) {
     view.rest = rest_text(shown.candidates, bars_of(state));
 }
 
+void add_paths(const AppState& state, GenerateView& view) {
+    const auto shown = shown_of(state);
+    if (shown->branches == nullptr) return;
+    const auto& names = *written_of(state).names;
+    for (std::size_t n = 0; n < shown->paths.size(); ++n) {
+        const std::vector<Index>& ids = shown->branches->all[n].tokens;
+        GeneratePath path;
+        path.probability = 1.0;
+        for (std::size_t w = 0; w < ids.size(); ++w) {
+            if (is_full(state, view.at + static_cast<Index>(w))) break;
+            const double p = shown->paths[n][w];
+            path.probability *= p;
+            path.tokens.push_back(
+                {shown_token(names[ids[w]]),
+                 percent(p),
+                 {view.at, {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(w) + 1}}});
+        }
+        path.text = percent(path.probability);
+        if (!path.tokens.empty()) view.paths.push_back(std::move(path));
+    }
+    view.paths_title =
+        fmt::format("likeliest continuations at T = {}", number(path_temperature(shown->how)));
+}
+
 }  // namespace
 
 bool writes_when_shown(const Document& document) {
@@ -164,13 +221,18 @@ Index step_of(const AppState& state) {
     return std::min(generate_look(state).step.value_or(last), last);
 }
 
+double path_temperature(const Sampling& how) { return how.greedy() ? 1.0 : how.temperature; }
+
 std::shared_ptr<const GenerateShown> shown_of(const AppState& state) {
     const Index at = step_of(state);
     const auto& step = written_of(state).steps[at];
+    const auto branches = branches_of(state, at);
     const Sampling how = sampling_of(generate_controls(state));
     const auto& there = generate_look(state).shown;
-    if (there && there->step == step && there->how == how && there->at == at) return there;
-    return std::make_shared<const GenerateShown>(computed(step, how, at));
+    if (there && there->step == step && there->how == how && there->at == at &&
+        there->branches == branches)
+        return there;
+    return std::make_shared<const GenerateShown>(computed(step, how, at, branches));
 }
 
 std::size_t chosen_of(const AppState& state) {
@@ -228,6 +290,10 @@ GenerateView build_generate_view(const AppState& state) {
     view.lens_on = generate_look(state).lens;
     view.playing = generate_look(state).playing;
     view.shows_decoder = writes_when_shown(state.document());
+    if (model_of(state.document()) != nullptr && view.example) {
+        view.pending = sentence(example_description(state));
+        return view;
+    }
     if (is_pending(state)) {
         view.pending = job_status_text(state, "generate", "The model reads the text…");
         return view;
@@ -239,6 +305,7 @@ GenerateView build_generate_view(const AppState& state) {
     view.muted = generate_muted(state);
     view.warns = !shown_of(state)->fault.empty();
     add_chips(state, view);
+    if (!view.warns) add_paths(state, view);
     if (!view.warns) add_bars(state, view);
     if (!view.example) add_strip(state, view);
     view.has_lens = written_of(state).no_lens.empty();

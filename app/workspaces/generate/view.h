@@ -27,6 +27,18 @@ struct GenerateBar {
     bool chosen = false;     // it was taken at this step, or is the next
     bool explained = false;  // the inspector has its arithmetic
 };
+/// A token of a continuation. A click continues the text up to it.
+struct GeneratePathToken {
+    std::string text;
+    std::string probability;  // after the tokens before it
+    TakePath take;
+};
+/// The text goes on with one of the likeliest tokens, and then with the likeliest each time.
+struct GeneratePath {
+    std::vector<GeneratePathToken> tokens;
+    double probability = 0.0;  // the product of its tokens'
+    std::string text;
+};
 /// What the model would say after a layer.
 struct GenerateLensRow {
     std::string layer;  // "in", "0", "1", …
@@ -41,12 +53,15 @@ struct GenerateView {
     std::string headline, muted;
     bool warns = false;
     std::vector<GenerateChip> chips;
+    std::vector<GeneratePath> paths;
+    std::string paths_title;
     std::vector<GenerateBar> bars;
     std::string rest;   // of the tokens that have no bar
     double most = 1.0;  // p of the longest bar
     std::optional<GridView> strip;
     std::optional<GridView> experts;  // of the layer that is shown, where it has some
     std::string cache, cache_formula;
+    std::optional<double> cache_share;  // of the tokens that the model takes; nullopt: any number
     std::string lens_title;
     std::vector<GenerateLensRow> lens;
     Index layer = 0, layers = 1, head = 0, heads = 1;
@@ -65,10 +80,14 @@ struct GenerateShown {
     Sampling how;
     Index at = 0;
     Candidates candidates;
-    std::string fault;     // why the values are missing; "": they are there
-    std::size_t next = 0;  // the place of the one that is drawn
-    double u = 0.0;        // by which it is drawn
+    std::string fault;                           // why the values are missing; "": they are there
+    std::size_t next = 0;                        // the place of the one that is drawn
+    double u = 0.0;                              // by which it is drawn
+    std::shared_ptr<const Branches> branches{};  // of this step; null: not there
+    std::vector<std::vector<double>> paths{};    // of each the probability of every token
 };
+/// The temperature of the continuations: 1 where the next token is taken greedily.
+double path_temperature(const Sampling& how);
 /// Of the step that is looked at: those in the state, or computed now.
 std::shared_ptr<const GenerateShown> shown_of(const AppState& state);
 

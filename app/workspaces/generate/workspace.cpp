@@ -150,7 +150,8 @@ constexpr std::string_view kMouse[] = {
     "Click a row of weights to go to its step.",
 };
 constexpr PersistedValue kValues[] = {persisted(generate_controls), persisted(generate_look)};
-constexpr RequestKind kRequests[] = {request_kind<requested_generation>("generate")};
+constexpr RequestKind kRequests[] = {request_kind<requested_generation>("generate"),
+                                     request_kind<requested_branches>("branches")};
 
 }  // namespace
 
@@ -168,6 +169,29 @@ void carry_out(AppState& state, const TakeToken& action) {
     to.tokens.push_back(action.token);
     edit_controls(state, to,
                   fmt::format("step {} takes {}", action.step, quoted_token(state, action.token)));
+    look_at_step(state, std::nullopt);
+}
+
+void carry_out(AppState& state, const TakePath& action) {
+    for (Index n = 0; n < std::ssize(action.tokens); ++n) {
+        const Index count = std::ssize(taken_of(state));
+        if (const std::string why = step_fault(state, action.step, count); !why.empty())
+            return warn(state, why);
+        if (is_full(state, action.step + n))
+            return warn(state, "The text has reached its maximum length.");
+        const Index all = std::ssize(*written_of(state).names);
+        const Index token = action.tokens[n];
+        if (token < 0 || (token >= all && !is_pending(state)))
+            return warn(state, "There is no token {}: the vocabulary has {}.", token, grouped(all));
+    }
+    if (action.tokens.empty()) return warn(state, "A path has at least one token.");
+    GenerateControls to = with_tokens(state, action.step);
+    std::string text;
+    for (const Index token : action.tokens) {
+        to.tokens.push_back(token);
+        text += (text.empty() ? "" : " ") + quoted_token(state, token);
+    }
+    edit_controls(state, to, fmt::format("step {} takes {}", action.step, text));
     look_at_step(state, std::nullopt);
 }
 
@@ -201,6 +225,11 @@ void carry_out(AppState& state, const GenerationReady& action) {
     if (!action.fault.empty()) look.playing = false;
 }
 
+void carry_out(AppState& state, const BranchesReady& action) {
+    generate_look(state).branches_of = action.request;
+    generate_look(state).branches = action.branches;
+}
+
 std::optional<GenerateText> requested_generation(const AppState& state) {
     if (state.workspace != "generate" || !generate_missing_data(state).empty()) return std::nullopt;
     const GenerateLook& look = generate_look(state);
@@ -216,6 +245,29 @@ std::optional<GenerateText> requested_generation(const AppState& state) {
         return std::nullopt;
     wanted.lens = at;
     return wanted;
+}
+
+std::optional<BranchesRequest> requested_branches(const AppState& state) {
+    const GenerateLook& look = generate_look(state);
+    if (state.workspace != "generate" || look.playing || !look.fault.empty() || is_example(state) ||
+        is_pending(state) || requested_generation(state))
+        return std::nullopt;
+    const ModelOrigin& model = *model_of(state.document());
+    const Index step = step_of(state);
+    std::vector<Index> before = taken_of(state);
+    before.resize(std::min(std::ssize(before), step));
+    BranchesRequest wanted{{model.path, model.text, std::move(before), {}, model.second_input},
+                           step};
+    if (look.branches_of != nullptr && *look.branches_of == wanted) return std::nullopt;
+    return wanted;
+}
+
+Action run(const BranchesRequest& request, const Opener& open, const RunControl& control) {
+    BranchesReady ready{std::make_shared<const BranchesRequest>(request)};
+    if (!open) return ready;
+    const auto opened = open({request.text, 0, "branches"}, control);
+    if (opened && opened->generated) ready.branches = opened->generated->branches;
+    return ready;
 }
 
 Action run(const GenerateText& request, const Opener& open, const RunControl& control) {

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "app/common/format.h"
 #include "app/workspaces/generate/view.h"
 #include "core/rng.h"
 #include "tests/view/claims/claims.h"
@@ -66,30 +67,24 @@ bool names(const Match& match, std::size_t part, Index id) {
 double of(const std::vector<double>& p, Index id) { return p[id]; }
 
 /// "is “mat”"; "would be “mat”" where nothing more can be taken.
-bool names_next(const Match& match, Index id) {
-    return match.part[0] ==
+bool names_next(const Match& match, std::size_t part, Index id) {
+    return match.part[part] ==
            (is_full(match.state) ? "would be " : "is ") + quoted_token(match.state, id);
 }
 
-/// "Next {}: probability {}, the most probable of {} tokens{}"
-bool check_greedy(const Match& match) {
+/// "The likeliest of {} token{} to come next {}: {}"
+bool check_likeliest(const Match& match) {
     const Drawn all = drawn(match);
-    const Index ties = count_largest(shown_of(match.state)->step->logits) - 1;
-    const Index stated =
-        match.part[3].empty() ? 0 : count_of(split(match.part[3].substr(6), " ").front());
-    return names_next(match, all.order.front()) &&
-           shows(match.part[1], of(all.before, all.order.front())) &&
-           match.count(2) == std::ssize(all.order) && stated == ties;
+    const auto [probability, others] = tied(match.part[3]);
+    const Index best = all.order.front();
+    return match.count(0) == std::ssize(all.order) && names_next(match, 2, best) &&
+           shows(probability, of(all.before, best)) &&
+           count_largest(shown_of(match.state)->step->logits) == 1 + others;
 }
-/// "Next {}: sampled with probability {} ({} before temperature and truncation); {}"
-bool check_drawn(const Match& match) {
-    const Drawn all = drawn(match);
-    const Index next = all.order[all.next];
-    if (!names_next(match, next) || !shows(match.part[1], of(all.after, next)) ||
-        !shows(match.part[2], of(all.before, next)))
-        return false;
-    if (match.part[3] == "no token is excluded") return all.retained == all.order.size();
-    const auto some = parts_of("{} of {} tokens {} kept", match.part[3]);
+/// "{} of {} tokens {} kept", "no token is excluded"
+bool counts_retained(const Drawn& all, std::string_view text) {
+    if (text == "no token is excluded") return all.retained == all.order.size();
+    const auto some = parts_of("{} of {} tokens {} kept", text);
     return some && count_of((*some)[0]) == static_cast<Index>(all.retained) &&
            all.retained < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);
 }
@@ -105,7 +100,7 @@ bool check_taken(const Match& match) {
     const auto with = parts_of("{} with these settings", match.part[3]);
     return with && of(all.after, id) > 0.0 && shows((*with)[0], of(all.after, id));
 }
-/// "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum"
+/// "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum; {}"
 bool check_u(const Match& match) {
     const Drawn all = drawn(match);
     double below = 0.0;
@@ -116,7 +111,7 @@ bool check_u(const Match& match) {
     return match.part[1] == std::to_string(how.seed) && match.count(2) == step_of(match.state) &&
            shows(match.part[0], u) && names(match, 3, next) && shows(match.part[4], below) &&
            shows(match.part[5], below + of(all.after, next)) && u >= below - 1e-12 &&
-           u < below + of(all.after, next) + 1e-12;
+           u < below + of(all.after, next) + 1e-12 && counts_retained(all, match.part[6]);
 }
 bool check_takes_here(const Match& match) {
     return generate_controls(match.state).greedy && names(match, 0, drawn(match).order.front());
@@ -195,12 +190,19 @@ bool check_cache(const Match& match) {
                written.bytes_of_token * tokens;
 }
 
+/// "KV cache {}; each token adds {}"
+bool check_cache_bytes(const Match& match) {
+    const Generated& written = written_of(match.state);
+    const Index tokens = std::ssize(written.prompt) + step_of(match.state) + written.encoder_tokens;
+    return match.part[0] == bytes_text(static_cast<double>(written.bytes_of_token * tokens)) &&
+           match.part[1] == bytes_text(static_cast<double>(written.bytes_of_token));
+}
+
 constexpr Claim kClaims[] = {
-    {"Next {}: probability {}, the most probable of {} tokens{}", check_greedy},
-    {"Next {}: sampled with probability {} ({} before temperature and truncation); {}",
-     check_drawn},
+    {"KV cache {}; each token adds {}", check_cache_bytes},
+    {"The likeliest of {} token{} to come next {}: {}", check_likeliest},
     {"Step {} took {}: probability {}, {}", check_taken},
-    {"u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum", check_u},
+    {"u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum; {}", check_u},
     {"Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no effect",
      check_takes_here},
     {"{} more: {} before temperature and truncation, {} after", check_rest},

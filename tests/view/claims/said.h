@@ -181,7 +181,8 @@ class ScreenTexts {
             for (const NumericsCellView& each : row) all(each.text, each.cause);
     }
     void add(const GenerateView& v) {
-        all(v.pending, v.headline, v.muted, v.rest, v.strip, v.cache, v.cache_formula, v.lens_title);
+        all(v.pending, v.headline, v.muted, v.rest, v.strip, v.cache, v.cache_formula, v.lens_title,
+            v.paths_title);
     }
     void add(const ModelView& v) {
         all(v.missing_data, v.headline, v.muted, v.notes, v.status, v.grid);

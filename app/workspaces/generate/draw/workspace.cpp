@@ -9,6 +9,7 @@
 #include "app/common/draw/groups.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
+#include "app/common/draw/open_model.h"
 #include "app/common/draw/parts.h"
 #include "app/workspaces/generate/view.h"
 
@@ -22,6 +23,9 @@ constexpr float kLowestRow = 20.0F, kHighestRow = 84.0F;  // of a candidate
 constexpr float kBarHeight = 0.56F, kHighestBar = 36.0F;  // of its row
 constexpr float kChipPad = 6.0F, kChipRows = 3.0F;
 constexpr float kLensLayer = 30.0F, kLensBest = 0.3F;
+constexpr float kPathsShare = 0.45F, kLowestPath = 38.0F, kHighestPath = 56.0F, kFork = 72.0F;
+constexpr float kThinFork = 1.5F, kThickFork = 14.0F, kCacheBar = 6.0F;
+constexpr double kFaintFork = 0.35;
 
 // --- the bar
 
@@ -33,6 +37,7 @@ void draw_steps(const GenerateView& view, ControlBar& bar) {
         return;
     }
     if (view.example) {
+        open_model_button(bar, "stories");
         if (bar.button("open", "open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
             bar.out.push_back(ShowPrompt{PromptKind::open});
         return;
@@ -247,28 +252,117 @@ void draw_candidates(const GenerateView& view, const Box& box, const Frame& fram
                     frame.theme.muted, view.rest);
 }
 
+// --- the text with branches
+
+/// From the text's end to a continuation, with its probability as thickness.
+void draw_fork(Point from, Point to, double probability, const Frame& frame) {
+    constexpr int kPieces = 16;
+    std::vector<Point> points;
+    for (int n = 0; n <= kPieces; ++n) {
+        const float t = static_cast<float>(n) / kPieces;
+        const float ease = t * t * (3.0F - 2.0F * t);
+        points.push_back({from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * ease});
+    }
+    const double share = within(probability, 0.0, 1.0);
+    frame.painter.polyline(
+        points,
+        view::translucent(frame.theme.role(Role::output), kFaintFork + (1.0 - kFaintFork) * share),
+        frame.px(kThinFork) + frame.px(kThickFork) * static_cast<float>(share));
+}
+
+/// Its tokens from left to right as far as they fit; a click continues the text up to one.
+void draw_path(const GeneratePath& path, const Box& line, const Frame& frame, Actions& out) {
+    float x = line.low.x;
+    const float gap = frame.px(kSpace4), middle = (line.low.y + line.high.y) / 2;
+    for (std::size_t n = 0; n < path.tokens.size(); ++n) {
+        const view::GeneratePathToken& word = path.tokens[n];
+        const float width = std::max(frame.text_width(frame.fonts.body, word.text),
+                                     frame.text_width(frame.fonts.small, word.probability)) +
+                            frame.px(2 * kChipPad);
+        if (x + width > line.high.x) break;
+        const Box box{{x, line.low.y + gap / 2}, {x + width, line.high.y - gap / 2}};
+        ImGui::PushID(static_cast<int>(n));
+        ImGui::SetCursorScreenPos(box.low);
+        const bool clicked = invisible_button("word", box.size());
+        if (clicked || pressed_by_key(frame)) out.push_back(word.take);
+        frame.painter.rect(box.low, box.high,
+                           ImGui::IsItemHovered() ? frame.theme.control : frame.theme.raised,
+                           frame.px(4));
+        tooltip(frame, fmt::format("“{}”: {}", word.text, word.probability),
+                "Click to continue the text up to this token.");
+        ImGui::PopID();
+        draw_text_in(frame, frame.fonts.body, box.low, {box.high.x, middle + gap}, Align::center,
+                     frame.theme.text, word.text);
+        draw_text_in(frame, frame.fonts.small, {box.low.x, middle}, box.high, Align::center,
+                     frame.theme.muted, word.probability);
+        x += width + gap;
+    }
+}
+
+/// Returns the height that it takes.
+float draw_paths(const GenerateView& view, const Box& box, const Frame& frame, Actions& out) {
+    if (view.paths.empty()) return 0.0F;
+    const float head = frame.px(kTextRow), numbers = frame.px(kNumbers);
+    const auto count = static_cast<float>(view.paths.size());
+    const float row = std::floor(within((box.size().y * kPathsShare - head) / count,
+                                        frame.px(kLowestPath), frame.px(kHighestPath)));
+    const float height = head + row * count;
+    draw_fitted(frame, frame.fonts.small, {box.low.x + frame.px(kSpace8), box.low.y},
+                {box.high.x - numbers, box.low.y + head}, Align::left, frame.theme.muted,
+                view.paths_title);
+    draw_fitted(frame, frame.fonts.small, {box.high.x - 2 * numbers, box.low.y},
+                {box.high.x - frame.px(kSpace8), box.low.y + head}, Align::right, frame.theme.muted,
+                "product");
+    const Point from{box.low.x + frame.px(kSpace8), box.low.y + head + row * count / 2};
+    const float left = from.x + frame.px(kFork);
+    for (std::size_t n = 0; n < view.paths.size(); ++n) {
+        const view::GeneratePath& path = view.paths[n];
+        const float top = box.low.y + head + row * static_cast<float>(n);
+        draw_fork(from, {left, top + row / 2}, path.probability, frame);
+        ImGui::PushID(static_cast<int>(n));
+        draw_path(path, {{left, top}, {box.high.x - numbers, top + row}}, frame, out);
+        ImGui::PopID();
+        draw_fitted(frame, frame.fonts.digits_small, {box.high.x - numbers, top},
+                    {box.high.x - frame.px(kSpace8), top + row}, Align::right, frame.theme.text,
+                    path.text);
+    }
+    record_rect_for_tests(frame.painter, Measuring::Kind::chart, {from.x, box.low.y + head},
+                          {box.high.x, box.low.y + height});
+    return height + frame.px(kSpace12);
+}
+
 void draw_generate_hero(const GenerateView& view, const Box& box, const Frame& frame,
                         Actions& out) {
     ImGui::PushID("text");
-    const float text = draw_chips(view, box, frame, out);
+    float top = box.low.y + draw_chips(view, box, frame, out) + frame.px(kSpace12);
     ImGui::PopID();
-    draw_candidates(view, {{box.low.x, box.low.y + text + frame.px(kSpace12)}, box.high}, frame,
-                    out);
+    ImGui::PushID("paths");
+    top += draw_paths(view, {{box.low.x, top}, box.high}, frame, out);
+    ImGui::PopID();
+    draw_candidates(view, {{box.low.x, top}, box.high}, frame, out);
 }
 
 // --- beside them
 
 void draw_strip(const GenerateView& view, const Box& box, const Frame& frame, Actions& out) {
     if (!view.strip) return;
-    const float bottom = box.high.y - frame.px(2 * kTextRow);
+    const float bar = view.cache_share ? frame.px(kCacheBar + kSpace4) : 0.0F;
+    const float bottom = box.high.y - frame.px(2 * kTextRow) - bar;
     if (const auto clicked =
             draw_grid_set({&*view.strip, 1}, box.low, {box.high.x, bottom}, frame).clicked)
         out.push_back(clicked->row < view.count ? ShowGenerated{clicked->row} : ShowGenerated{});
     const float middle = bottom + frame.px(kTextRow);
     draw_fitted(frame, frame.fonts.body, {box.low.x, bottom}, {box.high.x, middle}, Align::left,
                 frame.theme.text, view.cache);
-    draw_fitted(frame, frame.fonts.small, {box.low.x, middle}, box.high, Align::left,
-                frame.theme.muted, view.cache_formula);
+    draw_fitted(frame, frame.fonts.small, {box.low.x, middle},
+                {box.high.x, middle + frame.px(kTextRow)}, Align::left, frame.theme.muted,
+                view.cache_formula);
+    if (!view.cache_share) return;
+    const Point low{box.low.x, box.high.y - frame.px(kCacheBar)};
+    const auto share = static_cast<float>(within(*view.cache_share, 0.0, 1.0));
+    frame.painter.rect(low, box.high, frame.theme.raised, frame.px(3));
+    frame.painter.rect(low, {low.x + box.size().x * share, box.high.y}, frame.theme.role(Role::key),
+                       frame.px(3));
 }
 
 void draw_lens_row(const GenerateLensRow& row, const Box& line, const Frame& frame) {
@@ -318,7 +412,7 @@ std::string draw_generate_workspace(const AppState& state, const WorkArea& area,
                          [&](const Box& box) { draw_generate_hero(view, box, frame, out); }},
                 .status = view.status};
     parts.heading.warns = view.warns;
-    if (view.pending.empty())
+    if (view.pending.empty() || view.example)
         parts.controls = [&](ControlBar& bar) {
             draw_groups(view::groups_view(state), bar);
             draw_generate_bar(view, view::generate_look(state), bar);
