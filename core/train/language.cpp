@@ -87,7 +87,7 @@ class LanguageReader {
             throw Fault{fmt::format("is {}; expected an object", shown(object_))};
         allow_only(object_, "",
                    {"about", "text", "contrast", "classes", "answers_from", "end", "echo",
-                    "unknown", "held_out", "require"});
+                    "unknown", "held_out", "in_turn", "leave_out", "own_text", "require"});
         made_->json_ = object_.dump();
         made_->tokens_.emplace(kUnknownWord, 0);
         made_->vocabulary_.emplace_back(kUnknownWord);
@@ -307,6 +307,7 @@ class LanguageReader {
                 const Index count = visit_piece(entry, item.word);
                 length = std::min(length + count, kMostLength + 1);
                 made_->marks_answers_ = made_->marks_answers_ || item.answer.has_value();
+                if (item.answer && item.word.is_fixed()) made_->marked_.insert(item.word.token);
                 if (item.answer && (count != 1 || visit_piece(entry, *item.answer) != 1))
                     throw Fault{
                         fmt::format("class '{}', \"{}\": a word and its answer are one "
@@ -417,6 +418,8 @@ class LanguageReader {
         made_->unknown_ = share_of(object_, "unknown").value_or(0.0);
         for (const json& each : list_of(object_, "held_out")) read_combination(each);
         check_parts();
+        read_turns();
+        if (member(object_, "own_text") != nullptr) made_->own_text_ = text_of(object_, "own_text");
         if (const json* require = member(object_, "require")) read_requirements(*require);
     }
 
@@ -430,6 +433,23 @@ class LanguageReader {
                 throw Fault{fmt::format("held_out: {} is no text", shown(part))};
             combination.push_back(known_tokens("held_out", part.get<std::string>()));
         }
+    }
+    /// Which entries of the class `text` training reads in turn.
+    void read_turns() {
+        const json* in_turn = member(object_, "in_turn");
+        const json* left_out = member(object_, "leave_out");
+        if (in_turn != nullptr && !in_turn->is_boolean())
+            throw Fault{fmt::format("in_turn is {}; expected true or false", shown(*in_turn))};
+        const bool turns = in_turn != nullptr && in_turn->get<bool>();
+        if (left_out != nullptr && !turns) throw Fault{"leave_out needs in_turn: true"};
+        if (!turns) return;
+        if (made_->holds_out()) throw Fault{"in_turn and held_out; expected one of them"};
+        const Index count = std::ssize(kinds()[made_->root_].entries);
+        const Index skipped =
+            left_out == nullptr ? count : whole_of(object_, "leave_out", count, count - 1);
+        for (Index n = 0; n < count; ++n)
+            if (n != skipped) made_->turns_.push_back(n);
+        if (made_->turns_.empty()) throw Fault{"leave_out leaves no text; expected two at least"};
     }
     void check_parts() {
         if (!made_->holds_out()) return;
@@ -514,6 +534,11 @@ class Language::Drawing {
         write(root, 0);
         return std::move(drawn_);
     }
+    DrawnText text_of(Index entry) {
+        const Index root = take(language_.root_, entry);
+        write(root, 0);
+        return std::move(drawn_);
+    }
 
   private:
     struct Node {
@@ -526,7 +551,7 @@ class Language::Drawing {
         return static_cast<Index>((high * static_cast<std::uint64_t>(count)) >> 32);
     }
 
-    /// An entry of a class by weight, another one than `not_this`, and then those of its variables.
+    /// An entry of a class by weight, another one than `not_this`.
     Index choose(Index kind_index, Index not_this) {
         const Kind& kind = language_.kinds_[kind_index];
         Index rest = below(kind.weight - (not_this < 0 ? 0 : kind.entries[not_this].weight));
@@ -535,6 +560,11 @@ class Language::Drawing {
             if (entry != not_this) rest -= kind.entries[entry].weight;
             ++entry;
         }
+        return take(kind_index, entry);
+    }
+    /// An entry, and then those of its variables.
+    Index take(Index kind_index, Index entry) {
+        const Kind& kind = language_.kinds_[kind_index];
         const Index node = std::ssize(nodes_);
         nodes_.push_back({kind_index, entry, {}});
         for (const Variable& each : kind.entries[entry].variables) {
@@ -588,6 +618,10 @@ class Language::Drawing {
 };
 
 DrawnText Language::draw_any(std::uint64_t stream) const { return Drawing(*this, stream).text(); }
+
+DrawnText Language::draw_entry(Index entry, std::uint64_t stream) const {
+    return Drawing(*this, stream).text_of(entry);
+}
 
 DrawnText Language::draw(std::uint64_t stream, Part part) const {
     if (!holds_out()) return draw_any(mix(stream, 0));

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,8 @@ class Language {
     /// Text `number` of a stream. `held_out`: one with a held-out combination; else one without.
     enum class Part : std::uint8_t { training, held_out };
     DrawnText draw(std::uint64_t stream, Part part) const;
+    /// Of one entry of the class `text`.
+    DrawnText draw_entry(Index entry, std::uint64_t stream) const;
     /// Has all parts of a held-out combination.
     bool is_held_out(const DrawnText& text) const;
     bool holds_out() const { return !held_out_.empty(); }
@@ -90,6 +93,12 @@ class Language {
     std::optional<Index> end() const { return end_; }
     /// Some text marks an answer; then only marked ones count in an evaluation.
     bool marks_answers() const { return marks_answers_; }
+    /// Some text marks this word with an answer.
+    bool marks(Index token) const { return marked_.contains(token); }
+    /// Entries of the class `text` that training reads one after the other; empty: each text is drawn at random.
+    const std::vector<Index>& turns() const { return turns_; }
+    /// The lines of own data that the language was made of; see own_data.h. "": other languages.
+    const std::string& own_text() const { return own_text_; }
     double echo() const { return echo_; }  // share of other words whose answer is the word itself
     double unknown() const {
         return unknown_;
@@ -104,12 +113,14 @@ class Language {
     Language();
     DrawnText draw_any(std::uint64_t stream) const;
 
-    std::string json_, text_, contrast_;
+    std::string json_, text_, contrast_, own_text_;
     std::vector<std::string> vocabulary_;
     std::map<std::string, Index, std::less<>> tokens_;
     std::vector<Kind> kinds_;
     Index root_ = 0, longest_ = 0;
     bool marks_answers_ = false;
+    std::set<Index> marked_;
+    std::vector<Index> turns_;
     std::vector<std::vector<std::vector<Index>>>
         held_out_;  // combinations of parts of adjacent tokens
     std::optional<Index> answers_from_, end_;

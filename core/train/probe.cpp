@@ -32,9 +32,10 @@ void answer(Pass& pass, Probe& probe) {
         const Index target = probe.example.targets[p];
         probe.answers.push_back(largest);
         probe.shares.push_back(0.0F);
-        if (target == kNoTarget) continue;
         double sum = 0.0;
         for (const float logit : row) sum += std::exp(static_cast<double>(logit) - row[largest]);
+        probe.answer_shares.push_back(static_cast<float>(1.0 / sum));
+        if (target == kNoTarget) continue;
         const double below = static_cast<double>(row[target]) - row[largest];
         probe.shares.back() = static_cast<float>(std::exp(below) / sum);
         loss += std::log(sum) - below;

@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "core/io/json.h"
 #include "core/text.h"
+#include "core/train/field_json.h"
 #include "core/train/language.h"
 #include "core/train/spec_fields.h"
 #include "core/train/trainer.h"
@@ -236,31 +237,59 @@ Result<void> check(const Spec& spec) {
     return check_size(spec);
 }
 
+namespace {
+
+/// Reads one field; the specification is not checked.
+Result<void> read_field(Spec& spec, std::string_view key, const json& value,
+                        std::string_view what) {
+    bool known = false;
+    std::string expected;
+    for_fields(spec, [&](std::string_view name, auto& member) {
+        if (name != key) return;
+        known = true;
+        expected = read(value, member);
+    });
+    if (!known)
+        return bad_input(fmt::format("{}: there is no field '{}'; expected {}", what,
+                                     shortened(key), field_names()));
+    if (!expected.empty() && key == "language")
+        return bad_input(fmt::format("{}: {}", what, expected));
+    if (!expected.empty())
+        return bad_input(
+            fmt::format("{}: {} is {}; expected {}", what, key, shown(value), expected));
+    return {};
+}
+
+}  // namespace
+
 Result<Spec> spec_from_json(std::string_view text, std::string_view what) {
     const auto parsed = parse_json(text, what);
     if (!parsed) return tl::unexpected(parsed.error());
     if (!parsed->is_object())
         return bad_input(fmt::format("{} is {}; expected an object", what, shown(*parsed)));
     Spec spec;
-    for (const auto& item : parsed->items()) {
-        const std::string& key = item.key();
-        const json& value = item.value();
-        bool known = false;
-        std::string expected;
-        for_fields(spec, [&](std::string_view name, auto& member) {
-            if (name != key) return;
-            known = true;
-            expected = read(value, member);
-        });
-        if (!known)
-            return bad_input(fmt::format("{}: there is no field '{}'; expected {}", what,
-                                         shortened(key), field_names()));
-        if (!expected.empty() && key == "language")
-            return bad_input(fmt::format("{}: {}", what, expected));
-        if (!expected.empty())
-            return bad_input(
-                fmt::format("{}: {} is {}; expected {}", what, key, shown(value), expected));
-    }
+    for (const auto& item : parsed->items())
+        if (auto valid = read_field(spec, item.key(), item.value(), what); !valid)
+            return tl::unexpected(valid.error());
+    if (auto valid = check(spec); !valid) return tl::unexpected(within(what, valid.error()));
+    return spec;
+}
+
+std::string field_to_json(const Spec& spec, std::string_view field) {
+    std::string text;
+    for_fields(spec, [&](std::string_view name, const auto& value) {
+        if (name == field) text = json(written(value)).dump();
+    });
+    return text;
+}
+
+Result<Spec> with_field(Spec spec, std::string_view field, std::string_view value,
+                        std::string_view what) {
+    const auto parsed = parse_json(value, field);
+    if (!parsed) return tl::unexpected(parsed.error());
+    if (auto valid = read_field(spec, field, *parsed, what); !valid)
+        return tl::unexpected(valid.error());
+    if (field == "task" && !info(spec.task).takes_language) spec.language = {};
     if (auto valid = check(spec); !valid) return tl::unexpected(within(what, valid.error()));
     return spec;
 }

@@ -296,7 +296,20 @@ Example Sequences::training(Index step, Index place) const {
     const std::uint64_t of_step = mix(mix(spec_.seed, 1), static_cast<std::uint64_t>(step));
     const std::uint64_t stream = mix(of_step, static_cast<std::uint64_t>(place));
     if (!info(spec_.task).takes_language) return draw(stream);
-    const DrawnText text = spec_.language->draw(mix(stream, 1), Language::Part::training);
+    if (const std::vector<Index>& turns = spec_.language->turns(); !turns.empty()) {
+        const auto number =
+            static_cast<std::uint64_t>(step) * static_cast<std::uint64_t>(spec_.batch) +
+            static_cast<std::uint64_t>(place);
+        const Index entry = turns[number % turns.size()];
+        // By entry, not by place: what other texts are read as does not depend on a text that is left out.
+        const std::uint64_t own = mix(of_step, static_cast<std::uint64_t>(entry));
+        return shown_in_training(spec_.language->draw_entry(entry, mix(own, 1)), own);
+    }
+    return shown_in_training(spec_.language->draw(mix(stream, 1), Language::Part::training),
+                             stream);
+}
+
+Example Sequences::shown_in_training(const DrawnText& text, std::uint64_t stream) const {
     Example example = example_of(text, partly_hidden(text, *spec_.language.value, mix(stream, 2)));
     const std::uint64_t echoes = mix(stream, 3);
     for (std::size_t p = 0; spec_.task == Task::marked && p < text.size(); ++p)

@@ -77,6 +77,8 @@ class Sequences {
   private:
     Example draw(std::uint64_t stream) const;
     Example example_of(const DrawnText& text, std::vector<Index> tokens) const;
+    /// The text with words hidden and echoes added, as a batch has it.
+    Example shown_in_training(const DrawnText& text, std::uint64_t stream) const;
 
     Spec spec_;
     std::vector<std::string> vocabulary_;

@@ -25,11 +25,12 @@ namespace attn::train {
 struct Probe {
     Index step = 0;
     Example example;
-    std::vector<Tensor> weights;  // of each layer, [1, H, T, T]; 0 where masked
-    std::vector<Index> answers;   // [T]: the largest logit
-    std::vector<float> shares;    // [T]: softmax of the logit of the target; 0 where there is none
-    double loss = 0.0;            // NaN where the example has no target
-    double accuracy = 0.0;        // the same
+    std::vector<Tensor> weights;       // of each layer, [1, H, T, T]; 0 where masked
+    std::vector<Index> answers;        // [T]: the largest logit
+    std::vector<float> answer_shares;  // [T]: softmax of that logit
+    std::vector<float> shares;  // [T]: softmax of the logit of the target; 0 where there is none
+    double loss = 0.0;          // NaN where the example has no target
+    double accuracy = 0.0;      // the same
     /// Of first weights (step 0), of each layer: standard deviation of what enters softmax, over all pairs that may attend.
     /// Empty at other steps.
     std::vector<double> logit_deviation;
