@@ -9,10 +9,10 @@
 #include "app/common/document/actions.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
-#include "app/window/known_words.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/tour.h"
+#include "app/window/vocabulary.h"
 
 namespace attn::view {
 namespace {
@@ -72,10 +72,10 @@ void add_files(const CommandAdder& add, const AppState& state) {
 }
 
 /// The whole vocabulary of a small model, to read in the palette.
-void add_words(const CommandAdder& add, const AppState& state) {
-    for (const WordClass& each : known_words(state)) {
+void add_vocabulary(const CommandAdder& add, const AppState& state) {
+    for (const VocabularyClass& each : vocabulary_of(state)) {
         const std::string text = fmt::format("Words of {}, {}: {}", state.document().title,
-                                             each.name, fmt::join(each.words, ", "));
+                                             each.name, fmt::join(each.entries, ", "));
         add(text, {}, Notify{{text, Severity::info}});
     }
 }
@@ -148,7 +148,7 @@ void add_window(Commands& list, const AppState& state) {
     add("Redo", ctrl(Key::y), Redo{}, state.now + 1 < state.history.size(), {},
         {Key::z, true, true});
     add_files(add, state);
-    add_words(add, state);
+    add_vocabulary(add, state);
     add_copies(add, state);
     add_looks(add, state);
     add("Find", ctrl(Key::k), ShowPalette{!state.show_palette});

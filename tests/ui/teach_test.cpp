@@ -10,9 +10,9 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/model_text.h"
 #include "app/files/open.h"
-#include "app/window/known_words.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
+#include "app/window/vocabulary.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
 #include "tests/ui/app.h"
@@ -217,14 +217,14 @@ TEST_CASE("twenty questions are answered within four actions from the first scre
 
 TEST_CASE("the palette has the whole vocabulary of a trained model, by class") {
     const view::AppState state = first_screen();
-    std::set<std::string> words;
-    for (const view::WordClass& each : view::known_words(state))
-        words.insert(each.words.begin(), each.words.end());
-    CHECK(words.size() == 69);  // and [?]
+    std::set<std::string> known;
+    for (const view::VocabularyClass& each : view::vocabulary_of(state))
+        known.insert(each.entries.begin(), each.entries.end());
+    CHECK(known.size() == 69);  // and [?]
     const auto found = view::find_commands(state, "words animal fox");
     REQUIRE_FALSE(found.empty());
     CHECK(view::has(found.front().text, "Words of pronouns, animal: animal, dog, cat, "));
-    CHECK(view::known_words(view::initial_state()).empty());
+    CHECK(view::vocabulary_of(view::initial_state()).empty());
 }
 
 TEST_CASE("the next page of a tour has its button from the start, and it says what it waits for") {

@@ -44,7 +44,8 @@ TEST_CASE("lecture: every screen opens from any other, in the order of time, wit
             CHECK(screen.line.size() <= 130);
             CHECK(screen.question.ends_with('?'));
             CHECK_FALSE(screen.seen.empty());
-            CHECK(shown_workspace(state).missing_data(state).empty());
+            const bool table = state.workspace == "model";  // of known models, where none is open
+            CHECK((table || shown_workspace(state).missing_data(state).empty()));
             CHECK(screen.minute < lecture.minutes);
         }
     }
@@ -59,6 +60,7 @@ TEST_CASE("lecture: the one of 90 minutes has 14 screens or more, from computing
     AppState state = after(initial_state(), {StartLecture{"attention"}});
     for (std::size_t n = 0; n < lecture->screens.size(); ++n) {
         acted(state, {GoToScreen{static_cast<Index>(n)}});
+        if (state.opening) answer_all(state, open_models());
         if (std::ranges::count(order, state.workspace) == 0) order.push_back(state.workspace);
     }
     const auto place = [&](std::string_view key) { return std::ranges::find(order, key); };

@@ -3,7 +3,7 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --tour attention --save-session toured.json
-# The first page opens a trained model. What it asks for is typed.
+# The first page opens a trained model; its task is typed.
 wait_for "the model" bash -c "grep -q document_ready '$journal'"
 does '"action":"predict","choice":1' press ctrl+2
 does '"action":"show_tour_action"' press ctrl+Return
