@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostEntries = 10'000;
-constexpr std::string_view kOpened[] = {".npz", ".npy", ".safetensors", ".gguf", ".json", ".png"};
+constexpr std::string_view kOpened[] = {".npz",  ".npy", ".safetensors", ".gguf",
+                                        ".json", ".png", ".txt"};
 constexpr std::string_view kChecked[] = {".npz", ".npy", ".safetensors", ".json"};
 constexpr std::string_view kSessions[] = {".json"};
 

@@ -22,6 +22,7 @@
 #include "core/large/planted.h"
 #include "core/text.h"
 #include "core/train/course.h"
+#include "core/train/own_data.h"
 
 namespace attn::files {
 namespace {
@@ -284,10 +285,8 @@ Opened open_trained(const view::TrainedOrigin& origin, const RunControl& control
     return alone(or_throw(with_size(std::move(document))));
 }
 
-/// A training that was saved goes on from its last moment.
-Opened open_run(const std::string& path) {
-    auto run = or_throw(train::open_run(path));
-    if (run.moments.empty()) throw bad_input(path + " holds no moment of its training");
+/// A training goes on from its last moment.
+Opened opened_run(train::Run run) {
     view::TrainedOrigin origin;
     origin.spec = run.spec;
     origin.switches = train::recorded_switches(run);
@@ -296,6 +295,19 @@ Opened open_run(const std::string& path) {
     Opened opened = open_trained(origin, {});
     opened.run = std::make_shared<const train::Run>(std::move(run));
     return opened;
+}
+
+Opened open_run(const std::string& path) {
+    auto run = or_throw(train::open_run(path));
+    if (run.moments.empty()) throw bad_input(path + " holds no moment of its training");
+    return opened_run(std::move(run));
+}
+
+/// A text file of own data: a training at step 0.
+Opened open_own_data(const std::string& path) {
+    const auto spec = train::own_spec(or_throw(read_text(path)));
+    if (!spec) throw Failure(within(shown_input(path), spec.error()));
+    return opened_run({*spec, {}, {or_throw(train::Trainer::make(*spec)).checkpoint()}});
 }
 
 Opened open_results(const view::ResultsOf& what, const std::string& options) {
@@ -398,12 +410,14 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (holds_tensors(path)) return open_tensors(path, request.options, by);
         if (is_standard(path) || std::filesystem::path(path).extension() == ".json")
             return open_json(path, beside());
+        if (std::filesystem::path(path).extension() == ".txt") return open_own_data(path);
         // Of files of other programs it says more than that they are none of ours.
         or_throw(check_readable(path));
         if (auto known = foreign_file(path); !known.empty()) throw bad_input(std::move(known));
         throw bad_input(
-            fmt::format("{}; expected tensors ({}), a session, a preset (.json) or a model's "
-                        "folder or .gguf; an image (.png) is for a model of images that is open",
+            fmt::format("{}; expected tensors ({}), a session, a preset (.json), a model's "
+                        "folder or .gguf, or sentences to learn (.txt); an image (.png) is for a "
+                        "model of images that is open",
                         path, array_format_text()));
     };
     return [=](const view::OpenRequest& request, const RunControl& control) {

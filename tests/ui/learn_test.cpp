@@ -1,5 +1,6 @@
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/view.h"
+#include "core/train/own_data.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -56,4 +57,34 @@ TEST_CASE("a click on a map selects its row in the panel") {
     CHECK(learn_look(app.state).cell == large::Cell{found->row, found->column});
     CHECK(learn_look(app.state).page == view::LearnPage::row);
     CHECK_FALSE(view::learn_inspector(app.state).empty);
+}
+
+TEST_CASE("a click on a row of one word in every head shows that head") {
+    App app;
+    app.draw_frames({view::SetWorkspace{"learn"}, view::LoadExperiment{"pronouns"},
+                     view::SetLearnField{"a", "d_model", "8"},
+                     view::SetLearnField{"a", "batch", "4"}, view::TrainTo{4}});
+    const auto found =
+        test::click_until<view::ShowLearnHead>(app.ui, {580, 180}, {1200, 560}, {24, 24});
+    REQUIRE(found);
+    CHECK(learn_look(app.state).layer == found->layer);
+    CHECK(learn_look(app.state).head == found->head);
+    CHECK(learn_look(app.state).cell.row == 7);  // still “it”
+    app.ui.press(Key::w);
+    app.draw_frames();
+    CHECK(learn_look(app.state).picture == view::LearnPicture::head);
+}
+
+TEST_CASE("the panel of own lines trains on them and finds the lines of an answer") {
+    App app;
+    app.draw_frames({view::SetWorkspace{"learn"}, view::SetOwnData{"a b c\na c b"},
+                     view::ShowLearnPage{view::LearnPage::lines}});
+    app.draw_frames();
+    CHECK(app.state.message.severity != view::Severity::error);
+    CHECK(view::learn_steps_done(app.state) == 200);
+    app.ui.press(Key::i);
+    app.draw_frames();
+    app.draw_frames();
+    REQUIRE(view::shown_influences(app.state));
+    CHECK(view::shown_influences(app.state)->found->lines.size() == 2);
 }

@@ -4,6 +4,9 @@
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
 #include "core/cast.h"
+#include "core/train/evaluation.h"
+#include "core/train/language.h"
+#include "core/train/own_data.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -246,10 +249,11 @@ TEST_CASE("learn: settings are undone, B keeps its difference, wrong ones change
 TEST_CASE("learn: every experiment and every difference can be trained") {
     for (const LearnExperiment& each : learn_experiments()) {
         CAPTURE(each.key);
-        const LearnControls controls = controls_of(each);
+        REQUIRE(controls_of(each));
+        const LearnControls controls = *controls_of(each);
         CHECK(train::check(controls.a));
         CHECK(train::check(controls.b));
-        CHECK(controls.a != controls.b);
+        CHECK((controls.a != controls.b) == controls.has_b());
         for (const std::string_view field : kLearnDifferences) {
             CAPTURE(field);
             const auto other = with_difference(controls.a, field);
@@ -305,4 +309,141 @@ TEST_CASE("learn: what cannot be said leaves everything as it is") {
         CHECK(acted(state, {action}).message.severity == Severity::warning);
         CHECK(*learn_look(state).plan == plan);
     }
+}
+
+namespace {
+
+/// The experiment with tiny models.
+AppState small_experiment(const char* key, const Actions& actions = {}) {
+    AppState state = after(initial_state(), {SetWorkspace{"learn"}, LoadExperiment{key}});
+    for (const auto& [field, value] : {std::pair{"d_model", "8"}, {"d_k", "4"}, {"batch", "4"}})
+        view::apply(state, SetLearnField{"a", field, value});
+    play(state, actions);
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "learn: the models that come with the program are trained from nothing, by their recipes") {
+    for (const char* key : {"pronouns", "translate", "stories"}) {
+        CAPTURE(key);
+        const AppState state = small_experiment(key, {TrainTo{9}});
+        const LearnControls& controls = learn_look(state).plan->controls;
+        CHECK(controls.a.scaling);
+        CHECK_FALSE(controls.b.scaling);
+        REQUIRE(has_held_out(controls.a));
+        for (std::size_t run = 0; run < 2; ++run) {
+            const LearnSide& side = learn_look(state).series->sides[run];
+            const auto expected = plain_records(controls.of(run), 9);
+            for (std::size_t n = 0; n < 9; ++n) CHECK(*side.records[n] == *expected[n]);
+            // Steps 0, 4 and 8, and the last one, each of the model after that number of steps.
+            std::vector<Index> steps;
+            for (const LearnHeldOut& each : side.held_out) steps.push_back(each.step);
+            CHECK(steps == std::vector<Index>{0, 4, 8, 9});
+            train::Trainer trainer = *train::Trainer::make(controls.of(run));
+            for (int n = 0; n < 8; ++n) trainer.step();
+            CHECK(side.held_out[2].right ==
+                  train::evaluate(controls.of(run), *trainer.checkpoint())->answers_right);
+        }
+    }
+}
+
+TEST_CASE("learn: pronouns shows the word “it” in every head, and says what it is read as") {
+    AppState state = small_experiment("pronouns", {TrainTo{6}});
+    const LearnLook& look = learn_look(state);
+    CHECK(look.cell.row == 7);
+    CHECK(look.picture == LearnPicture::word);
+    CHECK(look.measure == LearnMeasure::held_out);
+    LearnView view = build_learn_view(state);
+    REQUIRE(view.maps.size() == 2);
+    CHECK(view.by_head);
+    CHECK(view.maps[0].rows == 4);
+    CHECK(view.maps[0].columns == 11);
+    CHECK(view.maps[0].row_labels == std::vector<std::string>{"0.0", "0.1", "1.0", "1.1"});
+    const train::Probe& probe = *look.series->sides[1].probe;
+    for (const auto [head, key] : each_cell(4, 11))
+        CHECK(view.maps[1].at(head, key).value == probe.weights[head / 2](0, head % 2, 7, key));
+    CHECK(has(view.notes[0], "At “it” the models answer: with scaling “"));
+    CHECK(has(view.notes[1], "Held-out texts after 6 steps: with scaling "));
+    CHECK(view.plots[0].title == "right answers on held-out texts");
+    // The map of one head is one key away, and stays.
+    play(state, {ShowLearnPicture{LearnPicture::head}});
+    CHECK(build_learn_view(state).maps[0].rows == 11);
+    const AppState read = reopened(state);
+    CHECK(learn_look(read).picture == LearnPicture::head);
+    CHECK(learn_look(read).plan->controls == learn_look(state).plan->controls);
+    // Back to an earlier step: the numbers are those of that step.
+    play(state, {ShowLearnStep{4}});
+    CHECK(has(learn_notes(state)[1], "Held-out texts after 4 steps"));
+    // A switch drops later measurements.
+    play(state, {SwitchScaling{"b", 4, true}});
+    CHECK(learn_look(state).series->sides[1].held_out.size() == 3);
+    // Another task has no held-out texts, and no language.
+    play(state, {SetLearnField{"a", "task", "\"grammar\""}});
+    CHECK(learn_controls(state).a.language.empty());
+}
+
+namespace {
+
+constexpr const char* kOwnLines =
+    "the dog slept because it was tired | dog\nthe cat slept because it was tired | cat\n"
+    "the dog saw the road because it was wide | road";
+
+}  // namespace
+
+TEST_CASE("learn: own lines are trained on, a test sentence is answered, and its lines are found") {
+    AppState state = after(initial_state(), {SetWorkspace{"learn"}});
+    play(state, {SetOwnData{kOwnLines}});
+    const train::Spec spec = learn_look(state).plan->controls.a;
+    CHECK(spec.language->own_text() == kOwnLines);
+    CHECK_FALSE(learn_controls(state).has_b());
+    CHECK(learn_steps_done(state) == spec.steps);
+    play(state, {SetLearnSentence{"the dog saw the road because it was wide and long"}});
+    LearnLinesView lines = build_learn_view(state).lines;
+    const LearnSide& side = learn_look(state).series->sides[0];
+    REQUIRE(side.answer);
+    const auto expected = train::own_answer(spec, *side.moments.back(),
+                                            "the dog saw the road because it was wide and long");
+    REQUIRE(expected);
+    CHECK(side.answer->probability == expected->probability);
+    CHECK(has(lines.answer, "“" + spec.language->vocabulary()[expected->predictions[0].token]));
+    CHECK(lines.unknown == "In no line: and, long. The model reads [?].");
+    CHECK(lines.can_explain);
+    play(state, {ExplainLearnAnswer{}});
+    REQUIRE(shown_influences(state));
+    const auto found = train::find_influences(
+        spec, {}, spec.steps, "the dog saw the road because it was wide and long", {});
+    REQUIRE(shown_influences(state)->found);
+    for (std::size_t n = 0; n < 3; ++n) {
+        CHECK(shown_influences(state)->found->lines[n].line == found->lines[n].line);
+        CHECK(shown_influences(state)->found->lines[n].probability == found->lines[n].probability);
+    }
+    const InspectorView page = learn_inspector(state);
+    REQUIRE(page.table);
+    CHECK(page.table->rows.size() == 3);
+    // Another sentence has other lines.
+    play(state, {SetLearnSentence{"the cat slept because it was tired"}});
+    CHECK(shown_influences(state) == nullptr);
+    CHECK(learn_inspector(state).empty);
+    // A session has the lines, and undo takes them away.
+    CHECK(learn_look(reopened(state)).plan->controls.a.language->own_text() == kOwnLines);
+    play(state, {CopyOwnData{}});
+    CHECK(state.effects.clipboard == kOwnLines);
+    play(state, {Undo{}});
+    CHECK_FALSE(train::has_own_data(learn_controls(state).a));
+}
+
+TEST_CASE("learn: lines that are wrong change nothing, and the message says which line") {
+    AppState state = after(initial_state(), {SetWorkspace{"learn"}});
+    const LearnControls before = learn_controls(state);
+    view::apply(state, SetOwnData{"a dog it | dog\nthe cat slept | cat"});
+    CHECK(state.message.severity == Severity::error);
+    CHECK(has(state.message.text, "2: it has no “it”"));
+    CHECK(learn_controls(state) == before);
+    view::apply(state, ExplainLearnAnswer{});
+    CHECK(state.message.severity == Severity::warning);
+    CHECK_FALSE(requested_influences(state));
+    view::apply(state, CopyOwnData{});
+    CHECK(state.message.severity == Severity::warning);
 }

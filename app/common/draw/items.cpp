@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/text_box.h"
+
 namespace attn::ui {
 
 ImVec2 positive_size(ImVec2 size) {
@@ -10,6 +13,10 @@ ImVec2 positive_size(ImVec2 size) {
 
 bool invisible_button(const char* id, ImVec2 size) {
     return ImGui::InvisibleButton(id, positive_size(size));
+}
+
+bool text_box(const char* id, std::string& text, ImVec2 size) {
+    return ImGui::InputTextMultiline(id, &text, positive_size(size));
 }
 
 bool begin_child(const char* id, ImVec2 size, ImGuiWindowFlags flags) {

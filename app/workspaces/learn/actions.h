@@ -22,6 +22,11 @@ struct SetLearnDifference {
     std::string field;
     static constexpr auto kJournalNames = journal_names("set_learn_difference", "field");
 };
+/// Own data, a text a line: see core/train/own_data.h. A alone learns it.
+struct SetOwnData {
+    std::string text;
+    static constexpr auto kJournalNames = journal_names("set_own_data", "text");
+};
 /// By its key: see learn_experiments().
 struct LoadExperiment {
     std::string experiment;
@@ -67,6 +72,14 @@ struct OpenLearnMoment {
     static constexpr auto kJournalNames =
         journal_names("open_learn_moment", "run", "workspace", "from");
 };
+/// Trains the model of own data again without each line, to the step shown.
+struct ExplainLearnAnswer {
+    static constexpr auto kJournalNames = journal_names("explain_learn_answer");
+};
+/// The lines of own data to the clipboard.
+struct CopyOwnData {
+    static constexpr auto kJournalNames = journal_names("copy_own_data");
+};
 // What is looked at.
 
 struct ShowLearnStep {
@@ -80,6 +93,8 @@ struct ShowLearnHead {
 using ShowLearnMeasure =
     Put<learn_look, &LearnLook::measure, "show_learn_measure", "learn_measure">;
 using ShowLearnPage = Put<learn_look, &LearnLook::page, "show_learn_page", "learn_page">;
+using ShowLearnPicture =
+    Put<learn_look, &LearnLook::picture, "show_learn_picture", "learn_picture">;
 struct SelectLearnCell {
     Index row, column;
     static constexpr auto kJournalNames = journal_names("select_learn_cell", "row", "column");
@@ -91,17 +106,22 @@ struct SetLearnSentence {
 };
 using DraftLearnSentence = Put<learn_look, &LearnLook::draft>;
 using DraftLearnText = Put<learn_look, &LearnLook::text_draft>;
+using DraftOwnData = Put<learn_look, &LearnLook::lines_draft>;
+struct LearnInfluencesFound {
+    std::shared_ptr<const LearnInfluences> influences{};
+};
 using HoverLearnCell = Put<learn_look, &LearnLook::hovered>;
 struct LearnProgress {
     std::shared_ptr<const LearnSeries> series{};
 };
 
-using LearnActions =
-    ActionList<ViewActions<TrainTo, NewTraining, SwitchScaling, SwitchLearnHead, TrainSeeds,
-                           OpenLearnMoment, ShowLearnStep, ShowLearnHead, ShowLearnMeasure,
-                           ShowLearnPage, SelectLearnCell, SetLearnSentence>,
-               EditActions<SetLearnDifference, LoadExperiment>, DragActions<SetLearnField>,
-               TransientActions<DraftLearnSentence, DraftLearnText, HoverLearnCell, LearnProgress>>;
+using LearnActions = ActionList<
+    ViewActions<TrainTo, NewTraining, SwitchScaling, SwitchLearnHead, TrainSeeds, OpenLearnMoment,
+                ShowLearnStep, ShowLearnHead, ShowLearnMeasure, ShowLearnPage, ShowLearnPicture,
+                SelectLearnCell, ExplainLearnAnswer, CopyOwnData, SetLearnSentence>,
+    EditActions<SetLearnDifference, LoadExperiment, SetOwnData>, DragActions<SetLearnField>,
+    TransientActions<DraftLearnSentence, DraftLearnText, DraftOwnData, HoverLearnCell,
+                     LearnProgress, LearnInfluencesFound>>;
 template <ListedIn<LearnActions> A>
 inline constexpr Meta kMetaOf<A> = LearnActions::kMeta<A>;
 
@@ -110,5 +130,12 @@ inline constexpr Meta kMetaOf<A> = LearnActions::kMeta<A>;
 std::optional<LearnRequest> requested_learning(const AppState& state);
 /// LearnProgress, when all of it is done; of one that was stopped, what there is. For whoever has no window.
 Action run(const LearnRequest& request, const RunControl& control);
+
+/// The request of the shown step and sentence: nullopt without own data, before the first step.
+std::optional<LearnInfluenceRequest> influence_request_of(const AppState& state);
+/// The found lines of the shown step and sentence; nullptr: they are not there.
+const LearnInfluences* shown_influences(const AppState& state);
+std::optional<LearnInfluenceRequest> requested_influences(const AppState& state);
+Action run(const LearnInfluenceRequest& request, const RunControl& control);
 
 }  // namespace attn::view

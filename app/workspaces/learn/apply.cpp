@@ -9,6 +9,8 @@
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
 #include "core/text.h"
+#include "core/train/language.h"
+#include "core/train/own_data.h"
 
 namespace attn::view {
 namespace {
@@ -34,6 +36,17 @@ std::optional<std::size_t> learn_run(AppState& state, const std::string& run, bo
     warn(state, run == "b" ? "There is no run B: choose a setting in which B differs."
                            : fmt::format("There is no run {}: expected a or b.", shortened(run)));
     return std::nullopt;
+}
+
+/// Of a language the word that a text is about, in every head.
+void focus_on_word(AppState& state) {
+    LearnLook& look = learn_look(state);
+    const train::Spec& spec = planned(state).a;
+    look.picture = LearnPicture::head;
+    if (!train::info(spec.task).takes_language) return;
+    const auto example = train::example_of(train::Sequences(spec), look.shown.sentence);
+    if (example) look.cell = {answering_position(spec, *example), 0};
+    if (spec.task == train::Task::marked) look.picture = LearnPicture::word;
 }
 
 /// Of the run that is shown: the plan's.
@@ -109,12 +122,65 @@ void carry_out(AppState& state, const SetLearnDifference& action) {
     change_learning(state, *std::move(controls), text);
 }
 
+void carry_out(AppState& state, const SetOwnData& action) {
+    auto spec = train::own_spec(action.text);
+    if (!spec) return show_message(state, spec.error());
+    const auto lines = train::read_own_data(action.text)->lines.size();
+    LearnLook& look = learn_look(state);
+    look.lines_draft.reset();
+    look.draft.clear();
+    edit_controls(state, LearnControls{{*spec, *spec, ""}},
+                  fmt::format("{} of own data", counted(lines, "line")));
+    look.plan = LearnPlan{learn_controls(state), {}, spec->steps, 1, {}};
+    look.shown = {};
+    look.before = nullptr;
+    look.page = LearnPage::lines;
+    look.layer = spec->layers - 1;
+    focus_on_word(state);
+    clamp_learn(state);
+    show_message(state, "Training on {} to step {}.", counted(lines, "line"), spec->steps);
+}
+
+void carry_out(AppState& state, const CopyOwnData&) {
+    const train::Spec& spec = learn_controls(state).a;
+    if (!train::has_own_data(spec))
+        return warn(state, "There is no own data: type lines in the panel “lines”.");
+    state.effects.clipboard = spec.language->own_text();
+    show_message(state, "The lines are copied. A text file (.txt) with them opens here.");
+}
+
+void carry_out(AppState& state, const ExplainLearnAnswer&) {
+    LearnLook& look = learn_look(state);
+    look.influence_request = influence_request_of(state);
+    look.influences_done = 0.0;
+    if (!look.influence_request)
+        return warn(state, "The lines of an answer need own data and a trained step.");
+    show_message(state, "Training again without each line.");
+}
+
+void carry_out(AppState& state, const LearnInfluencesFound& action) {
+    if (!action.influences) return;
+    learn_look(state).influences = action.influences;
+    if (!action.influences->fault.empty()) warn(state, action.influences->fault);
+}
+
 void carry_out(AppState& state, const LoadExperiment& action) {
     const auto all = learn_experiments();
     const auto found = std::ranges::find(all, action.experiment, &LearnExperiment::key);
     if (found == all.end())
         return warn(state, "There is no experiment “{}”.", shortened(action.experiment));
-    change_learning(state, controls_of(*found), std::string(found->text));
+    const Result<LearnControls>& controls = controls_of(*found);
+    if (!controls) return show_message(state, controls.error());
+    change_learning(state, *controls, std::string(found->text));
+    LearnLook& look = learn_look(state);
+    if (look.plan->controls != *controls) return;  // the training that is shown has other settings
+    look.layer = controls->a.layers - 1;
+    look.head = found->head;
+    look.measure = has_held_out(controls->a) ? LearnMeasure::held_out : LearnMeasure::accuracy;
+    if (!found->lines.empty()) look.page = LearnPage::lines;
+    look.lines_draft.reset();
+    focus_on_word(state);
+    clamp_learn(state);
 }
 
 void carry_out(AppState& state, const TrainTo& action) {
@@ -134,6 +200,7 @@ void carry_out(AppState& state, const NewTraining&) {
     look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     look.shown.step.reset();
     look.before = nullptr;
+    focus_on_word(state);
     clamp_learn(state);
     show_message(state, "Training starts again from the initial weights. Press Space to train.");
 }
@@ -225,12 +292,20 @@ void carry_out(AppState& state, const SetLearnSentence& action) {
     look.draft = action.text;
     if (action.text.empty()) {
         look.shown.sentence.clear();
+        focus_on_word(state);
         return show_message(state, "The maps show the default sequence.");
     }
     const train::Spec& spec = look.plan ? look.plan->controls.a : learn_controls(state).a;
-    const auto example = train::example_of(train::Sequences(spec), action.text);
+    std::string sentence = action.text;
+    if (train::has_own_data(spec)) {
+        auto own = train::own_sentence(spec, sentence);
+        if (!own) return show_message(state, own.error());
+        sentence = *std::move(own);
+    }
+    const auto example = train::example_of(train::Sequences(spec), sentence);
     if (!example) return show_message(state, example.error());
-    look.shown.sentence = action.text;
+    look.shown.sentence = std::move(sentence);
+    focus_on_word(state);
     clamp_learn(state);
     show_message(state, "The maps show “{}”.", shortened(action.text));
 }
@@ -262,6 +337,40 @@ std::optional<LearnRequest> requested_learning(const AppState& state) {
     if (look.series && look.series->complete && look.series->request == request)
         return std::nullopt;
     return request;
+}
+
+std::optional<LearnInfluenceRequest> influence_request_of(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    const Index step = shown_learn_step(state);
+    if (!look.plan || look.plan->opened || step == 0 || !train::has_own_data(look.plan->controls.a))
+        return std::nullopt;
+    return LearnInfluenceRequest{look.plan->controls.a, look.plan->switches[0], step,
+                                 look.shown.sentence};
+}
+
+const LearnInfluences* shown_influences(const AppState& state) {
+    const auto& found = learn_look(state).influences;
+    return found && found->request == influence_request_of(state) ? found.get() : nullptr;
+}
+
+std::optional<LearnInfluenceRequest> requested_influences(const AppState& state) {
+    const auto& wanted = learn_look(state).influence_request;
+    if (!wanted || shown_influences(state) || wanted != influence_request_of(state))
+        return std::nullopt;
+    return wanted;
+}
+
+Action run(const LearnInfluenceRequest& request, const RunControl& control) {
+    const std::string& sentence =
+        request.sentence.empty() ? request.spec.language->text() : request.sentence;
+    auto found =
+        train::find_influences(request.spec, request.switches, request.steps, sentence, control);
+    LearnInfluences made{request, nullptr, ""};
+    if (found)
+        made.found = std::make_shared<const train::Influences>(*std::move(found));
+    else
+        made.fault = found.error().text();
+    return LearnInfluencesFound{std::make_shared<const LearnInfluences>(std::move(made))};
 }
 
 Action run(const LearnRequest& request, const RunControl& control) {

@@ -5,8 +5,12 @@
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
+#include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
+#include "core/text.h"
+#include "core/train/language.h"
+#include "core/train/own_data.h"
 #include "core/train/trainer.h"
 
 namespace attn::view {
@@ -156,10 +160,40 @@ InspectorView matrices_page(const AppState& state) {
     return view;
 }
 
+/// The lines, by the answer's probability without each of them.
+InspectorView lines_page(const AppState& state) {
+    const LearnInfluences* const shown = shown_influences(state);
+    if (shown == nullptr || !shown->found)
+        return only_hint(
+            "Key I: trains again without each line, to find those that made the answer.");
+    const train::Influences& found = *shown->found;
+    const auto data = train::read_own_data(shown->request.spec.language->own_text());
+    InspectorView view = titled("lines that made the answer", Role::output);
+    view.value = percent_text(found.answer.probability);
+    view.formula = fmt::format(
+        "probability of the same answer after {} steps without the line; the largest change first",
+        grouped(shown->request.steps));
+    InspectorTable table{"", "line", {{"without it", Role::output}}, {}, std::nullopt};
+    for (const train::LineInfluence& each : found.lines) {
+        const train::OwnLine& line = data->lines[each.line];
+        TableRow row{fmt::format("{} {}", line.number, shortened(line.typed)),
+                     {{percent_text(each.probability), Role::output, {}}}};
+        row.bar = each.change(found.answer.probability);
+        table.rows.push_back(std::move(row));
+    }
+    view.table = std::move(table);
+    return view;
+}
+
 }  // namespace
 
 InspectorView learn_inspector(const AppState& state) {
     const LearnLook& look = learn_look(state);
+    if (look.page == LearnPage::lines) {
+        InspectorView lines = lines_page(state);
+        if (!lines.empty) lines.as_text = lines.as_latex = lines.as_python = text_of(lines);
+        return lines;
+    }
     if (!look.series || !look.series->sides[0].probe)
         return only_hint("Press Space to train two models side by side.");
     InspectorView view = look.page == LearnPage::heads      ? heads_page(state)

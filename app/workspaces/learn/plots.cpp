@@ -54,6 +54,9 @@ MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
          Role::query, true},
         {fmt::format("‖∂L/∂W_V‖ + ‖∂L/∂W_O‖ of layer {}", look.layer),
          "Frobenius norms: the gradient that bypasses softmax", Role::value, true},
+        {"right answers on held-out texts",
+         "Fraction of answers with the largest logit, in 128 texts that training never reads",
+         Role::output},
     }};
     return infos[static_cast<std::size_t>(measure)];
 }
@@ -102,6 +105,8 @@ ValueOf value_of(const LearnLook& look, const train::Spec& spec, const LearnSide
             return gradients_of(look, side, {"w_q", "w_k"});
         case LearnMeasure::w_v:
             return gradients_of(look, side, {"w_v", "w_o"});
+        case LearnMeasure::held_out:
+            break;  // held_out_curve()
     }
     return [](const Record&) { return kNone; };
 }
@@ -134,6 +139,17 @@ CurveView curve_of(const Records& records, Index first, const ValueOf& value) {
         ++count;
     }
     flush();
+    return curve;
+}
+
+/// Of held-out texts; after 0 steps at 1, where a log axis begins.
+CurveView held_out_curve(const LearnSide& side, Index first) {
+    CurveView curve;
+    for (const LearnHeldOut& each : side.held_out) {
+        if (each.step < first) continue;
+        curve.x.push_back(static_cast<double>(std::max<Index>(each.step, 1)));
+        curve.y.push_back(each.right);
+    }
     return curve;
 }
 
@@ -200,7 +216,8 @@ void set_y_axis(PlotView& plot, const MeasureInfo& info) {
 
 std::string value_description(const MeasureInfo& info, LearnMeasure measure, double value) {
     if (!std::isfinite(value)) return "–";
-    const bool share = measure == LearnMeasure::accuracy || measure == LearnMeasure::saturated;
+    const bool share = measure == LearnMeasure::accuracy || measure == LearnMeasure::saturated ||
+                       measure == LearnMeasure::held_out;
     if (share) return percent(value);
     return info.log ? significant(value, 3) : number(value);
 }
@@ -222,13 +239,17 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
     for (std::size_t run = 0; run < controls.count(); ++run) {
         const LearnSide& side = series.sides[run];
         const ValueOf value = value_of(look, controls.of(run), side, measure);
-        CurveView curve = curve_of(side.records, 0, value);
+        const bool held_out = measure == LearnMeasure::held_out;
+        CurveView curve = held_out ? held_out_curve(side, 0) : curve_of(side.records, 0, value);
         curve.label = learn_name(series.request.plan, run);
         if (curve.label.empty()) curve.label = "A";
         curve.role = role_of(controls, run);
         plot.curves.push_back(std::move(curve));
         const bool there = shown > 0 && shown <= std::ssize(side.records);
-        const double here = there ? value(*side.records[shown - 1]) : kNone;
+        const LearnHeldOut* const measured = held_out_at(side, shown);
+        const double here = held_out ? (measured ? measured->right : kNone)
+                            : there  ? value(*side.records[shown - 1])
+                                     : kNone;
         plot.marker_ys.push_back(here);
         plot.marker_texts.push_back(value_description(info, measure, here));
     }
@@ -237,9 +258,12 @@ void add_curves(const AppState& state, PlotView& plot, const MeasureInfo& info,
         const auto& now = series.request.plan.switches[run];
         const auto& was = look.before->request.plan.switches[run];
         if (now == was || now.empty()) continue;
-        CurveView curve =
-            curve_of(look.before->sides[run].records, now.back().step,
-                     value_of(look, controls.of(run), look.before->sides[run], measure));
+        const LearnSide& before = look.before->sides[run];
+        const Index first = now.back().step;
+        CurveView curve = measure == LearnMeasure::held_out
+                              ? held_out_curve(before, first)
+                              : curve_of(before.records, first,
+                                         value_of(look, controls.of(run), before, measure));
         curve.label = run == 0 ? "A before" : "B before";
         curve.role = role_of(controls, run);
         curve.dashed = true;
@@ -256,8 +280,10 @@ PlotView plot_of(const AppState& state, LearnMeasure measure, Index steps) {
     PlotView plot;
     plot.title = info.title;
     plot.tooltip =
-        info.tip +
-        ". A point is a mean over steps, with the range shaded. Drag to choose the step.";
+        info.tip + (measure == LearnMeasure::held_out
+                        ? ". Measured at the points of the curve. Drag to choose the step."
+                        : ". A point is a mean over steps, with the range shaded. Drag to choose "
+                          "the step.");
     set_step_axis(plot, steps);
     plot.marker_x = static_cast<double>(std::max<Index>(shown_learn_step(state), 1));
     add_curves(state, plot, info, measure);
@@ -273,10 +299,11 @@ void add_learn_plots(const AppState& state, LearnView& view) {
     if (look.series)
         for (const LearnSide& side : look.series->sides)
             steps = std::max<Index>(steps, std::ssize(side.records));
-    std::vector<LearnMeasure> list{look.measure};
+    const LearnMeasure large = shown_measure(state);
+    std::vector<LearnMeasure> list{large};
     for (const LearnMeasure each :
          {LearnMeasure::accuracy, LearnMeasure::saturated, LearnMeasure::w_q})
-        if (each != look.measure && list.size() < 3) list.push_back(each);
+        if (each != large && list.size() < 3) list.push_back(each);
     for (const LearnMeasure each : list) view.plots.push_back(plot_of(state, each, steps));
 }
 

@@ -1,13 +1,18 @@
 #include "app/workspaces/learn/settings.h"
 
 #include <cmath>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/assets.h"
 #include "app/common/format.h"
+#include "core/check.h"
 #include "core/io/json.h"
 #include "core/text.h"
+#include "core/train/field_json.h"
+#include "core/train/own_data.h"
 
 namespace attn::view {
 namespace {
@@ -49,11 +54,32 @@ constexpr std::string_view kInduction =
     R"({"task":"induction","tokens":32,"symbols":16,"layers":2,"heads":2,"d_model":64,"d_k":64,)"
     R"("batch":16,"learning_rate":0.003,"warmup":50,"steps":400})";
 
+constexpr std::string_view kLines =
+    "the dog barked at the cat because it was hungry | dog\n"
+    "the dog barked at the cat because it was loud | dog\n"
+    "the cat ran from the dog because it was scared | cat\n"
+    "the cat hid from the dog because it was small | cat\n"
+    "the girl ate the apple because it was sweet | apple\n"
+    "the girl ate the apple because it was ripe | apple\n"
+    "the boy read the book because it was funny | book\n"
+    "the boy read the book because it was short | book\n"
+    "the girl read the book because it was new | book\n"
+    "the boy ate the apple because it was red | apple\n"
+    "the dog ran from the girl because it was scared | dog\n"
+    "the cat barked at the boy because it was hungry | cat";
+
 constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
     {"recall", "With and without scaling: recall of key–value pairs, d_k 64",
      R"({"task":"recall","tokens":24,"symbols":16,"layers":2,"heads":1,"d_model":64,"d_k":64,)"
      R"("steps":600})",
      "scaling", "false"},
+    {"pronouns", "With and without scaling: the noun that each “it” stands for", R"({"steps":500})",
+     "scaling", "false", "pronouns"},
+    {"translate", "With and without scaling: English to French", R"({"steps":500})", "scaling",
+     "false", "translate", 2},
+    {"stories", "With and without scaling: little stories, and who gets the ball", "{}", "scaling",
+     "false", "stories"},
+    {"lines", "Your own sentences, and which of them made an answer", "", "", "", "", 0, kLines},
     {"induction", "With and without scaling: induction, d_k 64", kInduction, "scaling", "false"},
     {"born_alike", "Without scaling; the same with the initial score variance that scaling gives",
      R"({"task":"induction","tokens":32,"symbols":16,"layers":2,"heads":2,"d_model":64,"d_k":64,)"
@@ -84,8 +110,34 @@ constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
     {"seeds", "The same model from two seeds: the effect of chance", kInduction, "seed", "2"},
 });
 
-nlohmann::json spec_json(const train::Spec& spec) {
-    return nlohmann::json::parse(train::spec_to_json(spec));
+constexpr Index kHeldOutTexts = 128;  // that an evaluation reads: as long as some steps
+
+/// The recipe of a model that comes with the program, without its required figures: they name a layer, which another setting may
+/// not have.
+Result<train::Spec> recipe_of(std::string_view model, std::string_view changes) {
+    for (const std::filesystem::path& folder : asset_folders("models")) {
+        const std::filesystem::path path = folder / fmt::format("{}.json", model);
+        std::error_code none;
+        if (!std::filesystem::exists(path, none)) continue;
+        auto recipe = read_json_file(path);
+        if (!recipe) return tl::unexpected(std::move(recipe.error()));
+        if (recipe->is_object() && recipe->contains("language"))
+            (*recipe)["language"]["require"] = {{"texts", kHeldOutTexts}};
+        recipe->update(nlohmann::json::parse(changes));
+        return train::spec_from_json(recipe->dump(), path.filename().string());
+    }
+    return bad_input(fmt::format("the program's files have no models/{}.json", model));
+}
+
+Result<LearnControls> read_experiment(const LearnExperiment& experiment) {
+    auto a = !experiment.lines.empty()  ? train::own_spec(experiment.lines)
+             : experiment.model.empty() ? train::spec_from_json(experiment.spec, experiment.key)
+                                        : recipe_of(experiment.model, experiment.spec);
+    if (!a) return tl::unexpected(std::move(a.error()));
+    if (experiment.differs.empty()) return LearnControls{{*a, *a, ""}};
+    auto b = with_learn_value(*a, experiment.differs, experiment.value);
+    if (!b) return tl::unexpected(std::move(b.error()));
+    return LearnControls{{*std::move(a), *std::move(b), std::string(experiment.differs)}};
 }
 
 /// A value of `field` that is worth comparing with A's.
@@ -136,20 +188,14 @@ std::vector<std::string> learn_names(std::string_view field) {
 }
 
 std::string learn_value(const train::Spec& spec, std::string_view field) {
-    const nlohmann::json all = spec_json(spec);
-    const auto found = all.find(std::string(field));
-    return found == all.end() ? std::string() : found->dump();
+    return train::field_to_json(spec, field);
 }
 
 Result<train::Spec> with_learn_value(const train::Spec& spec, std::string_view field,
                                      std::string_view value) {
-    nlohmann::json all = spec_json(spec);
     if (find_learn_field(field) == nullptr)
         return bad_input(fmt::format("a training has no setting “{}”", shortened(field)));
-    auto read = parse_json(value, field);
-    if (!read) return tl::unexpected(read.error());
-    all[std::string(field)] = *read;
-    return train::spec_from_json(all.dump(), "the settings");
+    return train::with_field(spec, field, value, "the settings");
 }
 
 Result<LearnControls> with_difference(const train::Spec& a, std::string_view differs) {
@@ -174,16 +220,18 @@ std::string learn_run_text(const LearnControls& controls, std::size_t run) {
 
 std::span<const LearnExperiment> learn_experiments() { return kLearnExperiments; }
 
-LearnControls controls_of(const LearnExperiment& experiment) {
-    LearnControls controls{{train::Spec{}, train::Spec{}, {}}};
-    controls.a = train::spec_from_json(experiment.spec, experiment.key).value();
-    controls.differs = experiment.differs;
-    controls.b = with_learn_value(controls.a, experiment.differs, experiment.value).value();
-    return controls;
+const Result<LearnControls>& controls_of(const LearnExperiment& experiment) {
+    static std::array<std::once_flag, kLearnExperiments.size()> once;
+    // Optional: LearnControls by default are those of the first experiment.
+    static std::array<std::optional<Result<LearnControls>>, kLearnExperiments.size()> read;
+    const auto n = static_cast<std::size_t>(&experiment - kLearnExperiments.data());
+    ATTN_CHECK(n < read.size(), "the experiment is one of learn_experiments()");
+    std::call_once(once[n], [&] { read[n] = read_experiment(experiment); });
+    return *read[n];
 }
 
 train::Spec first_learn_spec(std::size_t run) {
-    static const LearnControls first = controls_of(kLearnExperiments.front());
+    static const LearnControls first = controls_of(kLearnExperiments.front()).value();
     return first.of(run);
 }
 

@@ -37,11 +37,15 @@ std::string learn_run_text(const LearnControls& controls, std::size_t run);
 /// What to begin with.
 struct LearnExperiment {
     std::string_view key, text;
-    std::string_view spec;  // of A, as JSON
+    std::string_view spec;  // of A, as JSON; of a model the fields that differ from its recipe
     std::string_view differs;
-    std::string_view value;  // of B
+    std::string_view value;       // of B
+    std::string_view model = {};  // of assets/models, whose language and sizes A has
+    Index head = 0;               // of the last layer, shown at first
+    std::string_view lines = {};  // own data, which A has
 };
 std::span<const LearnExperiment> learn_experiments();
-LearnControls controls_of(const LearnExperiment& experiment);
+/// An error names the program's file that is missing or not valid.
+const Result<LearnControls>& controls_of(const LearnExperiment& experiment);
 
 }  // namespace attn::view

@@ -17,6 +17,8 @@
 #include "core/train/spec.h"
 
 namespace attn::train {
+struct Influences;
+struct OwnAnswer;
 struct Probe;
 struct Run;
 }  // namespace attn::train
@@ -79,11 +81,33 @@ struct LearnRequest {
 };
 
 /// What was trained so far. Immutable.
+/// The model on held-out texts after that number of steps.
+struct LearnHeldOut {
+    Index step = 0;
+    double right = 0.0;  // share of the answers
+    bool operator==(const LearnHeldOut&) const = default;
+};
 struct LearnSide {
     std::vector<std::shared_ptr<const train::Record>> records;
     std::vector<train::Moment> moments;
     std::shared_ptr<const train::Probe> probe;  // of the moment shown; its step is the moment's
+    std::shared_ptr<const train::OwnAnswer>
+        answer;  // of the same, to the sentence; null: no own data
     std::vector<train::Matrix> matrices;
+    std::vector<LearnHeldOut> held_out;  // of a language that holds texts out: ascending steps
+};
+/// Which lines of own data made an answer: of run A, by training without each of them.
+struct LearnInfluenceRequest {
+    train::Spec spec;
+    std::vector<train::Switch> switches;
+    Index steps = 0;
+    std::string sentence;  // "": the language's text
+    bool operator==(const LearnInfluenceRequest&) const = default;
+};
+struct LearnInfluences {
+    LearnInfluenceRequest request;
+    std::shared_ptr<const train::Influences> found;  // null: the search failed
+    std::string fault;
 };
 struct LearnSeed {
     std::uint64_t seed = 0;
@@ -107,16 +131,24 @@ enum class LearnMeasure : std::uint8_t {
     max_probability,
     gradient,
     w_q,
-    w_v
+    w_v,
+    held_out  // the last: only languages have it
 };
-inline constexpr std::size_t kLearnMeasureCount = 8;
+inline constexpr std::size_t kLearnMeasureCount = 9;
 template <>
 inline constexpr std::string_view kNamesOf<LearnMeasure>[] = {
-    "accuracy", "loss", "saturated", "entropy", "max_probability", "gradient", "w_q", "w_v"};
+    "accuracy", "loss", "saturated", "entropy", "max_probability",
+    "gradient", "w_q",  "w_v",       "held_out"};
 
-enum class LearnPage : std::uint8_t { settings, row, heads, matrices };
+/// The weights of one head, or of one word in every head.
+enum class LearnPicture : std::uint8_t { head, word };
 template <>
-inline constexpr std::string_view kNamesOf<LearnPage>[] = {"settings", "row", "heads", "matrices"};
+inline constexpr std::string_view kNamesOf<LearnPicture>[] = {"head", "word"};
+
+enum class LearnPage : std::uint8_t { settings, row, heads, matrices, lines };
+template <>
+inline constexpr std::string_view kNamesOf<LearnPage>[] = {"settings", "row", "heads", "matrices",
+                                                           "lines"};
 
 /// The shown part and the trained runs. Not undone.
 struct LearnLook {
@@ -125,12 +157,17 @@ struct LearnLook {
     Index layer = 0, head = 0;
     LearnMeasure measure = LearnMeasure::accuracy;
     LearnPage page = LearnPage::row;
+    LearnPicture picture = LearnPicture::head;
     large::Cell cell;
 
     // of the moment: in no session and no journal
     std::optional<large::Cell> hovered;
-    std::string draft;                          // of the sentence, as typed so far
-    std::string text_draft;                     // of the text that is learnt
+    std::string draft;                       // of the sentence, as typed so far
+    std::string text_draft;                  // of the text that is learnt
+    std::optional<std::string> lines_draft;  // of own data, as typed; nullopt: the learnt lines
+    std::optional<LearnInfluenceRequest> influence_request;
+    std::shared_ptr<const LearnInfluences> influences;
+    double influences_done = 0.0;               // progress of the request, 0 … 1
     std::shared_ptr<const LearnSeries> series;  // null: none yet
     std::shared_ptr<const LearnSeries>
         before;  // as it was when something was switched; null: nothing was

@@ -11,6 +11,7 @@
 #include "app/workspaces/learn/view.h"
 #include "core/metrics.h"
 #include "core/train/course.h"
+#include "core/train/trainer.h"
 
 namespace attn::view {
 namespace {
@@ -75,6 +76,43 @@ std::string saturation_text(const LearnSeries& series, const std::array<Ending, 
         text +=
             fmt::format(" Values at this step are means over the last {} steps.", endings[0].steps);
     return text;
+}
+
+/// The answer of each run at the word shown: "At “it” the model answers “animal” (99.0 %)."
+std::string reading_text(const AppState& state) {
+    const LearnSeries& series = *learn_look(state).series;
+    const LearnPlan& plan = series.request.plan;
+    if (!train::info(plan.controls.a.task).takes_language || !series.sides[0].probe) return {};
+    const auto word = static_cast<std::size_t>(shown_word(state));
+    const auto shown = [&](Index token) { return shown_token(series.vocabulary[token]); };
+    const std::string at = shown(series.sides[0].probe->example.tokens[word]);
+    std::string text;
+    for (std::size_t run = 0; run < plan.controls.count(); ++run) {
+        const auto& probe = series.sides[run].probe;
+        if (!probe || word >= probe->answers.size()) return {};
+        text += fmt::format("{}{}“{}” ({})", run == 0 ? "" : "; ",
+                            plan.controls.has_b() ? learn_name(plan, run) + " " : "",
+                            shown(probe->answers[word]), percent_text(probe->answer_shares[word]));
+    }
+    return fmt::format("At “{}” the {}{}.", at,
+                       plan.controls.has_b() ? "models answer: " : "model answers ", text);
+}
+
+/// Of texts that training never reads, as they were read last before the step.
+std::string held_out_text(const LearnSeries& series, Index step) {
+    const LearnPlan& plan = series.request.plan;
+    std::string text;
+    Index measured = -1;
+    for (std::size_t run = 0; run < plan.controls.count(); ++run) {
+        const LearnHeldOut* const found = held_out_at(series.sides[run], step);
+        if (found == nullptr || (run > 0 && found->step != measured)) return {};
+        measured = found->step;
+        text += fmt::format("{}{}{} right", run == 0 ? "" : "; ",
+                            plan.controls.has_b() ? learn_name(plan, run) + " " : "",
+                            percent_text(found->right));
+    }
+    return fmt::format("Held-out texts after {} step{}: {}.", grouped(measured),
+                       measured == 1 ? "" : "s", text);
 }
 
 std::string switch_text(const LearnPlan& plan, std::size_t run) {
@@ -275,6 +313,8 @@ std::vector<std::string> learn_notes(const AppState& state) {
     const Index step = shown_learn_step(state);
     if (look.series && step > 0) {
         const auto endings = endings_at(*look.series, step);
+        notes.push_back(reading_text(state));
+        notes.push_back(held_out_text(*look.series, step));
         notes.push_back(saturation_text(*look.series, endings));
         notes.push_back(longer_text(*look.series, step, endings));
         notes.push_back(agreement_text(*look.series, step));

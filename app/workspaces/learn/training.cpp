@@ -1,5 +1,11 @@
 #include "app/workspaces/learn/training.h"
 
+#include <bit>
+
+#include "core/train/evaluation.h"
+#include "core/train/language.h"
+#include "core/train/own_data.h"
+
 namespace attn::view {
 namespace {
 
@@ -17,6 +23,27 @@ Result<train::Course> course_of(const LearnPlan& plan, std::size_t run) {
     return train::Course::make(plan.controls.of(run));
 }
 
+/// After which numbers of steps held-out texts are read: eight times from a power of two to the next.
+bool is_measured(Index step) {
+    const Index spacing = std::max<Index>(std::bit_floor(static_cast<std::uint64_t>(step)) / 8, 4);
+    return step % spacing == 0;
+}
+
+/// The first step at which two lists of switches differ.
+Index first_difference(const std::vector<train::Switch>& was,
+                       const std::vector<train::Switch>& is) {
+    const auto [a, b] = std::ranges::mismatch(was, is);
+    Index first = std::numeric_limits<Index>::max();
+    for (auto each = a; each != was.end(); ++each) first = std::min(first, each->step);
+    for (auto each = b; each != is.end(); ++each) first = std::min(first, each->step);
+    return first;
+}
+
+/// Drops measurements at `step` and after it.
+void drop_from(std::vector<LearnHeldOut>& points, Index step) {
+    std::erase_if(points, [&](const LearnHeldOut& each) { return each.step >= step; });
+}
+
 }  // namespace
 
 void Training::request(const LearnRequest& request) {
@@ -30,8 +57,12 @@ void Training::request(const LearnRequest& request) {
     complete_ = false;
     if (!same) begin();
     if (!on || seeds) seeds_.clear(), others_ = {};
-    for (std::size_t run = 0; run < 2; ++run)
-        if (courses_[run]) courses_[run]->set_switches(request.plan.switches[run]);
+    for (std::size_t run = 0; run < 2; ++run) {
+        if (!courses_[run]) continue;
+        drop_from(held_out_[run],
+                  first_difference(courses_[run]->switches(), request.plan.switches[run]));
+        courses_[run]->set_switches(request.plan.switches[run]);
+    }
     since_ = {};
     counted_ = 0;
     rate_ = 0.0;
@@ -39,6 +70,7 @@ void Training::request(const LearnRequest& request) {
 
 void Training::begin() {
     courses_ = {};
+    held_out_ = {};
     probes_ = {};
     probed_ = {};
     fault_.clear();
@@ -81,8 +113,30 @@ bool Training::advance_seed(std::stop_token stop) {
     return !stop.stop_requested();
 }
 
+bool Training::needs_held_out(std::size_t run) const {
+    if (!courses_[run]) return false;
+    const train::Spec& spec = courses_[run]->spec();
+    if (spec.language.empty() || !spec.language->holds_out()) return false;
+    const Index step = courses_[run]->step_count();
+    if (!is_measured(step) && step != request_->plan.until) return false;
+    return std::ranges::find(held_out_[run], step, &LearnHeldOut::step) == held_out_[run].end();
+}
+
+bool Training::measure_held_out(std::size_t run, std::stop_token stop) {
+    train::Course& course = *courses_[run];
+    const train::State state =
+        train::switched(course.spec(), *course.keep(), request_->plan.switches[run]);
+    const auto made = train::evaluate(course.spec(), state, std::move(stop));
+    if (!made) return false;
+    drop_from(held_out_[run], state.step);
+    held_out_[run].push_back({state.step, made->answers_right});
+    return true;
+}
+
 bool Training::work(std::stop_token stop) {
     if (!request_ || complete_) return false;
+    for (std::size_t run = 0; run < 2; ++run)
+        if (needs_held_out(run)) return measure_held_out(run, std::move(stop));
     std::optional<train::Course>* behind = nullptr;
     for (std::optional<train::Course>& course : courses_) {
         if (!course || course->step_count() == request_->plan.until) continue;
@@ -90,6 +144,8 @@ bool Training::work(std::stop_token stop) {
     }
     if (behind != nullptr) {
         if (!(*behind)->advance(request_->plan.until, stop)) return false;
+        const auto run = static_cast<std::size_t>(behind - courses_.data());
+        drop_from(held_out_[run], (*behind)->step_count() + 1);
         ++counted_;
         return true;
     }
@@ -97,6 +153,16 @@ bool Training::work(std::stop_token stop) {
     if (stop.stop_requested()) return false;
     complete_ = true;
     return false;
+}
+
+/// The answer of run A to the sentence, of own data.
+void Training::answer_own(const train::Spec& spec, const train::State& state) {
+    answer_ = nullptr;
+    if (!train::has_own_data(spec)) return;
+    const std::string& sentence = request_->shown.sentence;
+    auto answer =
+        train::own_answer(spec, state, sentence.empty() ? spec.language->text() : sentence);
+    if (answer) answer_ = std::make_shared<const train::OwnAnswer>(*std::move(answer));
 }
 
 std::shared_ptr<const train::Probe> Training::probe_of(std::size_t run) {
@@ -110,6 +176,7 @@ std::shared_ptr<const train::Probe> Training::probe_of(std::size_t run) {
     const auto example = train::example_of(course.sequences(), request_->shown.sentence)
                              .value_or(course.sequences().fixed());
     const train::State state = train::switched(course.spec(), *moment, course.switches());
+    if (run == 0) answer_own(course.spec(), state);
     probed_[run] = moment;
     probes_[run] =
         std::make_shared<const train::Probe>(train::probe(course.spec(), state, example));
@@ -126,9 +193,11 @@ std::shared_ptr<const LearnSeries> Training::series() {
         if (!courses_[run]) continue;
         LearnSide& side = series->sides[run];
         side.probe = probe_of(run);
+        if (run == 0) side.answer = answer_;
         side.records = courses_[run]->records();
         side.moments = courses_[run]->moments();
         side.matrices = courses_[run]->matrices();
+        side.held_out = held_out_[run];
         series->vocabulary = courses_[run]->sequences().vocabulary();
     }
     probed_sentence_ = request_->shown.sentence;

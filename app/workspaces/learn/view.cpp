@@ -12,6 +12,8 @@
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/training.h"
+#include "core/train/language.h"
+#include "core/train/own_data.h"
 
 namespace attn::view {
 namespace {
@@ -24,6 +26,43 @@ std::vector<std::string> learn_tokens(const LearnSeries& series, const train::Ex
     for (const Index token : example.tokens)
         tokens.push_back(shown_token(series.vocabulary[token]));
     return tokens;
+}
+
+/// The weights from one word in every head, a row each.
+GridView learn_word_map(const AppState& state, std::size_t run) {
+    const LearnLook& look = learn_look(state);
+    const train::Probe& probe = *look.series->sides[run].probe;
+    const LearnPlan& plan = look.series->request.plan;
+    const train::Spec& spec = plan.controls.of(run);
+    const Index word = shown_word(state);
+    std::vector<float> weights;
+    Sheet sheet;
+    for (const auto [layer, head] : each_cell(spec.layers, spec.heads)) {
+        const auto row = probe.weights[layer].matrix(0, head).row(word);
+        weights.insert(weights.end(), row.begin(), row.end());
+        sheet.row_labels.push_back(fmt::format("{}.{}", layer, head));
+    }
+    const Index tokens = std::ssize(probe.example.tokens);
+    sheet.id = Stage::weights;
+    sheet.values = {weights.data(), spec.layers * spec.heads, tokens, tokens};
+    sheet.column_labels = learn_tokens(*look.series, probe.example);
+    sheet.role = Role::weight;
+    GridStyle style{ColorScale::unit, false, {}};
+    const bool causal = train::info(spec.task).causal;
+    for (Index i = 0; causal && i < sheet.values.rows; ++i)
+        for (Index j = 0; j < tokens; ++j) style.masked.push_back(j > word);
+    GridView grid = make_grid(state, sheet, style);
+    grid.title = learn_title(plan, run);
+    if (probe.step != look.series->sides[0].probe->step)
+        grid.title += fmt::format(", step {}", grouped(probe.step));
+    grid.tooltip =
+        fmt::format("softmax weights from “{}” over the keys; a row is a head: layer.head",
+                    sheet.column_labels[word]);
+    grid.rows_scaled.reset();
+    const bool has_head = look.layer < spec.layers && look.head < spec.heads;
+    look_at(grid, {has_head ? look.layer * spec.heads + look.head : 0, look.cell.column},
+            look.hovered);
+    return grid;
 }
 
 GridView learn_map(const AppState& state, std::size_t run) {
@@ -66,6 +105,11 @@ void add_learn_maps(const AppState& state, LearnView& view) {
                             side.probe->example.tokens.size());
             continue;
         }
+        if (view.by_head) {
+            view.maps.push_back(learn_word_map(state, run));
+            view.map_heads.push_back(controls.of(run).heads);
+            continue;
+        }
         const train::Spec& spec = controls.of(run);
         if (look.layer >= spec.layers || look.head >= spec.heads) {
             view.map_text = fmt::format("{} has no {}.", run == 0 ? "A" : "B",
@@ -76,6 +120,11 @@ void add_learn_maps(const AppState& state, LearnView& view) {
     }
     if (!view.map_text.empty() || !series.sides[0].probe) return;
     std::vector<std::string> tokens = learn_tokens(series, series.sides[0].probe->example);
+    if (view.by_head) {
+        view.map_text = fmt::format("Step {}, weights from “{}” in every head. A row is a head.",
+                                    grouped(series.sides[0].probe->step), tokens[view.word]);
+        return;
+    }
     const bool cut = tokens.size() > kMostShownTokens;
     if (cut) tokens.resize(kMostShownTokens);
     view.map_text = fmt::format("Step {}, “{}{}”.", grouped(series.sides[0].probe->step),
@@ -130,7 +179,7 @@ void add_experiments(const AppState& state, LearnView& view) {
     for (const LearnExperiment& each : learn_experiments()) {
         view.experiment_names.emplace_back(each.text);
         view.experiment_keys.emplace_back(each.key);
-        if (controls == controls_of(each))
+        if (controls_of(each) && controls == *controls_of(each))
             view.experiment = static_cast<int>(view.experiment_keys.size()) - 1;
     }
 }
@@ -171,6 +220,9 @@ LearnFieldView learn_field_view(const LearnControls& controls, const LearnFieldI
     for (const train::Limits& each : train::limits())
         if (each.field == info.key) field.low = each.least, field.high = each.most;
     field.names = learn_names(info.key);
+    // A language comes with an experiment, so its task is in no list of choices.
+    if (info.key == "task" && train::info(controls.of(run).task).takes_language)
+        field.names.emplace_back(train::info(controls.of(run).task).key);
     for (std::size_t n = 0; n < field.names.size(); ++n)
         if (json == field.names[n]) field.current = static_cast<int>(n);
     if (info.kind == LearnFieldKind::whole)
@@ -228,6 +280,80 @@ Index shown_learn_step(const AppState& state) {
     return std::min(train::moment_at(moments, look.shown.step)->step, done);
 }
 
+namespace {
+
+constexpr std::string_view kLineForms =
+    "One text a line: “the dog barked because it was hungry | dog”, “the cat = le chat”, or plain "
+    "text.";
+
+/// “dog” 97.1 %; of several words their product.
+std::string own_answer_text(const LearnSeries& series, const train::OwnAnswer& answer) {
+    std::vector<std::string> answers;
+    for (const train::OwnPrediction& each : answer.predictions)
+        answers.push_back(shown_token(series.vocabulary[each.token]));
+    return fmt::format("“{}”, probability {}", fmt::join(answers, " "),
+                       percent_text(answer.probability));
+}
+
+LearnLinesView learn_lines_view(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    const train::Spec& spec = learn_controls(state).a;
+    LearnLinesView view;
+    view.learnt = train::has_own_data(spec);
+    const std::string own = view.learnt ? spec.language->own_text() : std::string();
+    view.draft = look.lines_draft.value_or(own);
+    view.summary = kLineForms;
+    const train::Spec& planned_spec = planned(state).a;
+    if (!train::has_own_data(planned_spec)) return view;
+    view.sentence = planned_spec.language->text();
+    if (!look.series || shown_learn_step(state) == 0 || !look.series->sides[0].answer) return view;
+    const train::OwnAnswer& answer = *look.series->sides[0].answer;
+    view.answer = own_answer_text(*look.series, answer);
+    if (!answer.unknown.empty())
+        view.unknown =
+            fmt::format("In no line: {}. The model reads [?].", fmt::join(answer.unknown, ", "));
+    view.can_explain = influence_request_of(state).has_value() && !shown_influences(state);
+    if (requested_influences(state))
+        view.progress = fmt::format("{} of the trainings done", percent_text(look.influences_done));
+    return view;
+}
+
+}  // namespace
+
+bool has_held_out(const train::Spec& spec) {
+    return train::info(spec.task).takes_language && !spec.language.empty() &&
+           spec.language->holds_out();
+}
+
+Index answering_position(const train::Spec& spec, const train::Example& example) {
+    const Index last = std::ssize(example.tokens) - 1;
+    if (spec.language.empty()) return last;
+    for (Index p = last; p >= 0; --p)
+        if (spec.language->marks(example.tokens[p])) return p;
+    const auto from = spec.language->answers_from();
+    const auto found =
+        from ? std::ranges::find(example.tokens, *from) : std::ranges::end(example.tokens);
+    return found == example.tokens.end() ? last : found - example.tokens.begin();
+}
+
+const LearnHeldOut* held_out_at(const LearnSide& side, Index step) {
+    const auto after = std::ranges::upper_bound(side.held_out, step, {}, &LearnHeldOut::step);
+    return after == side.held_out.begin() ? nullptr : &*(after - 1);
+}
+
+LearnMeasure shown_measure(const AppState& state) {
+    const LearnMeasure measure = learn_look(state).measure;
+    const bool there = measure != LearnMeasure::held_out || has_held_out(planned(state).a);
+    return there ? measure : LearnMeasure::accuracy;
+}
+
+Index shown_word(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    if (!look.series || !look.series->sides[0].probe) return 0;
+    return std::clamp<Index>(look.cell.row, 0,
+                             std::ssize(look.series->sides[0].probe->example.tokens) - 1);
+}
+
 LearnView build_learn_view(const AppState& state) {
     const LearnLook& look = learn_look(state);
     LearnView view;
@@ -246,14 +372,20 @@ LearnView build_learn_view(const AppState& state) {
                      "gradient of all weights",
                      "gradient of W_Q and W_K",
                      "gradient of W_V and W_O"};
-    view.measure = static_cast<int>(look.measure);
+    if (has_held_out(planned(state).a)) view.measures.emplace_back("held-out answers");
+    view.measure = static_cast<int>(shown_measure(state));
     add_learn_plots(state, view);
     view.layer = look.layer;
     view.head = look.head;
+    view.by_head = look.picture == LearnPicture::word && view.layers * view.heads > 1;
+    view.word = shown_word(state);
+    if (view.layers * view.heads > 1) view.picture_names = {"one head", "one word"};
+    view.picture = static_cast<int>(look.picture);
     add_learn_maps(state, view);
     view.sentence = look.draft;
     view.hovered = look.hovered;
-    view.page_names = {"settings", "row", "heads", "matrices"};
+    view.page_names = {"settings", "row", "heads", "matrices", "your lines"};
+    view.lines = learn_lines_view(state);
     view.page = static_cast<int>(look.page);
     view.fields = learn_field_views(learn_controls(state));
     add_differences(learn_controls(state), view);

@@ -9,6 +9,10 @@
 #include "app/common/plot.h"
 #include "app/workspaces/learn/state.h"
 
+namespace attn::train {
+struct Example;
+}
+
 namespace attn::view {
 
 inline constexpr Index kMostLearnSteps = 100'000;
@@ -38,6 +42,18 @@ struct LearnRunView {
     bool has_head = true;  // this model has the head shown
 };
 
+/// Own data as the panel offers it.
+struct LearnLinesView {
+    std::string draft;     // the lines
+    std::string summary;   // the forms of a line
+    bool learnt = false;   // the model learns lines
+    std::string sentence;  // hint of the field for a test sentence
+    std::string answer;    // of the shown step; "": none yet
+    std::string unknown;   // words that are in no line
+    bool can_explain = false;
+    std::string progress;  // of the search for the lines; "": none
+};
+
 struct LearnView {
     std::string point;               // the headline
     std::vector<std::string> notes;  // lines beneath it
@@ -63,6 +79,9 @@ struct LearnView {
     std::vector<PlotView> plots;  // the large one, then the others
 
     std::vector<GridView> maps;  // of A and B
+    bool by_head = false;        // a row of a map is a head, with the weights of `word`
+    Index word = 0;
+    std::vector<Index> map_heads;  // heads of a layer, by map
     std::string map_text;  // "layer 0, head 1 at step 400 of: a b c"; or why the maps are missing
     Index layers = 1, heads = 1;  // of the model that has more
     Index layer = 0, head = 0;
@@ -70,6 +89,9 @@ struct LearnView {
     std::string sentence_hint;
     std::optional<large::Cell> hovered;
 
+    std::vector<std::string> picture_names;  // empty: one choice only
+    int picture = 0;
+    LearnLinesView lines;
     std::vector<std::string> page_names;
     int page = 0;
     std::vector<LearnFieldView> fields;
@@ -89,6 +111,16 @@ bool is_learning(const AppState& state);
 Index shown_learn_step(const AppState& state);
 /// The step at which training stops when it is paused now: some are on their way.
 Index learn_pause_step(const AppState& state);
+/// Some texts of the language are held out of training.
+bool has_held_out(const train::Spec& spec);
+/// The last word of a sequence that its language marks with an answer; else the word from which on it answers, else the last.
+Index answering_position(const train::Spec& spec, const train::Example& example);
+/// The last measurement at or before that step; nullptr: no measurement.
+const LearnHeldOut* held_out_at(const LearnSide& side, Index step);
+/// The curve that is shown: of a task without held-out texts right answers in their place.
+LearnMeasure shown_measure(const AppState& state);
+/// The position of the word that is shown in every head.
+Index shown_word(const AppState& state);
 /// The plots: the large one first.
 void add_learn_plots(const AppState& state, LearnView& view);
 InspectorView learn_inspector(const AppState& state);

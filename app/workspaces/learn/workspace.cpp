@@ -12,6 +12,7 @@
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
+#include "core/train/own_data.h"
 
 namespace attn::view {
 
@@ -121,11 +122,20 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
     add("Previous layer", Key::up, ShowLearnHead{next_of(look.layer, -1, layers), look.head},
         layers > 1);
     const auto measure = [&](std::size_t step) {
-        const std::size_t to = (static_cast<std::size_t>(look.measure) + step) % kLearnMeasureCount;
+        const std::size_t count = kLearnMeasureCount - (has_held_out(planned(state).a) ? 0 : 1);
+        const std::size_t to = (static_cast<std::size_t>(shown_measure(state)) + step) % count;
         return ShowLearnMeasure{static_cast<LearnMeasure>(to)};
     };
     add("Next curve", Key::page_down, measure(1));
-    add("Previous curve", Key::page_up, measure(kLearnMeasureCount - 1));
+    add("Previous curve", Key::page_up,
+        measure(kLearnMeasureCount - (has_held_out(planned(state).a) ? 1 : 2)));
+    const bool by_head = look.picture == LearnPicture::word;
+    add(by_head ? "Show the map of one head" : "Show one word in every head", Key::w,
+        ShowLearnPicture{by_head ? LearnPicture::head : LearnPicture::word}, layers * heads > 1);
+    const bool own = train::has_own_data(learn_controls(state).a);
+    add("Find the lines that made the answer", Key::i, ExplainLearnAnswer{},
+        influence_request_of(state).has_value(), "Train on own lines first");
+    add("Copy the lines of own data", {}, CopyOwnData{}, own, "There is no own data");
     add("Save the runs", Key::r, ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
         "Nothing is trained yet");
     for (std::size_t n = 0; n < std::size(kNamesOf<LearnPage>); ++n)
@@ -153,6 +163,8 @@ std::vector<Shot> learn_shots() {
         {"switched",
          {TrainTo{160}, ShowLearnStep{40}, SwitchScaling{"b", 40, true},
           ShowLearnPage{LearnPage::heads}}},
+        {"pronouns", {LoadExperiment{"pronouns"}, TrainTo{256}}},
+        {"lines", {LoadExperiment{"lines"}, TrainTo{200}, ExplainLearnAnswer{}}},
         {"little", {LoadExperiment{"narrow"}, TrainTo{60}, ShowLearnPage{LearnPage::matrices}}}};
 }
 
@@ -167,6 +179,7 @@ constexpr RequestKind kRequests[] = {
      .make = [](std::function<void()> wake) -> std::unique_ptr<Job> {
          return std::make_unique<LearnJob>(std::move(wake));
      }},
+    request_kind<requested_influences>("influences"),
 };
 
 /// A training that was saved: it goes on in Learn. The document stays.
@@ -179,6 +192,7 @@ void take_run(AppState& state, const Opened& opened) {
     learn_look(state) = {};
     learn_look(state).plan = LearnPlan{std::move(controls), {}, steps, 1, opened.run};
     learn_look(state).plan->switches[0] = train::recorded_switches(run);
+    if (train::has_own_data(run.spec)) learn_look(state).page = LearnPage::lines;
     state.workspace = kLearnWorkspace.key;
     show_message(state, "A training of {}, at step {}. {}", train::info(run.spec.task).key,
                  grouped(steps), "Space continues it.");
@@ -248,6 +262,7 @@ void describe(Visitor& visit, LearnLook& look) {
     visit("head", look.head, {.low = 0, .high = 7});
     visit("measure", look.measure, kNamesOf<LearnMeasure>);
     visit("page", look.page, kNamesOf<LearnPage>);
+    visit("picture", look.picture, kNamesOf<LearnPicture>);
     visit("row", look.cell.row, kPlace);
     visit("column", look.cell.column, kPlace);
     if (visit.reads()) look.draft = look.shown.sentence;
@@ -272,6 +287,10 @@ const WorkspaceInfo kLearnWorkspace{
     .clear = [](AppState& state) { learn_look(state).cell = {}; },
     .clamp_to_document = clamp_learn,
     .opened = take_run,
+    .progress =
+        [](AppState& state, std::string_view request, double done) {
+            if (request == "influences") learn_look(state).influences_done = done;
+        },
     .has_side = [](const AppState&) { return true; },
     .inspector = learn_inspector,
     .runs = runs_of,

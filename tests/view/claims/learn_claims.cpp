@@ -6,6 +6,8 @@
 #include "app/workspaces/learn/state.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
+#include "core/train/language.h"
+#include "core/train/own_data.h"
 #include "core/train/trainer.h"
 #include "tests/view/claims/claims.h"
 
@@ -239,7 +241,75 @@ bool check_answer(const Match& match) {
     return false;
 }
 
+/// "with scaling “animal” (99.0 %); …" at the word shown.
+bool check_reading(const Match& match) {
+    const LearnControls& controls = plan(match.state).controls;
+    const auto word = static_cast<std::size_t>(shown_word(match.state));
+    const auto shown = [&](Index token) {
+        return shown_token(series(match.state).vocabulary[token]);
+    };
+    if (match.part[0] != shown(series(match.state).sides[0].probe->example.tokens[word]))
+        return false;
+    std::string rest = match.part[1] + "; ";
+    for (std::size_t run = 0; run < controls.count(); ++run) {
+        const train::Probe& probe = *series(match.state).sides[run].probe;
+        const std::string name =
+            controls.has_b() ? learn_name(plan(match.state), run) + " " : std::string();
+        const auto parts =
+            parts_of(name + "“" + shown(probe.answers[word]) + "” ({}); {}", rest + "…");
+        if (!parts || !shows((*parts)[0], probe.answer_shares[word])) return false;
+        rest = (*parts)[1].substr(0, (*parts)[1].size() - std::string_view("…").size());
+    }
+    return rest.empty();
+}
+/// "with scaling 98.0 % right; …" of the last measurement at or before the step shown.
+bool check_held_out(const Match& match) {
+    const LearnControls& controls = plan(match.state).controls;
+    std::string rest = match.part[2] + "; ";
+    for (std::size_t run = 0; run < controls.count(); ++run) {
+        const LearnHeldOut* last = nullptr;
+        for (const LearnHeldOut& each : series(match.state).sides[run].held_out)
+            if (each.step <= shown_learn_step(match.state)) last = &each;
+        const std::string name =
+            controls.has_b() ? learn_name(plan(match.state), run) + " " : std::string();
+        const auto parts = parts_of(name + "{} right; {}", rest + "…");
+        if (!last || !parts || match.count(0) != last->step || !shows((*parts)[0], last->right))
+            return false;
+        rest = (*parts)[1].substr(0, (*parts)[1].size() - std::string_view("…").size());
+    }
+    return rest.empty();
+}
+bool check_word_shown(const Match& match) {
+    const train::Probe& probe = *series(match.state).sides[0].probe;
+    return match.count(0) == probe.step &&
+           match.part[1] ==
+               shown_token(
+                   series(match.state).vocabulary[probe.example.tokens[shown_word(match.state)]]);
+}
+/// "“dog”, probability 97.1 %".
+bool check_own_answer(const Match& match) {
+    const auto& answer = series(match.state).sides[0].answer;
+    double product = 1.0;
+    std::string text;
+    for (const train::OwnPrediction& each : answer->predictions) {
+        product *= each.probability;
+        text += (text.empty() ? "" : " ") + shown_token(series(match.state).vocabulary[each.token]);
+    }
+    return match.part[0] == text && shows(match.part[1], product);
+}
+bool check_unknown(const Match& match) {
+    for (const std::string& word : split(match.part[0], ", "))
+        if (plan(match.state).controls.a.language->token_of(word)) return false;
+    return true;
+}
+
 constexpr Claim kClaims[] = {
+    {"At “{}” the models answer: {}", check_reading},
+    {"At “{}” the model answers {}", check_reading},
+    {"Held-out texts after {} step{}: {}", check_held_out},
+    {"Step {}, weights from “{}” in every head", check_word_shown},
+    {"“{}”, probability {}", check_own_answer},
+    {"In no line: {}", check_unknown},
     {"{}: two models from one seed, {} and {}", check_one_seed},
     {"{}: two models, {} and {}", check_one_seed},
     {"After {} step{}: {}", check_point},

@@ -235,7 +235,8 @@ class ScreenTexts {
     void add(const LearnFieldView& v) { add(v.tip); }
     void add(const LearnView& v) {
         all(v.point, v.notes, v.missing_data, v.experiment_names, v.progress, v.plots, v.maps,
-            v.map_text, v.sentence_hint, v.fields);
+            v.map_text, v.sentence_hint, v.fields, v.lines.summary, v.lines.answer, v.lines.unknown,
+            v.lines.progress);
     }
     void add(const ExercisesView& v) {
         all(v.missing_data, v.status);

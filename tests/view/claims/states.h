@@ -79,7 +79,8 @@ inline void answer_saturation(AppState& state, test::Scramble& draw) {
 
 inline train::Spec small_spec(train::Spec spec) {
     const auto most = [](Index& value, Index limit) { value = std::min(value, limit); };
-    most(spec.tokens, 12), most(spec.symbols, 8), most(spec.layers, 2), most(spec.heads, 2);
+    if (spec.language.empty()) most(spec.tokens, 12);
+    most(spec.symbols, 8), most(spec.layers, 2), most(spec.heads, 2);
     most(spec.d_model, 8), most(spec.d_k, 16), most(spec.d_v, 8), most(spec.batch, 4);
     return spec;
 }

@@ -13,6 +13,7 @@
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/text_box.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
 #include "app/workspaces/learn/actions.h"
@@ -26,6 +27,7 @@ namespace {
 constexpr float kExperiments = 280.0F;
 constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
+constexpr float kLinesShown = 14.0F;
 constexpr float kChoices = 36.0F, kMeasures = 240.0F;
 constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
 constexpr float kAroundMaps = 120.0F;            // words, labels and colours
@@ -101,6 +103,11 @@ void draw_learn_bar(const LearnView& view, ControlBar& bar) {
                                  kExperiments, {"The experiment", "The settings are on the right"}))
         bar.out.push_back(LoadExperiment{view.experiment_keys[*n]});
     draw_training(view, bar);
+    if (!view.picture_names.empty())
+        if (const auto n = bar.choice("picture", view.picture_names, view.picture,
+                                      {"The weights of one head, or from one word in every head",
+                                       "Key: W. A click on a row chooses the word or the head."}))
+            bar.out.push_back(ShowLearnPicture{static_cast<LearnPicture>(*n)});
     draw_place(view, bar);
     if (!view.started) return;
     bar.rest();
@@ -229,6 +236,39 @@ void draw_learn_settings(const LearnView& view, const AppState& state, const Fra
     leave_space({1.0F, frame.px(8)});
 }
 
+/// Own data: lines, a sentence to test them, and the lines that made its answer.
+void draw_learn_lines(const LearnView& view, const AppState& state, const Frame& frame,
+                      Actions& out) {
+    const LearnLinesView& lines = view.lines;
+    const float width = ImGui::GetContentRegionAvail().x - frame.px(12);
+    wrapped_text(frame, frame.fonts.body, frame.theme.muted, lines.summary);
+    std::string typed = lines.draft;
+    push_font(frame.fonts.body);
+    text_box("##lines", typed, {width, frame.fonts.body.px * kLinesShown});
+    pop_font();
+    if (typed != lines.draft) out.push_back(DraftOwnData{std::move(typed)});
+    if (button(frame, "learn lines", "Train on these lines",
+               {"A small model learns the lines", "It starts from new weights"}))
+        out.push_back(SetOwnData{lines.draft});
+    if (!lines.learnt) return;
+    leave_space({1.0F, frame.px(8)});
+    put_text(frame, frame.fonts.body, frame.theme.muted, "test sentence");
+    std::string sentence;
+    if (const auto text =
+            draw_text(frame, "##test", view.sentence, lines.sentence, sentence, width))
+        out.push_back(SetLearnSentence{*text});
+    else if (sentence != view.sentence)
+        out.push_back(DraftLearnSentence{sentence});
+    wrapped_text(frame, frame.fonts.body, frame.theme.text, lines.answer);
+    wrapped_text(frame, frame.fonts.body, frame.theme.warning, lines.unknown);
+    if (!lines.progress.empty())
+        wrapped_text(frame, frame.fonts.body, frame.theme.muted, lines.progress);
+    else if (lines.can_explain && button(frame, "explain", "Which lines made it?",
+                                         {"Trains again without each line", "Key: I"}))
+        out.push_back(ExplainLearnAnswer{});
+    draw_inspector(view::learn_inspector(state), frame, out);
+}
+
 /// The step under the pointer; the newest at the right end.
 void draw_learn_plot(const PlotView& plot, const char* id, const Box& box, const LearnView& view,
                      const Frame& frame, Actions& out) {
@@ -269,9 +309,14 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame, 
     wrapped_text(frame, frame.fonts.body, frame.theme.muted, view.map_text);
     if (view.maps.empty()) return;
     const float top = box.low.y + frame.fonts.body.px * 2.8F;
-    const GridResult done = draw_grid_set(view.maps, {box.low.x, top}, box.high, frame);
+    const GridSetResult done = draw_grid_set(view.maps, {box.low.x, top}, box.high, frame);
     if (done.clicked) {
-        out.push_back(SelectLearnCell{done.clicked->row, done.clicked->column});
+        const Index row = done.clicked->row;
+        if (view.by_head) {
+            const Index heads = view.map_heads[done.grid];
+            out.push_back(ShowLearnHead{row / heads, row % heads});
+        }
+        out.push_back(SelectLearnCell{view.by_head ? view.word : row, done.clicked->column});
         out.push_back(ShowLearnPage{LearnPage::row});
     }
     if (const auto hovered = place_of(done.hovered); hovered != view.hovered)
@@ -289,6 +334,8 @@ void draw_learn_side(const AppState& state, const LearnView& view, const Frame& 
     panel("page", {low, {low.x + space.x, low.y + space.y}}, [&] {
         if (view.page == static_cast<int>(LearnPage::settings))
             draw_learn_settings(view, state, frame, out);
+        else if (view.page == static_cast<int>(LearnPage::lines))
+            draw_learn_lines(view, state, frame, out);
         else
             draw_inspector(view::learn_inspector(state), frame, out);
     });
