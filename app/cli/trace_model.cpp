@@ -244,8 +244,9 @@ Changed run_changed(const ModelTrace& request, Model& model, const Backend& back
     const auto with = interventions_of(request, model, backend, std::ssize(before.tokens));
     auto after = last_run(request, model, backend, request.keep | weights, with);
     Changed changed;
+    const Model& stack = stack_of(model, request.reading.group);
     changed.effects =
-        effects_of(before, after, stack_of(model, request.reading.group).answer_row(before));
+        effects_of(before, after, stack.gives_logits() ? stack.answer_row(before) : std::nullopt);
     changed.run = std::move(after);
     for (ModelLayer& layer : changed.run.layers)
         if (!request.keep[index_of(Stage::weights)]) layer.trace[Stage::weights] = {};

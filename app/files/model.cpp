@@ -136,8 +136,9 @@ Read read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
     StageSet weights;
     weights.set(index_of(Stage::weights));
     auto run = run_over(model, reading, weights, part_of(control, 0.5, 0.5), with);
+    const Model& stack = stack_of(model, wanted.group);
     RunEffects effects =
-        effects_of(*before, run, stack_of(model, wanted.group).answer_row(*before));
+        effects_of(*before, run, stack.gives_logits() ? stack.answer_row(*before) : std::nullopt);
     return Read{std::move(run), std::move(effects)};
 }
 

@@ -222,7 +222,7 @@ std::string Model::answer_text(Index id) const {
 }
 
 std::optional<Index> Model::answer_row(const ModelRun& run) const {
-    if (!gives_logits() || run.read_out.empty()) return std::nullopt;
+    if (run.read_out.empty()) return std::nullopt;
     const Index last = run.read_out.shape().t - 1;
     if (config_.family->read_out != ReadOut::token_classes) return last;
     for (Index row = last; row >= 0; --row) {

@@ -80,7 +80,7 @@ class Model {
     /// The name of a read-out's number: of a class that a token is read as, or shown().
     std::string answer_text(Index id) const;
     /// The row of the logits to report: the last; where each token is read as a class, the last row whose class is not the
-    /// token's own text. nullopt: the model or the run has no logits.
+    /// token's own text. nullopt: the run has none.
     std::optional<Index> answer_row(const ModelRun& run) const;
     /// The words of a text that a vocabulary of whole words does not have, as they were typed, each once.
     std::vector<std::string> outside_vocabulary(std::span<const ModelToken> tokens) const;

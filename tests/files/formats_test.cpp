@@ -124,7 +124,8 @@ TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is na
     CHECK(contains(
         other.error().text(),
         "f.xyz; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a session, a "
-        "preset (.json) or a model's folder or .gguf; an image (.png) is for a model"));
+        "preset (.json), a model's folder or .gguf, or sentences to learn (.txt); an image (.png) "
+        "is for a model"));
 }
 
 TEST_CASE_FIXTURE(

@@ -36,7 +36,7 @@ TEST_CASE("a click on a candidate takes it, on a token of the text goes to its s
     REQUIRE(app.taken().size() == 1);
     app.written();
     const Index first = app.taken().front();
-    app.ui.click(app.in_hero(0.5F, 0.3F));
+    app.ui.click(app.in_hero(0.5F, 0.7F));
     REQUIRE(app.taken().size() == 2);
     app.written();
     CHECK(app.taken().front() == first);
@@ -46,7 +46,7 @@ TEST_CASE("a click on a candidate takes it, on a token of the text goes to its s
     REQUIRE(shown);
     CHECK(shown->step == 0);
     CHECK(view::step_of(app.state) == 0);
-    app.ui.click(app.in_hero(0.5F, 0.7F));
+    app.ui.click(app.in_hero(0.5F, 0.8F));
     CHECK(app.taken().size() == 1);
 }
 

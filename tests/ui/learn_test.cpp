@@ -82,7 +82,7 @@ TEST_CASE("the panel of own lines trains on them and finds the lines of an answe
     app.draw_frames();
     CHECK(app.state.message.severity != view::Severity::error);
     CHECK(view::learn_steps_done(app.state) == 200);
-    app.ui.press(Key::i);
+    app.ui.press(Key::f);
     app.draw_frames();
     app.draw_frames();
     REQUIRE(view::shown_influences(app.state));

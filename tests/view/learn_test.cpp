@@ -428,7 +428,7 @@ TEST_CASE("learn: own lines are trained on, a test sentence is answered, and its
     CHECK(learn_inspector(state).empty);
     // A session has the lines, and undo takes them away.
     CHECK(learn_look(reopened(state)).plan->controls.a.language->own_text() == kOwnLines);
-    play(state, {CopyOwnData{}});
+    view::apply(state, CopyOwnData{});
     CHECK(state.effects.clipboard == kOwnLines);
     play(state, {Undo{}});
     CHECK_FALSE(train::has_own_data(learn_controls(state).a));

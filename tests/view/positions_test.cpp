@@ -196,18 +196,16 @@ TEST_CASE("an odd d_k goes to the next, head and distance come back inside, the 
     CHECK(refused([](PositionsControls& to) { to.settings.head = -1; }));
 }
 
-TEST_CASE(
-    "a journal brings back an odd d_k and a distance beyond the farthest as the window took them") {
+TEST_CASE("a journal can be read whatever is typed: widths are even, head and distance there") {
     AppState state = positions_state();
     for (const auto& [d_k, farthest, distance] :
-         {std::tuple<Index, Index, Index>{63, 64, 53}, {65, 8, 53}, {33, 512, 400}}) {
-        const SetPositions action = set_positions(state, [&](PositionsControls& to) {
-            to.settings.d_k = d_k;
-            to.settings.farthest = farthest;
-            to.distance = distance;
-        });
-        const AppState lived = after(state, {action});
-        const auto read = from_journal(*to_journal(action));
+         {std::tuple<Index, Index, Index>{63, 64, 53}, {65, 8, 53}, {33, 512, 400}, {255, 1, 9}}) {
+        PositionsControls typed = positions_controls(state);
+        const Index width = std::exchange(typed.settings.d_k, d_k);
+        typed.settings.farthest = farthest;
+        typed.distance = distance;
+        const AppState lived = after(state, {SetPositions{typed}});
+        const auto read = from_journal(*to_journal(SetPositions{inside(typed, width)}));
         REQUIRE(read);
         CHECK(positions_controls(after(state, {*read})) == positions_controls(lived));
         state = lived;

@@ -277,9 +277,9 @@ TEST_CASE_FIXTURE(
         return made;
     };
     using Names = std::vector<std::string>;
-    CHECK(names(PromptKind::open, "") == Names{"../ | folder above", "Data/ | folder",
-                                               "models/ | folder", "a.npz | 2 KiB",
-                                               "old-a.npz | 2 KiB", "Zoo.JSON | 2 KiB"});
+    CHECK(names(PromptKind::open, "") ==
+          Names{"../ | folder above", "Data/ | folder", "models/ | folder", "a.npz | 2 KiB",
+                "notes.txt | 2 KiB", "old-a.npz | 2 KiB", "Zoo.JSON | 2 KiB"});
     CHECK(names(PromptKind::open, "A") ==
           Names{"a.npz | 2 KiB", "Data/ | folder", "old-a.npz | 2 KiB"});
     CHECK(names(PromptKind::open, "models/") == Names{"../ | folder above", "gpt2/ | model"});

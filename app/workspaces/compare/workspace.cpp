@@ -176,7 +176,7 @@ bool has_same_weights(const Trace* a, const Trace* b) {
                        first.values().size_bytes()) == 0;
 }
 
-/// By value, so that a journal that is replayed pins what the window pinned.
+/// By value, so that a replayed journal makes the same pins.
 bool is_same(const ComparePin& pin, const AppState& state) {
     return pin.batch == state.batch && pin.head == state.head && pin.backend == state.backend &&
            has_same_weights(pin.trace.get(), state.trace.get()) &&

@@ -384,7 +384,7 @@ LearnView build_learn_view(const AppState& state) {
     add_learn_maps(state, view);
     view.sentence = look.draft;
     view.hovered = look.hovered;
-    view.page_names = {"settings", "row", "heads", "matrices", "your lines"};
+    view.page_names = {"settings", "row", "heads", "matrices", "lines"};
     view.lines = learn_lines_view(state);
     view.page = static_cast<int>(look.page);
     view.fields = learn_field_views(learn_controls(state));

@@ -133,7 +133,7 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
     add(by_head ? "Show the map of one head" : "Show one word in every head", Key::w,
         ShowLearnPicture{by_head ? LearnPicture::head : LearnPicture::word}, layers * heads > 1);
     const bool own = train::has_own_data(learn_controls(state).a);
-    add("Find the lines that made the answer", Key::i, ExplainLearnAnswer{},
+    add("Find the lines that made the answer", Key::f, ExplainLearnAnswer{},
         influence_request_of(state).has_value(), "Train on own lines first");
     add("Copy the lines of own data", {}, CopyOwnData{}, own, "There is no own data");
     add("Save the runs", Key::r, ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
@@ -164,7 +164,7 @@ std::vector<Shot> learn_shots() {
          {TrainTo{160}, ShowLearnStep{40}, SwitchScaling{"b", 40, true},
           ShowLearnPage{LearnPage::heads}}},
         {"pronouns", {LoadExperiment{"pronouns"}, TrainTo{256}}},
-        {"lines", {LoadExperiment{"lines"}, TrainTo{200}, ExplainLearnAnswer{}}},
+        {"lines", {LoadExperiment{"lines"}, TrainTo{200}, ShowLearnPage{LearnPage::lines}}},
         {"little", {LoadExperiment{"narrow"}, TrainTo{60}, ShowLearnPage{LearnPage::matrices}}}};
 }
 

@@ -21,8 +21,7 @@ struct PositionsControls {
     bool operator==(const PositionsControls&) const = default;
 };
 
-/// As a person may set them: an odd d_k too, and a head or distance beyond another setting.
-inline void describe_settings(Visitor& visit, PositionsControls& controls) {
+inline void describe(Visitor& visit, PositionsControls& controls) {
     PositionSettings& of = controls.settings;
     visit("kind", controls.kind, kPositionKindNames,
           {.text = "positions", .tip = "The positional encoding to show in detail. Keys: ↑ ↓."});
@@ -58,12 +57,8 @@ inline void describe_settings(Visitor& visit, PositionsControls& controls) {
     visit("log", controls.log,
           {.text = "log axis",
            .tip = "Show the distance on a log axis, from 1: near tokens get more space."});
-    if (visit.reads() && !(of.base >= 1.0)) visit.complain(": base is not a number");
-}
-inline void describe(Visitor& visit, PositionsControls& controls) {
-    describe_settings(visit, controls);
     if (!visit.reads()) return;
-    PositionSettings& of = controls.settings;
+    if (!(of.base >= 1.0)) visit.complain(": base is not a number");
     if (of.d_k % 2 != 0) visit.complain(": d_k is odd; expected an even number");
     of.head = std::min(of.head, of.heads - 1);
     controls.distance = std::min(controls.distance, of.farthest);

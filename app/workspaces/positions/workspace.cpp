@@ -12,16 +12,6 @@
 namespace attn::view {
 namespace {
 
-/// With an even d_k, seen from the present one, a head and a distance that there are.
-PositionsControls inside(PositionsControls controls, Index d_k) {
-    PositionSettings& of = controls.settings;
-    if (of.d_k % 2 == 1 && of.d_k < d_k) --of.d_k;
-    if (of.d_k % 2 == 1 && of.d_k > d_k && of.d_k < 256) ++of.d_k;
-    if (of.heads > 0) of.head = std::min(of.head, of.heads - 1);
-    if (of.farthest > 0) controls.distance = std::min(controls.distance, of.farthest);
-    return controls;
-}
-
 /// Not undone: the curves of the settings that are shown.
 void follow_positions(AppState& state) {
     if (state.workspace != "positions") return;

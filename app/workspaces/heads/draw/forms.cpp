@@ -157,9 +157,10 @@ struct Rows {
     float top = 0.0F, bottom = 0.0F;  // where the lines begin and end
 };
 
-/// Words of equal pitch over the whole width, no wider than kWidestWord.
-std::vector<Box> word_boxes(std::size_t count, const Box& box, float top, const Frame& frame) {
-    const float pitch = std::min(box.size().x / static_cast<float>(std::max<std::size_t>(count, 1)),
+/// Words in the middle of the width, no wider than kWidestWord. `most`: of the longer row; both have its pitch.
+std::vector<Box> word_boxes(std::size_t count, std::size_t most, const Box& box, float top,
+                            const Frame& frame) {
+    const float pitch = std::min(box.size().x / static_cast<float>(std::max<std::size_t>(most, 1)),
                                  frame.px(kWidestWord));
     const float left = box.low.x + (box.size().x - pitch * static_cast<float>(count)) / 2;
     std::vector<Box> boxes;
@@ -178,8 +179,9 @@ Rows rows_of(const HeadLinesView& view, const Box& box, const Frame& frame) {
     Rows rows;
     rows.top = low + row;
     rows.bottom = rows.top + between;
-    rows.source = word_boxes(view.keys.size(), box, low, frame);
-    rows.target = word_boxes(view.queries.size(), box, rows.bottom, frame);
+    const std::size_t most = std::max(view.keys.size(), view.queries.size());
+    rows.source = word_boxes(view.keys.size(), most, box, low, frame);
+    rows.target = word_boxes(view.queries.size(), most, box, rows.bottom, frame);
     return rows;
 }
 

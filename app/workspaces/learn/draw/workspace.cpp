@@ -264,7 +264,7 @@ void draw_learn_lines(const LearnView& view, const AppState& state, const Frame&
     if (!lines.progress.empty())
         wrapped_text(frame, frame.fonts.body, frame.theme.muted, lines.progress);
     else if (lines.can_explain && button(frame, "explain", "Which lines made it?",
-                                         {"Trains again without each line", "Key: I"}))
+                                         {"Trains again without each line", "Key: F"}))
         out.push_back(ExplainLearnAnswer{});
     draw_inspector(view::learn_inspector(state), frame, out);
 }

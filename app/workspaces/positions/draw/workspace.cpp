@@ -17,11 +17,18 @@ using view::PositionsView;
 // Design units.
 constexpr float kSmallShare = 0.3F;  // of the height
 
+/// As the window goes on with it, so that a journal can be read.
+void push_changed(const PositionsView& view, const view::PositionsControls& changed,
+                  view::Actions& out) {
+    if (changed != view.controls)
+        out.push_back(view::SetPositions{inside(changed, view.controls.settings.d_k)});
+}
+
 void draw_controls(const PositionsView& view, ControlBar& bar) {
-    view::SetPositions action{view.controls};
+    view::PositionsControls changed = view.controls;
     FieldWidgets controls(bar.frame, bar.out, [&](float width) { return bar.take(width); });
-    describe(controls, action.to);
-    if (action.to != view.controls) bar.out.push_back(action);
+    describe(controls, changed);
+    push_changed(view, changed, bar.out);
 }
 
 /// A plot of `kind` whose marker is the distance; what is taken hold of is told of.
@@ -31,11 +38,11 @@ void draw_distances(const PositionsView& view, const view::PlotView& plot, Posit
     const std::string id = fmt::format("{} {}", small ? "plot" : "large", static_cast<int>(kind));
     const PlotInput input = draw_plot(plot, id.c_str(), at.low, at.high, false, frame);
     if (input.taken) out.push_back(view::BeginGesture{});
-    view::SetPositions action{view.controls};
-    if (input.taken) action.to.kind = kind;
-    if (input.moved_to) action.to.distance = std::llround(*input.moved_to);
-    action.to.distance = std::max<Index>(0, action.to.distance + input.steps);
-    if (action.to != view.controls) out.push_back(action);
+    view::PositionsControls changed = view.controls;
+    if (input.taken) changed.kind = kind;
+    if (input.moved_to) changed.distance = std::llround(*input.moved_to);
+    changed.distance = std::max<Index>(0, changed.distance + input.steps);
+    push_changed(view, changed, out);
     if (input.let_go) out.push_back(view::EndGesture{});
 }
 
