@@ -430,8 +430,8 @@ bool is_default_start(const StartOptions& options) {
 }
 
 void append_first_screen(Start& start) {
-    const std::string path = files::model_path("pronouns");
-    auto opened = start.open(view::OpenRequest{path}, {});
+    const std::string name = "pronouns";  // a journal has no path of this machine
+    auto opened = start.open(view::OpenRequest{name}, {});
     const auto place = opened ? view::answer_place(*opened->document) : std::nullopt;
     if (!place) {
         for (const view::Action& action :
@@ -439,9 +439,9 @@ void append_first_screen(Start& start) {
             start.actions.push_back(action);
         return;
     }
-    start.actions.push_back(view::OpenFile{path});
+    start.actions.push_back(view::OpenFile{name});
     start.actions.push_back(
-        view::DocumentReady{path, "", std::make_shared<const view::Opened>(*std::move(opened))});
+        view::DocumentReady{name, "", std::make_shared<const view::Opened>(*std::move(opened))});
     start.actions.push_back(view::ShowHead{place->head, {}, place->layer});
     start.actions.push_back(view::GoToStage{Stage::weights});
     start.actions.push_back(view::SelectCell{{Stage::weights, place->query, place->key}});

@@ -66,9 +66,11 @@ fs::path built_in_model(std::string_view name) {
 }
 
 std::string built_in_name(const fs::path& folder) {
+    std::error_code failed;
+    const fs::path whole = fs::absolute(folder, failed).lexically_normal();
     const auto folders = asset_folders("models");
-    const bool is_one = std::ranges::find(folders, folder.parent_path()) != folders.end();
-    return is_one ? folder.filename().string() : "";
+    const bool is_one = std::ranges::find(folders, whole.parent_path()) != folders.end();
+    return is_one ? whole.filename().string() : "";
 }
 
 }  // namespace attn::view

@@ -1,5 +1,6 @@
 // A trained model over a text: read again for each, its weights once.
 #include "app/files/model.h"
+#include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/intervention_actions.h"
 
@@ -239,6 +240,8 @@ TEST_CASE("a session names a built-in model, which another installation has else
     const view::AppState state = opened_over(here, "the dog saw the bridge");
     const std::string saved = view::session_to_json(state, scratch / "");
     CHECK_FALSE(contains(saved, here));
+    CHECK(view::built_in_name(fs::relative(here)) == "pronouns");
+    CHECK(view::built_in_name(scratch / "pronouns").empty());
     std::ofstream(scratch / "s.json") << saved;
     fs::create_directories(scratch / "assets/models");
     fs::copy(here, scratch / "assets/models/pronouns");

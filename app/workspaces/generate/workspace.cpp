@@ -255,7 +255,7 @@ std::optional<BranchesRequest> requested_branches(const AppState& state) {
     const ModelOrigin& model = *model_of(state.document());
     const Index step = step_of(state);
     std::vector<Index> before = taken_of(state);
-    before.resize(std::min(std::ssize(before), step));
+    before.resize(std::min<Index>(std::ssize(before), step));
     BranchesRequest wanted{{model.path, model.text, std::move(before), {}, model.second_input},
                            step};
     if (look.branches_of != nullptr && *look.branches_of == wanted) return std::nullopt;
