@@ -21,9 +21,9 @@ draw() {
 }
 
 sentence=the-animal-didnt-cross
-draw step-dark.png '{"action":"go_to_stage","stage":"weights"}
-{"action":"select_cell","cell":{"tensor":"weights","row":7,"column":1}}
-{"action":"show_doors","on":true}' --theme dark --preset "$sentence"
+draw step-dark.png '{"action":"show_head","head":0,"layer":1}
+{"action":"go_to_stage","stage":"weights"}
+{"action":"select_cell","cell":{"tensor":"weights","row":7,"column":1}}' --theme dark pronouns
 draw step-light.png '{"action":"go_to_stage","stage":"scores"}
 {"action":"select_cell","cell":{"tensor":"scores","row":2,"column":1}}' --theme light
 draw saturation-dark.png '{"action":"set_workspace","workspace":"saturation"}' --theme dark
@@ -41,7 +41,7 @@ draw tensors-dark.png '{"action":"set_workspace","workspace":"tensors"}
 draw heads-dark.png '{"action":"set_workspace","workspace":"heads"}
 {"action":"show_head","head":0,"batch":0,"layer":0}
 {"action":"select_heads_pair","row":4,"column":3}' --theme dark --preset three-heads
-draw generate-dark.png '{"action":"set_workspace","workspace":"generate"}' --theme dark
+draw generate-dark.png '{"action":"set_workspace","workspace":"generate"}' --theme dark stories --text "Anna saw a"
 draw lookup-dark.png '{"action":"set_workspace","workspace":"lookup"}' --theme dark
 draw gradients-dark.png '{"action":"set_workspace","workspace":"gradients"}
 {"action":"select_jacobian_row","row":7,"column":1}' --theme dark --preset "$sentence"
@@ -69,6 +69,10 @@ if wanted scaling.png; then
     ! python3 -c 'import PIL' 2>/dev/null || python3 ../smaller_film.py scaling.png
 fi
 draw model-dark.png '{"action":"set_workspace","workspace":"model"}' --theme dark stories
+draw alignment-dark.png '{"action":"set_workspace","workspace":"heads"}' --theme dark translate
+draw learn-pronouns-dark.png '{"action":"set_workspace","workspace":"learn"}
+{"action":"load_experiment","experiment":"pronouns"}
+{"action":"train_to","until":256}' --theme dark
 
 ((${#drawn[@]} > 0)) || { echo "images.sh: no picture is named $only; docs/images has the names" >&2; exit 2; }
 for picture in "${drawn[@]}"; do
