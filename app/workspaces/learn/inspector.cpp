@@ -30,7 +30,7 @@ std::string answer_text(const LearnSeries& series, const train::Probe& probe, In
     const auto word = [&](Index token) { return shown_token(series.vocabulary[token]); };
     const Index target = probe.example.targets[at];
     std::string text = fmt::format("answers “{}”", word(probe.answers[at]));
-    if (target == train::kNoTarget) return text + "; nothing to predict here";
+    if (target == train::kNoTarget) return text + "; no right answer is known here";
     return text + fmt::format("; the right answer “{}” has probability {}", word(target),
                               number(probe.shares[at]));
 }

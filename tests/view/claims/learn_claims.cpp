@@ -335,7 +335,7 @@ constexpr Claim kClaims[] = {
      }},
     {"{} has no L{} H{}", check_no_head},
     {"{}answers “{}”; the right answer “{}” has probability {}", check_answer},
-    {"{}answers “{}”; nothing to predict here", check_answer},
+    {"{}answers “{}”; no right answer is known here", check_answer},
 };
 
 }  // namespace
