@@ -97,11 +97,10 @@ std::optional<large::Cell> clearest_pair(const AppState& state) {
     std::pair<bool, float> most{false, 0.0F};
     for (std::size_t n = 0; n < found.source.size(); ++n) {
         if (!found.source[n]) continue;
+        const auto at = [&](std::size_t k) { return *found.source[k]; };
         bool crosses = false;
         for (std::size_t m = 0; m < found.source.size(); ++m)
-            if (found.source[m])
-                crosses |= (n<m&& * found.source[n]> * found.source[m]) ||
-                           (m<n&& * found.source[m]> * found.source[n]);
+            if (found.source[m]) crosses |= at(n) != at(m) && (n < m) == (at(n) > at(m));
         const large::Cell cell{parts.queries[n], parts.keys[*found.source[n]]};
         const std::pair each{crosses, weights(cell.row, cell.column)};
         if (best && each <= most) continue;
