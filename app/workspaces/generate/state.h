@@ -80,7 +80,7 @@ struct GenerateLook {
     // of the moment: in no session and no journal
     bool playing = false;
     double clock_s = 0.0;                      // since the last token was taken while playing
-    std::shared_ptr<const GenerateText> of;    // what was asked for last
+    std::shared_ptr<const GenerateText> of;    // the last request
     std::shared_ptr<const Generated> written;  // what came of it; null: nothing
     std::shared_ptr<const BranchesRequest> branches_of;  // the last request for continuations
     std::shared_ptr<const Branches> branches;            // its result; null: none
