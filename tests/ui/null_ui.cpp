@@ -135,16 +135,28 @@ void NullUi::set_button(bool down) { ImGui::GetIO().MouseDown[0] = down; }
 void NullUi::set_wheel(float notches) { ImGui::GetIO().MouseWheel = notches; }
 void NullUi::set_key(view::Key key, bool down) {
     ImGuiIO& io = ImGui::GetIO();
-    for (const auto& [imgui, ours] : {std::pair{ImGuiKey_Enter, view::Key::enter},
-                                      {ImGuiKey_Escape, view::Key::escape},
-                                      {ImGuiKey_Backspace, view::Key::backspace},
-                                      {ImGuiKey_Delete, view::Key::del},
-                                      {ImGuiKey_LeftArrow, view::Key::left},
-                                      {ImGuiKey_RightArrow, view::Key::right},
-                                      {ImGuiKey_Home, view::Key::home},
-                                      {ImGuiKey_End, view::Key::end},
-                                      {ImGuiKey_Space, view::Key::space},
-                                      {ImGuiKey_Tab, view::Key::tab}})
+    using view::Key;
+    // As the GLFW backend of that version does: without them the toolkit does not know its own keys.
+    for (const auto& [imgui, ours] : {std::pair{ImGuiKey_Enter, Key::enter},
+                                      {ImGuiKey_Escape, Key::escape},
+                                      {ImGuiKey_Backspace, Key::backspace},
+                                      {ImGuiKey_Delete, Key::del},
+                                      {ImGuiKey_LeftArrow, Key::left},
+                                      {ImGuiKey_RightArrow, Key::right},
+                                      {ImGuiKey_UpArrow, Key::up},
+                                      {ImGuiKey_DownArrow, Key::down},
+                                      {ImGuiKey_PageUp, Key::page_up},
+                                      {ImGuiKey_PageDown, Key::page_down},
+                                      {ImGuiKey_Home, Key::home},
+                                      {ImGuiKey_End, Key::end},
+                                      {ImGuiKey_Space, Key::space},
+                                      {ImGuiKey_Tab, Key::tab},
+                                      {ImGuiKey_A, Key::a},
+                                      {ImGuiKey_C, Key::c},
+                                      {ImGuiKey_V, Key::v},
+                                      {ImGuiKey_X, Key::x},
+                                      {ImGuiKey_Y, Key::y},
+                                      {ImGuiKey_Z, Key::z}})
         io.KeyMap[imgui] = ui::native_key(ours);
     io.KeysDown[ui::native_key(key)] = down;
 }

@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "app/common/draw/imgui_compat.h"
-#include "app/common/draw/text_box.h"
+#include "app/common/draw/still.h"
+#include "app/common/draw/text_fields.h"
 
 namespace attn::ui {
 
@@ -15,8 +16,21 @@ bool invisible_button(const char* id, ImVec2 size) {
     return ImGui::InvisibleButton(id, positive_size(size));
 }
 
+bool text_field(const char* id, std::string& text, const FieldOptions& options) {
+    forget_stale_undo(id, text);
+    const std::string before = text;
+    const bool answer = ImGui::InputTextWithHint(id, options.hint, &text, options.flags,
+                                                 options.callback, options.data);
+    text = keep_characters(before, text);
+    return answer;
+}
+
 bool text_box(const char* id, std::string& text, ImVec2 size) {
-    return ImGui::InputTextMultiline(id, &text, positive_size(size));
+    forget_stale_undo(id, text);
+    const std::string before = text;
+    const bool changed = ImGui::InputTextMultiline(id, &text, positive_size(size));
+    text = keep_characters(before, text);
+    return changed;
 }
 
 bool begin_child(const char* id, ImVec2 size, ImGuiWindowFlags flags) {

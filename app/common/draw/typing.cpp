@@ -7,6 +7,7 @@
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/text_fields.h"
 #include "app/common/typed.h"
 
 namespace attn::ui {
@@ -53,10 +54,9 @@ void draw_field(const Frame& frame, Typing& typing, ImVec2 size) {
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_no_tab_stop();
     if (typing.selected)
-        ImGui::InputText("##typed", &text, ImGuiInputTextFlags_AutoSelectAll);
+        text_field("##typed", text, {"", ImGuiInputTextFlags_AutoSelectAll});
     else
-        ImGui::InputText("##typed", &text, ImGuiInputTextFlags_CallbackAlways, keep_early);
-    text = keep_characters(before, text);
+        text_field("##typed", text, {"", ImGuiInputTextFlags_CallbackAlways, keep_early});
     if (ImGui::IsItemActivated() && text == before) queue_again(letters);
     pop_no_tab_stop();
     ImGui::PopStyleColor();

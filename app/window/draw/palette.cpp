@@ -5,6 +5,7 @@
 #include "app/common/draw/math.h"
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/text_fields.h"
 #include "app/common/draw/typing.h"
 #include "app/common/draw/widgets.h"
 #include "app/window/draw/panels.h"
@@ -181,14 +182,11 @@ void wide_field(const char* id, const char* hint, std::string& text, ImGuiInputT
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_font(frame.fonts.body);
-    const std::string before = text;
     if (early == nullptr)
-        ImGui::InputTextWithHint(id, hint, &text, flags);
+        text_field(id, text, {hint, flags});
     else
-        ImGui::InputTextWithHint(id, hint, &text, flags | ImGuiInputTextFlags_CallbackAlways,
-                                 add_early, early);
+        text_field(id, text, {hint, flags | ImGuiInputTextFlags_CallbackAlways, add_early, early});
     pop_font();
-    text = keep_characters(before, text);
     still_field(frame, frame.fonts.body, text, hint);
 }
 

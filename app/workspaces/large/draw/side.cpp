@@ -5,6 +5,7 @@
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/text_fields.h"
 #include "app/common/draw/typing.h"
 #include "app/common/map/camera.h"
 #include "app/workspaces/large/draw/panel.h"
@@ -102,8 +103,8 @@ void draw_go_to(const LargeScene& scene) {
     push_no_tab_stop();
     const int early = ImGui::IsAnyItemActive() ? 0 : ImGuiInputTextFlags_CallbackAlways;
     const bool entered =
-        ImGui::InputTextWithHint("##go to", example.c_str(), &draft,
-                                 ImGuiInputTextFlags_EnterReturnsTrue | early, keep_early);
+        text_field("##go to", draft,
+                   {example.c_str(), ImGuiInputTextFlags_EnterReturnsTrue | early, keep_early});
     if (view.go_to_open) draft += early_cell(scene.frame);
     pop_no_tab_stop();
     still_field(scene.frame, scene.frame.fonts.body, draft, example);

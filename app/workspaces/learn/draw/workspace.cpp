@@ -13,7 +13,7 @@
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/common/draw/still.h"
-#include "app/common/draw/text_box.h"
+#include "app/common/draw/text_fields.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
 #include "app/workspaces/learn/actions.h"
@@ -176,9 +176,8 @@ std::optional<std::string> draw_text(const Frame& frame, const char* id, const s
     ImGui::SetNextItemWidth(width);
     push_font(frame.fonts.body);
     const bool entered =
-        ImGui::InputTextWithHint(id, hint.c_str(), &typed, ImGuiInputTextFlags_EnterReturnsTrue);
+        text_field(id, typed, {hint.c_str(), ImGuiInputTextFlags_EnterReturnsTrue});
     pop_font();
-    typed = keep_characters(draft, typed);
     still_field(frame, frame.fonts.body, typed, hint);
     return entered ? std::optional(typed) : std::nullopt;
 }

@@ -13,6 +13,7 @@
 #include "app/common/draw/open_model.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/text_fields.h"
 #include "app/workspaces/model/view.h"
 
 namespace attn::ui {
@@ -554,9 +555,7 @@ void text_field_of(const std::string& draft, float width, const Frame& frame, Ac
     std::string typed = draft;
     ImGui::SetNextItemWidth(width);
     push_no_tab_stop();
-    const bool entered =
-        ImGui::InputTextWithHint("##text", kHint, &typed, ImGuiInputTextFlags_EnterReturnsTrue);
-    typed = keep_characters(draft, typed);
+    const bool entered = text_field("##text", typed, {kHint, ImGuiInputTextFlags_EnterReturnsTrue});
     pop_no_tab_stop();
     still_field(frame, frame.fonts.body, typed, kHint);
     tooltip(frame, "Text", "The whole model runs as you type. Enter: typing is done.");

@@ -2,6 +2,7 @@
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/text_fields.h"
 #include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {
@@ -40,8 +41,7 @@ bool edit_text(std::string& draft, ImVec2 size, const Font& font, const Frame& f
     ImGui::SetNextItemWidth(size.x);
     if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_no_tab_stop();
-    const bool edited =
-        ImGui::InputText("##cell editor", &draft, ImGuiInputTextFlags_AutoSelectAll);
+    const bool edited = text_field("##cell editor", draft, {"", ImGuiInputTextFlags_AutoSelectAll});
     pop_no_tab_stop();
     still_field(frame, font, draft);
     ImGui::PopStyleVar();

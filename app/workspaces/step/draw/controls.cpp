@@ -5,6 +5,7 @@
 #include "app/common/draw/groups.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/text_fields.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/draw/row_items.h"
@@ -55,9 +56,8 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
             : Description{"Type a sentence, press Enter", "Sentence",
                           "One token for each word; a b || c: a batch of two sentences. "
                           "Press Enter to compute it."};
-    const bool entered = ImGui::InputTextWithHint("##sentence", text.hint, &draft,
-                                                  ImGuiInputTextFlags_EnterReturnsTrue);
-    draft = keep_characters(view.sentence_draft, draft);
+    const bool entered =
+        text_field("##sentence", draft, {text.hint, ImGuiInputTextFlags_EnterReturnsTrue});
     pop_no_tab_stop();
     still_field(frame, frame.fonts.body, draft, text.hint);
     tooltip(frame, text.heading, text.tip);

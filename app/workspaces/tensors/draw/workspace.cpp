@@ -10,6 +10,7 @@
 #include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/still.h"
+#include "app/common/draw/text_fields.h"
 #include "app/workspaces/tensors/view.h"
 
 namespace attn::ui {
@@ -37,7 +38,7 @@ std::optional<std::string> draw_typed(ControlBar& bar, const char* id, const std
     const std::string before = value;
     ImGui::SetNextItemWidth(frame.px(width));
     push_font(frame.fonts.body);
-    ImGui::InputTextWithHint(id, hint.c_str(), &value);
+    text_field(id, value, {hint.c_str()});
     pop_font();
     still_field(frame, frame.fonts.body, value, hint);
     tooltip(frame, tip.heading, tip.text);
