@@ -3,17 +3,22 @@
 #include <cairo-pdf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+#include <new>
 #include <numbers>
 
 #include "app/figures/pieces.h"
 #include "app/figures/type.h"
 #include "core/io/png_image.h"
+#include "core/storage.h"
 
 namespace attn::figures {
 namespace {
 
 using view::Color, view::Point;
 
+constexpr int kMostCairoSide = 32767;
 constexpr double kPointsPerPixel = 72.0 / 96.0;
 constexpr float kPdfOverlap =
     1.0F;  // who shows a PDF smooths every edge: tiles that touch have seams
@@ -283,20 +288,18 @@ class PdfFigure : public CairoFigure {
     std::unique_ptr<std::string> bytes_;  // cairo writes to where it lies
 };
 
-RgbImage rgb_of(cairo_surface_t* surface) {
+std::string opaque_png_of(cairo_surface_t* surface) {
     cairo_surface_flush(surface);
-    RgbImage image{
-        cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), {}};
-    image.rgb.resize(3 * image.width * image.height);
-    std::uint8_t* to = image.rgb.data();
-    const unsigned char* row = cairo_image_surface_get_data(surface);
-    for (Index y = 0; y < image.height; ++y, row += cairo_image_surface_get_stride(surface))
-        for (Index x = 0; x < image.width; ++x) {
-            const std::uint32_t pixel = reinterpret_cast<const std::uint32_t*>(row)[x];
-            for (const unsigned shift : {16U, 8U, 0U})
-                *to++ = static_cast<std::uint8_t>(pixel >> shift);
-        }
-    return image;
+    const Index width = cairo_image_surface_get_width(surface);
+    const unsigned char* const data = cairo_image_surface_get_data(surface);
+    const int stride = cairo_image_surface_get_stride(surface);
+    return attn::encode_png(
+        width, cairo_image_surface_get_height(surface), [&](Index y, std::uint8_t* to) {
+            const auto* const row = reinterpret_cast<const std::uint32_t*>(data + y * stride);
+            for (Index x = 0; x < width; ++x)
+                for (const unsigned shift : {16U, 8U, 0U})
+                    *to++ = static_cast<std::uint8_t>(row[x] >> shift);
+        });
 }
 
 Result<std::string> png_of(cairo_surface_t* surface) {
@@ -314,17 +317,35 @@ class PngFigure : public CairoFigure {
     Result<std::string> finish() override {
         const cairo_status_t drawn = cairo_status(cairo());
         if (drawn != CAIRO_STATUS_SUCCESS) return cairo_failed(drawn);
-        return clear_ ? png_of(surface()) : encode_png(rgb_of(surface()));
+        return clear_ ? png_of(surface()) : opaque_png_of(surface());
     }
 
   private:
+    using Pixels = Storage<std::uint32_t>;
+
+    /// Its pixels are a tensor's memory: in small pages, most of a figure's time is page faults.
     static CairoPtr<cairo_surface_t> make_surface(const Page& page) {
         const auto pixels = [](float length) {
             return static_cast<int>(std::ceil(length * kPngScale));
         };
-        return CairoPtr<cairo_surface_t>(cairo_image_surface_create(
-            page.background.a == 0 ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24,
-            pixels(page.high.x - page.low.x), pixels(page.high.y - page.low.y)));
+        const int width = pixels(page.high.x - page.low.x);
+        const int height = pixels(page.high.y - page.low.y);
+        const bool clear = page.background.a == 0;
+        const cairo_format_t format = clear ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24;
+        if (std::min(width, height) < 1 || std::max(width, height) > kMostCairoSide)
+            return CairoPtr<cairo_surface_t>(cairo_image_surface_create(format, width, height));
+        auto memory = std::make_unique<Pixels>(
+            static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 0U);
+        CairoPtr<cairo_surface_t> surface(cairo_image_surface_create_for_data(
+            reinterpret_cast<unsigned char*>(memory->data()), format, width, height, 4 * width));
+        static const cairo_user_data_key_t key{};
+        if (cairo_surface_set_user_data(surface.get(), &key, memory.get(), [](void* gone) {
+                delete static_cast<Pixels*>(gone);
+            }) == CAIRO_STATUS_SUCCESS)
+            memory.release();
+        else
+            throw std::bad_alloc();
+        return surface;
     }
 
     bool clear_;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,6 +20,7 @@ namespace {
 
 constexpr std::string_view kPngSignature("\x89PNG\r\n\x1a\n", 8);
 constexpr std::size_t kPngHeaderBytes = 33;  // the signature and the chunk IHDR
+constexpr int kPngFastLevel = 3;             // libpng's own choice for fast files
 constexpr Index kMostDeflateRatio = 1032;    // bytes that one byte of deflate's can stand for
 
 /// What libpng holds, until it is freed.
@@ -26,6 +30,42 @@ struct PngMemory {
     ~PngMemory() { png_image_free(&image); }
     PngMemory(const PngMemory&) = delete;
     PngMemory& operator=(const PngMemory&) = delete;
+};
+
+/// A PNG file that libpng writes.
+struct PngFile {
+    png_structp png;
+    png_infop info;
+    std::string bytes;
+    bool no_memory = false;
+
+    PngFile()
+        : png(png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, stop, ignore)),
+          info(png ? png_create_info_struct(png) : nullptr) {
+        if (!info) {
+            png_destroy_write_struct(&png, nullptr);
+            throw std::bad_alloc();
+        }
+        png_set_write_fn(png, this, append, nullptr);
+    }
+    ~PngFile() { png_destroy_write_struct(&png, &info); }
+    PngFile(const PngFile&) = delete;
+    PngFile& operator=(const PngFile&) = delete;
+
+  private:
+    [[noreturn]] static void stop(png_structp, png_const_charp why) {
+        check_failed("libpng wrote the picture", why, __FILE__, __LINE__);
+    }
+    static void ignore(png_structp, png_const_charp) {}
+    /// An exception must not pass libpng.
+    static void append(png_structp png, png_bytep more, png_size_t count) noexcept {
+        auto& file = *static_cast<PngFile*>(png_get_io_ptr(png));
+        try {
+            file.bytes.append(reinterpret_cast<const char*>(more), count);
+        } catch (const std::bad_alloc&) {
+            file.no_memory = true;
+        }
+    }
 };
 
 Index number_at(std::string_view bytes, std::size_t at) {
@@ -192,19 +232,30 @@ Result<RgbImage> read_png(const std::filesystem::path& file) {
     return parse_png(*bytes, file.string());
 }
 
+std::string encode_png(Index width, Index height,
+                       const std::function<void(Index, std::uint8_t*)>& fill) {
+    PngFile file;
+    png_set_IHDR(file.png, file.info, static_cast<png_uint_32>(width),
+                 static_cast<png_uint_32>(height), 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_sRGB(file.png, file.info, PNG_sRGB_INTENT_PERCEPTUAL);
+    png_set_filter(file.png, PNG_FILTER_TYPE_BASE, PNG_NO_FILTERS);
+    png_set_compression_level(file.png, kPngFastLevel);
+    png_write_info(file.png, file.info);
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(3 * width));
+    for (Index y = 0; y < height; ++y) {
+        fill(y, row.data());
+        png_write_row(file.png, row.data());
+    }
+    png_write_end(file.png, file.info);
+    if (file.no_memory) throw std::bad_alloc();
+    return std::move(file.bytes);
+}
+
 std::string encode_png(const RgbImage& image) {
-    PngMemory writer;
-    writer.image.width = static_cast<png_uint_32>(image.width);
-    writer.image.height = static_cast<png_uint_32>(image.height);
-    writer.image.format = PNG_FORMAT_RGB;
-    writer.image.flags = PNG_IMAGE_FLAG_FAST;
-    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(writer.image);
-    std::string bytes(size, '\0');
-    const int done = png_image_write_to_memory(&writer.image, bytes.data(), &size, 0,
-                                               image.rgb.data(), 0, nullptr);
-    ATTN_CHECK(done != 0, "a picture has a size and pixels");
-    bytes.resize(size);
-    return bytes;
+    return encode_png(image.width, image.height, [&](Index y, std::uint8_t* row) {
+        std::copy_n(image.rgb.begin() + 3 * y * image.width, 3 * image.width, row);
+    });
 }
 
 RgbImage resized_image(const RgbImage& image, Index width, Index height, Resampling how) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ Result<RgbImage> read_png(const std::filesystem::path& file);
 
 /// The bytes of a PNG file, 8 bits, opaque, by libpng's fast setting: pictures of flat colours. Same pixels, same bytes.
 std::string encode_png(const RgbImage& image);
+/// The same, of rows that are made one at a time: `fill(y, rgb)` writes the 3 · width bytes of row y. `fill` must not throw.
+std::string encode_png(Index width, Index height,
+                       const std::function<void(Index, std::uint8_t*)>& fill);
 
 /// How much a pixel at a distance t of a result's counts, t in steps of the coarser of the two images.
 enum class Resampling : std::uint8_t {
