@@ -19,7 +19,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
     {Stage::x, "x", "X", "X", "Token vectors",
      R"(X = \mathrm{embedding}(\mathrm{token}) + \mathrm{position})",
      Axis::query, Axis::d_model, HeadAxis::none, Exists::with_x, ColorScale::diverging, Role::input, {},
-     "Each token is a row of numbers: its word vector plus its position.", kVaswani},
+     "Each token is a row of numbers: its word vector plus its position vector.", kVaswani},
     {Stage::x_kv, "x_kv", "X_kv", "X_kv", "Token vectors of the source",
      R"(X_{kv} = \mathrm{embedding}(\mathrm{token}) + \mathrm{position})",
      Axis::key, Axis::d_model, HeadAxis::none, Exists::with_x_kv,
@@ -91,7 +91,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(Y = \mathrm{concat}(\mathrm{heads})\,W_O)",
      Axis::query, Axis::d_out, HeadAxis::none, Exists::always, ColorScale::diverging, Role::output,
      {from(Stage::context, Lights::same_row), from(Param::w_o, Lights::column)},
-     "W_O maps the joined contexts of all heads to one new vector for each token.", kVaswani},
+     "W_O maps the concatenated contexts of all heads to one new vector for each token.", kVaswani},
 }};
 
 constexpr std::array<ParamInfo, kParamCount> kParams{{

@@ -151,7 +151,8 @@ void add_array(Report& report, std::string name, std::vector<Index> shape,
 std::string sweep_title(const Model& model, const HeadSweep& sweep) {
     constexpr std::string_view kPart[] = {"context of each head", "what each layer reads",
                                           "what each MLP adds"};
-    constexpr std::string_view kWhat[] = {"0", "its mean over positions", "that of the other text"};
+    constexpr std::string_view kWhat[] = {"0", "its mean over positions",
+                                          "its counterpart in the other text"};
     const bool classes = model.config().family->read_out == ReadOut::token_classes;
     return fmt::format("{} in turn {}: change of logit {} - logit {}{}, untouched {:.4f}\n",
                        kPart[static_cast<std::size_t>(sweep.part)],

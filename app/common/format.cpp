@@ -164,7 +164,7 @@ std::string grouped(Index number) {
 }
 
 std::string as_much_text(Index others) {
-    return others == 0 ? "" : fmt::format(", and {} as much", counted(others, "other"));
+    return others == 0 ? "" : fmt::format(", tied with {}", counted(others, "other"));
 }
 
 std::string duration(double seconds) {

@@ -37,7 +37,7 @@ std::string size(Index rows, Index columns);
 std::string grouped(Index number);
 /// "1 key", "3 keys".
 using attn::counted;
-/// ", and 2 others as much"; "" of 0.
+/// ", tied with 2 others"; "" of 0.
 std::string as_much_text(Index others);
 /// "11 s", "2 min 5 s", "1 h 20 min".
 std::string duration(double seconds);

@@ -228,7 +228,7 @@ std::optional<OperandId> find_operand(std::string_view key) {
 }
 
 std::string head_description(Index head, Index heads) {
-    return fmt::format("head {} (0–{})", head, heads - 1);
+    return fmt::format("head {} of {}", head, heads);
 }
 
 std::string cell_name(const AppState& state, const CellRef& cell) {

@@ -141,10 +141,10 @@ void show_given_weights(HeadsLayer& layer, Index batch) {
 /// `context` is of the weights that are left, which are shown nowhere here.
 void note_dropout(const AttentionSpec& spec, HeadsLayer& layer) {
     if (spec.drops() && layer.value_fault.empty())
-        layer.notes.push_back(
-            fmt::format("dropout of {} comes after these weights; the output share is of what it "
-                        "leaves",
-                        spec.dropout));
+        layer.notes.push_back(fmt::format(
+            "dropout of {} follows these weights; the output share uses the weights that it "
+            "leaves",
+            spec.dropout));
 }
 
 /// The queries and keys that stand beside given weights, as they are multiplied, and V with what comes after it.

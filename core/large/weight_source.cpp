@@ -47,10 +47,10 @@ Result<void> check_shown(const AttentionSpec& spec, Index keys) {
                         "each, so at most {} are expected",
                         counted(keys, "key"), kMostDistanceKeys));
     if (!is_dot(spec.score) && spec.score != Score::relative)
-        return bad_input(fmt::format(
-            "score {}: a map of weights needs scores that are dot products, so dot, cosine, "
-            "general or relative is expected",
-            info(spec.score).key));
+        return bad_input(
+            fmt::format("the score is {}, but a map of weights needs dot products: dot, cosine, "
+                        "general or relative is expected",
+                        info(spec.score).key));
     return {};
 }
 

@@ -191,12 +191,17 @@ class Extent {
 
     std::string one_number() const {
         std::optional<double> first;
+        Index count = 0;
         const bool same = each_wrong([&](double a, double) {
             if (!first) first = a;
+            ++count;
             return a == *first || (std::isnan(a) && std::isnan(*first));
         });
         if (!same) return {};
-        return std::isnan(*first) ? std::string("all NaN") : fmt::format("all {:.6g}", *first);
+        const std::string number =
+            std::isnan(*first) ? std::string("NaN") : fmt::format("{:.6g}", *first);
+        if (count == 1) return number;
+        return (std::isnan(*first) ? "all " : "all equal to ") + number;
     }
 
     /// Least squares, and whether it fits every wrong number that `each` visits.
@@ -224,7 +229,7 @@ class Extent {
     std::string ratio() const {
         if (wrong_.size() == 1 && wrong_numbers(wrong_.front()) < 2) return {};
         const auto factor = fitted([&](auto visit) { return each_wrong(visit); });
-        return factor ? fmt::format("all {:.6g} times what is expected", *factor) : std::string();
+        return factor ? fmt::format("all {:.6g} times the expected value", *factor) : std::string();
     }
 
     std::string row_ratios() const {
@@ -235,7 +240,7 @@ class Extent {
             if (!factor) return {};
             least = std::min(least, *factor), most = std::max(most, *factor);
         }
-        return fmt::format("each row {:.4g} to {:.4g} times what is expected", least, most);
+        return fmt::format("each row {:.4g} to {:.4g} times the expected value", least, most);
     }
 
     bool is_row(const WrongRow& shown, const WrongRow& expected) const {
@@ -257,7 +262,7 @@ class Extent {
                 return from >= 0 && from < rows_.of && is_row(row, {row.b, row.h, from});
             });
             if (fits)
-                return fmt::format("each equal to what is expected {} row{} {}", std::abs(by),
+                return fmt::format("each equal to the row expected {} row{} {}", std::abs(by),
                                    std::abs(by) == 1 ? "" : "s", by < 0 ? "before" : "after");
         }
         return {};
@@ -288,7 +293,7 @@ class Extent {
             else if (items.size() == kMost)
                 items.emplace_back("…");
         }
-        return fmt::format("each head equal to what is expected of another: {}",
+        return fmt::format("each head equal to the expected values of another head: {}",
                            fmt::join(items, ", "));
     }
 

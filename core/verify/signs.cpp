@@ -283,14 +283,14 @@ std::vector<Fact> facts(const Results& results, const AttentionSpec& spec, bool 
         add_sums(seen, sinks, made);
         if (seen.nan_rows > 0)
             made.push_back({"nan_rows",
-                            fmt::format("{} of {} rows of weights hold NaN, the first is {}",
+                            fmt::format("NaN in {} of {} rows of weights; the first is {}",
                                         seen.nan_rows, seen.rows, row_name(seen.first_nan)),
                             spec.empty_rows != EmptyRows::nan});
         if (seen.empty_rows > 0)
-            made.push_back(
-                {"empty_rows",
-                 fmt::format("{} of {} rows of weights are 0", seen.empty_rows, seen.rows),
-                 !spec.mask.any()});
+            made.push_back({"empty_rows",
+                            fmt::format("rows of weights that are all 0: {} of {}", seen.empty_rows,
+                                        seen.rows),
+                            !spec.mask.any()});
         add_support(seen, spec, made);
         if (mask != nullptr) add_mask(weights, *mask, made);
         if (!sinks) add_consistency(results, made);

@@ -54,10 +54,10 @@ TEST_CASE("one head, one cell, some columns") {
 TEST_CASE("a constant ratio, of everything or of each row") {
     Pair pair({1, 1, 6, 5});
     pair.rows(0, 6, [](float& x, Index, Index, Index, Index) { x *= 0.5F; });
-    CHECK(pair.text() == "every row, all 0.5 times what is expected");
+    CHECK(pair.text() == "every row, all 0.5 times the expected value");
     Pair rows({1, 2, 6, 5});
     rows.rows(0, 6, [](float& x, Index, Index, Index t, Index) { x *= t % 2 == 0 ? 0.5F : 0.25F; });
-    CHECK(rows.text() == "every row of every head, each row 0.25 to 0.5 times what is expected");
+    CHECK(rows.text() == "every row of every head, each row 0.25 to 0.5 times the expected value");
 }
 
 TEST_CASE("rows and heads that stand in the place of others") {
@@ -66,14 +66,15 @@ TEST_CASE("rows and heads that stand in the place of others") {
     pair.rows(16, 48,
               [&](float& x, Index b, Index h, Index t, Index d) { x = right(b, h, t - 16, d); });
     CHECK(pair.text() ==
-          "rows 16–47 (whole blocks of 16) of every head, each equal to what is expected 16 rows "
+          "rows 16–47 (whole blocks of 16) of every head, each equal to the row expected 16 rows "
           "before");
     Pair heads({1, 2, 3, 4});
     heads.rows(0, 3, [&](float& x, Index b, Index h, Index t, Index d) {
         x = static_cast<float>(heads.expected(b, 1 - h, t, d));
     });
     CHECK(heads.text() ==
-          "every row of every head, each head equal to what is expected of another: [0, 0] equals "
+          "every row of every head, each head equal to the expected values of another head: [0, 0] "
+          "equals "
           "[0, 1], [0, 1] equals [0, 0]");
 }
 

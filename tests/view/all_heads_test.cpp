@@ -82,7 +82,7 @@ TEST_CASE("three heads with a job get their names, and the first line says so") 
     const std::string point = build_all_heads_view(state).point;
     CAPTURE(point);
     CHECK(point.starts_with("L0 H"));
-    CHECK(has(point, "more than any other of the 3 heads"));
+    CHECK(has(point, "the most of the 3 heads"));
 }
 
 TEST_CASE("measures by hand: one head at the token before, one at the first, ties are no more") {
@@ -182,8 +182,8 @@ TEST_CASE("what a learned sink takes is said: equal scores of two keys and a sin
     const AppState state = shown(state_of(document).value());
     CHECK(heads_look(state).result->weights({0, 0})(1, 0) == doctest::Approx(1.0 / 3));
     CHECK(build_all_heads_view(state).notes ==
-          std::vector<std::string>{"Layer 0: dropout of 0.25 comes after these weights; the output "
-                                   "share is of what it leaves.",
+          std::vector<std::string>{"Layer 0: dropout of 0.25 follows these weights; the output "
+                                   "share uses the weights that it leaves.",
                                    "Layer 0: 2 of 2 rows of weights do not sum to 1 (Σ = 0.6667): "
                                    "a learned sink takes the rest, which no measure counts."});
     document.spec.training = false;

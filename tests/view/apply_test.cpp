@@ -46,10 +46,10 @@ Action some_action(std::uint64_t n) {
 
 TEST_CASE("scaling off says what it did to the weights") {
     const AppState state = after(initial_state(), {SetScaling{false}});
-    CHECK(contains(
-        state,
-        "Scaling off: scores are no longer divided by √4 = 2; scaled scores, weights, "
-        "context and output change; Q, K, V and scores cannot change; largest weight of The: "));
+    CHECK(contains(state,
+                   "Scaling off: scores are no longer divided by √4 = 2; scaled scores, weights, "
+                   "context and output change; Q, K, V and scores cannot change; largest weight of "
+                   "row The: "));
     CHECK((*state.trace)[Stage::scaled] == (*state.trace)[Stage::scores]);
 }
 

@@ -415,7 +415,8 @@ TEST_CASE("a file's call can be switched where that needs no tensor; else it say
     document.title = "x.npz";
     const AppState file = state_of(document).value();
     const std::string lack =
-        "Sinks, key/value heads and d_v come from the tensors of x.npz. You can set them only for "
+        "Sinks, the number of key/value heads and d_v come from the tensors of “x.npz”. You can "
+        "set them only for "
         "a toy "
         "sentence.";
     CHECK(refused(file, SetSinks{true}) == lack);

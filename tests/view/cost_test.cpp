@@ -21,13 +21,14 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
     const CostControls controls;
     CHECK(cost_sentence(controls, 16.0 * kGiB) ==
           "32 heads × 8,192 queries × 8,192 keys: storing the weights takes 8 GiB, 50.0 % of this "
-          "machine’s 16 GiB; fused keeps 1 MiB, 8,192 times smaller.");
+          "machine’s 16 GiB; the fused kernel keeps 1 MiB, 8,192 times less.");
     CHECK(has(cost_sentence(controls, 4.0 * kGiB), "2 times this machine’s 4 GiB"));
     CostControls backward;
     backward.pass = CostPass::backward;
-    CHECK(cost_notes(controls).front() == "Fused does the same 1.1 TFLOP of products.");
+    CHECK(cost_notes(controls).front() == "The fused kernel does the same 1.1 TFLOP of products.");
     CHECK(cost_notes(backward).front() ==
-          "Fused does 2.749 TFLOP instead of 2.199 TFLOP, because it computes the scores again.");
+          "The fused kernel does 2.749 TFLOP instead of 2.199 TFLOP, because it recomputes the "
+          "scores.");
     CostControls one;
     one.sizes.values = {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 4, 1};
     CHECK(cost_sentence(one, kGiB).starts_with(
@@ -47,7 +48,8 @@ TEST_CASE("the note says what a 32-bit count makes of the number of weights; num
     CHECK(cost_note(controls).starts_with("2,147,221,504 weights."));
     controls.sizes[CostSize::kv_heads] = 8;
     CHECK(cost_notes(controls)[1] ==
-          "4 query heads share each key/value head: the KV cache is 64 MiB, 1/4 of multi-head.");
+          "4 query heads share each key/value head: the KV cache is 64 MiB, 1/4 of the multi-head "
+          "cache.");
     CHECK(flop_text(0.0) == "0");
     CHECK(flop_text(999.0) == "999 FLOP");
     CHECK(flop_text(2.048e9) == "2.048 GFLOP");

@@ -64,8 +64,8 @@ Claims claims_in(std::string_view text) {
         if (!part.ends_with(" cannot change")) take(" change", claims.change);
         if (part != "no computed number changes") take(" changes", claims.change);
         take(" cannot change", claims.cannot);
-        take(" could change, but does not, to float precision", claims.same);
-        take(" could change, but do not, to float precision", claims.same);
+        take(" could change, but does not, up to rounding", claims.same);
+        take(" could change, but do not, up to rounding", claims.same);
         if (end == std::string_view::npos) break;
         text.remove_prefix(end + 2);
     }
@@ -193,8 +193,7 @@ TEST_CASE("an edit of W_V cannot change the weights; could and did not is anothe
     CHECK(window.message.text ==
           "Window 3: no query sees a key more than 3 places away; no computed number changes; Q, "
           "K, V and scores cannot change; masked scores, weights, context and output could change, "
-          "but do not, "
-          "to float precision.");
+          "but do not, up to rounding.");
 }
 
 TEST_CASE("the row of another word is no earlier state of the row that is looked at") {
@@ -203,7 +202,7 @@ TEST_CASE("the row of another word is no earlier state of the row that is looked
             .message.text;
     };
     CHECK(has(text("one b c"), " → "));
-    CHECK(has(text("a b c"), "largest weight of a: "));
+    CHECK(has(text("a b c"), "largest weight of row a: "));
     CHECK_FALSE(has(text("a b c"), " → "));
     const std::string quoted = text("Donaudampfschifffahrtsgesellschaft and so on, and so on");
     CHECK(has(quoted, "“Donaudampfschifffahrtsgesellschaft and s…”: 7 tokens"));
@@ -228,11 +227,12 @@ TEST_CASE("the sentence has the numbers of the row that is looked at, not of the
         return *std::ranges::max_element(row);
     };
     const AppState warmer = after(state, {SetTemperature{4.0}});
-    CHECK(has(warmer.message.text, "largest weight of sat: cat " + cell_number(largest(state), 2) +
-                                       " → " + cell_number(largest(warmer), 2)));
+    CHECK(has(warmer.message.text, "largest weight of row sat: key cat, " +
+                                       cell_number(largest(state), 2) + " → " +
+                                       cell_number(largest(warmer), 2)));
     // row 0 of a causal mask is 1 whatever is done
     const AppState first = after(state, {SelectCell{{Stage::weights, 0, 0}}, SetTemperature{4.0}});
-    CHECK(has(first.message.text, "largest weight of The: still The 1.00"));
+    CHECK(has(first.message.text, "largest weight of row The: key The, still 1.00"));
 }
 
 TEST_CASE("the largest weight is that of the head and the sequence that are shown") {
@@ -286,7 +286,7 @@ TEST_CASE("the mark's words name the largest change, and other heads that change
         return change_text(state, stage);
     };
     CHECK(tooltip(edited, Stage::v) ==
-          "● changed by the last edit, most at V[to, 0]: 1.00 → 5.00, and 1 other as much");
+          "● changed by the last edit, most at V[to, 0]: 1.00 → 5.00, tied with 1 other");
     CHECK(tooltip(edited, Stage::q) == "○ unchanged: this stage does not depend on the last edit");
     const AppState other = after(edited, {ShowHead{0}});
     CHECK(tooltip(other, Stage::v) ==
@@ -321,9 +321,9 @@ TEST_CASE("a stage's sentence holds for W_O, biases and empty rows, and names th
     CHECK(description_of(preset_state("cat-sat-mat"), Stage::output) ==
           "There is no W_O: the output is the context.");
     CHECK(description_of(preset_state("three-heads"), Stage::output) ==
-          "There is no W_O: the output is the joined context.");
+          "There is no W_O: the output is the concatenated context.");
     CHECK(description_of(preset_state("eight-heads"), Stage::output) ==
-          "W_O maps the joined contexts of all heads to one new vector for each token.");
+          "W_O maps the concatenated contexts of all heads to one new vector for each token.");
     CHECK(has(description_of(preset_state("cross-attention"), Stage::k),
               "its row of X_kv times W_K."));
     CHECK(
@@ -357,9 +357,10 @@ TEST_CASE("rows are said to sum to 1, and vectors to be given, only where they a
           "Each token is a row of numbers, given with the sentence. You can change any of them.");
     const AppState typed = after(initial_state(), {SetSentence{"one two one"}});
     CHECK(description_of(typed, Stage::x) ==
-          "Each token is a row of numbers: its word vector plus its position.");
+          "Each token is a row of numbers: its word vector plus its position vector.");
     const AppState edited = after(typed, {SetCell{{Stage::x, 1, 0}, 9.0}});
     CHECK(description_of(edited, Stage::x) ==
-          "Each token is a row of numbers: its word vector plus its position, but in 1 of 3 rows, "
+          "Each token is a row of numbers: its word vector plus its position vector, but in 1 of 3 "
+          "rows, "
           "which was given or edited.");
 }

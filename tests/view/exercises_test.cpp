@@ -132,9 +132,9 @@ TEST_CASE("entries: ties and rounding, what is no number, NaN and infinity") {
         return check_answer(odd, given).text;
     };
     CHECK(description({"", "", " "}) == "All entries are empty.");
-    CHECK(description({"nan", "", "0"}) == "1 of 3 entries are empty.");
+    CHECK(description({"nan", "", "0"}) == "Empty entries: 1 of 3.");
     CHECK(description({"nan", "x", ""}) == "\"x\" is not a number.");
-    CHECK(description({"nan", "1", "1"}) == "1 of 3 entries are right.");
+    CHECK(description({"nan", "1", "1"}) == "Right entries: 1 of 3.");
     CHECK(description({"nan", "inf", "0"}) == "Right.");
 }
 

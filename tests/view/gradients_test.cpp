@@ -308,8 +308,8 @@ TEST_CASE("gradients: the slopes by the input of softmax and by the raw score ha
     const auto line = [&](std::string_view label) {
         return one_of(inspector.lines, label, &Line::label).pieces[0].text;
     };
-    CHECK(line("∂a/∂z") == significant(slope, 3) + ", z the input of softmax");
-    CHECK(line("∂a/∂s") == significant(slope * factor, 3) + ", s the raw score");
+    CHECK(line("∂a/∂z") == significant(slope, 3) + ", where z is the input of softmax");
+    CHECK(line("∂a/∂s") == significant(slope * factor, 3) + ", where s is the raw score");
     CHECK(inspector.formula.starts_with("∂a_k/∂s_j"));
 }
 
@@ -532,7 +532,7 @@ TEST_CASE("gradients: of a saturated row V is sent what dropout leaves of the we
             view.notes, [](const std::string& each) { return has(each, " Saturated: "); });
         REQUIRE(found != view.notes.end());
         CHECK(found->ends_with(" At the key with the largest weight, V receives " + number(sent) +
-                               " of the gradient of the context."));
+                               " of ∂L/∂context."));
         return sent;
     };
     CHECK(note(0.0) > 0.999);

@@ -72,8 +72,8 @@ TEST_CASE("its picture has a row a layer, signs by colour, and the head that is 
     CHECK(grid.range.high == 2.0);
     CHECK(grid.selected == std::pair<Index, Index>{1, 1});
     CHECK(view.point ==
-          "logit d − logit a changes most where the context of L0 H0 is 0: by −2.00 from 3.00, and "
-          "1 other as much.");
+          "logit d − logit a changes most where the context of L0 H0 is 0: by −2.00 from 3.00, "
+          "tied with 1 other.");
     CHECK(line_of(heads_inspector(state), "context 0") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
 }
@@ -154,7 +154,7 @@ TEST_CASE("a sweep over positions has a column a token; a cell of it is told in 
     CHECK(view.sweep->grid->selected == std::pair<Index, Index>{1, 1});
     CHECK(view.point ==
           "logit d − logit a changes most where what layer 0 reads at the is 0: by −2.00 from "
-          "3.00, and 1 other as much.");
+          "3.00, tied with 1 other.");
     CHECK(line_of(heads_inspector(state), "what layer 1 reads at cat") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
     CHECK(after(state, {SelectSwept{2, 0}}).message.text == "This sweep has no such place.");
@@ -180,8 +180,8 @@ TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not pai
     CHECK(view.sweep->grid.value().at(0, 1).look == CellLook::masked);
     CHECK(view.sweep->grid->at(0, 0).value == -2.0);
     CHECK(view.point ==
-          "logit d − logit a changes most where what the MLP of layer 0 adds at the is that of the "
-          "other text: by −2.00 from 3.00, and 1 other as much.");
+          "logit d − logit a changes most where what the MLP of layer 0 adds at the is its "
+          "counterpart in the other text: by −2.00 from 3.00, tied with 1 other.");
     const TokenPairs& pairs = view.sweep->pairs.value();
     CHECK(pairs.there == std::vector<std::string>{"the", "old", "dog"});
     CHECK(pairs.pairs == PairedTokens{{0, 0}});

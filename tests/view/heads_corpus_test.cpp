@@ -91,7 +91,7 @@ TEST_CASE("its table has mean and deviation; a row the text that shows most") {
         {"", "Over 3 texts L0 H1 has the largest previous token: 0.30 ± 0.082."},
         {"previous", "Over 3 texts L0 H1 has the largest previous token: 0.30 ± 0.082."},
         {"sink",
-         "Over 3 texts L0 H0 has the largest first token: 0.15 ± 0.000, and 3 others as much."},
+         "Over 3 texts L0 H0 has the largest first token: 0.15 ± 0.000, tied with 3 others."},
         {"entropy", "Over 3 texts entropy is not defined for any head."}};
     for (const auto& [sort, point] : points)
         CHECK(build_all_heads_view(after(state, {SortHeads{sort}})).point == point);

@@ -100,5 +100,6 @@ TEST_CASE("the head on the canvas is marked; the tooltip names the largest weigh
         for (float& a : weights.row(i)) a = 0.1F;
     weights(2, 1) = 0.75F;
     state.trace = std::make_shared<const Trace>(std::move(trace));
-    CHECK(build_heads_view(state).heads[1].tooltip == "largest in weights: 75.0 % at sat → cat");
+    CHECK(build_heads_view(state).heads[1].tooltip ==
+          "largest number in weights: 75.0 % at [sat, cat]");
 }

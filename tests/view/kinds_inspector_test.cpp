@@ -47,8 +47,9 @@ TEST_CASE("cosine, RoPE, ALiBi, soft cap and sink write their own numbers") {
     CHECK(contains(state, "‖k‖: √(1.00·1.00 + 0.00·0.00) = 1.00"));
     CHECK(contains(state, "= 0.7071"));
     state = explained({b_is("position", "rope-half")});
-    CHECK(contains(state, "q0, q1 turn by 2 · 1.00 = 2.00 rad: (1.00, 1.00) → (−1.3254, 0.4932)."));
-    CHECK(contains(state, "k0, k1 turn by 0 · 1.00 = 0.00 rad: (1.00, 0.00) → (1.00, 0.00)."));
+    CHECK(
+        contains(state, "q0, q1 rotate by 2 · 1.00 = 2.00 rad: (1.00, 1.00) → (−1.3254, 0.4932)."));
+    CHECK(contains(state, "k0, k1 rotate by 0 · 1.00 = 0.00 rad: (1.00, 0.00) → (1.00, 0.00)."));
     CHECK(contains(state, "q′·k′: −1.3254·1.00 + 0.4932·0.00 = −1.3254"));
     CHECK(contains(explained({b_is("position", "alibi")}), "B: 0.7071 − 0.50·2 = −0.2929"));
     CHECK(contains(explained({b_is("softcap", "1")}), "cap: 1.00 · tanh(0.7071 ÷ 1.00) = 0.6089"));

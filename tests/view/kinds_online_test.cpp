@@ -44,7 +44,8 @@ TEST_CASE("each step says in words and numbers what it did; what is kept does no
     CHECK(build_online_view(state).sentence == "Before the first chunk: m = −∞, ℓ = 0, O = 0.");
     state = after(state, {StepOnline{1}});
     OnlineView view = build_online_view(state);
-    CHECK(view.sentence == "Keys cat and sat: first scores: m is 0.7071, with nothing to rescale.");
+    CHECK(view.sentence ==
+          "Keys cat and sat: the first scores set m = 0.7071, and nothing is rescaled.");
     CHECK(view.largest == doctest::Approx(std::sqrt(0.5)));
     CHECK(view.keys[0].term == 1.0);
     CHECK(cell(view.state, 3, 0) == "2");
@@ -65,8 +66,8 @@ TEST_CASE("each step says in words and numbers what it did; what is kept does no
     CHECK(tex::plain_text(view.tex[1]).ends_with("= 0.4931"));
     CHECK(state.message.text == view.sentence);
     CHECK(build_online_view(online_state()).memory ==
-          "Kept for a row: m, ℓ and O, d_v + 2 = 4 numbers, whatever n is. Stored weights would be "
-          "n = 3.");
+          "Memory for each row: m, ℓ and O, so d_v + 2 = 4 numbers for any n. Stored weights would "
+          "need n = 3.");
 }
 
 TEST_CASE("any size of chunk ends at the ordinary softmax but for rounding") {

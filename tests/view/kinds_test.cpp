@@ -297,7 +297,7 @@ TEST_CASE("what is no number is counted and left out of the largest difference")
     CHECK(result.difference.compared == 6);
     CHECK(result.difference.row == 1);
     CHECK(std::isnan(result.error.largest));
-    CHECK(has(kinds_sentence(state), "Left out: 3 pairs, not finite in A or B."));
+    CHECK(has(kinds_sentence(state), "Left out: 3 pairs with a non-finite weight in A or B."));
 }
 
 TEST_CASE("settings are undone, and in session and journal; one that is none is named") {

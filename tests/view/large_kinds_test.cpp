@@ -319,9 +319,9 @@ TEST_CASE("scores that are no dot products have no map, and the sentence says wh
         AppState state = state_of_kind(spec, params);
         state = after(std::move(state), {run(requested_map_input(state).value(), {})});
         CHECK(build_large_view(state).fault ==
-              fmt::format("score {}: a map of weights needs scores that are dot products, so dot, "
-                          "cosine, general or relative is expected; attnscope trace computes it, "
-                          "and Step shows it up to 65,536 pairs",
+              fmt::format("the score is {}, but a map of weights needs dot products: dot, cosine, "
+                          "general or relative is expected; attnscope trace computes these "
+                          "weights, and Step shows them up to 65,536 pairs",
                           info(score).key));
     }
 }

@@ -177,8 +177,8 @@ TEST_CASE("a settled view is covered by tiles, and exact; what is kept is said w
     const std::string text =
         build_large_view(idle_state(planted_state({.tokens = 4096}))).bottom_line;
     CAPTURE(text);
-    CHECK(text.starts_with("kept: "));
-    CHECK(has(text, " of 64 MiB; "));
+    CHECK(text.starts_with("stored: "));
+    CHECK(has(text, " of 64 MiB (Q and K "));
     CHECK(has(text, "instead of 16,777,216 float32 weights"));
     CHECK(build_large_view(idle_state(planted_state({.tokens = 256}))).bottom_line.empty());
 }

@@ -30,7 +30,7 @@ TEST_CASE("the memory's view has the read's numbers: values move no weight, long
     CHECK(view.hard == PlanePoint{0.05, 2.17});
     CHECK(view.hull.size() == 5);
     CHECK(view.point.starts_with("The query attends 6"));
-    CHECK(has(view.point, " % to France and "));
+    CHECK(has(view.point, " % to “France” and "));
     CHECK(view.numbers.size() == 2);
     CHECK(view.preset == 0);
     const AppState before = lookup_state();
@@ -49,7 +49,7 @@ TEST_CASE("the memory's view has the read's numbers: values move no weight, long
     CHECK(view.rows[0].best);
     CHECK(view.rows[1].most_similar);
     CHECK(view.notes[0].starts_with(
-        "“Similar” is not “largest dot product”: first token wins with q·k = 4.50"));
+        "“Similar” is not “largest dot product”: “first token” wins with q·k = 4.50"));
     CHECK(has(build_memory_view(lookup_state({LoadMemory{"tie"}})).notes[0],
               "2 keys share the largest q·k"));
     CHECK(has(build_memory_view(lookup_state({MoveLookupQuery{0.0, 0.0}})).notes[0], "length 0"));
@@ -132,7 +132,7 @@ TEST_CASE("without positions attention is permutation-equivariant, with position
     CHECK(view.chips[0].token == 3);
     CHECK(view.chips[0].moved);
     CHECK(view.body.grids.size() == 3);
-    CHECK(view.body.point.starts_with("4 of the tokens moved, without positions: "));
+    CHECK(view.body.point.starts_with("Without positions, 4 of the tokens moved: "));
 }
 
 TEST_CASE("the sinusoidal waves in the document's order are the document's own X") {

@@ -77,8 +77,8 @@ TEST_CASE("paint cannot allow what a rule forbids; rules become paint, which is 
     CHECK(drawn(state) == "1000/1100/1110/1111");
     CHECK(state.history.size() == 2);
     CHECK(state.message.text ==
-          "The → sat stays forbidden by the causal rule, j = 2 > i = 0. Paint cannot allow it: B "
-          "turns the rules into paint.");
+          "The → sat stays forbidden by the causal rule, j = 2 > i = 0. Paint cannot allow this "
+          "pair: press B to convert the rules into paint.");
     const AppState ruled =
         masks_state({SetCausalMask{CausalChoice::top_left}, SetBlock{3}, one(2, 0)});
     const AppState painted = after(ruled, {PaintRules{}});

@@ -73,12 +73,12 @@ TEST_CASE("each rule says its own arithmetic") {
     CHECK(text({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {0, 3}) ==
           "window allows: the query is a global token: it sees every key");
     CHECK(text({SetBlock{2}}, {1, 2}) ==
-          "block forbids: i is in block 0 ≠ j in block 1, of 2 each");
+          "block forbids: i is in block 0, j in block 1, of 2 tokens each");
     CHECK(text({SetQueryOffset{2}, SetBlock{2}}, {1, 3}) ==
-          "block allows: p is in block 1 = j in block 1, of 2 each, p = i + 2");
+          "block allows: p and j are in block 1 of 2 tokens, p = i + 2");
     CHECK(text({SetQueryOffset{2}, SetBlock{2}}, {1, 1}) ==
-          "block forbids: p is in block 1 ≠ j in block 0, of 2 each, p = i + 2");
-    CHECK(text({SetPadding{3}}, {0, 3}) == "padding forbids: j = 3 ≥ 3 valid keys");
+          "block forbids: p is in block 1, j in block 0, of 2 tokens each, p = i + 2");
+    CHECK(text({SetPadding{3}}, {0, 3}) == "padding forbids: j = 3 ≥ 3, the number of valid keys");
     CHECK(text({kForbidOne}, {1, 2}) == "paint forbids: painted as forbidden");
     CHECK(text({kForbidOne}, {1, 1}) == "paint allows: not painted as forbidden");
 }
@@ -227,8 +227,8 @@ TEST_CASE("the first line says what the numbers say") {
           "The mask allows 0 of 16 pairs, and no key to 4 rows.");
     const AppState nan = masks_state({SetCell{{Stage::x, 1, 0}, std::nan("")}});
     CHECK(build_masks_view(nan).point ==
-          "No mask: every query may attend to every key, 4 × 4 = 16 pairs; 4 rows of weights have "
-          "NaN.");
+          "No mask: every query may attend to every key, 4 × 4 = 16 pairs; 4 rows of weights "
+          "contain NaN.");
 }
 
 TEST_CASE("Masks shows what has cells, or what it lacks; its controls have the sizes") {

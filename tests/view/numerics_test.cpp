@@ -82,7 +82,7 @@ TEST_CASE("the matrix: twelve verdicts at gain 16 of the teaching row") {
     const auto& naive = cell(view, SoftmaxAlgorithm::naive, FloatFormat::fp16);
     CHECK(naive.verdict == NumericsVerdict::broken);
     CHECK(naive.text == "NaN");
-    CHECK(naive.cause == "exp 48 > 65504 at key 1");
+    CHECK(naive.cause == "exp(48) > 65504 at key 1");
     CHECK(naive.broken_key == 1);
     CHECK(naive.selected == 1);
     CHECK(std::isnan(naive.bars[1].weight));
@@ -109,8 +109,8 @@ TEST_CASE("the curves name from which gain on each format breaks") {
     CHECK_FALSE(view.stale);
     // 3 g passes 11.09 at 4, 88.7 at 32 (28 gives 84), 709.78 at 256 (224 gives 672)
     CHECK(view.columns[0].breaks ==
-          "× breaks: fp16 from 4, bf16 from 30, fp32 from 30, fp64 from 237");
-    CHECK(view.columns[1].breaks == "× breaks: fp16 from 21,840");  // 3 · 21840 rounds to ∞
+          "× fails: fp16 from gain 4, bf16 from gain 30, fp32 from gain 30, fp64 from gain 237");
+    CHECK(view.columns[1].breaks == "× fails: fp16 from gain 21,840");  // 3 · 21840 rounds to ∞
     REQUIRE(view.columns[0].plot.curves.size() == 4);
     CHECK(view.columns[0].plot.marks.size() == 4);
     CHECK(view.columns[0].plot.marks[0].x == 4.0);
@@ -127,7 +127,7 @@ TEST_CASE("the inspector writes every step, where it broke, what is off, and wha
     CHECK(view.title == "naive softmax in fp16, key 1");
     CHECK(view.value == "NaN");
     CHECK(contains(view, "s = gain · x: 16 · 3 = 48"));
-    CHECK(contains(view, "e: exp 48 = 7.016736·10²⁰ → ∞ ; beyond 65504, rounds to ∞"));
+    CHECK(contains(view, "e: exp 48 = 7.016736·10²⁰ → ∞ ; beyond 65504, so rounded to ∞"));
     CHECK(contains(view, "a: ∞ / ∞ = NaN ; ∞/∞ is undefined: NaN"));
     REQUIRE(view.table);
     CHECK(view.table->rows.size() == 6);
@@ -234,5 +234,5 @@ TEST_CASE("the document's row ends with its sink, and the note says so") {
     CHECK(shown_logits(state).back() == 0.5);
     CHECK(shown_logits(after(state, {ShowHead{1, 0}})).back() == -1.0);
     CHECK(build_numerics_view(state).note ==
-          "5 logits of query 0, head 0 (0–1), the last one is the sink.");
+          "5 logits of query 0, head 0 of 2, the last one is the sink.");
 }

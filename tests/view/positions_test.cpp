@@ -49,10 +49,10 @@ TEST_CASE("the sentence says what each kind does at the chosen distance") {
     };
     CHECK(sentence_of(PositionKind::rotary, 0) ==
           "RoPE rotates q and k: at distance 0 the score is 8 for every query, as without "
-          "positions; it falls until distance 5.");
+          "positions; the score falls up to distance 5.");
     CHECK(sentence_of(PositionKind::rotary, 16) ==
-          "RoPE rotates q and k: at distance 16 the score is 6.02 for every query instead of 8; it "
-          "falls until distance 5.");
+          "RoPE rotates q and k: at distance 16 the score is 6.02 for every query instead of 8; "
+          "the score falls up to distance 5.");
     CHECK(
         sentence_of(PositionKind::sinusoidal, 16) ==
         "Sinusoidal vectors are added: they contribute 2.42 at distance 16 and 4 at distance 0 for "

@@ -37,22 +37,22 @@ TEST_CASE("large weights are told one by one, equal ones together, the rest coun
     row[0] = 0.5F;
     row[7] = 0.1F;
     row[9] = 0.06F;
-    CHECK(reported(row) == "w0 looks at w0 50 %, w7 10 %, w9 6 %, and 34 % on 17 others.");
+    CHECK(reported(row) == "w0 looks at w0 50 %, w7 10 %, w9 6 %, and 17 others 34 %.");
     CHECK(reported({0.56F, 0.1F, 0.04F, 0.3F}) == "w0 looks at w0 56 %, w3 30 %, w1 10 %, w2 4 %.");
-    CHECK(reported({0.92F, 0.04F, 0.03F, 0.01F}) == "w0 looks at w0 92 %, and 8 % on 3 others.");
-    CHECK(reported({1.0F, 0.0F, 0.0F, 0.0F}) == "w0 looks at w0 100 %, and nothing on 3 others.");
+    CHECK(reported({0.92F, 0.04F, 0.03F, 0.01F}) == "w0 looks at w0 92 %, and 3 others 8 %.");
+    CHECK(reported({1.0F, 0.0F, 0.0F, 0.0F}) == "w0 looks at w0 100 %, and 3 others 0 %.");
     CHECK(reported({0.4F, 0.1F, 0.4F, 0.1F}) ==
-          "w0 looks at w0 and w2 40 % each, and 20 % on 2 others.");
+          "w0 looks at w0 and w2 40 % each, and 2 others 20 %.");
     CHECK(reported({0.25F, 0.25F, 0.25F, 0.25F}) ==
           "w0 attends equally to all 4 words, 25 % each.");
     CHECK(reported({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
-          "w0 looks at w0, w1, w2 and 1 more 20 % each, and 20 % on 2 others.");
+          "w0 looks at w0, w1, w2 and 1 more 20 % each, and 2 others 20 %.");
     const float third = 1.0F / 3.0F;
     CHECK(reported({third, third, third}) ==
           "w0 attends equally to all 3 words, 33 % each (rounded).");
     CHECK(reported({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");
     CHECK(reported({0.998F, 0.001F, 0.001F}) ==
-          "w0 looks at w0 over 99 %, and under 1 % on 2 others.");
+          "w0 looks at w0 over 99 %, and 2 others under 1 %.");
 }
 
 TEST_CASE("the headline is the sentence without head and rest, each part in its colour") {
@@ -68,7 +68,7 @@ TEST_CASE("the headline is the sentence without head and rest, each part in its 
           "<w0> looks at <w0>< 56 %>, <w3>< 30 %>, <w1>< 10 %>, <w2>< 4 %>");
     CHECK(headline({0.4F, 0.1F, 0.4F, 0.1F}) == "<w0> looks at <w0 and w2>< 40 %> each");
     CHECK(headline({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 attends equally to all 4 words, 25 % each");
-    CHECK(headline({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN");
+    CHECK(headline({0.5F, kNan, 0.5F}) == "w0 has NaN in 1 of 3 weights");
     CHECK(headline({0.0F, 0.0F}) == "w0 looks at no word: its weights are 0");
     CHECK(build_step_view(weighing(text_of_length(2), {0.5F, 0.5F})).headline_tip ==
           "w0 attends equally to both words, 50 % each.");
@@ -76,14 +76,14 @@ TEST_CASE("the headline is the sentence without head and rest, each part in its 
 }
 
 TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
-    CHECK(reported({kNan, kNan, kNan}) == "w0: all its weights are NaN.");
-    CHECK(reported({0.5F, kNan, 0.5F}) == "w0: 1 of its 3 weights are NaN.");
+    CHECK(reported({kNan, kNan, kNan}) == "w0 has only NaN weights.");
+    CHECK(reported({0.5F, kNan, 0.5F}) == "w0 has NaN in 1 of 3 weights.");
     const AppState causal = after(text_of_length(3), {SetCausal{true}, GoToStage{Stage::weights}});
-    CHECK(attention_text(causal, 0) == "w0 can only see w0: 100 %; 2 masked.");
+    CHECK(attention_text(causal, 0) == "w0 can see only w0: 100 %; 2 masked.");
     CHECK(attention_text(causal, 1).ends_with("; 1 masked."));
     CHECK_FALSE(has(attention_text(causal, 2), "masked"));
     const AppState even = weighing(causal, {1.0F, 0.0F, 0.0F});
-    CHECK(attention_text(even, 0) == "w0 can only see w0: 100 %; 2 masked.");
+    CHECK(attention_text(even, 0) == "w0 can see only w0: 100 %; 2 masked.");
     for (const bool nan : {false, true}) {
         const std::string rows = nan ? "nan" : "zero";
         const AppState state =
@@ -104,7 +104,7 @@ TEST_CASE("weights after dropout are called so, with their sum; of several heads
     std::ranges::fill(trace[Stage::dropped].matrix(0, 0).row(1), 0.0F);
     state.trace = std::make_shared<const Trace>(trace);
     CHECK(attention_text(state, 0) ==
-          "After dropout: a looks at a 100 %, c 50 %, and nothing on 2 others; the sum is 150 %.");
+          "After dropout: a looks at a 100 %, c 50 %, and 2 others 0 %; the sum is 150 %.");
     CHECK(attention_text(state, 1) == "After dropout: b looks at no word: its weights are 0.");
     view::apply(state, GoToStage{Stage::context});
     CHECK(attention_text(state, 1) == "After dropout: b looks at no word: its weights are 0.");

@@ -247,7 +247,7 @@ TEST_CASE("indices count from 0 wherever a person meets one") {
     CHECK(cell_name(state, {Stage::context, 0, -1}).find("context[head 0, ") == 0);
     CHECK(step_inspector(state).formula == "Σ_c X[" + token + ", c] · W_Q[c, 0]");
     CHECK(has(build_step_view(after(state, {GoToStage{Stage::weights}})).result.tooltip,
-              "head 1 (0–1)"));
+              "head 1 of 2"));
     CHECK(has(after(state, {SelectCell{{Stage::q, 99, 7}}}).message.text,
               "row 99, column 7, counted from 0"));
 }
@@ -273,7 +273,7 @@ TEST_CASE("of one head the joined heads are the context, of several the title na
     CHECK(one.formula == "Y = context W_O");
     CHECK(one.title == "Output");
     const AppState two = after(two_heads_state(), {ShowHead{1}, GoToStage{Stage::scores}});
-    CHECK(build_step_view(two).title == "Raw scores, head 1 (0–1)");
+    CHECK(build_step_view(two).title == "Raw scores, head 1 of 2");
     CHECK(build_step_view(after(two, {GoToEnd{true}})).formula == "Y = concat(heads) W_O");
     const AppState output = after(initial_state(), {SelectCell{{Stage::output, 0, 0}}});
     CHECK(step_inspector(output).formula == "Σ_n context[The, n] · W_O[n, 0]");

@@ -96,7 +96,7 @@ TEST_CASE("what a preset's note says of its weights is gone when they are edited
     CHECK(badge({Param::w_v, 0, 0}) ==
           "toy weights, hand-set: sat looks at cat, down looks at sat, edited");
     CHECK(badge({Param::w_q, 0, 0}) ==
-          "toy weights, hand-set: X given, the hand-set W of “The cat sat down”, edited");
+          "toy weights, hand-set: X given, W from “The cat sat down”, edited");
     CHECK_FALSE(has(badge({Stage::x, 0, 0}), "looks at"));
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("a longer sentence keeps vectors and weights; hand-set weights given u
     CHECK(has(wider.message.text,
               "the hand-set weights of “The cat sat down” may no longer show their pattern"));
     CHECK(has(build_step_view(wider).controls.badge,
-              "the hand-set W of “The cat sat down”, further entries from seed 1"));
+              "W from “The cat sat down”, further entries from seed 1"));
     CHECK_FALSE(has(after(typed, {SetSeed{9}}).message.text, "given up"));
     CHECK(reopened(wider).document().hand_set == "The cat sat down");
 }
@@ -172,7 +172,7 @@ TEST_CASE("a note that speaks of weights is not said under another scaling, temp
         const AppState changed = after(state, {action});
         CHECK_FALSE(has(badge(changed), "looks"));
         CHECK(badge(changed).starts_with("toy weights, hand-set: "));
-        CHECK(has(badge(changed), "X given, the hand-set W of “The cat sat down”"));
+        CHECK(has(badge(changed), "X given, W from “The cat sat down”"));
         CHECK(has(badge(after(changed, {Undo{}})), "sat looks at cat"));
         CHECK(badge(reopened(changed)) == badge(changed));
     }

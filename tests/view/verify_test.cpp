@@ -120,7 +120,7 @@ TEST_CASE("verify: what is allowed and the extent are said, a file's options; a 
     play(wrong, {PlantFault{"scale"}});
     const VerifyView shown = build_verify_view(wrong);
     CHECK(shown.findings[0].bad);
-    CHECK(shown.findings[0].text.starts_with("scaled: "));
+    CHECK(shown.findings[0].text.starts_with("Beyond tolerance in scaled: "));
     CHECK(has(shown.point, "The planted fault “the scores are scaled wrongly”"));
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("verify: a file of weights; its worst number stands in the panel in fo
     const InspectorView inspector = verify_inspector(state);
     CHECK(inspector.title == "weights[0, 0, 2, 1]");
     CHECK(has(inspector.as_text, "difference: 0.25"));
-    CHECK(has(inspector.as_text, "by the float64 reference"));
+    CHECK(has(inspector.as_text, "from the float64 reference"));
 
     REQUIRE(checked_in_step(state));
     const AppState step = after(state, {*checked_in_step(state)});

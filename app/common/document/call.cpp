@@ -78,9 +78,10 @@ std::string call_field_unavailable(const Document& document, std::string_view fi
     const bool tensors =
         field == "sinks" || field == "kv_heads" || field == "d_v" || field == "sinusoid";
     if (!tensors || is_toy(document)) return {};
-    return fmt::format("{} of {}. You can set them only for a toy sentence.",
-                       field == "sinusoid" ? "Token vectors come from the tensors"
-                                           : "Sinks, key/value heads and d_v come from the tensors",
+    return fmt::format("{} of “{}”. You can set them only for a toy sentence.",
+                       field == "sinusoid"
+                           ? "Token vectors come from the tensors"
+                           : "Sinks, the number of key/value heads and d_v come from the tensors",
                        document.title);
 }
 

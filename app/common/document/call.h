@@ -86,11 +86,13 @@ inline void describe(Visitor& visit, CallSettings& call) {
            .tip = "Queries and keys are scaled, not their scores\nEach is multiplied by d_k^(−¼) "
                   "before the dot product, as in Whisper: the scores are the same up to rounding, "
                   "and no intermediate is larger than the input of softmax."});
-    visit("sinusoid", call.sinusoid,
-          {.text = "sinusoid",
-           .tip = "Sinusoidal positions\nX = word vector + position, sin and cos of position / "
-                  "10000^(c/32). The 32 is fixed, so a column keeps its wave when d_model changes. "
-                  "Off: only the word vector."});
+    visit(
+        "sinusoid", call.sinusoid,
+        {.text = "sinusoid",
+         .tip =
+             "Sinusoidal positions\nX = word vector + position, sin and cos of position / "
+             "10000^(c/32). The 32 is fixed, so a column keeps its frequency when d_model changes. "
+             "Off: only the word vector."});
     visit("kv_heads", call.kv_heads,
           {.text = "kv heads",
            .tip = "G: key/value heads\nheads / G query heads share each: grouped-query attention; "

@@ -65,7 +65,7 @@ std::string output_tex(const Document& document) {
     const std::string_view joined =
         document.size.heads == 1 ? R"(\mathrm{context})" : R"(\mathrm{concat}(\mathrm{heads}))";
     if (!has_param(document, Param::w_o))
-        return fmt::format(R"(Y = {}\text{{, there is no }} W_O)", joined);
+        return fmt::format(R"(Y = {}\text{{, without }} W_O)", joined);
     return fmt::format(R"(Y = {}\,W_O)", joined) +
            (has_param(document, Param::b_o) ? " + " + tex_symbol(Param::b_o) : "");
 }

@@ -256,9 +256,9 @@ std::string from_to(const AppState& state, const Largest& was, const Largest& is
         axis_label(*state.effect->before.document, Axis::key, was.key, state.batch);
     const std::string key = axis_label(state, Axis::key, is.key);
     if (was.key == is.key && was.weight == is.weight)
-        return fmt::format("still {} {}", key, cell_number(is.weight, 2));
-    if (old_key == key) return fmt::format("{} {} → {}", key, before, after);
-    return fmt::format("{} {} → {} {}", old_key, before, key, after);
+        return fmt::format("key {}, still {}", key, cell_number(is.weight, 2));
+    if (old_key == key) return fmt::format("key {}, {} → {}", key, before, after);
+    return fmt::format("key {}, {} → key {}, {}", old_key, before, key, after);
 }
 
 bool has_a_key(const AppState& state, Index row) {
@@ -279,12 +279,12 @@ std::string row_description(const AppState& state) {
     const std::string query = axis_label(state, Axis::query, row);
     const auto isnan = [](float weight) { return std::isnan(weight); };
     if (std::ranges::any_of(is.row(row), isnan))
-        return fmt::format("weights of {} are NaN: softmax got a NaN or ∞, or no key is allowed",
+        return fmt::format("row {} has NaN weights: a score is NaN or ∞, or no key is allowed",
                            query);
     const auto now = largest_of(is.row(row));
     if (!now || now->weight == 0.0F)
-        return has_a_key(state, row) ? fmt::format("all weights of {} are 0", query)
-                                     : fmt::format("{} may attend to no key", query);
+        return has_a_key(state, row) ? fmt::format("all weights of row {} are 0", query)
+                                     : fmt::format("row {} may attend to no key", query);
     const Tensor& old = (*state.effect->before.trace)[Stage::weights];
     const Document& document = *state.effect->before.document;
     const bool there = state.batch < old.shape().b && state.head < old.shape().h &&
@@ -296,10 +296,10 @@ std::string row_description(const AppState& state) {
     const std::string ties =
         others == 0 ? "" : fmt::format(", and {} as large", counted(others, "other"));
     if (!was || was->weight == 0.0F)
-        return fmt::format("largest weight of {}: {} {}{}", query,
+        return fmt::format("largest weight of row {}: key {}, {}{}", query,
                            axis_label(state, Axis::key, now->key), cell_number(now->weight, 2),
                            ties);
-    return fmt::format("largest weight of {}: {}{}", query, from_to(state, *was, *now), ties);
+    return fmt::format("largest weight of row {}: {}{}", query, from_to(state, *was, *now), ties);
 }
 
 /// Of every row, in nats, before the last edit and now; none where the weights are no others or of other sizes, a sink takes
@@ -334,13 +334,12 @@ std::string entropy_text(const AppState& state) {
     for (std::size_t i = 0; i < before.size(); ++i) {
         rise += after[i] > before[i] + kSameEntropy;
         fall += after[i] < before[i] - kSameEntropy;
-        rows.push_back(fmt::format("{} {} → {}",
+        rows.push_back(fmt::format("row {}: {} → {}",
                                    axis_label(state, Axis::query, static_cast<Index>(i)),
                                    cell_number(before[i], 2), cell_number(after[i], 2)));
     }
     const Index count = std::ssize(rows);
-    if (count <= kMostEntropies)
-        return fmt::format("entropy of rows in nats: {}", fmt::join(rows, ", "));
+    if (count <= kMostEntropies) return fmt::format("entropy in nats, {}", fmt::join(rows, ", "));
     if (rise == count || fall == count)
         return fmt::format("entropy {} in all {} rows", rise == count ? "rises" : "falls", count);
     return fmt::format("entropy rises in {} and falls in {} of {} rows", rise, fall, count);
@@ -440,7 +439,7 @@ std::string effect_text(const AppState& state) {
                                             is_singular(stages.change) ? "changes" : "change")};
     if (!stages.cannot.empty()) parts.push_back(list_of(stages.cannot) + " cannot change");
     if (!stages.same.empty())
-        parts.push_back(fmt::format("{} could change, but {} not, to float precision",
+        parts.push_back(fmt::format("{} could change, but {} not, up to rounding",
                                     list_of(stages.same),
                                     is_singular(stages.same) ? "does" : "do"));
     if (const std::string row = row_description(state); !row.empty()) parts.push_back(row);

@@ -132,10 +132,11 @@ std::string painted_text(const AppState& state, const Document& before, const Ma
 void report_forbidden(AppState& state, Pair pair) {
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
-            return show_message(state,
-                                "{} stays forbidden by the {} rule, {}. Paint cannot allow it: B "
-                                "turns the rules into paint.",
-                                pair_name(state, pair), verdict.name, verdict.text);
+            return show_message(
+                state,
+                "{} stays forbidden by the {} rule, {}. Paint cannot allow this pair: press B "
+                "to convert the rules into paint.",
+                pair_name(state, pair), verdict.name, verdict.text);
 }
 
 // ---- rule by rule
@@ -154,22 +155,24 @@ std::string block_verdict(const AppState& state, Pair pair, bool allows) {
     const Index offset = state.document().size.query_offset;
     const Index p = pair.query + offset;
     const Index block = p >= 0 ? p / length : -((-p - 1) / length) - 1;  // ⌊p / length⌋
+    const char* const query = offset == 0 ? "i" : "p";
     std::string text =
-        fmt::format("{0} is in block {1} {3} j in block {2}, of {4} each", offset == 0 ? "i" : "p",
-                    block, pair.key / length, allows ? "=" : "≠", length);
+        allows ? fmt::format("{} and j are in block {} of {} tokens", query, block, length)
+               : fmt::format("{} is in block {}, j in block {}, of {} tokens each", query, block,
+                             pair.key / length, length);
     if (offset != 0) text += fmt::format(", p = {}", shifted_text("i", offset));
     return text;
 }
 
 std::string padding_verdict(const AppState& state, Pair pair, bool allows) {
     const auto& padding = state.document().spec.mask.padding;
-    return fmt::format("j = {} {} {} valid keys", pair.key, allows ? "<" : "≥",
+    return fmt::format("j = {} {} {}, the number of valid keys", pair.key, allows ? "<" : "≥",
                        padding[state.batch]);
 }
 
 std::string paint_verdict(const Document& document, bool allows) {
     if (document.painted) return allows ? "not painted as forbidden" : "painted as forbidden";
-    return fmt::format("given as {}", allows ? "allowed" : "forbidden");
+    return fmt::format("the pair is given as {}", allows ? "allowed" : "forbidden");
 }
 
 /// One side of a window: the distance to that side against its reach.

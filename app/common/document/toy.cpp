@@ -183,7 +183,7 @@ std::string weights_note(const Document& document) {
             return has_seeded_line(document.inputs->params[row.param], seeded[row.param]);
         });
         return fmt::format(
-            "the hand-set W of “{}”{}", document.hand_set,
+            "W from “{}”{}", document.hand_set,
             grown ? fmt::format(", further entries from seed {}", document.seed) : "");
     }
     bool edited = false;

@@ -119,12 +119,11 @@ void ControlBar::leave_out(float space, float button) {
         controls_[n - 1].rests = true;
 }
 
-void ControlBar::draw_row(const std::function<void(ControlBar&)>& controls, const std::string& more,
-                          bool open) {
+void ControlBar::draw_row(const std::function<void(ControlBar&)>& controls, bool open) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 space = ImGui::GetContentRegionAvail();
     const ImVec2 low{at.x, std::round(at.y + (space.y - ImGui::GetFrameHeight()) / 2)};
-    const std::string text = more + " ▾";
+    const char* const text = "More ▾";
     const float button = button_width(frame, text);
     go_through(Pass::measure, low, controls);
     leave_out(space.x, button);
@@ -134,7 +133,7 @@ void ControlBar::draw_row(const std::function<void(ControlBar&)>& controls, cons
         return;
     }
     ImGui::SetCursorScreenPos({std::round(at.x + space.x - button), low.y});
-    button_ = popover_button(frame, "more", text, {more, "Opens more options"});
+    button_ = popover_button(frame, "more", text, {"More", "Opens more options"});
     if (button_.pressed) out.push_back(ShowMore{!open});
 }
 

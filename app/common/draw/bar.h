@@ -52,9 +52,8 @@ class ControlBar {
         field_control<Set>(retained, frame, out, text, [this](float width) { return take(width); });
     }
 
-    /// Fills the current window with the row; `more`: words of the button that opens the rest.
-    void draw_row(const std::function<void(ControlBar&)>& controls, const std::string& more,
-                  bool open);
+    /// Fills the current window with the row, at its end the button that opens the rest.
+    void draw_row(const std::function<void(ControlBar&)>& controls, bool open);
     /// The rest, under its button.
     void draw_rest(const std::function<void(ControlBar&)>& controls);
 

@@ -206,15 +206,15 @@ Controls with_groups(const AppState& state, const Parts& parts) {
     };
 }
 
-float draw_bar(const AppState& state, const Controls& controls, const std::string& more,
-               const WorkArea& area, ControlBar& bar) {
+float draw_bar(const AppState& state, const Controls& controls, const WorkArea& area,
+               ControlBar& bar) {
     const Frame& frame = bar.frame;
     const Box& work = area.work;
     if (!area.chrome) return work.low.y;
     const float bottom = work.low.y + bar_height(frame);
     panel("bar", {{work.low.x + area.margin, work.low.y}, {work.high.x - area.margin, bottom}},
           [&] {
-              if (controls) bar.draw_row(controls, more, view::parts_look(state).more);
+              if (controls) bar.draw_row(controls, view::parts_look(state).more);
           });
     frame.painter.line({work.low.x, bottom}, {work.high.x, bottom}, frame.theme.line, frame.px(1));
     return bottom;
@@ -255,7 +255,7 @@ std::string draw_parts(const AppState& state, const WorkArea& area, const Parts&
     const Frame chrome = around(frame);
     ControlBar bar(chrome, out);
     const Controls controls = with_groups(state, parts);
-    const float top = draw_bar(state, controls, parts.more, area, bar);
+    const float top = draw_bar(state, controls, area, bar);
     draw_canvas(state, parts, area, top, frame, out);
     open_inspector(state, area, out);
     if (parts.side)

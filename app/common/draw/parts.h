@@ -36,7 +36,6 @@ struct Parts {
         {};  // what the hero is taken apart into where there is room for one; empty: itself
     std::vector<CanvasPart> others = {};
     std::function<void(ControlBar& bar)> controls = {};
-    std::string more = "More";  // words of the button for controls that have no place in the bar
     /// In the place of the inspector; empty: the inspector.
     std::function<void(const Frame& frame)> side = {};
     std::string status = {};  // at the right end of the bottom line

@@ -147,10 +147,10 @@ std::string verdict_of(const CheckedAnswer& checked, std::span<const std::string
     const Index all = std::ssize(checked.marks);
     const Index empty = count(EntryMark::empty);
     if (empty == all) return all == 1 ? "The answer is empty." : "All entries are empty.";
-    if (empty > 0) return fmt::format("{} of {} entries are empty.", empty, all);
+    if (empty > 0) return fmt::format("Empty entries: {} of {}.", empty, all);
     const Index right = count(EntryMark::right);
     if (right == all) return "Right.";
-    return all == 1 ? "Wrong." : fmt::format("{} of {} entries are right.", right, all);
+    return all == 1 ? "Wrong." : fmt::format("Right entries: {} of {}.", right, all);
 }
 
 }  // namespace

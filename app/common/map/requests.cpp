@@ -49,8 +49,9 @@ AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
 /// What computes a score that a map cannot show; "" where it can.
 std::string elsewhere_text(const AttentionSpec& spec) {
     if (is_dot(spec.score)) return {};
-    return fmt::format("; attnscope trace computes it, and Step shows it up to {} pairs",
-                       grouped(kMostCells));
+    return fmt::format(
+        "; attnscope trace computes these weights, and Step shows them up to {} pairs",
+        grouped(kMostCells));
 }
 
 // ---- the map itself

@@ -239,12 +239,12 @@ ReachView reach_view(const AppState& state) {
     const CellRef cell{Stage::weights, reach.row, reach.column};
     view.title = fmt::format("How to change {} from {} to {}", cell_name(state, cell),
                              number(reach.now), number(view.target));
-    view.lines.push_back(
-        {"score",
-         fmt::format("Δs = {}: {} → {}", with_sign(reach.score_change), number(reach.score),
-                     number(wanted_score(state, reach))),
-         "Δs = ln(p / (1 − p)) of the target minus that of the weight now; other scores of the row "
-         "stay. Scores are computed: change the query or a word."});
+    view.lines.push_back({"score",
+                          fmt::format("Δs = {}: {} → {}", with_sign(reach.score_change),
+                                      number(reach.score), number(wanted_score(state, reach))),
+                          "Δs: change of ln(p / (1 − p)) from the current weight to the target; "
+                          "the other scores of the row "
+                          "do not change. Scores are computed: change the query or a word."});
     view.lines.push_back(query_line(reach));
     view.lines.push_back(word_line(state, reach));
     return view;

@@ -57,8 +57,9 @@ std::string cache_text(const CostSizes& sizes) {
     const Index shared = sizes[CostSize::heads] / sizes[CostSize::kv_heads];
     if (shared == 1) return {};
     return fmt::format(
-        "{} query heads share each key/value head: the KV cache is {}, 1/{} of multi-head.", shared,
-        cost_bytes(estimate_of(stored_bytes(Holding::kv_cache), sizes)), shared);
+        "{} query heads share each key/value head: the KV cache is {}, 1/{} of the multi-head "
+        "cache.",
+        shared, cost_bytes(estimate_of(stored_bytes(Holding::kv_cache), sizes)), shared);
 }
 
 /// The sum of products, each size as `word` has it.
@@ -86,11 +87,11 @@ CostUnit unit_of(double value, double step, double most, const std::string_view 
 /// Of each Holding.
 constexpr const char* kStorageText[] = {
     "Every weight of every head is stored, as in Step and in a framework without a fused kernel.",
-    "c queries at a time: each chunk's weights overwrite those of the chunk before.",
+    "c queries at a time: the weights of each chunk overwrite the weights of the previous chunk.",
     "The online softmax keeps a running maximum and sum: no weight is stored, and one logsumexp "
     "per row remains for the backward pass.",
     "Decoding stores the keys and values of all earlier tokens, one cache per layer. G instead of "
-    "H heads makes it H/G times smaller."};
+    "H key/value heads makes the cache H/G times smaller."};
 
 std::string with_unit(double value, const CostUnit& unit) {
     return value == 0.0 ? "0" : fmt::format("{} {}", shown_value(value / unit.size), unit.name);
@@ -149,9 +150,9 @@ std::string cost_sentence(const CostControls& controls, double memory) {
     const double stored = estimate_of(stored_bytes(Holding::materialised), sizes);
     const double fused = estimate_of(stored_bytes(Holding::fused), sizes);
     return fmt::format(
-        "{}: storing the weights takes {}, {}; fused keeps {}, {}.", shape_text(sizes),
+        "{}: storing the weights takes {}, {}; the fused kernel keeps {}, {}.", shape_text(sizes),
         cost_bytes(stored), share_description(stored, memory), cost_bytes(fused),
-        sizes[CostSize::tk] == 1 ? "as much" : grouped(sizes[CostSize::tk]) + " times smaller");
+        sizes[CostSize::tk] == 1 ? "as much" : grouped(sizes[CostSize::tk]) + " times less");
 }
 
 std::string cost_note(const CostControls& controls) { return index_description(controls.sizes); }
@@ -162,9 +163,10 @@ std::vector<std::string> cost_notes(const CostControls& controls) {
     const double again = estimate_of(product_flop(controls.pass, Holding::fused), sizes);
     const std::string work =
         controls.pass == CostPass::forward
-            ? fmt::format("Fused does the same {} of products.", flop_text(products))
-            : fmt::format("Fused does {} instead of {}, because it computes the scores again.",
-                          flop_text(again), flop_text(products));
+            ? fmt::format("The fused kernel does the same {} of products.", flop_text(products))
+            : fmt::format(
+                  "The fused kernel does {} instead of {}, because it recomputes the scores.",
+                  flop_text(again), flop_text(products));
     std::vector<std::string> notes{work, cache_text(sizes),
                                    "GiB = 2³⁰ bytes, GFLOP = 10⁹ operations."};
     std::erase(notes, std::string());

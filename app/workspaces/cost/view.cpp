@@ -33,7 +33,7 @@ PlotView empty_plot(const CostSizes& sizes) {
                      : fmt::format("Memory over T = Tk, Tq = {}", grouped(sizes[CostSize::tq]));
     plot.tooltip =
         "Memory besides Q, K, V and the context; both axes log. materialised: every weight. "
-        "chunked: those "
+        "chunked: the weights "
         "of c queries at a time. fused: one logsumexp per row. KV cache: keys and values of all "
         "layers. A ring marks the largest T that fits into memory with Q, K, V and the context. "
         "Drag to set T.";
@@ -125,9 +125,9 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
                  : *limit == kMostCostTokens ? "fits for every T drawn"
                                              : "T ≤ " + grouped(*limit);
     card.tooltip = fmt::format(
-        "{}\n{}. Fits into this machine’s memory: {}. Click for its numbers.",
+        "{}\n{}. The memory limit counts {}. Click to see the numbers.",
         cost_text(card.item, cost_controls(state).pass), card.formula,
-        storage == Holding::kv_cache ? "only the cache" : "with Q, K, V and the context");
+        storage == Holding::kv_cache ? "the cache alone" : "Q, K, V and the context as well");
     return card;
 }
 

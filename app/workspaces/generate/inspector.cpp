@@ -29,19 +29,19 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
     const Candidate& it = shown.candidates.all[place];
     const Sampling& how = shown.how;
     if (how.greedy())
-        return view.add(
-            "greedy", place == 0 ? "the largest logit, so it is taken"
-                                 : fmt::format("{} before it", grouped(static_cast<Index>(place))));
+        return view.add("greedy", place == 0 ? "the largest logit, so it is taken"
+                                             : fmt::format("{} ranked higher",
+                                                           grouped(static_cast<Index>(place))));
     view.add("z / T", fmt::format("{} / {} = {}", number(it.logit), number(how.temperature),
                                   number(it.logit / how.temperature)));
     const bool in_k = !how.top_k || static_cast<Index>(place) < *how.top_k;
     if (how.top_k)
         view.add(fmt::format("top-k {}", *how.top_k),
-                 fmt::format("{} before it: {}", grouped(static_cast<Index>(place)),
+                 fmt::format("{} ranked higher; {}", grouped(static_cast<Index>(place)),
                              in_k ? "kept" : "excluded"));
     if (how.top_p && in_k)
         view.add(fmt::format("top-p {}", number(*how.top_p)),
-                 fmt::format("tokens ranked above it sum to {}: {}",
+                 fmt::format("higher-ranked tokens have total probability {}; {}",
                              number(sum_before(shown, place)), it.retained ? "kept" : "excluded"));
     double sum = 0.0;
     for (Index n = 0; n < shown.candidates.retained; ++n) sum += shown.candidates.all[n].before;

@@ -34,7 +34,7 @@ std::string next_text(const AppState& state, const GenerateShown& shown) {
 std::string taken_text(const AppState& state, const GenerateShown& shown) {
     const std::size_t place = chosen_of(state);
     if (place >= shown.candidates.all.size())
-        return fmt::format("Step {} took a token that the vocabulary does not have.", shown.at);
+        return fmt::format("The token of step {} is not in the vocabulary.", shown.at);
     const Candidate& taken = shown.candidates.all[place];
     const std::string by = taken.retained ? percent_text(taken.after) + " with these settings"
                                           : "excluded by these settings";

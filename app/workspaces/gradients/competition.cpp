@@ -108,8 +108,8 @@ std::string no_arrow_text(const CompetitionView& view, Index open) {
     if (open == 1 && raised.p == 1.0)
         return "This row may attend to only one key: its weight is always 1, and a (1 − a) = 0.";
     return fmt::format(
-        "{}“{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}, and below {} no arrows are "
-        "drawn.",
+        "{}“{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}; arrows need a slope of at "
+        "least {}.",
         raised.p > kOneTakesAll ? "Saturated: " : "", raised.label,
         significant(raised.p, raised.p > kOneTakesAll ? 6 : 3),
         significant(raised.p * (1.0 - raised.p), 3), kSeen);

@@ -91,8 +91,8 @@ InspectorView gradients_inspector(const AppState& state) {
     const bool open = may_attend_in_row(state, static_cast<Index>(raised));
     if (open && std::isfinite(p[raised])) {
         const double by_z = p[raised] * (1.0 - p[raised]);
-        view.add("∂a/∂z", significant(by_z, 3) + ", z the input of softmax");
-        view.add("∂a/∂s", significant(slope * by_z, 3) + ", s the raw score");
+        view.add("∂a/∂z", significant(by_z, 3) + ", where z is the input of softmax");
+        view.add("∂a/∂s", significant(slope * by_z, 3) + ", where s is the raw score");
     }
     if (!open)
         view.lines.push_back(

@@ -208,10 +208,9 @@ std::string row_sentence(const AppState& state, const JacobianNumbers& row) {
                     significant(row.spectral / row.even, 3), even_row_text(state.document(), row));
     if (row.p_max > kSaturatedRow)
         text += fmt::format(
-            " Saturated: softmax passes at most {} of the gradient of the weights to the scores, "
+            " Saturated: softmax passes at most {} of ∂L/∂A to the scores, "
             "and so to Q "
-            "and K. At the key with the largest weight, V receives {} of the gradient of the "
-            "context.",
+            "and K. At the key with the largest weight, V receives {} of ∂L/∂context.",
             significant(row.spectral, 2), number(sent_to_value(state, jacobian_weights(state))));
     return text;
 }

@@ -78,7 +78,7 @@ std::string blind_loss_text(const LossGradients& result, const GradientsView& vi
                        linear ? "This loss cannot depend on the weights: for each query, every "
                                 "value contributes equally to it. So"
                               : "At these weights,",
-                       learning.empty() ? "" : fmt::format(", but it reaches {}", learning));
+                       learning.empty() ? "" : fmt::format(", only {}", learning));
 }
 
 }  // namespace

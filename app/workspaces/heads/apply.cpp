@@ -189,8 +189,8 @@ void carry_out(AppState& state, const CopyHeadMeasures&) {
     if (!has_current_heads(state))
         return warn(state, "There are no measures yet: open Heads (3 H).");
     state.effects.clipboard = heads_csv(*heads_look(state).result, heads_look(state).sort);
-    show_message(state, "Copied the measures of {} heads as CSV.",
-                 heads_look(state).result->heads.size());
+    show_message(state, "Copied the measures of {} as CSV.",
+                 counted(std::ssize(heads_look(state).result->heads), "head"));
 }
 
 }  // namespace attn::view

@@ -159,14 +159,14 @@ const SweptModel* shown_sweep(const AppState& state) {
 
 std::string_view ablation_text(const HeadsLook& look) {
     constexpr std::string_view kDescriptions[] = {"0", "its mean over positions",
-                                                  "that of the other text"};
+                                                  "its counterpart in the other text"};
     return kDescriptions[static_cast<std::size_t>(look.ablation)];
 }
 
 std::string_view part_text(const HeadsLook& look) {
     constexpr std::string_view kDescriptions[] = {"Each head's context",
-                                                  "What each layer reads at each position",
-                                                  "What each MLP adds at each position"};
+                                                  "The input of each layer at each position",
+                                                  "The output of each MLP at each position"};
     return kDescriptions[static_cast<std::size_t>(look.part)];
 }
 
@@ -175,7 +175,7 @@ std::string sweep_formula(const AppState& state) {
     return heads_look(state).sweep_show == SweepShow::kl
                ? fmt::format("KL = Σ p ln(p / q) of the {}, p untouched, q changed, in nats", noun)
                : fmt::format(
-                     "logit A − logit B of the {}, changed minus untouched; A and B are the two "
+                     "change of logit A − logit B of the {}; A and B are the two "
                      "most probable answers of the untouched run",
                      noun);
 }

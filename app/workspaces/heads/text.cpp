@@ -37,7 +37,7 @@ std::string rank_text(const HeadsResult& result, const HeadFacts& best, HeadMeas
         return !(each.place == best.place) && each.measures[measure].value_or(-1.0) >= value;
     });
     if (others > 0 || result.heads.size() < 2) return {};
-    return fmt::format(", more than any other of the {} heads", result.heads.size());
+    return fmt::format(", the most of the {} heads", result.heads.size());
 }
 
 /// The head whose label stands out most; nullptr: none has one.

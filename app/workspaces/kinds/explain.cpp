@@ -90,7 +90,7 @@ void add_turns(const Pair& pair, const std::string& letter, Index position, cons
         const auto second = static_cast<std::size_t>(half ? c + dims / 2 : 2 * c + 1);
         const double speed = rope_frequency(rope, c, dims);
         pair.note(fmt::format(
-            "{0}{1}, {0}{2} turn by {3} · {4} = {5} rad: ({6}, {7}) → ({8}, {9}).", letter, first,
+            "{0}{1}, {0}{2} rotate by {3} · {4} = {5} rad: ({6}, {7}) → ({8}, {9}).", letter, first,
             second, position, number(speed), number(static_cast<double>(position) * speed),
             number(from[first]), number(from[second]), number(to[first]), number(to[second])));
     }
@@ -274,8 +274,8 @@ std::string trouble_of(const Pair& pair) {
         if (pair.side.allowed_of_row[pair.i] > 0 || pair.side.kind.sink)
             return "The mask forbids the pair: its weight is exactly 0.";
         return pair.side.spec.empty_rows == EmptyRows::zero
-                   ? "The mask leaves this query no key: the empty row gives 0."
-                   : "The mask leaves this query no key: the empty row gives NaN.";
+                   ? "The mask allows this query no key, so its weights are 0."
+                   : "The mask allows this query no key, so its weights are NaN.";
     }
     if (!std::isfinite(pair.out.weight))
         return "A score of the row is NaN or ∞, so its weights are NaN.";

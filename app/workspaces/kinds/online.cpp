@@ -186,7 +186,7 @@ std::string change_text(const OnlineStep& step, const OnlineState& before) {
     if (!std::isfinite(m) || !std::isfinite(step.after.sum))
         return fmt::format("m is {} and ℓ {}.", number(m), number(step.after.sum));
     if (before.largest == -kInf)
-        return fmt::format("first scores: m is {}, with nothing to rescale.", number(m));
+        return fmt::format("the first scores set m = {}, and nothing is rescaled.", number(m));
     if (m == before.largest)
         return fmt::format("no score exceeds m = {}, so α = 1 and the chunk is added.", number(m));
     return fmt::format("m grows from {} to {}, so ℓ and O are multiplied by α = {}.",
@@ -261,7 +261,8 @@ OnlineView build_online_view(const AppState& state) {
     view.state = state_grid(*at);
     if (at->taken == at->chunks()) add_result(*at, view);
     view.memory = fmt::format(
-        "Kept for a row: m, ℓ and O, d_v + 2 = {}, whatever n is. Stored weights would be n = {}.",
+        "Memory for each row: m, ℓ and O, so d_v + 2 = {} for any n. Stored weights would need n = "
+        "{}.",
         counted(at->result.call.v.shape().d + 2, "number"), at->result.call.k.shape().t);
     return view;
 }

@@ -89,7 +89,7 @@ std::string equal_text(const KindsResult& result) {
 std::string not_number_text(const KindsResult& result) {
     const Index count = result.difference.not_numbers;
     if (count == 0) return {};
-    return fmt::format(" Left out: {} pair{}, not finite in A or B.", grouped(count),
+    return fmt::format(" Left out: {} pair{} with a non-finite weight in A or B.", grouped(count),
                        count == 1 ? "" : "s");
 }
 

@@ -34,9 +34,9 @@ KindChoice choice_of(std::string_view setting, std::span<const KindName> names, 
 std::vector<KindChoice> choices_of(const AttentionKind& kind) {
     const bool scores = has_pair_scores(kind);
     std::vector<KindChoice> choices;
-    choices.push_back(
-        choice_of("operation", kOperationNames, kind.operation, "Operation",
-                  "Replacement for softmax. Its implied weights are the factors of the values."));
+    choices.push_back(choice_of("operation", kOperationNames, kind.operation, "Operation",
+                                "The operation that replaces softmax. Its implied weights are the "
+                                "factors that multiply the values."));
     if (scores || kind.score != Score::dot)
         choices.push_back(choice_of("score", kScoreNames, kind.score, "Score",
                                     std::string(info(kind.score).text)));
@@ -81,9 +81,12 @@ IsMasked masked_of(const KindComputed& side) {
 
 SideVector entropy_column(const KindComputed& side) {
     SideVector column{
-        "H", "H = −Σ a ln a of each row, in nats; the bar is H / ln n of its n allowed keys",
-        {},  Role::weight,
-        {},  {}};
+        "H",
+        "H = −Σ a ln a of each row, in nats; the bar shows H / ln n for the row’s n allowed keys",
+        {},
+        Role::weight,
+        {},
+        {}};
     for (std::size_t i = 0; i < side.entropy.size(); ++i) {
         if (side.allowed_of_row[i] == 0) {
             column.cells.emplace_back("–");
@@ -204,7 +207,7 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
              "O = A V of this head: the largest change of one number of it.", "", "",
              placed(error.largest, fmt::format("row {}, column {}", row, error.column))},
             {"output, relative change", "‖O_B − O_A‖ / ‖O_A‖",
-             "Root of the sum of squares of the change, over that of A's output.", "", "",
+             "Norm of the change divided by the norm of A's output.", "", "",
              std::isnan(error.relative) ? "no number" : percent(error.relative)}};
 }
 

@@ -208,7 +208,7 @@ std::string memory_text(const MapLook& look) {
     const double retained = kBytesPerFloat * operands + blocks + tiles;
     if (retained >= kBytesPerFloat * cells) return {};
     return fmt::format(
-        "kept: {} of {}; Q and K {}, blocks {}, tiles {} instead of {} float32 weights",
+        "stored: {} of {} (Q and K {}, blocks {}, tiles {}) instead of {} float32 weights",
         bytes_text(retained), bytes_text(kBytesPerFloat * cells),
         bytes_text(kBytesPerFloat * operands), bytes_text(blocks), bytes_text(tiles),
         grouped(size.rows * size.columns));

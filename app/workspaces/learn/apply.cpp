@@ -82,7 +82,7 @@ void add_switch(AppState& state, const std::string& run, train::Switch added,
     if (was != added.on) list.push_back(added);
     if (learn_look(state).series) learn_look(state).before = learn_look(state).series;
     learn_look(state).shown.step.reset();
-    show_message(state, "{}: {} from step {} on. The steps after it are trained again.",
+    show_message(state, "{}: {} after step {}. The later steps are trained again.",
                  *n == 0 ? "A" : "B", text, grouped(added.step));
 }
 
@@ -144,7 +144,7 @@ void carry_out(AppState& state, const SetOwnData& action) {
 void carry_out(AppState& state, const CopyOwnData&) {
     const train::Spec& spec = learn_controls(state).a;
     if (!train::has_own_data(spec))
-        return warn(state, "There is no own data: type lines in the panel “lines”.");
+        return warn(state, "You have no data yet: type lines in the panel “lines”.");
     state.effects.clipboard = spec.language->own_text();
     show_message(state, "The lines are copied. A text file (.txt) with them opens here.");
 }

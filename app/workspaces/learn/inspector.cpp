@@ -29,8 +29,8 @@ std::string answer_text(const LearnSeries& series, const train::Probe& probe, In
     const auto at = static_cast<std::size_t>(position);
     const auto word = [&](Index token) { return shown_token(series.vocabulary[token]); };
     const Index target = probe.example.targets[at];
-    std::string text = fmt::format("answers “{}”", word(probe.answers[at]));
-    if (target == train::kNoTarget) return text + "; no right answer is known here";
+    std::string text = fmt::format("answer “{}”", word(probe.answers[at]));
+    if (target == train::kNoTarget) return text + "; this position has no right answer";
     return text + fmt::format("; the right answer “{}” has probability {}", word(target),
                               number(probe.shares[at]));
 }
@@ -165,10 +165,10 @@ InspectorView lines_page(const AppState& state) {
     const LearnInfluences* const shown = shown_influences(state);
     if (shown == nullptr || !shown->found)
         return only_hint(
-            "Key I: trains again without each line, to find those that made the answer.");
+            "Press F to train again without each line and find the lines that caused the answer.");
     const train::Influences& found = *shown->found;
     const auto data = train::read_own_data(shown->request.spec.language->own_text());
-    InspectorView view = titled("lines that made the answer", Role::output);
+    InspectorView view = titled("lines that caused the answer", Role::output);
     view.value = percent_text(found.answer.probability);
     view.formula = fmt::format(
         "probability of the same answer after {} steps without the line; the largest change first",

@@ -280,10 +280,11 @@ PlotView plot_of(const AppState& state, LearnMeasure measure, Index steps) {
     PlotView plot;
     plot.title = info.title;
     plot.tooltip =
-        info.tip + (measure == LearnMeasure::held_out
-                        ? ". Measured at the points of the curve. Drag to choose the step."
-                        : ". A point is a mean over steps, with the range shaded. Drag to choose "
-                          "the step.");
+        info.tip +
+        (measure == LearnMeasure::held_out
+             ? ". Measured at the points of the curve. Drag to choose the step."
+             : ". Each point is a mean over steps; the band shows the range. Drag to choose "
+               "the step.");
     set_step_axis(plot, steps);
     plot.marker_x = static_cast<double>(std::max<Index>(shown_learn_step(state), 1));
     add_curves(state, plot, info, measure);

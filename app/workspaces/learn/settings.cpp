@@ -20,7 +20,7 @@ namespace {
 using Kind = LearnFieldKind;
 
 constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
-    {"task", "task", Kind::names, "The task to learn; a known attention pattern solves each"},
+    {"task", "task", Kind::names, "The task to learn; a known attention pattern solves each task"},
     {"text", "text", Kind::text, "For the task “text”: the words to learn, in order"},
     {"tokens", "tokens T", Kind::whole, "Length of a sequence", true},
     {"symbols", "symbols", Kind::whole, "Size of the alphabet, for tasks that have one", true},
@@ -36,10 +36,11 @@ constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
      "g: initial weights from N(0, g²/rows), so initial scores have g² times the standard "
      "deviation"},
     {"positions", "positions", Kind::names, "Positional encoding"},
-    {"mlp", "MLP", Kind::flag, "A GELU layer of 4·d_model after each attention"},
+    {"mlp", "MLP", Kind::flag, "A GELU layer of width 4·d_model after each attention layer"},
     {"norm", "norm", Kind::names, "pre: LayerNorm before attention, MLP and read-out"},
     {"optimiser", "optimiser", Kind::names, "AdamW, or SGD with momentum"},
-    {"learning_rate", "learning rate", Kind::real, "Step size of every matrix, after the warm-up"},
+    {"learning_rate", "learning rate", Kind::real,
+     "Learning rate of every matrix after the warm-up"},
     {"warmup", "warm-up", Kind::whole, "Steps in which the learning rate rises linearly"},
     {"weight_decay", "weight decay", Kind::real,
      "Each step subtracts lr · decay · W from each matrix W"},
@@ -79,7 +80,7 @@ constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
      "false", "translate", 2},
     {"stories", "With and without scaling: little stories, and who gets the ball", "{}", "scaling",
      "false", "stories"},
-    {"lines", "Your own sentences, and which of them made an answer", "", "", "", "", 0, kLines},
+    {"lines", "Your own sentences, and which of them caused an answer", "", "", "", "", 0, kLines},
     {"induction", "With and without scaling: induction, d_k 64", kInduction, "scaling", "false"},
     {"born_alike", "Without scaling; the same with the initial score variance that scaling gives",
      R"({"task":"induction","tokens":32,"symbols":16,"layers":2,"heads":2,"d_model":64,"d_k":64,)"

@@ -133,9 +133,9 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
     add(by_head ? "Show the map of one head" : "Show one word in every head", Key::w,
         ShowLearnPicture{by_head ? LearnPicture::head : LearnPicture::word}, layers * heads > 1);
     const bool own = train::has_own_data(learn_controls(state).a);
-    add("Find the lines that made the answer", Key::f, ExplainLearnAnswer{},
-        influence_request_of(state).has_value(), "Train on own lines first");
-    add("Copy the lines of own data", {}, CopyOwnData{}, own, "There is no own data");
+    add("Find the lines that caused the answer", Key::f, ExplainLearnAnswer{},
+        influence_request_of(state).has_value(), "Train on your own lines first");
+    add("Copy your lines", {}, CopyOwnData{}, own, "You have no data yet");
     add("Save the runs", Key::r, ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
         "Nothing is trained yet");
     for (std::size_t n = 0; n < std::size(kNamesOf<LearnPage>); ++n)

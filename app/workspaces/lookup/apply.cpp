@@ -170,9 +170,9 @@ void carry_out(AppState& state, const MoveToken& action) {
     const Index place = std::clamp<Index>(action.place, 0, count - 1);
     std::erase(order, action.token);
     order.insert(order.begin() + place, action.token);
-    set_order(
-        state, std::move(order),
-        fmt::format("{} moved to position {}", axis_label(state, Axis::key, action.token), place));
+    set_order(state, std::move(order),
+              fmt::format("“{}” moved to position {}", axis_label(state, Axis::key, action.token),
+                          place));
 }
 
 void carry_out(AppState& state, const ShuffleTokens& action) {

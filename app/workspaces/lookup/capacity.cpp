@@ -68,7 +68,7 @@ PlotView plot_of(const Points& points, const LookupControls& controls, std::stri
 std::string capacity_point(const LookupControls& controls, const CapacityPoint& here) {
     return fmt::format(
         "{} random keys of width d_k = {}, each looked up by itself at τ = {}: other pairs take {} "
-        "of the answer, at worst {} (medians of {}).",
+        "of the weight, at worst {} (medians of {}).",
         controls.capacity.pairs, here.d_k, number(controls.capacity.temperature),
         percent_text(here.interference.median), percent_text(here.worst.median),
         counted(controls.capacity.draws, "draw"));
@@ -79,8 +79,9 @@ std::string near_text(const LookupControls& controls, const CapacityPoint& here)
     const double cosine = here.near_cosine.median;
     const double ratio = std::exp((cosine - 1.0) / controls.capacity.temperature);
     return fmt::format(
-        "The two nearest keys have cosine c = {} (median of {}). A lookup of one gives the other "
-        "exp((c − 1) / τ) = {} of its own weight.",
+        "The two nearest keys have cosine c = {} (median of {}). When one is looked up, the other "
+        "gets "
+        "exp((c − 1) / τ) = {} times its weight.",
         number(cosine), counted(controls.capacity.draws, "draw"), number(ratio));
 }
 

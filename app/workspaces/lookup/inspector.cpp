@@ -163,7 +163,7 @@ InspectorView permutation_inspector(const AppState& state) {
                   difference("after − before", after - before),
                   difference("largest difference", result->largest)};
     if (!std::isnan(result->largest_float64))
-        view.lines.push_back(difference("largest in float64", result->largest_float64));
+        view.lines.push_back(difference("largest difference in float64", result->largest_float64));
     return view;
 }
 

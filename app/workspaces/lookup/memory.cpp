@@ -46,8 +46,9 @@ std::string distances_text(const LookupControls& controls, const MemoryRead& rea
     const std::string hard = significant(read.to_hard, 2);
     const std::string names = names_of(controls, read.best, value_at_pair);
     if (read.best.size() == 1)
-        return fmt::format("the output lies {} from {}, the value of the best match", hard, names);
-    return fmt::format("the output lies {} from the mean of {}, its limit for τ → 0", hard, names);
+        return fmt::format("the output lies {} from “{}”, the value of the best match", hard,
+                           names);
+    return fmt::format("the output lies {} from the mean of {}, its limit as τ → 0", hard, names);
 }
 
 /// The first line of Memory.
@@ -56,7 +57,7 @@ std::string memory_point(const LookupControls& controls, const MemoryRead& read)
         return fmt::format("The only pair has the weight 100 %: every query reads {}.",
                            value_at_pair(controls, 0));
     const auto order = by_weight(read);
-    return fmt::format("The query attends {} to {} and {} to {}: {}.",
+    return fmt::format("The query attends {} to “{}” and {} to “{}”: {}.",
                        percent_text(of(read.weights, order[0])), key_at(controls, order[0]),
                        percent_text(of(read.weights, order[1])), key_at(controls, order[1]),
                        distances_text(controls, read));
@@ -81,7 +82,7 @@ std::string winner_text(const LookupControls& controls, const MemoryRead& read) 
             "soft lookup gives the mean of the values of these keys.",
             read.best.size(), number(score));
     if (is_similar(best) && read.most_similar.size() == 1)
-        return fmt::format("{} has both the largest q·k and the largest cosine ({} and {}).",
+        return fmt::format("“{}” has both the largest q·k and the largest cosine ({} and {}).",
                            key_at(controls, best), number(score), number(of(read.cosines, best)));
     if (is_similar(best))
         return fmt::format("{} have the largest cosine, {}; of these, {} has the largest q·k, {}.",
@@ -90,7 +91,8 @@ std::string winner_text(const LookupControls& controls, const MemoryRead& read) 
     const Index similar = read.most_similar.front();
     const double lengths[] = {key_length(controls, similar), key_length(controls, best)};
     return fmt::format(
-        "“Similar” is not “largest dot product”: {} wins with q·k = {} at cosine {}; {} is more "
+        "“Similar” is not “largest dot product”: “{}” wins with q·k = {} at cosine {}; “{}” is "
+        "more "
         "similar, "
         "cosine {}, but {}: q·k = {}, ‖k‖ = {} against {}.",
         key_at(controls, best), number(score),
@@ -128,8 +130,9 @@ std::string contribution_text(const LookupControls& controls, const MemoryRead& 
     const auto heavy = largest_places(std::span<const double>(read.weights), kSameWeight);
     const Index heaviest = std::ranges::count(heavy, brings) > 0 ? brings : heavy.front();
     const auto both = [&](Index n) {
-        return fmt::format("{} has {} and contributes ‖a v‖ = {}", value_at_pair(controls, n),
-                           percent_text(of(read.weights, n)), number(of(read.contributions, n)));
+        return fmt::format("“{}” has weight {} and contributes ‖a v‖ = {}",
+                           value_at_pair(controls, n), percent_text(of(read.weights, n)),
+                           number(of(read.contributions, n)));
     };
     if (heavy.size() > 1 && brings == heaviest)
         return fmt::format(
@@ -188,7 +191,7 @@ void add_pairs(const AppState& state, const MemoryRead& read, MemoryView& view) 
 void add_numbers(const MemoryRead& read, MemoryView& view) {
     view.numbers = {
         {"output", "o = Σ_j a_j v_j", point_text(view.output),
-         "A convex combination of the values: it never leaves their hull."},
+         "A convex combination of the values, so it lies in their convex hull."},
         {"entropy", "H = −Σ a ln a", fmt::format("{} nats", number(read.entropy)),
          fmt::format("0: all weight on one pair; ln {} = {}: equal weights.", read.weights.size(),
                      number(std::log(static_cast<double>(read.weights.size()))))}};
@@ -213,7 +216,7 @@ MemoryView build_memory_view(const AppState& state) {
     view.notes = {winner_text(controls, read), values_text(controls, read),
                   contribution_text(controls, read),
                   "The area of a disc is the weight a. The ring “hard” marks the result of argmax. "
-                  "The output o never leaves the shaded hull of the values."};
+                  "The output o stays in the shaded convex hull of the values."};
     view.query = controls.query;
     view.output = {read.output[0], read.output[1]};
     view.hard = {read.hard[0], read.hard[1]};

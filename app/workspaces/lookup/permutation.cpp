@@ -22,7 +22,7 @@ std::string rounding_text(double largest) {
 /// Without anything that tells places apart.
 std::string equivariant_text(const PermutationResult& result, Index moved) {
     const std::string who = result.keys_only ? "the keys and values" : "the tokens";
-    const std::string lead = fmt::format("{} of {} moved, without positions: ", moved, who);
+    const std::string lead = fmt::format("Without positions, {} of {} moved: ", moved, who);
     if (result.largest == 0.0)
         return lead + "the weights move with them, and the difference is exactly 0.";
     if (result.largest_float64 <= kExact)
@@ -58,11 +58,13 @@ std::string source_text(const AppState& state, const PermutationResult& result) 
         text = "Rows of Q, K and V are shuffled as given: any positions in them move too.";
     else if (result.position == PermutationPosition::sinusoidal)
         text =
-            "Rows of X are shuffled, and each gets the wave of its new position; rows set by hand "
+            "Rows of X are shuffled, and each gets the positional encoding of its new position; "
+            "rows set by hand "
             "keep their numbers.";
     else if (is_toy(document))
         text =
-            "Rows of X are shuffled without the waves that Step adds; rows set by hand keep their "
+            "Rows of X are shuffled without the positional encodings that Step adds; rows set by "
+            "hand keep their "
             "numbers.";
     else
         text = "Rows of X are shuffled as given: any positions in them move too.";
@@ -105,7 +107,7 @@ void add_grids(const AppState& state, const PermutationResult& result, LookupGri
                             "Weights of the tokens in document order."}),
         lookup_grid(state,
                     {after, ColorScale::unit, Role::weight, "weights after, in document order",
-                     "Computed in the new order, then put back into document order."}),
+                     "Weights computed in the new order and put back into document order."}),
         lookup_grid(state, {{change.data(), before.rows, before.columns, before.columns},
                             ColorScale::diverging,
                             Role::score,

@@ -174,7 +174,7 @@ std::string largest_description(const AppState& state, const SimilarityView& vie
         return fmt::format("All {} pairs have the same {}, {}.", grouped(pairs), by,
                            number(s(row, column)));
     return fmt::format(
-        "Of {} pairs{} {}{} most similar by {}, {}.", grouped(pairs),
+        "Of {} pairs{}, {}{} most similar by {}: {}.", grouped(pairs),
         pairs == std::ssize(all) ? "" : " that are not NaN", name,
         places.size() == 1
             ? " is the"
@@ -244,11 +244,12 @@ std::string query_text(const AppState& state, const SimilarityResult& result, In
     const std::string dots = ties_text(best->other_dots);
     const std::string cosines = ties_text(best->other_cosines);
     if (by_dot == by_cosine)
-        return fmt::format("{} is aligned with {}, by dot product ({}{}) and by cosine ({}{}).",
+        return fmt::format("“{}” is aligned with “{}”, by dot product ({}{}) and by cosine ({}{}).",
                            name, key, number(dot[by_dot]), dots, number(cosine[by_cosine]),
                            cosines);
     return fmt::format(
-        "{} is aligned with {} by dot product ({}, cosine {}{}), with {} by cosine ({}, dot {}{}).",
+        "“{}” is aligned with “{}” by dot product ({}, cosine {}{}), with “{}” by cosine ({}, dot "
+        "{}{}).",
         name, key, number(dot[by_dot]), number(cosine[by_dot]), dots,
         axis_label(state, Axis::key, best->cosine), number(cosine[by_cosine]),
         number(dot[by_cosine]), cosines);

@@ -120,9 +120,9 @@ constexpr ConventionInfo kTable[] = {
      kNever,
      "left out",
      "no mask",
-     "Softmax over all keys, as if a trained model needed no mask. In a pass over several tokens, "
-     "such as a prompt, queries then see forbidden keys. Only a query that may see every key stays "
-     "the same.",
+     "Softmax over all keys, as if no mask were needed. In a pass over several tokens, "
+     "such as a prompt, queries then see forbidden keys. Only a query that may see every key keeps "
+     "its weights.",
      {.moment = MaskMoment::never}},
 };
 

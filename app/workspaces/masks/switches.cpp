@@ -70,7 +70,7 @@ SwitchView globals_switch(const AppState& state) {
     view.on = mask.global_tokens > 0;
     view.text =
         count == 1
-            ? "token 0 sees every key and is seen by all, whatever the window"
+            ? "token 0 sees every key, and every query sees token 0, whatever the window"
             : fmt::format("tokens 0 … {} see every key and are seen by all, whatever the window",
                           count - 1);
     if (view.on) view.count = given_back(state);
@@ -92,7 +92,8 @@ SwitchView block_switch(const AppState& state) {
         size.query_offset == 0
             ? std::string("Query i and key j are in the same block if i div length = j div length.")
             : fmt::format(
-                  "Query i and key j are in one block where p div length = j div length, with the "
+                  "Query i and key j are in the same block if p div length = j div length, with "
+                  "the "
                   "query's position p = {}.",
                   shifted_text("i", size.query_offset));
     return view;
@@ -129,8 +130,8 @@ SwitchView paint_switch(const AppState& state) {
             view.text += fmt::format(", only in head {}", state.head);
     }
     view.tip =
-        "Paint forbids pairs one by one, and allows painted pairs again. It cannot allow a pair "
-        "that a rule forbids: B turns the rules into paint.";
+        "Paint forbids pairs one by one, and allows painted pairs again. Paint cannot allow a pair "
+        "that a rule forbids. Press B to convert the rules into paint.";
     return view;
 }
 

@@ -46,7 +46,8 @@ std::string sums_text(const AppState& state, const std::vector<bool>& empty) {
     const char* which = all ? "every row" : "every other row";
     if (sums.nan_rows > 0)
         return fmt::format("; {} row{} of weights {} NaN", sums.nan_rows,
-                           sums.nan_rows == 1 ? "" : "s", sums.nan_rows == 1 ? "has" : "have");
+                           sums.nan_rows == 1 ? "" : "s",
+                           sums.nan_rows == 1 ? "contains" : "contain");
     const double rounding = 1e-5 * static_cast<double>(state.document().size.tk);
     if (std::abs(sums.low - 1.0) <= rounding && std::abs(sums.high - 1.0) <= rounding)
         return fmt::format("; {} of weights sums to 1", which);
@@ -65,10 +66,10 @@ std::string empty_text(const AppState& state, const std::vector<bool>& empty) {
 
 /// What softmax gives a row without a key, by the policy and the sink.
 std::string empty_result(const AppState& state) {
-    if (has_sinks(state.document())) return "the sink takes all, its weights are 0";
+    if (has_sinks(state.document())) return "the sink takes all the weight, and every key gets 0";
     if (state.document().spec.empty_rows == EmptyRows::nan)
         return "its weights and its context are NaN";
-    return "its weights are 0 and sum to 0, its context is 0";
+    return "its weights and its context are 0";
 }
 
 }  // namespace
@@ -88,13 +89,14 @@ std::vector<bool> empty_rows(const AppState& state, std::span<const std::uint8_t
 
 std::string compose_point(const AppState& state, std::span<const std::uint8_t> allowed) {
     const Dimensions& size = state.document().size;
+    const Index count = size.tq * size.tk;
+    const std::string pairs = grouped(count) + (count == 1 ? " pair" : " pairs");
     const std::vector<bool> empty = empty_rows(state, allowed);
     if (!state.document().spec.mask.any())
-        return fmt::format("No mask: every query may attend to every key, {} × {} = {} pairs{}.",
-                           size.tq, size.tk, grouped(size.tq * size.tk), sums_text(state, empty));
-    return fmt::format("The mask allows {} of {} pairs{}{}.", grouped(count_allowed(allowed)),
-                       grouped(size.tq * size.tk), empty_text(state, empty),
-                       sums_text(state, empty));
+        return fmt::format("No mask: every query may attend to every key, {} × {} = {}{}.", size.tq,
+                           size.tk, pairs, sums_text(state, empty));
+    return fmt::format("The mask allows {} of {}{}{}.", grouped(count_allowed(allowed)), pairs,
+                       empty_text(state, empty), sums_text(state, empty));
 }
 
 std::vector<std::string> empty_row_notes(const AppState& state,
@@ -104,12 +106,12 @@ std::vector<std::string> empty_row_notes(const AppState& state,
     const auto count = static_cast<std::size_t>(std::ranges::count(empty, true));
     for (std::size_t i = 0; i < empty.size() && notes.size() < kMostNotes; ++i)
         if (empty[i])
-            notes.push_back(sentence(fmt::format("{}: every key is forbidden, {}",
+            notes.push_back(sentence(fmt::format("{} has no allowed key: {}",
                                                  masks_row_name(state, static_cast<Index>(i)),
                                                  empty_result(state))));
     if (count > notes.size() && !notes.empty()) {
         notes.pop_back();
-        notes.push_back(fmt::format("{} more rows: every key is forbidden.", count - notes.size()));
+        notes.push_back(fmt::format("{} more rows have no allowed key.", count - notes.size()));
     }
     return notes;
 }

@@ -196,7 +196,7 @@ std::string pair_text(const AppState& state, Pair pair) {
     const auto weights = masks_values(state, Stage::weights);
     const bool any = document.spec.mask.any();
     return fmt::format("{}: {}{}.", pair_name(state, pair),
-                       any ? "allowed by every rule" : "allowed, no rule is set",
+                       any ? "allowed by every rule" : "allowed, because no rule is set",
                        weights.rows > 0 ? ", weight " + number(weights(pair.query, pair.key)) : "");
 }
 
@@ -204,7 +204,8 @@ std::string pair_text(const AppState& state, Pair pair) {
 
 std::string masks_entering_text(const AppState& state) {
     if (masks_look(state).tab == MasksTab::conventions)
-        return "The same scores and mask under two conventions: click one in the lists, V goes "
+        return "The same scores and mask under two conventions: choose one in each list. Press V "
+               "to go "
                "back.";
     if (is_long(state.document()))
         return "Click a pair to see which rules allow it. Space paints it.";

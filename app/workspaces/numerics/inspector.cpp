@@ -55,7 +55,7 @@ std::string fault_text(const Explained& cell, const FaultPlace& place) {
         case NumericFault::nan_input:
             return "the logit is NaN";
         case NumericFault::overflow:
-            return fmt::format("beyond {}, rounds to ∞", most);
+            return fmt::format("beyond {}, so rounded to ∞", most);
         case NumericFault::inf_minus_inf:
             return "∞ − ∞ is undefined: NaN";
         case NumericFault::inf_over_inf:
@@ -63,7 +63,7 @@ std::string fault_text(const Explained& cell, const FaultPlace& place) {
         case NumericFault::zero_over_zero:
             return "0/0 is undefined: NaN";
         case NumericFault::underflow:
-            return fmt::format("below {}, rounds to 0",
+            return fmt::format("below {}, so rounded to 0",
                                significant(info(cell.run().format).smallest() / 2, 2));
     }
     return {};
@@ -128,7 +128,7 @@ void add_sum(const Explained& cell, std::vector<Line>& lines) {
     Line end = text_line("l", cell.text(cell.sum()));
     if (cell.run().absorbed > 0 && std::isfinite(cell.sum()))
         end.pieces.push_back(
-            {fmt::format("; {} of {} terms changed nothing", grouped(cell.run().absorbed),
+            {fmt::format("; {} of {} terms did not change l", grouped(cell.run().absorbed),
                          grouped(std::ssize(cell.runs.logits))),
              {},
              true,
@@ -193,8 +193,8 @@ std::vector<Line> errors_of(const Explained& cell) {
     if (std::isnan(a)) return lines;
     const long double ulp = ulp_at(cell.run().format, exact);
     lines.push_back(
-        text_line("off by", fmt::format("{}, {}", ulp_text(ulp_of(cell, cell.runs.exact)),
-                                        significant(std::abs(static_cast<double>(a - exact)), 2))));
+        text_line("error", fmt::format("{}, {}", ulp_text(ulp_of(cell, cell.runs.exact)),
+                                       significant(std::abs(static_cast<double>(a - exact)), 2))));
     lines.push_back(text_line("1 ulp", significant(static_cast<double>(ulp), 3)));
     const double own = ulp_of(cell, exact_softmax(*cell.run().find(SoftmaxStep::logits), 1.0));
     if (!std::isnan(own)) lines.push_back(text_line("error of the steps after s", ulp_text(own)));

@@ -27,7 +27,7 @@ std::string overflow_text(const SoftmaxRun& run, const FaultPlace& place) {
             const bool shifted = run.find(SoftmaxStep::shifted) != nullptr;
             const auto of = shifted ? SoftmaxStep::shifted : SoftmaxStep::logits;
             const std::string s = value_in(run.format, value_at(run, of, place.key));
-            return fmt::format("exp {} > {} at key {}", s, most, place.key);
+            return fmt::format("exp({}) > {} at key {}", s, most, place.key);
         }
         case SoftmaxStep::sum:
             return fmt::format("the sum passes {} at key {}", most, place.key);

@@ -125,15 +125,15 @@ PlotView error_plot(SoftmaxAlgorithm algorithm, const NumericsRuns& here,
     return plot;
 }
 
-/// "× breaks: fp16 from 4, bf16 from 30".
+/// "× fails: fp16 from gain 4, bf16 from gain 30".
 std::string break_text(SoftmaxAlgorithm algorithm, const NumericsSweep* sweep) {
     if (sweep == nullptr) return "computing…";
     std::vector<std::string> found;
     for (const FloatFormat format : kFloatFormats)
         if (const auto from = sweep->break_of(algorithm, format))
-            found.push_back(fmt::format("{} from {}", info(format).name, grouped(*from)));
-    if (found.empty()) return fmt::format("no format breaks up to gain {}", grouped(kMostGain));
-    return fmt::format("× breaks: {}", fmt::join(found, ", "));
+            found.push_back(fmt::format("{} from gain {}", info(format).name, grouped(*from)));
+    if (found.empty()) return fmt::format("no format fails up to gain {}", grouped(kMostGain));
+    return fmt::format("× fails: {}", fmt::join(found, ", "));
 }
 
 // --- the matrix
@@ -159,11 +159,11 @@ std::string loss_text(const SoftmaxRun& run) {
     const double l = run.find(SoftmaxStep::sum)->back();
     const auto spacing = static_cast<double>(ulp_at(run.format, l));
     if (lost_of(run) > kRightUlp * spacing)
-        return fmt::format("{} of {} terms changed nothing in the sum", grouped(run.absorbed),
+        return fmt::format("{} of {} terms did not change the sum", grouped(run.absorbed),
                            grouped(std::ssize(run.weights())));
     const std::vector<double>* const lse = run.find(SoftmaxStep::lse);
     if (lse == nullptr) return {};
-    return fmt::format("near lse = {} numbers are {} apart", significant(lse->front(), 4),
+    return fmt::format("near lse = {}, adjacent floats are {} apart", significant(lse->front(), 4),
                        significant(static_cast<double>(ulp_at(run.format, lse->front())), 2));
 }
 
@@ -273,7 +273,8 @@ void set_matrix(NumericsView& view, const AppState& state, const NumericsRuns& r
         column.plot.tooltip =
             column.breaks +
             "\nThe largest |a − exact| of the row, in units of the format's spacing at the exact "
-            "weight; both axes log. ×: from this gain on, NaN or every weight 0. Drag, or press ← "
+            "weight; both axes are log. × marks the gain from which the weights are NaN or all 0. "
+            "Drag, or press ← "
             "and →, to change the gain.";
         for (std::size_t f = 0; f < kFloatFormatCount; ++f)
             view.cells[f][a] =

@@ -164,14 +164,15 @@ std::string score_description(const PositionScores& scores, PositionKind kind, I
     return fmt::format("{} for every query, as without positions", digits(low));
 }
 
-/// "; it falls until distance 22".
+/// "; the score falls up to distance 22".
 std::string fall_text(const PositionScores& scores, PositionKind kind) {
     const std::vector<double>& line = scores[kind].mean;
     std::size_t last = 0;
     while (last + 1 < line.size() && line[last + 1] < line[last]) ++last;
     if (last == 0) return {};
-    if (last + 1 == line.size()) return fmt::format("; it falls with every step until {}", last);
-    return fmt::format("; it falls until distance {}", last);
+    if (last + 1 == line.size())
+        return fmt::format("; the score falls with every step up to distance {}", last);
+    return fmt::format("; the score falls up to distance {}", last);
 }
 
 /// "2.1 at distance 16 and 4 at distance 0".

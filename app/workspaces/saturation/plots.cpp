@@ -213,9 +213,10 @@ StopView stop_view(Index d_k, const Medians& medians) {
     if (from == nullptr || to == nullptr) return stop;
     if (d_k != medians.pin)
         stop.change = change_tick(unscaled_gradient(from), unscaled_gradient(to));
-    stop.tooltip = fmt::format("‖∂a/∂z‖_F: {} without scaling, {} with.\nAgainst d_k = {}: {}.\n",
-                               measure(unscaled_gradient(to)), measure(to->scaled.jacobian.median),
-                               from->d_k, changes_of(*from, *to));
+    stop.tooltip = fmt::format(
+        "‖∂a/∂z‖_F: {} without scaling, {} with scaling.\nCompared with d_k = {}: {}.\n",
+        measure(unscaled_gradient(to)), measure(to->scaled.jacobian.median), from->d_k,
+        changes_of(*from, *to));
     return stop;
 }
 
@@ -237,9 +238,10 @@ std::string headline_range(const Medians& medians) {
     if (!drawn || from == nullptr || to == nullptr || from == to || medians.settings.trials < 2)
         return {};
     const double before = unscaled_gradient(from);
-    return fmt::format("{} draws: {} to {} with 95 % confidence", medians.settings.trials,
-                       change_text(before, to->unscaled.jacobian.sure_high),
-                       change_text(before, to->unscaled.jacobian.sure_low));
+    double nearer = to->unscaled.jacobian.sure_high, farther = to->unscaled.jacobian.sure_low;
+    if (farther > before) std::swap(nearer, farther);
+    return fmt::format("{} draws, 95 % confidence interval: {} to {}", medians.settings.trials,
+                       change_text(before, nearer), change_text(before, farther));
 }
 
 }  // namespace
@@ -288,7 +290,8 @@ HeroView hero_view(const Medians& medians) {
         hero.stops.push_back(stop_view(d_k, medians));
     }
     hero.stops_caption = fmt::format(
-        "gradient without scaling against d_k = {}: ÷ smaller, × larger, ≈ equal. Click one to pin "
+        "gradient without scaling, compared with d_k = {}: ÷ smaller, × larger, ≈ equal. Click a "
+        "width to pin "
         "it.",
         medians.pin);
     return hero;

@@ -27,7 +27,7 @@ std::string largest_description(double p) {
 /// ", and the gradient …": unscaled against scaled, neither of them NaN; told apart where the draws are enough.
 std::string gradient_text(const Band& scaled, const Band& unscaled) {
     if (unscaled.median == 0.0 && scaled.median == 0.0)
-        return ", and softmax passes no gradient, with or without scaling.";
+        return "; softmax passes no gradient, and scaling does not change that.";
     if (unscaled.median == 0.0) return ", and the gradient through softmax is 0.";
     if (scaled.median == 0.0) return ", and softmax passes a gradient only without scaling.";
     const GradientChange change = gradient_change({scaled.sure_low, scaled.sure_high},

@@ -23,7 +23,7 @@ std::string model_text(const SaturationSettings& settings) {
             listed(settings.logits));
     return fmt::format(
         "s_j = q·k_j, with q and {} keys from N(0, 1). A score is a sum of d_k products, so "
-        "Var(s) = d_k. Curves: median and 10–90 % of {} draws.",
+        "Var(s) = d_k. Curves: median and 10th to 90th percentile; draws: {}.",
         settings.keys, settings.trials);
 }
 
@@ -246,7 +246,7 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
         {"‖J‖₂", "largest eigenvalue of J",
          "The largest factor by which J stretches a change of z.", measure(s.jacobian_spectral),
          measure(u.jacobian_spectral)},
-        {"exp H", fmt::format("effective keys, of {}", pair.scaled.weights.size()),
+        {"exp H", fmt::format("effective number of keys, of {}", pair.scaled.weights.size()),
          "The number of equal weights that have the same entropy.",
          cell_number(s.effective_keys, 2), cell_number(u.effective_keys, 2)},
     };

@@ -40,7 +40,7 @@ std::string products_text(const std::vector<double>& products) {
     std::vector<std::pair<Index, double>> columns;
     for (const Index c : largest) columns.emplace_back(c, products[c]);
     const char* const products_are = columns.size() == 1 ? "product" : "products";
-    return fmt::format("The largest {} in size: {}.", products_are, columns_text(columns));
+    return fmt::format("The largest {} by magnitude: {}.", products_are, columns_text(columns));
 }
 
 /// The allowed key, but `own`, with the largest score of the row; nullopt: there is none, or a score is NaN.
@@ -74,15 +74,16 @@ std::string rival_text(const AppState& state, const CellRef& cell, const Chain& 
     const std::string own = axis_label(state, Axis::key, cell.column);
     const std::string other = axis_label(state, Axis::key, rival);
     if (for_own.empty() && for_rival.empty())
-        return fmt::format("No column tells {} from {}: the scores are the same.", own, other);
+        return fmt::format("No column distinguishes {} from {}: their scores are equal.", own,
+                           other);
     std::string text = fmt::format("Against {} (score {})", other,
                                    number(sheet_of(state, Stage::scores).values(cell.row, rival)));
-    const auto speaks = [&](const auto& columns, const std::string& key) {
-        return columns.empty() ? "no column speaks for " + key
-                               : fmt::format("{} {} for {}", columns_text(columns),
-                                             columns.size() == 1 ? "speaks" : "speak", key);
+    const auto favours = [&](const auto& columns, const std::string& key) {
+        return columns.empty() ? "no column favours " + key
+                               : fmt::format("{} {} {}", columns_text(columns),
+                                             columns.size() == 1 ? "favours" : "favour", key);
     };
-    return fmt::format("{}: {}; {}.", text, speaks(for_own, own), speaks(for_rival, other));
+    return fmt::format("{}: {}; {}.", text, favours(for_own, own), favours(for_rival, other));
 }
 
 }  // namespace

@@ -32,11 +32,11 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
     const ParamInfo& row = info(param);
     set_formula(explanation, tex::text_of("a weight of ") + tex_symbol(param));
     if (param == Param::w_o) {
-        explanation.notes.push_back(
-            fmt::format("Row {} multiplies column {} of the joined contexts; column {} adds to "
-                        "column {} of the output.",
-                        explanation.cell.row, explanation.cell.row, explanation.cell.column,
-                        explanation.cell.column));
+        explanation.notes.push_back(fmt::format(
+            "Row {} multiplies column {} of the concatenated contexts; column {} adds to "
+            "column {} of the output.",
+            explanation.cell.row, explanation.cell.row, explanation.cell.column,
+            explanation.cell.column));
         const Document& document = state.document();
         const Index head = explanation.cell.row / std::max<Index>(document.size.d_v, 1);
         const ModelOrigin* const model = model_of(document);

@@ -245,10 +245,10 @@ void explain_competition(const AppState& state, Explanation& explanation) {
     Expr minus = own;
     minus.value = -minus.value;
     explanation.asides.push_back(slope(state, *other->link, score, minus * *other));
-    explanation.notes.push_back(
-        fmt::format("Raising the score of {} takes from the other keys of the row{} in proportion "
-                    "to their weights: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.",
-                    pair, sinks ? ", and from the sink," : ""));
+    explanation.notes.push_back(fmt::format(
+        "Raising the score of {} takes weight from the other keys of the row{} in proportion "
+        "to their weights: ∂a_j/∂m_j = a_j (1 − a_j), ∂a_k/∂m_j = −a_j a_k.",
+        pair, sinks ? ", and from the sink," : ""));
 }
 
 void explain_softmax_gradient(const AppState& state, Explanation& explanation) {

@@ -88,7 +88,7 @@ void forward_output(const AppState& state, Explanation& explanation) {
     const Index width = document.size.d_v;
     const Index first = -state.head * width;  // columns count from the head shown
     if (document.inputs->params[Param::w_o].empty()) {
-        set_formula(explanation, tex::text_of("the joined context: there is no W_O"));
+        set_formula(explanation, tex::text_of("the concatenated context, because there is no W_O"));
         end_with(explanation, cell_expr(state, {Stage::context, cell.row, cell.column + first}));
         return;
     }
@@ -163,7 +163,7 @@ void explain_masked(const AppState& state, Explanation& explanation) {
                                  : "-\\infty" + tex::text_of(", the pair is forbidden"));
     if (!reason.empty()) {
         explanation.notes.push_back(
-            fmt::format("{}. exp(−∞) is exactly 0, so its weight is too.", reason));
+            fmt::format("{}. exp(−∞) is exactly 0, so the weight is exactly 0.", reason));
         return;
     }
     end_with(explanation, cell_expr(state, {source, cell.row, cell.column}));

@@ -66,7 +66,7 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
     grid.tooltip = word ? "word vector, the same for the same word"
                         : "position p, even column c: sin(p / 10000^(c/32)); odd c: cos of the "
                           "angle of column c − 1\nThe divisor is 32 whatever d_model is, so a "
-                          "column keeps its wave when d_model changes.";
+                          "column keeps its frequency when d_model changes.";
     grid.editable = false;
     grid.selected.reset();
     return grid;

@@ -126,7 +126,7 @@ std::string strongest_text(const OneHead& one) {
     const bool weighs =
         !one.gradient && (one.stage == Stage::weights || one.stage == Stage::dropped);
     std::string text = fmt::format(
-        "largest {}in {}: {} at {} → {}", one.gradient ? "magnitude " : "",
+        "largest {}in {}: {} at [{}, {}]", one.gradient ? "magnitude " : "number ",
         text_for(one.stage, one.gradient), weighs ? percent(value) : number(value),
         axis_label(document, info(one.stage).rows, best / matrix.columns, one.batch),
         axis_label(document, info(one.stage).columns, best % matrix.columns, one.batch));

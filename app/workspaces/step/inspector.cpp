@@ -200,7 +200,7 @@ std::string mask_description(const AppState& state, const CellRef& cell) {
 InspectorView step_inspector(const AppState& state) {
     InspectorView view;
     if (is_guessing(state)) {
-        view.hint = "Numbers are shown once the row is revealed and the stage is shown (Enter).";
+        view.hint = "Numbers appear after you reveal the row and the stage. Press Enter.";
         return view;
     }
     const auto cell = inspected(state);

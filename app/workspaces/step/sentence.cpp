@@ -124,7 +124,8 @@ WordRow row_of(const Source& source, const SentenceView& view, Index middle) {
 std::string weight_text(const WordChip& chip, bool weighed) {
     if (chip.look == ChipLook::masked && !weighed) return "masked";
     if (chip.look == ChipLook::masked)
-        return std::isnan(chip.weight) ? "masked; the weight is NaN" : "masked: the weight is 0";
+        return std::isnan(chip.weight) ? "masked, but the weight is NaN"
+                                       : "masked, so the weight is 0";
     if (chip.look == ChipLook::not_a_number) return "NaN";
     return percent(chip.weight);
 }
@@ -336,10 +337,10 @@ std::string rest_text(std::span<const Equals> rest, Listing& listing) {
         share += group.front().weight * static_cast<double>(group.size());
     }
     const std::string others = keys == 1 ? "1 other" : fmt::format("{} others", keys);
-    if (share == 0.0) return "nothing on " + others;
+    if (share == 0.0) return others + " 0 %";
     const Percentage left = percentage(share);
     listing.add(left, 1);
-    return left.text + " on " + others;
+    return others + " " + left.text;
 }
 
 std::string listed(const RowStory& story) {
@@ -375,10 +376,8 @@ std::string nan_text(const RowStory& story) {
     const Index count = std::ssize(story.shares) + story.masked;
     if (story.shares.empty())
         return fmt::format("{} can see no word, and its weights are NaN", opening(story));
-    if (story.not_numbers == count)
-        return fmt::format("{}: all its weights are NaN", opening(story));
-    return fmt::format("{}: {} of its {} weights are NaN", opening(story), story.not_numbers,
-                       count);
+    if (story.not_numbers == count) return fmt::format("{} has only NaN weights", opening(story));
+    return fmt::format("{} has NaN in {} of {} weights", opening(story), story.not_numbers, count);
 }
 
 /// Some keys get more than others: what listed() says.
@@ -396,7 +395,7 @@ std::string spread_description(const RowStory& story) {
     if (story.shares.front().weight == 0.0)
         return fmt::format("{} looks at no word: its weights are 0", opening(story));
     if (story.shares.size() == 1)
-        return fmt::format("{} can only see {}: {}", opening(story),
+        return fmt::format("{} can see only {}: {}", opening(story),
                            story.key(story.shares.front()),
                            percentage(story.shares.front().weight).text);
     return even_text(story);

@@ -33,8 +33,8 @@ std::string vector_text(const AppState& state, Stage stage) {
     if (computed == 0)
         return fmt::format("Each token is a row of numbers, {}. You can change any of them.",
                            given_text(document, stage));
-    const char* const vector = document.sinusoid ? "its word vector plus its position"
-                                                 : "its word vector, without its position";
+    const char* const vector = document.sinusoid ? "its word vector plus its position vector"
+                                                 : "its word vector, without a position vector";
     if (computed == rows) return fmt::format("Each token is a row of numbers: {}.", vector);
     return fmt::format(
         "Each token is a row of numbers: {}, but in {} of {} rows, which {} given or edited.",
@@ -110,8 +110,9 @@ std::string rotated_text(const Document& document, Stage stage) {
     Index rescaled = 0;
     for (Index c = 0; c < dims / 2; ++c) rescaled += is_rescaled(rope, c, dims);
     std::string text = fmt::format(
-        "Columns {} of each {} rotate together, by its position times {}^(−2c/{}){}.", pair,
-        query ? "query" : "key", significant(rope.base, 6), dims,
+        "Columns {} of each {} rotate together, by the token’s position times {}^(−2c/{}) "
+        "radians{}.",
+        pair, query ? "query" : "key", significant(rope.base, 6), dims,
         rescaled == 0
             ? ""
             : fmt::format(", which RoPE scaling changes for {} of {} pairs", rescaled, dims / 2));
@@ -207,9 +208,9 @@ std::string output_text(const Document& document) {
     const bool one = document.size.heads == 1;
     if (!has_param(document, Param::w_o))
         return one ? "There is no W_O: the output is the context."
-                   : "There is no W_O: the output is the joined context.";
+                   : "There is no W_O: the output is the concatenated context.";
     return fmt::format("W_O maps the {} to one new vector for each token{}.",
-                       one ? "context" : "joined contexts of all heads",
+                       one ? "context" : "concatenated contexts of all heads",
                        has_param(document, Param::b_o) ? ", plus b_O" : "");
 }
 

@@ -137,8 +137,8 @@ GridView error_grid(const AppState& state, const DiffRow& row, CheckedCell at) {
     grid.title = fmt::format("{} of {}", kScaleText[static_cast<std::size_t>(look.scale)], row.key);
     grid.shape = fmt::format("head [{}, {}], {}", at.b, at.h, size(blocks.rows, blocks.columns));
     grid.tooltip =
-        fmt::format("checked value against expected value; {}",
-                    look.scale == ErrorScale::tolerance ? "1 is the largest allowed error"
+        fmt::format("error of the checked value, compared with the expected value; {}",
+                    look.scale == ErrorScale::tolerance ? "1: the largest allowed error"
                                                         : "0: equal, the same ∞, or both NaN");
     look_at(grid, {at.t / blocks.tall, at.d / blocks.wide});
     return grid;
@@ -214,7 +214,8 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
         view.findings.push_back({std::move(text), bad});
     };
     if (const DiffRow* const row = shown_array(state); row != nullptr) {
-        if (!row->extent.empty()) add(fmt::format("{}: {}.", row->key, row->extent), true);
+        if (!row->extent.empty())
+            add(fmt::format("Beyond tolerance in {}: {}.", row->key, row->extent), true);
         add(fmt::format("Tolerance for {}: {}.", row->key,
                         tolerance_text(row->comparison.tolerance)),
             false);
@@ -400,7 +401,7 @@ InspectorView verify_inspector(const AppState& state) {
     view.value = number(actual);
     view.formula = "|actual − expected| ≤ a + r |expected|";
     view.add("actual", exact(actual));
-    view.add("expected", fmt::format("{} by {}", significant(expected, 9),
+    view.add("expected", fmt::format("{} from {}", significant(expected, 9),
                                      row->expected_from == "reference" ? "the float64 reference"
                                                                        : row->expected_from));
     view.add("difference", significant(static_cast<double>(actual) - expected, 3));
@@ -408,7 +409,7 @@ InspectorView verify_inspector(const AppState& state) {
              fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
                          significant(tolerance.relative, 3), significant(std::abs(expected), 3),
                          significant(tolerance.at(expected), 3)));
-    view.add("share",
+    view.add("fraction of tolerance",
              std::isnan(share) ? std::string("NaN on one side only") : significant(share, 3));
     if (std::isfinite(actual) && std::isfinite(expected)) {
         view.add("relative",

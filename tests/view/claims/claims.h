@@ -96,7 +96,7 @@ struct NamedCell {
 NamedCell named_pair(const AppState& state, std::string_view text);
 std::optional<NamedCell> named(const AppState& state, std::string_view name);
 
-/// The words without ", and 2 others as large" at their end, and how many those are.
+/// The words without ", and 2 others as large" or ", tied with 2 others" at their end, and how many those are.
 struct Tied {
     std::string text;
     Index others = 0;

@@ -85,6 +85,9 @@ std::vector<std::string> split(std::string_view text, std::string_view at) {
 }
 
 Tied tied(std::string_view text) {
+    if (const auto with = text.rfind(", tied with "); with != text.npos)
+        return {std::string(text.substr(0, with)),
+                static_cast<Index>(number_of(split(text.substr(with + 12), " ").front()))};
     const auto at = text.rfind(", and ");
     const auto end = text.rfind(" as ");
     if (at == text.npos || end == text.npos || end < at || text.find(" other", at) == text.npos)
@@ -378,9 +381,10 @@ constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
     {"; 1 masked", "; 2 masked"},
     {"grows from ", "grows from 1"},
     {" is off by at most ", " is off by at most 0.0"},
-    {"it falls with every step until ", "it falls with every step until 1"},
+    {"the score falls with every step up to distance ",
+     "the score falls with every step up to distance 1"},
     {" numbers of A differ", "1 numbers of A differ"},
-    {"; fused keeps ", "; fused keeps 1"}};
+    {"; the fused kernel keeps ", "; the fused kernel keeps 1"}};
 
 TEST_CASE("a claim with an opposite word or another number does not hold") {
     Judge judge;

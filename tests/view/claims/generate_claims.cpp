@@ -152,14 +152,14 @@ bool check_largest(const Match& match) { return explained_of(match.state) == 0; 
 bool check_before(const Match& match) {
     return match.count(0) == static_cast<Index>(explained_of(match.state));
 }
-/// "top-k {}: {} before it: {}"
+/// "top-k {}: {} ranked higher; {}"
 bool check_top_k(const Match& match) {
     const Index place = static_cast<Index>(explained_of(match.state));
     const Index k = generate_controls(match.state).top_k;
     return match.count(0) == k && match.count(1) == place &&
            match.part[2] == (place < k ? "kept" : "excluded");
 }
-/// "top-p {}: tokens ranked above it sum to {}: {}": of those that top-k keeps, after temperature.
+/// "top-p {}: higher-ranked tokens have total probability {}; {}": of those that top-k keeps, after temperature.
 bool check_top_p(const Match& match) {
     const GenerateControls& how = generate_controls(match.state);
     const Drawn all = drawn(match);
@@ -210,9 +210,9 @@ constexpr Claim kClaims[] = {
     {"kept: {} of {} tokens, {} of softmax(z)", check_retained},
     {"token: {} of {}", check_token},
     {"greedy: the largest logit, so it is taken", check_largest},
-    {"greedy: {} before it", check_before},
-    {"top-k {}: {} before it: {}", check_top_k},
-    {"top-p {}: tokens ranked above it sum to {}: {}", check_top_p},
+    {"greedy: {} ranked higher", check_before},
+    {"top-k {}: {} ranked higher; {}", check_top_k},
+    {"top-p {}: higher-ranked tokens have total probability {}; {}", check_top_p},
     {"p after: 0: excluded", check_cut},
     {"2 · {} layer{} · {} head{} · {} · {} token{} · 4 bytes", check_cache},
 };

@@ -296,9 +296,9 @@ bool check_sums(const Match& match) {
 constexpr Claim kClaims[] = {
     {"This loss cannot depend on the weights: {}", check_blind},
     {"At these weights, no gradient reaches the scores", check_nothing_reaches},
-    {"At these weights, no gradient reaches the scores, but it reaches {}", check_nothing_reaches},
+    {"At these weights, no gradient reaches the scores, only {}", check_nothing_reaches},
     {"So no gradient reaches the scores", check_nothing_reaches},
-    {"So no gradient reaches the scores, but it reaches {}", check_nothing_reaches},
+    {"So no gradient reaches the scores, only {}", check_nothing_reaches},
     {"Without scaling, ‖∂L/∂{}‖ is {} times as large; the median row of ∂L/∂Q is {} ({} against "
      "{})",
      check_longer},
@@ -310,11 +310,10 @@ constexpr Claim kClaims[] = {
     {"Row {}: p_max = {}; every score is multiplied by 0, so ‖J‖₂ = 0", check_scaled_by_nothing},
     {"Row {}: p_max = {}, ‖J‖₂ = {}, {} times as large as for a uniform row ({} for {} keys{})",
      check_row},
-    {"Saturated: softmax passes at most {} of the gradient of the weights to the scores, and so to "
+    {"Saturated: softmax passes at most {} of ∂L/∂A to the scores, and so to "
      "Q and K",
      check_saturated},
-    {"At the key with the largest weight, V receives {} of the gradient of the context",
-     check_sent_to_value},
+    {"At the key with the largest weight, V receives {} of ∂L/∂context", check_sent_to_value},
     {"Row {} may attend to only one key: its weight is always 1, so no gradient reaches its score",
      check_one_key},
     {"Row {} may attend to only one key, besides the sink: its weight is {}, ‖J‖₂ = {}",
@@ -332,11 +331,11 @@ constexpr Claim kClaims[] = {
     {"“{}” is masked: its score is −∞, so raising it changes no weight", check_no_arrow},
     {"This row may attend to only one key: its weight is always 1, and a (1 − a) = 0",
      check_no_arrow},
-    {"Saturated: “{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}, and below 0.01 no "
-     "arrows are drawn",
+    {"Saturated: “{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}; arrows need a "
+     "slope of at least 0.01",
      check_no_arrow},
-    {"“{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}, and below 0.01 no arrows are "
-     "drawn",
+    {"“{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}; arrows need a slope of at least "
+     "0.01",
      check_no_arrow},
     {"The row has NaN weights: their slopes are unknown", check_no_arrow},
     {"masked: its score is −∞ and its weight is always 0", check_masked_key},

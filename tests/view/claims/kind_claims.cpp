@@ -201,7 +201,9 @@ bool check_mask_point(const Match& match) {
     const auto mask = allowed(match.state);
     const RowSums sums = row_sums(match.state);
     const std::string text(match.text);
-    if (const auto left = parts_of("The mask allows {} of {} pairs{}", text)) {
+    auto left = parts_of("The mask allows {} of {} pairs{}", text);
+    if (!left) left = parts_of("The mask allows {} of {} pair{}", text);
+    if (left) {
         if (std::ranges::count(mask, 1) != static_cast<Index>(number_of((*left)[0])) ||
             std::ssize(mask) != static_cast<Index>(number_of((*left)[1])))
             return false;
@@ -209,8 +211,8 @@ bool check_mask_point(const Match& match) {
         const auto many = one ? std::nullopt : parts_of(", and no key to {} rows{}", (*left)[2]);
         if (sums.empty != (many ? static_cast<Index>(number_of((*many)[0])) : one ? 1 : 0))
             return false;
-    } else if (const auto none = parts_of(
-                   "No mask: every query may attend to every key, {} = {} pairs{}", text)) {
+    } else if (const auto none =
+                   parts_of("No mask: every query may attend to every key, {} = {} pair{}", text)) {
         if (std::ranges::count(mask, 1) != static_cast<Index>(number_of((*none)[1]))) return false;
     }
     if (text.find("weights ha") != text.npos)
@@ -342,23 +344,26 @@ constexpr Claim kClaims[] = {
                 std::ranges::count(result.b.allowed_of_row, 0) > 0;
      }},
     {"A and B have the same settings", check_same_kind},
-    {"Left out: {} pair{}, not finite in A or B", check_left_out},
+    {"Left out: {} pair{} with a non-finite weight in A or B", check_left_out},
     {"Every difference is NaN or infinite", check_left_out},
     {"{}: m grows from {} to {}, so ℓ and O are multiplied by α = {}", check_grows},
     {"{}: no score exceeds m = {}, so α = 1 and the chunk is added", check_no_grow},
-    {"{}: first scores: m is {}, with nothing to rescale", check_first_scores},
+    {"{}: the first scores set m = {}, and nothing is rescaled", check_first_scores},
     {"O ÷ ℓ equals the row of ordinary softmax exactly", check_finished},
     {"O ÷ ℓ equals the row of ordinary softmax up to rounding: at most {}, in float64",
      check_finished},
     {"The mask forbids the pair: its weight is exactly 0", check_kind_masked},
     {"The mask leaves this query no key: {}", check_kind_masked},
+    {"The mask allows this query no key, so its weights are {}", check_kind_masked},
     {"The mask leaves this row no key: {}", check_kind_masked},
     {"{}: masked, it adds nothing", check_kind_masked},
     {"{}: masked, so m, ℓ and O stay the same", check_all_masked},
-    {"The mask allows {} pairs{}", check_mask_point},
+    {"Memory for each row: m, ℓ and O, so d_v + 2 = {} numbers for any n",
+     [](const Match& match) { return match.count(0) == match.state.document().size.d_v + 2; }},
+    {"The mask allows {} pair{}", check_mask_point},
     {"No mask: every query may attend to every key, {} = {}", check_mask_point},
-    {"Row {}: every key is forbidden, {}", check_empty_row},
-    {"{} more rows: every key is forbidden", check_more_empty},
+    {"Row {} has no allowed key: {}", check_empty_row},
+    {"{} more rows have no allowed key", check_more_empty},
     {"alone: {} of {}", check_rule_alone},
     {"window allows: no limit to the {}", check_no_limit},
     {"only key 0 is valid{}", check_padding},

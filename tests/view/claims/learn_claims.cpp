@@ -334,8 +334,8 @@ constexpr Claim kClaims[] = {
                 match.count(1) == plan(match.state).seeds;
      }},
     {"{} has no L{} H{}", check_no_head},
-    {"{}answers “{}”; the right answer “{}” has probability {}", check_answer},
-    {"{}answers “{}”; no right answer is known here", check_answer},
+    {"{}answer “{}”; the right answer “{}” has probability {}", check_answer},
+    {"{}answer “{}”; this position has no right answer", check_answer},
 };
 
 }  // namespace

@@ -83,7 +83,7 @@ bool check_reads_alike(const Match& match) {
            near_most(all.weight) == std::ssize(all.weight);
 }
 bool check_reads_limit(
-    const Match& match) {  // "… the output lies x from the mean of a and b, its limit for τ → 0"
+    const Match& match) {  // "… the output lies x from the mean of a and b, its limit as τ → 0"
     const Read all = read(match.state);
     return near_most(all.dot) > 1 && near_most(all.dot) < std::ssize(all.dot) &&
            shows(match.part[4], all.to_hard);
@@ -144,12 +144,12 @@ bool check_winner(
         match) {  // "a wins with q·k = 5 at cosine .7; b is more similar, cosine .9, but shorter: q·k = 4, ‖k‖ = 2 against 3"
     const Read all = read(match.state);
     const bool longer = match.text.find("but longer") != match.text.npos;
-    const auto p =
-        parts_of(longer ? "{} wins with q·k = {} at cosine {}; {} is more similar, cosine {}, but "
-                          "longer, and points away from q: q·k = {}, ‖k‖ = {} against {}"
-                        : "{} wins with q·k = {} at cosine {}; {} is more similar, cosine {}, but "
-                          "shorter: q·k = {}, ‖k‖ = {} against {}",
-                 match.part[0]);
+    const auto p = parts_of(
+        longer ? "“{}” wins with q·k = {} at cosine {}; “{}” is more similar, cosine {}, but "
+                 "longer, and points away from q: q·k = {}, ‖k‖ = {} against {}"
+               : "“{}” wins with q·k = {} at cosine {}; “{}” is more similar, cosine {}, but "
+                 "shorter: q·k = {}, ‖k‖ = {} against {}",
+        match.part[0]);
     if (!p) return false;
     return has_shown(all.keys, (*p)[0], all.dot, (*p)[1]) &&
            has(all.keys, (*p)[0], all.dot, std::ranges::max(all.dot)) &&
@@ -237,13 +237,13 @@ std::vector<float> similarities(const AppState& state) {
 }
 bool check_towers(
     const Match&
-        match) {  // "of 9 pairs 2 → 0 and 1 other pair are the most similar by dot product, 1.49"
+        match) {  // "of 9 pairs, 2 → 0 and 1 other pair are the most similar by dot product: 1.49"
     const auto all = similarities(match.state);
     const auto ties = parts_of("{} and {} other pair{}", match.part[1]);
     const auto most = ties ? 1 + static_cast<Index>(number_of((*ties)[1])) : 1;
     return static_cast<Index>(number_of(split(match.part[0], " ")[0])) == std::ssize(all) &&
            count_largest(all) == most &&
-           shows(split(match.part[2], ", ").back(), std::ranges::max(all));
+           shows(split(match.part[2], ": ").back(), std::ranges::max(all));
 }
 bool check_some_nan(const Match& match) {
     return rows_without_nan(match.state) < similarity(match.state).dot.matrix(0, 0).rows;
@@ -265,8 +265,9 @@ bool check_aligned(const Match& match) {
     const auto a = best_of(dot.row(row)), b = best_of(cosine.row(row));
     const auto& rest = match.part[1];
     const bool both = rest.find(", by dot product (") != rest.npos;
-    const Index key =
-        labelled(match.state, Axis::key, rest.substr(0, rest.find(both ? ", by" : " by")));
+    std::string name(rest.substr(0, rest.find(both ? ", by" : " by")));
+    if (const auto quoted = parts_of("“{}”", name)) name = (*quoted)[0];
+    const Index key = labelled(match.state, Axis::key, name);
     return std::ranges::count(a, key) > 0 && (!both || std::ranges::count(b, key) > 0);
 }
 bool check_tip(const Match& match) {
@@ -357,17 +358,17 @@ bool check_capacity(const Match& match) {
 
 constexpr Claim kClaims[] = {
     {"“Similar” is not “largest dot product”: the best key differs in {} of {}", check_rows_differ},
-    {"The query attends {} to {} and {} to {}: the output lies {} from the mean of {}, its limit "
-     "for τ → 0",
+    {"The query attends {} to “{}” and {} to “{}”: the output lies {} from the mean of {}, its "
+     "limit as τ → 0",
      check_reads_limit},
     {"{} have the largest cosine, {}; of these, {} has the largest q·k, {}", check_cosine_ties},
-    {"Of {} pairs with the largest weight, {} has {} and contributes ‖a v‖ = {}",
+    {"Of {} pairs with the largest weight, “{}” has weight {} and contributes ‖a v‖ = {}",
      check_tied_weights},
     {"“Similar” is not “largest dot product”: {}", check_winner},
-    {"Of {} pairs {} the most similar by {}", check_towers},
-    {"Of {} that are not NaN {} the most similar by {}", check_towers},
-    {"The query attends {} to {} and {} to {}: the output lies {} from {}, the value of the best "
-     "match",
+    {"Of {} pairs, {} the most similar by {}", check_towers},
+    {"Of {} that are not NaN, {} the most similar by {}", check_towers},
+    {"The query attends {} to “{}” and {} to “{}”: the output lies {} from “{}”, the value of "
+     "the best match",
      check_reads},
     {"The query attends {}: all scores q·k are equal, so the output is the mean of all values at "
      "every τ",
@@ -378,19 +379,20 @@ constexpr Claim kClaims[] = {
      "another order",
      check_largest_moved},
     {"In float64 it is {}", check_float64},
-    {"largest in float64: {}", check_float64},
+    {"largest difference in float64: {}", check_float64},
     {"after − before: {}", check_moved_here},
-    {"Rows of X are shuffled, and each gets the wave of its new position; {}",
+    {"Rows of X are shuffled, and each gets the positional encoding of its new position; {}",
      [](const Match& match) {
          return permuted(match.state).position == PermutationPosition::sinusoidal &&
                 match.state.document().inputs->projects();
      }},
     {"Every value with a weight is (0, 0), so no pair contributes", check_nothing_brought},
-    {"{} has both the largest q·k and the largest cosine ({}", check_agree},
+    {"“{}” has both the largest q·k and the largest cosine ({}", check_agree},
     {"{} keys share the largest q·k, {}", check_ties},
-    {"Here the largest weight contributes most: {} has {} and contributes ‖a v‖ = {}",
+    {"Here the largest weight contributes most: “{}” has weight {} and contributes ‖a v‖ = {}",
      check_heaviest},
-    {"The largest weight does not contribute most: {} has {} and contributes ‖a v‖ = {}; {} has {} "
+    {"The largest weight does not contribute most: “{}” has weight {} and contributes ‖a v‖ = {}; "
+     "“{}” has weight {} "
      "and contributes ‖a v‖ = {}",
      check_not_heaviest},
     {"A vector of length 0 has no direction, so no cosine is defined and every score is 0",
@@ -403,14 +405,14 @@ constexpr Claim kClaims[] = {
     {"The only pair is {}", check_one_pair},
     {"All {} pairs have the same {}", check_pairs_alike},
     {"{} has a NaN similarity, so it is aligned with no key", check_aligned},
-    {"{} is aligned with {}", check_aligned},
+    {"“{}” is aligned with {}", check_aligned},
     {"largest dot: {}", check_tip},
     {"largest cosine: {}", check_tip},
     {"{} is symmetric: max |{}", check_symmetric},
     {"S is symmetric: softmax breaks it, {}", check_s_symmetric},
     {"{} is not symmetric: max |{}", check_symmetric},
-    {"{} of the tokens moved, without positions: {}", check_permuted},
-    {"{} of the keys and values moved, without positions: {}", check_permuted},
+    {"Without positions, {} of the tokens moved: {}", check_permuted},
+    {"Without positions, {} of the keys and values moved: {}", check_permuted},
     {"With {} the same order changes weights by up to {}: positions matter", check_places_count},
     {"With {} this order changes no weight{}", check_no_change},
     {"The outputs do not change{}", check_outputs},

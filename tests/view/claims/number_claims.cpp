@@ -91,11 +91,11 @@ bool check_logit_count(const Match& match) {
 
 // ---- Positions
 
-bool check_rope(const Match& match) {  // "at distance d the score is x …[; it falls …]"
+bool check_rope(const Match& match) {  // "at distance d the score is x …[; the score falls …]"
     const auto scores = scores_of(match.state);
     const auto& rope = (*scores)[PositionKind::rotary];
     const Index d = match.count(0);
-    const auto parts = split(match.part[1], "; it ");
+    const auto parts = split(match.part[1], "; the score ");
     const auto pieces = split(parts[0], " for every query");
     if (d != positions_controls(match.state).distance || !shows(pieces[0], rope.mean[d])) {
         if (parts[0].find("depending") == std::string::npos) {
@@ -113,9 +113,9 @@ bool check_rope(const Match& match) {  // "at distance d the score is x …[; it
     Index last = 0;
     while (last + 1 < std::ssize(rope.mean) && rope.mean[last + 1] < rope.mean[last]) ++last;
     if (parts.size() < 2) return last == 0;
-    if (const auto to = parts_of("falls with every step until {}", parts[1]))
+    if (const auto to = parts_of("falls with every step up to distance {}", parts[1]))
         return static_cast<Index>(number_of((*to)[0])) == last && last + 1 == std::ssize(rope.mean);
-    const auto turn = parts_of("falls until distance {}", parts[1]);
+    const auto turn = parts_of("falls up to distance {}", parts[1]);
     return turn && static_cast<Index>(number_of((*turn)[0])) == last &&
            rope.mean[last + 1] > rope.mean[last];
 }
@@ -171,7 +171,7 @@ bool check_cost(const Match& match) {
     const CostSizes& of = cost_controls(match.state).sizes;
     const auto keys = static_cast<double>(of[CostSize::tk]);
     const double stored = unit_of(match.part[2]), fused = unit_of(split(match.part[4], ", ")[0]);
-    const auto less = match.text.find(" times smaller") != match.text.npos;
+    const auto less = match.text.find(" times less") != match.text.npos;
     if (std::abs(stored / fused - keys) > 0.01 * keys || less != (keys > 1)) return false;
     if (less && number_of(split(split(match.part[4], ", ")[1], " times")[0]) != keys) return false;
     return true;
@@ -298,11 +298,11 @@ constexpr Claim kClaims[] = {
     {"ALiBi subtracts {}", check_alibi},
     {"These scores depend only on the distance: {}", check_same_for_all},
     {"Others also vary by query: {}", check_same_for_all},
-    {"Fused does the same {} of products", check_products},
-    {"Fused does {} instead of {}, because it computes the scores again", check_products},
-    {"{} heads × {}: storing the weights takes {}, {}; fused keeps {}", check_cost},
-    {"{} head × {}: storing the weights takes {}, {}; fused keeps {}", check_cost},
-    {"{} query heads share each key/value head: the KV cache is {}, 1/{} of multi-head",
+    {"The fused kernel does the same {} of products", check_products},
+    {"The fused kernel does {} instead of {}, because it recomputes the scores", check_products},
+    {"{} heads × {}: storing the weights takes {}, {}; the fused kernel keeps {}", check_cost},
+    {"{} head × {}: storing the weights takes {}, {}; the fused kernel keeps {}", check_cost},
+    {"{} query heads share each key/value head: the KV cache is {}, 1/{} of the multi-head cache",
      check_shared},
     {"{} NaN, the first at {}", check_nans},
     {"{} infinite, the first at {}", check_infinite},
@@ -313,10 +313,8 @@ constexpr Claim kClaims[] = {
     {"every row of weights{}sums to 1", check_every_row},
     {"every column of weights{}sums to 1", check_every_row},
     {"no weight lies right of the diagonal{}", check_diagonal},
-    {"{} of {} rows of weights hold{}", check_odd_weights},
-    {"{} of {} row of weights holds{}", check_odd_weights},
-    {"{} of {} rows of weights are 0", check_odd_weights},
-    {"{} of {} rows of weights is 0", check_odd_weights},
+    {"NaN in {} of {} rows of weights; the first is {}", check_odd_weights},
+    {"rows of weights that are all 0: {} of {}", check_odd_weights},
 };
 
 }  // namespace

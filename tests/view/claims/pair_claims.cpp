@@ -285,7 +285,7 @@ bool check_undefined(const Match& match) {
 }
 bool check_named_head(const Match& match) {
     const HeadsResult& result = heads_of(match.state);
-    const auto to = split(match.part[3], ", more than any other of the ");
+    const auto to = split(match.part[3], ", the most of the ");
     const std::string_view deed = to[0];
     const HeadMeasure measure = deed == "the previous token"              ? HeadMeasure::previous
                                 : deed == "the token itself"              ? HeadMeasure::diagonal
@@ -425,7 +425,7 @@ bool is_ablation(const AppState& state, std::string_view text) {
     const Ablation by = heads_look(state).ablation;
     return text == (by == Ablation::zero   ? "0"
                     : by == Ablation::mean ? "its mean over positions"
-                                           : "that of the other text");
+                                           : "its counterpart in the other text");
 }
 /// Of each change: KL, or its size; −1 where there is none.
 std::vector<double> swept_sizes(const AppState& state) {

@@ -214,9 +214,9 @@ bool check_cache(const Match& match) {
 }
 
 constexpr Claim kClaims[] = {
-    {"[{}], head {} (0–{})",  // the sizes of a tensor
+    {"[{}], head {} of {}",  // the sizes of a tensor
      [](const Match& match) {
-         return match.count(2) == size(match).heads - 1 && match.count(1) <= match.count(2) &&
+         return match.count(2) == size(match).heads && match.count(1) < match.count(2) &&
                 split(match.part[0], ", ").size() == 4;
      }},
     {"Head {} (0–{})",
@@ -229,8 +229,10 @@ constexpr Claim kClaims[] = {
      check_slope_of_one},
     {"ALiBi's slope is that of head {} of {}: {}",
      [](const Match& match) { return is_slope(match, 0, 1, 2); }},
-    {"Columns 2c and 2c + 1 of each {} rotate together, by its position times {}", check_turned},
-    {"Columns c and c + {} of each {} rotate together, by its position times {}", check_turned},
+    {"Columns 2c and 2c + 1 of each {} rotate together, by the token’s position times {} radians",
+     check_turned},
+    {"Columns c and c + {} of each {} rotate together, by the token’s position times {} radians",
+     check_turned},
     {"And so {} more pair{} of columns of {}", check_more_pairs},
     {"{} cannot be computed here: rope.dims is {}: RoPE turns pairs of columns, so an even number "
      "from 2 to d_k = {} is expected",
@@ -256,10 +258,11 @@ constexpr Claim kClaims[] = {
     {"interference, worst pair: {} ({} to {})", check_drawn},
     {"cosine of the nearest keys: {} ({} to {})", check_drawn},
     {"{} random keys of width d_k = {}, each looked up by itself at τ = {}: other pairs take {} "
-     "of the answer, at worst {} (medians of {})",
+     "of the weight, at worst {} (medians of {})",
      check_random_keys},
     {"The two nearest keys have cosine c = {} (median of {})", check_near_keys},
-    {"A lookup of one gives the other exp((c − 1) / τ) = {} of its own weight", check_near_weight},
+    {"When one is looked up, the other gets exp((c − 1) / τ) = {} times its weight",
+     check_near_weight},
     {"draws: {} from seed {}: median (smallest to largest)",
      [](const Match& match) {
          const CapacitySettings& of = capacity_curves(match.state).of;
@@ -291,19 +294,20 @@ constexpr Claim kClaims[] = {
     {"{} · no mask", check_kind_mask},
     {"How fast L grows with each number; L = Σ output = {}", check_output_sum},
     {"masked M: {} = {}", check_masked_score},
-    {"{} → {}: masked; the weight is NaN", check_nan_pair},
+    {"{} → {}: masked, but the weight is NaN", check_nan_pair},
     {"concat holds the {} heads' contexts, {} column{} each",
      [](const Match& match) {
          return match.count(0) == size(match).heads && match.count(1) == size(match).d_v;
      }},
-    {"Layer {}: dropout of {} comes after these weights; the output share is of what it leaves",
+    {"Layer {}: dropout of {} follows these weights; the output share uses the weights that it "
+     "leaves",
      [](const Match& match) { return match.number(1) == spec(match).dropout; }},
     {"weights, the same colours for all heads, √; mark: 1/n = {}, n = {} key{}",
      [](const Match& match) {
          return match.count(1) == size(match).tk && shows(match.part[0], 1.0 / match.number(1));
      }},
-    {"Token vectors come from the tensors of {}", check_title},
-    {"Sinks, key/value heads and d_v come from the tensors of {}", check_title},
+    {"Token vectors come from the tensors of “{}”", check_title},
+    {"Sinks, the number of key/value heads and d_v come from the tensors of “{}”", check_title},
     {"only the cache: {}", check_cache},
     {"{}: Esc shows all", [](const Match& match) { return tensor_rows(match.state).empty(); }},
     {"sample {} of {}",
@@ -315,7 +319,7 @@ constexpr Claim kClaims[] = {
      [](const Match& match) { return match.count(0) <= match.count(1); }},  // of a time before
     {"s_j = q·k_j, with q and {} keys from N(0, 1)",
      [](const Match& match) { return match.count(0) == saturation(match).settings.keys; }},
-    {"gradient without scaling against d_k = {}: ÷ smaller, × larger, ≈ equal",
+    {"gradient without scaling, compared with d_k = {}: ÷ smaller, × larger, ≈ equal",
      [](const Match& match) { return match.count(0) == saturation(match).pin; }},
     {"{} at d_k = {}: one tick for each percent of the {}",
      [](const Match& match) { return match.count(1) == saturation(match).d_k; }},

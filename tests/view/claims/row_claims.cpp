@@ -56,7 +56,7 @@ bool check_masked(const Story& story, std::string_view text) {
     return number_of(text.substr(start + 2, at - start - 2)) == static_cast<double>(masked);
 }
 
-/// "cat 56 %, the and my 10 % each, and 24 % on 17 others (rounded)".
+/// "cat 56 %, the and my 10 % each, and 17 others 24 % (rounded)".
 bool check_list(const Match& match) {
     const auto story = story_of(match);
     if (!story || !check_masked(*story, match.text)) return false;
@@ -64,19 +64,20 @@ bool check_list(const Match& match) {
     const bool rounded = list.ends_with(" (rounded)");
     if (rounded) list = list.substr(0, list.size() - 10);
     static const std::regex kItem(
-        R"((?:, )?(?:and )?(?:(nothing)|(?:(.*?) )??(over (?=99 )|under (?=1 ))?(\d+) %( each)?)(?: on (\d+) others?)?(?=, |$))");
+        R"((?:, )?(?:and )?(?:(\d+) others? |(?:(.*?) )??)(over (?=99 )|under (?=1 ))?(\d+) %( each)?(?=, |$))");
     std::vector<double> left = story->weights;
     double last = HUGE_VAL;
     long total = 0;
     bool bounded = false;
     for (std::sregex_iterator it(list.begin(), list.end(), kItem), end; it != end; ++it) {
         const std::smatch& item = *it;
-        const double percent = item[4].matched ? std::stod(item[4]) : 0.0;
-        if (item[6].matched) {  // the rest
+        const double percent = std::stod(item[4]);
+        if (item[1].matched) {  // the rest
             double sum = 0.0;
             for (const double each : left) sum += each;
-            if (std::ssize(left) != std::stol(item[6])) return false;
-            if (item[1].matched ? sum != 0.0 : !check_percent(item[3].str(), percent, sum))
+            if (std::ssize(left) != std::stol(item[1])) return false;
+            if (percent == 0.0 && !item[3].matched ? sum != 0.0
+                                                   : !check_percent(item[3].str(), percent, sum))
                 return false;
             bounded = bounded || item[3].matched;
             total += std::lround(percent);
@@ -151,7 +152,7 @@ bool check_nan_row(const Match& match) {
     const auto story = story_of(match);
     const auto nans =
         story ? std::ranges::count_if(story->all, [](double w) { return std::isnan(w); }) : -1;
-    const bool all = match.text.find("all its weights") != match.text.npos;
+    const bool all = match.text.find("has only NaN weights") != match.text.npos;
     return all ? nans == std::ssize(story->all)
                : nans == static_cast<Index>(number_of(split(match.part[1], ": ").back())) &&
                      std::ssize(story->all) == match.count(2);
@@ -227,14 +228,14 @@ bool check_left_out(const Match& match) {  // of some head: a joined context sho
             if (masked(h, cell->row) == match.count(0)) return true;
     return false;
 }
-/// "cat → sat: masked: the weight is 0", "…: allowed by every rule, weight 0.14".
+/// "cat → sat: masked, so the weight is 0", "…: allowed by every rule, weight 0.14".
 bool check_pair(const Match& match) {
     const Rows rows = weights_of(match.state);
     const Index row = labelled(match.state, Axis::query, match.part[0]);
     const Index key = labelled(match.state, Axis::key, match.part[1]);
     if (row < 0 || key < 0) return false;
     const bool may = allows(match.state, row, key);
-    const bool masked = match.text.ends_with("masked: the weight is 0");
+    const bool masked = match.text.ends_with("masked, so the weight is 0");
     if (row >= rows.rows || masked)
         return masked != may && (row >= rows.rows || rows(row, key) == 0.0F);
     return may && shows(match.part[2], rows(row, key));
@@ -306,7 +307,7 @@ bool check_equal_scores(const Match& match) {
     }
     return false;
 }
-/// "The largest products in size: columns 1 (0.80) and 0 (0.80)": of the pair that is looked at.
+/// "The largest products by magnitude: columns 1 (0.80) and 0 (0.80)": of the pair that is looked at.
 bool check_products(const Match& match) {
     const bool turned = match.state.document().spec.rope.has_value();
     const Rows q = rows_of(match.state, turned ? Stage::q_rot : Stage::q),
@@ -327,7 +328,7 @@ bool check_products(const Match& match) {
     }
     return false;
 }
-/// "Against cat (score 1.20): column 1 (0.80) speaks for sat; no column speaks for cat": the rival's score.
+/// "Against cat (score 1.20): column 1 (0.80) favours sat; no column favours cat": the rival's score.
 bool check_rival(const Match& match) {
     const Rows scores = rows_of(match.state, Stage::scores);
     const Index key = labelled(match.state, Axis::key, match.part[0]);
@@ -375,15 +376,15 @@ constexpr Claim kClaims[] = {
     {"{} looks at no word: its weights are 0{}", check_zero_row},
     {"{} looks at {}", check_list},
     {"{} can see no word{}", check_no_word},
-    {"{} can only see {}: {}", check_only},
-    {"{}: all its weights are NaN", check_nan_row},
-    {"{}: {} of its {} weights are NaN", check_nan_row},
-    {"{}: {} of its {} weights are NaN; {} masked", check_nan_row},
-    {"{} → {}: masked: the weight is 0", check_pair},
+    {"{} can see only {}: {}", check_only},
+    {"{} has only NaN weights", check_nan_row},
+    {"{} has NaN in {} of {} weights", check_nan_row},
+    {"{} has NaN in {} of {} weights; {} masked", check_nan_row},
+    {"{} → {}: masked, so the weight is 0", check_pair},
     {"{} → {}: masked", check_masked_word},
     {"{} → {}: forbidden by {}", check_masked_word},
     {"{} → {}: allowed by every rule, weight {}", check_pair},
-    {"{} → {}: allowed, no rule is set, weight {}", check_pair},
+    {"{} → {}: allowed, because no rule is set, weight {}", check_pair},
     {"The pair is masked: exp(−∞) = 0, the weight is exactly 0", check_masked_pair},
     {"The pair is masked: its weight is 0 before dropout", check_masked_before_dropout},
     {"The mask forbids the pair, so its score changes no weight", check_masked_pair},
@@ -396,10 +397,10 @@ constexpr Claim kClaims[] = {
     {"All allowed scores are −∞: 0 ÷ 0 is NaN", check_some_nan},
     {"A score of the row is {}, so all its allowed weights are NaN", check_some_nan},
     {"The {} scores that count in this row{} are all {}", check_equal_scores},
-    {"The largest product in size: column{}", check_products},
-    {"The largest products in size: column{}", check_products},
+    {"The largest product by magnitude: column{}", check_products},
+    {"The largest products by magnitude: column{}", check_products},
     {"Against {} (score {}): {}", check_rival},
-    {"No column tells {} from {}: the scores are the same", check_same_scores},
+    {"No column distinguishes {} from {}: their scores are equal", check_same_scores},
     {"Every product is 0: q and k share no column, and the score is 0", check_products},
     {"All its numbers are NaN", check_all_nan},
     {"The mask sets {} of {} scores to −∞", check_forbidden},

@@ -124,12 +124,12 @@ bool check_block(const Match& match) {
     const auto number = [&](std::size_t n) {
         return static_cast<Index>(number_of(split(match.part[n], ",")[0]));
     };
-    const Index of = number(2);
+    const Index of = number(allows ? 1 : 2);
     const auto p =
         static_cast<double>(query_of(match.state) + match.state.document().size.query_offset);
     return number(0) == static_cast<Index>(std::floor(p / static_cast<double>(of))) &&
-           number(1) == key_of_pair(match.state) / of && allows == (number(0) == number(1)) &&
-           (allows || is_forbidden(match.state));
+           number(allows ? 0 : 1) == key_of_pair(match.state) / of &&
+           (allows || number(0) != number(1)) && (allows || is_forbidden(match.state));
 }
 bool check_window(const Match& match) {  // "|i − j| = 3 > 2, p = i + 1"
     const Index offset = match.state.document().size.query_offset;
@@ -198,7 +198,7 @@ bool breaks(SoftmaxAlgorithm algorithm, FloatFormat format, const AppState& stat
 }
 constexpr std::array kFormats{FloatFormat::fp16, FloatFormat::bf16, FloatFormat::fp32,
                               FloatFormat::fp64};
-/// "fp16 from 12, bf16 from 89": of one of the algorithms.
+/// "fp16 from gain 12, bf16 from gain 89": of one of the algorithms.
 bool check_breaks(const Match& match) {
     const auto stated =
         match.part.empty() ? std::vector<std::string>() : split(match.part[0], ", ");
@@ -208,7 +208,7 @@ bool check_breaks(const Match& match) {
             const auto algorithm = static_cast<SoftmaxAlgorithm>(a);
             broken += breaks(algorithm, format, match.state, kMostGain) ? 1 : 0;
             for (const std::string& each : stated) {
-                const auto parts = parts_of("{} from {}", each);
+                const auto parts = parts_of("{} from gain {}", each);
                 if (!parts || (*parts)[0] != info(format).name) continue;
                 const auto gain = static_cast<Index>(number_of((*parts)[1]));
                 matching += breaks(algorithm, format, match.state, gain) &&
@@ -223,7 +223,7 @@ bool check_breaks(const Match& match) {
     }
     return false;
 }
-/// "l: 12.0; 3 of 8 terms changed nothing": of one of the runs.
+/// "l: 12.0; 3 of 8 terms did not change l": of one of the runs.
 bool check_absorbed(const Match& match) {
     const auto logits = shown_logits(match.state);
     for (std::size_t a = 0; a < kSoftmaxAlgorithmCount; ++a)
@@ -341,17 +341,20 @@ constexpr Claim kClaims[] = {
     {"every token sees only itself", check_blocks},
     {"causal forbids: j = {} > i + {} = {}", check_causal},
     {"causal forbids: j = {} > i = {}", check_causal},
-    {"block allows: i is in block {} = j in block {}, of {} each", check_block},
-    {"block forbids: i is in block {} ≠ j in block {}, of {} each", check_block},
-    {"block allows: p is in block {} = j in block {}, of {} each, p = {}", check_block},
-    {"block forbids: p is in block {} ≠ j in block {}, of {} each, p = {}", check_block},
+    {"block allows: i and j are in block {} of {} tokens", check_block},
+    {"block forbids: i is in block {}, j in block {}, of {} tokens each", check_block},
+    {"block allows: p and j are in block {} of {} tokens, p = {}", check_block},
+    {"block forbids: p is in block {}, j in block {}, of {} tokens each, p = {}", check_block},
     {"window forbids: {} = {} > {}", check_window},
     {"window allows: the {} is a global token: {}", check_global},
     {"padding forbids: j = {} ≥ {} valid keys", check_padded},
-    {"given mask forbids: given as forbidden", check_forbidden_pair},
+    {"Query i and key j are in the same block if p div length = j div length, with the query's "
+     "position p = {}",
+     [](const Match& match) { return match.state.document().size.query_offset != 0; }},
+    {"given mask forbids: the pair is given as forbidden", check_forbidden_pair},
     {"paint forbids: painted as forbidden", check_forbidden_pair},
     {"masked M: −∞, forbidden", check_forbidden_pair},
-    {"token 0 sees every key and is seen by all, whatever the window", check_globals},
+    {"token 0 sees every key, and every query sees token 0, whatever the window", check_globals},
     {"tokens {} … {} see every key and are seen by all, whatever the window", check_globals},
     {"weight A: {}: every key is forbidden, empty rows give {}", check_no_key},
     {"NaN in the scores or values: both methods give NaN", check_online_nan},
@@ -360,12 +363,12 @@ constexpr Claim kClaims[] = {
     {"No head is pinned", check_no_pin},
     {"No name has “{}”: Esc shows all", check_no_name},
     {"worst at key {}: off by {}", check_worst},
-    {"no format breaks up to gain {}",
+    {"no format fails up to gain {}",
      [](const Match& match) {
          return check_breaks({match.state, match.text, {}});
      }},
-    {"× breaks: {}", check_breaks},
-    {"l: {}; {} of {} terms changed nothing", check_absorbed},
+    {"× fails: {}", check_breaks},
+    {"l: {}; {} of {} terms did not change l", check_absorbed},
     {"l, up to key {}: {} + {} = {} ← the sum does not change", check_still},
     {"{} has no {}: it is not computed or not stored", check_not_there},
     {"No difference: {} is {} in the baseline and {} now", check_other_size},

@@ -61,16 +61,22 @@ bool largest_is(const AppState& state, Rows rows, Index row, std::string_view ma
 
 bool check_row(const AppState& state, std::string_view text) {
     const auto [match, others] = tied(text);
-    const auto colon = match.find(": ");
+    const auto colon = match.find(": key ");
+    if (colon == match.npos) return false;
     const Index row = labelled(state, Axis::query, match.substr(0, colon));
     const Rows now = weights_of(state), was = before(state, Stage::weights);
-    const auto sides = split(match.substr(colon + 2), " → ");
+    auto sides = split(match.substr(colon + 2), " → ");
+    for (std::string& side : sides) {  // "key sat, 0.40" → "sat 0.40"
+        if (side.starts_with("key ")) side.erase(0, 4);
+        if (const auto comma = side.rfind(", "); comma != side.npos) side.replace(comma, 2, " ");
+    }
     if (row >= 0 && row < now.rows && count_largest(now.row(row)) != 1 + others) return false;
     const std::string& first = sides.front();
     if (row < 0 || row >= now.rows) return false;
-    if (sides.size() == 1 && first.starts_with("still "))
-        return largest_is(state, now, row, first.substr(6)) &&
-               largest_is(state, was, row, first.substr(6));
+    if (const auto still = first.rfind(" still "); sides.size() == 1 && still != first.npos) {
+        const std::string cell = first.substr(0, still) + first.substr(still + 6);
+        return largest_is(state, now, row, cell) && largest_is(state, was, row, cell);
+    }
     if (sides.size() == 1) return largest_is(state, now, row, first);
     const std::string last = sides[1].find(' ') == sides[1].npos
                                  ? first.substr(0, first.rfind(' ') + 1) + sides[1]
@@ -81,7 +87,7 @@ bool check_row(const AppState& state, std::string_view text) {
     return then && largest_is(state, now, row, last) && first != last;
 }
 
-/// "entropy of rows in nats: cat 1.02 → 0.97, …", "entropy rises in 3 and falls in 4 of 9 rows".
+/// "entropy in nats, cat 1.02 → 0.97, …", "entropy rises in 3 and falls in 4 of 9 rows".
 bool check_entropies(const AppState& state, std::string_view part) {
     const Rows now = weights_of(state), was = before(state, Stage::weights);
     const auto entropy = [](std::span<const float> row) {
@@ -102,7 +108,7 @@ bool check_entropies(const AppState& state, std::string_view part) {
         return is((*all)[1], now.rows) && ((*all)[0] == "rises" ? rise : fall) == now.rows;
     if (const auto some = parts_of("entropy rises in {} and falls in {} of {} rows", part))
         return is((*some)[0], rise) && is((*some)[1], fall) && is((*some)[2], now.rows);
-    const auto rows = split(part.substr(part.find(": ") + 2), ", ");
+    const auto rows = split(part.substr(part.find(", ") + 2), ", ");
     Index i = 0;
     for (const std::string& row : rows) {
         const auto sides = split(row, " → ");
@@ -125,7 +131,7 @@ bool check_effect(const Match& match) {
             continue;
         }
         if (const auto at = part.rfind(": ");
-            at != part.npos && !part.starts_with("largest weight of "))
+            at != part.npos && !part.starts_with("largest weight of row "))
             part = part.substr(at + 2);
         if (const auto at = part.find(", masked scores"); part.starts_with("in "))
             part = at == part.npos ? part : part.substr(at + 2);
@@ -138,14 +144,14 @@ bool check_effect(const Match& match) {
                                                part.rfind(" could change, but")})));
         const bool cannot = part.ends_with(" cannot change");
         const bool change = !cannot && (part.ends_with(" change") || part.ends_with(" changes"));
-        const bool stay = cannot || part.ends_with("to float precision");
+        const bool stay = cannot || part.ends_with("up to rounding");
         if (change || stay)
             for (const Stage stage : stages) {
                 if (changed(match.state, stage) != change) return false;
                 listed.push_back(stage);
             }
-        if (part.find("largest weight of ") != part.npos &&
-            !check_row(match.state, part.substr(part.find("largest weight of ") + 18)))
+        if (part.find("largest weight of row ") != part.npos &&
+            !check_row(match.state, part.substr(part.find("largest weight of row ") + 22)))
             return false;
     }
     const auto has = [&](Stage stage) { return std::ranges::count(listed, stage) > 0; };
@@ -171,13 +177,15 @@ bool check_most(const Match& match) {
            shows(to, now(cell->row, cell->column));
 }
 
-/// "97.1 % at The → cat, and 1 other as large; 2 numbers are NaN", of any head; of gradients in size.
+/// "97.1 % at [The, cat], and 1 other as large; 2 numbers are NaN", of any head; of gradients in size.
 bool check_largest_cell(const Match& match, const Trace& trace, bool in_size) {
     const auto stages = stages_in(match.part[0]);
     if (stages.empty()) return false;
     const StageInfo& stage = info(stages.front());
     const auto nans_stated = parts_of("{}; {} number{} NaN", match.part[3]);
-    const auto [to, others] = tied(split(match.part[3], "; ")[0]);
+    auto [to, others] = tied(split(match.part[3], "; ")[0]);
+    if (!to.ends_with("]")) return false;
+    to.pop_back();
     const Tensor& tensor = trace[stage.stage];
     const Index row = labelled(match.state, stage.rows, match.part[2]);
     const Index column = labelled(match.state, stage.columns, to);
@@ -207,9 +215,8 @@ bool check_gradient_picture(const Match& match) {
     return check_largest_cell(match, *match.state.gradients, true);
 }
 
-bool check_entries(const Match& match) {  // "Question 3: 3 of 4 entries are empty"
-    const Index empty = match.count(1),
-                all = static_cast<Index>(number_of(split(match.part[2], " ")[0]));
+bool check_entries(const Match& match) {  // "Question 3: Empty entries: 3 of 4"
+    const Index empty = match.count(1), all = static_cast<Index>(number_of(match.part[2]));
     const std::string question = std::to_string(match.count(0) - 1) + ".";
     const auto filled =
         std::ranges::count_if(exercises_controls(match.state).entries, [&](const auto& entry) {
@@ -304,7 +311,7 @@ bool check_solved(const Match& match) {
            (match.part[1].find("; ") == std::string::npos || check_effect(match));
 }
 
-/// "3 of 4 entries are empty", "All entries are empty": of one of the questions.
+/// "Empty entries: 3 of 4", "All entries are empty": of one of the questions.
 bool check_empty(const Match& match) {
     const auto questions = build_exercises_view(match.state).questions;
     return std::ranges::any_of(questions, [&](const ExercisesView::Question& question) {
@@ -330,18 +337,18 @@ constexpr Claim kClaims[] = {
     {"All entries are empty", check_empty},
     {"The answer is empty", check_empty},
     {"{}, solved for it: other rows of V {}", check_solved},
-    {"Question {}: {} of {} entries are right", check_right_entries},
-    {"{} of {} entries are right", check_right_entries},
+    {"Question {}: Right entries: {} of {}", check_right_entries},
+    {"Right entries: {} of {}", check_right_entries},
     {"{} of {} questions answered right", check_checked},
     {"{} of {} sheets solved", check_sheets_solved},
     {"Question {}: All entries are empty", check_not_entered},
     {"Question {}: The answer is empty", check_not_entered},
-    {"Question {}: {} of {} entries are empty", check_entries},
-    {"{} of {} entries are empty", check_empty},
+    {"Question {}: Empty entries: {} of {}", check_entries},
+    {"Empty entries: {} of {}", check_empty},
     {"○ unchanged: {}", check_same_mark},
     {"● changed by the last edit, most at {}: {} → {}", check_most},
-    {"largest in {}: {} at {} → {}", check_picture},
-    {"largest magnitude in ∂L/∂{}: {} at {} → {}", check_gradient_picture},
+    {"largest number in {}: {} at [{}, {}", check_picture},
+    {"largest magnitude in ∂L/∂{}: {} at [{}, {}", check_gradient_picture},
     {"{} change; {}", check_effect},
     {"{} changes; {}", check_effect},
 };

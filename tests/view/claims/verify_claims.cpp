@@ -105,7 +105,7 @@ bool tells_which(std::string_view stated, std::string_view one, const std::set<I
     const auto some = parts_of("{} of {} " + name + "s from {}", text);
     return some && count_of((*some)[0]) == std::ssize(all) && count_of((*some)[1]) == of;
 }
-/// "scores: every row of head 1, …", "q: column 3 of rows 1–2 of every head": of a checked array.
+/// "Beyond tolerance in scores: every row of head 1, …", "q: column 3 of rows 1–2 of every head": of a checked array.
 bool check_extent(const Match& match) {
     if (match.state.workspace != "verify") return match.part.size() == 2;  // "softmax: rows"
     const auto& rows = verify_look(match.state).result->report.rows;
@@ -121,7 +121,8 @@ bool check_extent(const Match& match) {
             ++wrong, columns.insert(all.begin(), all.end());
             batches.insert(b), heads.insert(h), tokens.insert(t);
         }
-    std::string_view text = match.text.substr(match.part[0].size() + 2);
+    std::string_view text =
+        match.text.substr(match.text.find(match.part[0]) + match.part[0].size() + 2);
     if (text.find("column") < text.find("row")) {
         const auto at = text.find(" of ", text.find("column"));
         if (!tells_which(text.substr(0, at), "column", columns, shape.d)) return false;
@@ -152,13 +153,13 @@ constexpr Claim kClaims[] = {
     {"{} matches {}: {} of {} array{}", check_equal},
     {"{} differs from {}: {} of {} array{} beyond tolerance; {}", check_different},
     {"[{}]: {} beyond tolerance, largest {}", check_part},
-    {"{}: every row{}", check_extent},
-    {"{}: row {}", check_extent},
-    {"{}: rows {}", check_extent},
-    {"{}: column{}", check_extent},
-    {"{}: {} of {} rows, {}", check_extent},
-    {"{}: {} of {} rows from {}", check_extent},
-    {"{}: {} of {} columns from {}", check_extent},
+    {"Beyond tolerance in {}: every row{}", check_extent},
+    {"Beyond tolerance in {}: row {}", check_extent},
+    {"Beyond tolerance in {}: rows {}", check_extent},
+    {"Beyond tolerance in {}: column{}", check_extent},
+    {"Beyond tolerance in {}: {} of {} rows, {}", check_extent},
+    {"Beyond tolerance in {}: {} of {} rows from {}", check_extent},
+    {"Beyond tolerance in {}: {} of {} columns from {}", check_extent},
     {"every number of {} is a {} number", check_format},
 };
 

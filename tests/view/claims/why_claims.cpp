@@ -220,12 +220,12 @@ bool check_alone(
     const Index d_k = saturation_controls(match.state).d_k;
     const auto& [scaled, unscaled] = alone(match.state, d_k);
     const bool none_lost = match.part[1].find("; the gradient") != std::string::npos;
-    const auto at = match.part[1].find(none_lost ? "; " : ", ");
+    const auto at = std::min(match.part[1].find("; "), match.part[1].find(", "));
     const std::string largest = match.part[1].substr(0, at), rest = match.part[1].substr(at + 2);
     if (!tells_root(match.part[0], d_k) || !tells_largest(largest, median(unscaled.p)))
         return false;
     const double with = median(scaled.jacobian), without = median(unscaled.jacobian);
-    if (rest.ends_with("passes no gradient, with or without scaling"))
+    if (rest.ends_with("passes no gradient, and scaling does not change that"))
         return with == 0.0 && without == 0.0;
     if (rest.ends_with("through softmax is 0")) return without == 0.0 && with > 0.0;
     if (rest.ends_with("softmax passes a gradient only without scaling"))
@@ -302,7 +302,10 @@ bool check_sure_change(const Match& match) {
     const auto [low, high] = sure(alone(match.state, controls.d_k)[1].jacobian);
     const double from = j_median(match.state, controls.pin, 1);
     return match.count(0) == saturation_curves(match.state).settings.trials &&
-           tells_change(match.part[1], from, high) && tells_change(match.part[2], from, low);
+           (low > from
+                ? tells_change(match.part[1], from, low) && tells_change(match.part[2], from, high)
+                : tells_change(match.part[1], from, high) &&
+                      tells_change(match.part[2], from, low));
 }
 bool check_pinned(const Match& match) {
     const SaturationControls& controls = saturation_controls(match.state);
@@ -428,8 +431,8 @@ constexpr Claim kClaims[] = {
     {"Softmax without scaling: {}", check_verdict},
     {"d_k {} → {}: gradient {}", check_pinned_change},
     {"d_k {} is pinned: move the handle to compare", check_pinned},
-    {"Against d_k = {}: {} without scaling, {} with scaling", check_stop_change},
-    {"{} draws: {} to {} with 95 % confidence", check_sure_change},
+    {"Compared with d_k = {}: {} without scaling, {} with scaling", check_stop_change},
+    {"{} draws, 95 % confidence interval: {} to {}", check_sure_change},
     {"With respect to the raw score s, scaling adds a factor{}", check_raw},
     {"rounded: adds to {}", check_percents},
 };

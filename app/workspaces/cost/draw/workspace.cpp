@@ -208,7 +208,6 @@ std::string draw_cost_workspace(const AppState& state, const WorkArea& r, const 
                                           kMostStages * space.y);
                                   }}},
                       .controls = [&](ControlBar& bar) { draw_cost_controls(view, bar); },
-                      .more = "Sizes",
                       .status = view.status};
     return draw_parts(state, r, parts, frame, out);
 }

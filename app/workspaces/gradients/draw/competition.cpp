@@ -250,7 +250,7 @@ void draw_competition(const CompetitionView& view, const Box& box, const Frame& 
                 view.formula +
                     ". The width of an arrow is |∂a_k/∂z_j|, at most 1/4: below 0.013 a hairline, "
                     "below "
-                    "0.0001 no arrow. Without a slope of 0.01 no arrows are drawn. Keys: ← and → "
+                    "0.0001 no arrow. Arrows need a slope of at least 0.01. Keys: ← and → "
                     "choose j, ↑ and ↓ the row.");
     }
     draw_competition_text(at);

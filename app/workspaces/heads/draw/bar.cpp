@@ -89,9 +89,10 @@ void draw_sweep_controls(const HeadsControls& now, ControlBar& bar) {
         if (const auto text = typed(bar, "pairs", "pairs", now.pairs, pairs))
             bar.out.push_back(PairTokens{*text});
     }
-    const Tip shown{"Measure of each change",
-                    "The change of logit A − logit B (the two most probable of the untouched run), "
-                    "or KL(untouched‖changed) of the next token or class"};
+    const Tip shown{
+        "Measure of each change",
+        "The change of logit A − logit B (the two most probable answers of the untouched run), "
+        "or KL(untouched‖changed) of the next token or class"};
     if (const auto key = row(bar, "show", "sweep", now.sweep, shown))
         bar.out.push_back(SweepHeads{now.ablation.key(), *key});
 }

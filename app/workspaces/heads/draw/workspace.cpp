@@ -54,7 +54,6 @@ std::string draw_heads_workspace(const AppState& state, const WorkArea& r, const
         .missing_data = view.missing_data.empty() ? view.pending : view.missing_data,
         .heading = {view.point, view.controls.count.empty() ? view.answer : view.controls.count,
                     view.notes, view.why},
-        .more = "Show",
         .status = view::computed_text(state)};
     if (view.missing_data.empty())
         parts.controls = [&](ControlBar& bar) { draw_heads_bar(view, bar); };

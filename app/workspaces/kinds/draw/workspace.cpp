@@ -42,7 +42,6 @@ std::string draw_kinds_workspace(const AppState& state, const WorkArea& r, const
     if (view.difference) grids = {view.a.weights, view.b.weights, *view.difference};
     Parts parts{.missing_data = view.missing_data.empty() ? online.fault : view.missing_data,
                 .controls = [&](ControlBar& bar) { draw_kinds_bar(view, online, is_online, bar); },
-                .more = "Settings",
                 .status = "float64"};
     if (is_online) {
         parts.heading = {online.sentence,

@@ -157,13 +157,12 @@ std::string draw_large_workspace(const AppState& state, const WorkArea& r, const
                 }};
     parts.controls = [&](ControlBar& bar) { draw_large_bar(view, look, bar); };
     if (has_map(view)) {
-        parts.more = "Generate";
         parts.heading.headline = view.title;
         if (r.chrome && !in_hero)
             parts.others = {{"cells", "strongest cells", cells, CanvasPart::Where::right, 0.0F,
                              [&](ImVec2 space) { return cells_width(look, space, frame); }}};
         parts.heading.why = view.bottom_line;
-        parts.status = view.bottom_line.substr(0, view.bottom_line.find(';'));
+        parts.status = view.bottom_line.substr(0, view.bottom_line.find(" ("));
     }
     return draw_parts(state, r, parts, frame, out);
 }

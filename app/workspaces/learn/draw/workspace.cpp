@@ -81,7 +81,7 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
                  fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
     if (const auto on = bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
                                    {"Switches scaling from the shown step on",
-                                    "The steps after it are trained again. Key: " + key + "S"}))
+                                    "The later steps are trained again. Key: " + key + "S"}))
         bar.out.push_back(SwitchScaling{id, view.shown, *on});
     if (run.has_head)
         if (const auto on = bar.toggle(("head " + id).c_str(),
@@ -262,7 +262,7 @@ void draw_learn_lines(const LearnView& view, const AppState& state, const Frame&
     wrapped_text(frame, frame.fonts.body, frame.theme.warning, lines.unknown);
     if (!lines.progress.empty())
         wrapped_text(frame, frame.fonts.body, frame.theme.muted, lines.progress);
-    else if (lines.can_explain && button(frame, "explain", "Which lines made it?",
+    else if (lines.can_explain && button(frame, "explain", "Which lines caused it?",
                                          {"Trains again without each line", "Key: F"}))
         out.push_back(ExplainLearnAnswer{});
     draw_inspector(view::learn_inspector(state), frame, out);
