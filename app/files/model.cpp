@@ -9,6 +9,7 @@
 #include "app/common/assets.h"
 #include "app/common/document/interventions.h"
 #include "app/common/or_throw.h"
+#include "app/common/vocabulary.h"
 #include "app/files/text.h"
 #include "core/text.h"
 
@@ -326,16 +327,11 @@ std::string default_text(const std::string& path) {
 }
 
 std::string vocabulary_note(const Model& model, std::span<const ModelToken> tokens) {
-    constexpr std::size_t kOffered = 3;
     const std::vector<std::string> unknown = model.outside_vocabulary(tokens);
     if (unknown.empty()) return {};
-    std::vector<std::string> known, parts;
+    std::vector<std::string> known;
     for (Index id = 1; id < model.tokenizer()->size(); ++id) known.push_back(model.shown(id));
-    for (const std::string& word : unknown)
-        parts.push_back(fmt::format("'{}' (nearest: {})", shortened(word),
-                                    fmt::join(nearest_candidates(word, known, kOffered), ", ")));
-    return fmt::format("not in the model's vocabulary, so read as {}: {}", model.shown(0),
-                       fmt::join(parts, ", "));
+    return view::unknown_tokens_text(unknown, known, model.shown(0));
 }
 
 std::vector<ModelCache::File> ModelCache::files_of(const std::string& path) {

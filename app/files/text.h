@@ -27,10 +27,6 @@ std::vector<std::string_view> split(std::string_view text, char separator = ',')
 /// The same of a list that may end with a comma, or be empty.
 std::vector<std::string_view> split_list(std::string_view text);
 
-/// The candidates with the fewest typing mistakes from `word`, best first, of equal ones the earlier; at most `count`.
-std::vector<std::string> nearest_candidates(std::string_view word,
-                                            std::span<const std::string> candidates,
-                                            std::size_t count);
 /// "; did you mean --causal?" for the candidate that is at most two typing mistakes away, or "".
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 

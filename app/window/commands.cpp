@@ -12,7 +12,7 @@
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/tour.h"
-#include "app/window/vocabulary.h"
+#include "app/common/vocabulary.h"
 
 namespace attn::view {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "app/common/document/edits.h"
 #include "app/common/document/model_text.h"
+#include "app/common/vocabulary.h"
 #include "app/files/open.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
-#include "app/window/vocabulary.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
 #include "tests/ui/app.h"
@@ -225,6 +225,28 @@ TEST_CASE("the palette has the whole vocabulary of a trained model, by class") {
     REQUIRE_FALSE(found.empty());
     CHECK(view::has(found.front().text, "Words of pronouns, animal: animal, dog, cat, "));
     CHECK(view::vocabulary_of(view::initial_state()).empty());
+}
+
+TEST_CASE("an unknown word is named under the headline of Step and of Whole model") {
+    view::AppState state = first_screen();
+    const std::string first = "the animal didn't cross the street because it was too ";
+    for (const char* word : {"tierd", "zebra"}) {
+        view::apply(state, view::TypeText{first + word});
+        answer_with_models(state);
+        const std::string note = view::unknown_tokens_text(state);
+        CHECK(note.starts_with(
+            fmt::format("read as [?], not in the vocabulary: '{}' (nearest: ", word)));
+        for (const char* workspace : {"step", "model"}) {
+            CAPTURE(workspace);
+            view::apply(state, view::SetWorkspace{workspace});
+            answer_with_models(state);
+            CHECK(Seen(state).has("Read as [?], not in the vocabulary: '"));
+        }
+    }
+    view::apply(state, view::TypeText{first + "tired"});
+    answer_with_models(state);
+    CHECK(view::unknown_tokens_text(state).empty());
+    CHECK_FALSE(Seen(state).has("not in the vocabulary"));
 }
 
 TEST_CASE("the next page of a tour has its button from the start, and it says what it waits for") {

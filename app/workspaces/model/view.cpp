@@ -10,6 +10,7 @@
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
+#include "app/common/vocabulary.h"
 #include "core/models/known_models.h"
 #include "core/rng.h"
 
@@ -398,7 +399,8 @@ void add_sentences(const AppState& state, const ModelRead& read, ModelView& view
     }
     view.headline =
         read.answers.empty() ? stream_headline(state, read) : answer_headline(state, read);
-    view.muted = sum_muted(read);
+    const std::string unknown = unknown_tokens_text(state);
+    view.muted = unknown.empty() ? sum_muted(read) : sentence(unknown);
 }
 
 void add_sum(const ModelRead& read, ModelView& view) {

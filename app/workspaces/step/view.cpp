@@ -145,6 +145,7 @@ ControlsView controls_of(const AppState& state) {
     controls.toy = is_toy(document);
     controls.reads_image = reads_image(document);
     controls.reads_text = model_of(document) != nullptr && !controls.reads_image;
+    controls.vocabulary = vocabulary_of(state);
     controls.groups = groups_view(state);
     controls.projects = document.inputs->projects();
     controls.tokens = std::max(document.size.tq, document.size.tk);
@@ -349,6 +350,8 @@ StepView build_step_view(const AppState& state) {
         view.read_out = sentence(stated);
     view.text = is_guessing(state) ? "" : description_of(state, stage);
     if (!view.text.empty()) view.text += stored_text(state.document(), stage);
+    if (const std::string unknown = unknown_tokens_text(state); !unknown.empty())
+        view.text = sentence(unknown);
     if (is_empty(state.document()) &&
         !is_toy(state.document()))  // of what is not there nothing is said
         view.text = view.tex = view.formula = "";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "app/common/map/state.h"
 #include "app/common/map/view.h"
 #include "app/common/readout.h"
+#include "app/common/vocabulary.h"
 #include "app/workspaces/step/sentence.h"
 #include "app/workspaces/step/state.h"
 
@@ -48,15 +50,16 @@ struct ControlsView {
     bool causal;
     std::uint64_t seed;
     bool gradients;
-    bool model_open = false;   // the popover
-    std::string badge;         // "toy weights, not trained"
-    std::string title = {};    // of the document
-    bool toy = true;           // its sizes and seed can be set
-    bool reads_image = false;  // a model, whose image is named
-    bool reads_text = false;   // a model, which reads what is typed
-    GroupsView groups = {};    // of a model of two stacks
-    bool projects = true;      // heads are a way to split X W
-    Index tokens = 0;          // the longer side of the score matrix
+    bool model_open = false;                           // the popover
+    std::string badge;                                 // "toy weights, not trained"
+    std::string title = {};                            // of the document
+    bool toy = true;                                   // its sizes and seed can be set
+    bool reads_image = false;                          // a model, whose image is named
+    bool reads_text = false;                           // a model, which reads what is typed
+    std::span<const VocabularyClass> vocabulary = {};  // whose words the text field completes
+    GroupsView groups = {};                            // of a model of two stacks
+    bool projects = true;                              // heads are a way to split X W
+    Index tokens = 0;                                  // the longer side of the score matrix
     Index batch = 0, batches = 1;
     Index layer = 0, layers = 1;
     std::optional<Index> window = {};  // |i − j| ≤ window

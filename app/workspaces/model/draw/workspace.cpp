@@ -12,8 +12,7 @@
 #include "app/common/draw/measured.h"
 #include "app/common/draw/open_model.h"
 #include "app/common/draw/parts.h"
-#include "app/common/draw/still.h"
-#include "app/common/draw/text_fields.h"
+#include "app/common/draw/word_field.h"
 #include "app/workspaces/model/view.h"
 
 namespace attn::ui {
@@ -550,20 +549,6 @@ void draw_known(const ModelView& view, const Box& box, const Frame& frame) {
 
 // ---- the bar
 
-void text_field_of(const std::string& draft, float width, const Frame& frame, Actions& out) {
-    constexpr const char* kHint = "Type a text for the model";
-    std::string typed = draft;
-    ImGui::SetNextItemWidth(width);
-    push_no_tab_stop();
-    const bool entered = text_field("##text", typed, {kHint, ImGuiInputTextFlags_EnterReturnsTrue});
-    pop_no_tab_stop();
-    still_field(frame, frame.fonts.body, typed, kHint);
-    tooltip(frame, "Text", "The whole model runs as you type. Enter: typing is done.");
-    text_stop(frame);
-    if (typed != draft) out.push_back(TypeText{typed});
-    if (entered) out.push_back(EndGesture{});
-}
-
 void draw_model_bar(const AppState& state, const ModelView& view, ControlBar& bar) {
     if (view.can_open) {
         open_model_button(bar, "pronouns");
@@ -576,7 +561,8 @@ void draw_model_bar(const AppState& state, const ModelView& view, ControlBar& ba
         bar.button("back", "Back to the stack", {"Show the whole model again", "Key: Esc"}))
         bar.out.push_back(ShowModelStage{});
     if (view.reads_text && bar.take(bar.frame.px(kTextField)))
-        text_field_of(state.sentence_draft, bar.frame.px(kTextField), bar.frame, bar.out);
+        model_text_field("##text", state.sentence_draft, bar.frame.px(kTextField),
+                         view::vocabulary_of(state), bar.frame, bar.out);
     if (!large && view.steps > 0 &&
         bar.button("compute", "Compute upward",
                    {"Compute the picture from the tokens up, one row at a time", "Key: Space"})) {

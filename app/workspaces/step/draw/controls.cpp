@@ -6,6 +6,7 @@
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/text_fields.h"
+#include "app/common/draw/word_field.h"
 #include "app/common/format.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/draw/row_items.h"
@@ -40,6 +41,9 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
 }
 
 void sentence_field(const ControlsView& view, float width, const Frame& frame, Actions& out) {
+    if (view.reads_text)
+        return model_text_field("##sentence", view.sentence_draft, width, view.vocabulary, frame,
+                                out);
     std::string draft = view.sentence_draft;
     ImGui::SetNextItemWidth(width);
     push_no_tab_stop();
@@ -50,9 +54,6 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
         view.reads_image
             ? Description{"Path of a PNG, press Enter; or drop one", "Image",
                           "The PNG that the model reads. Press Enter, or drop one here."}
-        : view.reads_text
-            ? Description{"Type a text for the model", "Text",
-                          "Every layer is computed as you type. Enter finishes typing."}
             : Description{"Type a sentence, press Enter", "Sentence",
                           "One token for each word; a b || c: a batch of two sentences. "
                           "Press Enter to compute it."};
@@ -62,17 +63,10 @@ void sentence_field(const ControlsView& view, float width, const Frame& frame, A
     still_field(frame, frame.fonts.body, draft, text.hint);
     tooltip(frame, text.heading, text.tip);
     text_stop(frame);
-    if (draft != view.sentence_draft) {
-        if (view.reads_text)
-            out.push_back(TypeText{draft});
-        else
-            out.push_back(DraftSentence{draft});
-    }
+    if (draft != view.sentence_draft) out.push_back(DraftSentence{draft});
     if (!entered) return;
     if (view.reads_image)
         out.push_back(ReadImage{draft});
-    else if (view.reads_text)
-        out.push_back(EndGesture{});
     else
         out.push_back(SetSentence{draft});
 }
