@@ -53,7 +53,7 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
 }  // namespace
 
 InspectorView generate_inspector(const AppState& state) {
-    if (is_example(state) && model_of(state.document()) != nullptr)
+    if (cannot_generate(state))
         return only_hint("A model that predicts the next token shows its arithmetic here.");
     const auto shown = shown_of(state);
     const std::size_t place = explained_of(state);

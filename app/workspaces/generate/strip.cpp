@@ -187,7 +187,7 @@ std::optional<GridView> experts_grid(const AppState& state, Index at, Index laye
 std::string experts_text(const AppState& state) {
     const Generated& written = written_of(state);
     const Index at = step_of(state);
-    if (is_example(state) || at >= std::ssize(written.steps)) return {};
+    if (cannot_generate(state) || at >= std::ssize(written.steps)) return {};
     const GeneratedStep& step = *written.steps[at];
     if (step.routing.empty()) return {};
     const Index layer = place_of(state, step).layer;

@@ -85,11 +85,18 @@ std::vector<std::string_view> left_out(const AppState& state) {
 
 }  // namespace
 
-std::string example_description(const AppState& state) {
+std::string why_not_generated(const AppState& state) {
     std::string why = generate_missing_data(state);
     if (why.empty()) why = generate_look(state).fault;
     if (why.ends_with('.')) why.pop_back();
     return why;
+}
+
+std::string missing_model_text(const AppState& state) {
+    std::string text = sentence(why_not_generated(state));
+    if (!generate_missing_data(state).empty() && !writes_when_shown(state.document()))
+        text += " Open stories, or the folder of a model that predicts the next token.";
+    return text;
 }
 
 std::string generate_headline(const AppState& state) {
@@ -101,23 +108,16 @@ std::string generate_headline(const AppState& state) {
 
 std::string generate_muted(const AppState& state) {
     const GenerateLook& look = generate_look(state);
-    if (!is_example(state) && !look.fault.empty()) return look.fault;
-    if (!is_example(state)) {
-        std::string text =
-            shown_of(state)->fault.empty() ? draw_description(state, *shown_of(state)) : "";
-        if (is_full(state)) text = "The text has reached its maximum length. " + text;
-        if (const auto left = left_out(state); !left.empty())
-            text =
-                fmt::format("The model generates without {}. {}", fmt::join(left, " and "), text);
-        if (!state.document().groups.empty())
-            text += fmt::format(" The encoder has read “{}”.",
-                                shortened(text_of(state.document()), kMostShown));
-        return text;
-    }
-    return fmt::format(
-        "{}: these {} logits are an example. Open a model folder (attnscope FOLDER, or Ctrl+O) to "
-        "generate text.",
-        example_description(state), written_of(state).names->size());
+    if (!look.fault.empty()) return look.fault;
+    std::string text =
+        shown_of(state)->fault.empty() ? draw_description(state, *shown_of(state)) : "";
+    if (is_full(state)) text = "The text has reached its maximum length. " + text;
+    if (const auto left = left_out(state); !left.empty())
+        text = fmt::format("The model generates without {}. {}", fmt::join(left, " and "), text);
+    if (!state.document().groups.empty())
+        text += fmt::format(" The encoder has read “{}”.",
+                            shortened(text_of(state.document()), kMostShown));
+    return text;
 }
 
 }  // namespace attn::view

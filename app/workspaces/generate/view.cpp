@@ -10,27 +10,16 @@ namespace {
 
 constexpr std::size_t kBars = 12;
 
-/// Made up, so that what the settings do is seen without a model.
-std::shared_ptr<const Generated> example_text() {
-    constexpr std::pair<const char*, float> kLogits[] = {
-        {"mat", 5.2F},   {"floor", 4.6F}, {"sofa", 4.1F}, {"bed", 3.9F},   {"table", 3.2F},
-        {"grass", 2.6F}, {"roof", 2.2F},  {"moon", 0.9F}, {"idea", -0.6F}, {"of", -2.4F}};
-    Generated made;
-    made.prompt = {"The", "cat", "sat", "on", "the"};
-    std::vector<std::string> names;
-    GeneratedStep step;
-    for (const auto& [name, logit] : kLogits) {
-        names.emplace_back(name);
-        step.logits.push_back(logit);
-    }
-    made.names = std::make_shared<const std::vector<std::string>>(std::move(names));
-    made.steps = {std::make_shared<const GeneratedStep>(std::move(step))};
-    made.lenses.resize(1);
-    return std::make_shared<const Generated>(std::move(made));
-}
-const std::shared_ptr<const Generated>& example() {
-    static const std::shared_ptr<const Generated> once = example_text();
-    return once;
+/// One step without logits: while no model has read the text.
+const Generated& nothing_written() {
+    static const Generated none = [] {
+        Generated made;
+        made.names = std::make_shared<const std::vector<std::string>>();
+        made.steps = {std::make_shared<const GeneratedStep>()};
+        made.lenses.resize(1);
+        return made;
+    }();
+    return none;
 }
 
 Sampling sampling_of(const GenerateControls& controls) {
@@ -190,24 +179,26 @@ std::string generate_missing_data(const AppState& state) {
     return {};
 }
 
-bool is_example(const AppState& state) {
+bool cannot_generate(const AppState& state) {
     return !generate_missing_data(state).empty() ||
            (own_text(state) == nullptr && !generate_look(state).fault.empty());
 }
 
-bool is_pending(const AppState& state) { return !is_example(state) && own_text(state) == nullptr; }
+bool is_pending(const AppState& state) {
+    return !cannot_generate(state) && own_text(state) == nullptr;
+}
 
 std::vector<Index> taken_of(const AppState& state) {
     const GenerateControls& controls = generate_controls(state);
     const ModelOrigin* const model = model_of(state.document());
     const bool same = model != nullptr && controls.model == state.document().name &&
                       controls.text == model->text && controls.second_input == model->second_input;
-    return same && !is_example(state) ? controls.tokens : std::vector<Index>();
+    return same && !cannot_generate(state) ? controls.tokens : std::vector<Index>();
 }
 
 const Generated& written_of(const AppState& state) {
-    const Generated* const own = is_example(state) ? nullptr : own_text(state);
-    return own != nullptr ? *own : *example();
+    const Generated* const own = cannot_generate(state) ? nullptr : own_text(state);
+    return own != nullptr ? *own : nothing_written();
 }
 
 Index steps_of(const AppState& state) {
@@ -270,8 +261,8 @@ bool is_full(const AppState& state) { return is_full(state, std::ssize(taken_of(
 std::optional<TakeToken> next_of(const AppState& state) {
     const Index count = std::ssize(taken_of(state));
     const auto shown = shown_of(state);
-    if (is_example(state) || steps_of(state) <= count || shown->at != count || is_full(state) ||
-        !shown->fault.empty() || own_text(state) == nullptr)
+    if (cannot_generate(state) || steps_of(state) <= count || shown->at != count ||
+        is_full(state) || !shown->fault.empty() || own_text(state) == nullptr)
         return std::nullopt;
     return TakeToken{count, shown->candidates.all[shown->next].id};
 }
@@ -286,12 +277,12 @@ std::string quoted_token(const AppState& state, Index token) {
 GenerateView build_generate_view(const AppState& state) {
     GenerateView view;
     view.controls = generate_controls(state);
-    view.example = is_example(state);
+    view.cannot = cannot_generate(state);
     view.lens_on = generate_look(state).lens;
     view.playing = generate_look(state).playing;
     view.shows_decoder = writes_when_shown(state.document());
-    if (model_of(state.document()) != nullptr && view.example) {
-        view.pending = sentence(example_description(state));
+    if (view.cannot) {
+        view.pending = missing_model_text(state);
         return view;
     }
     if (is_pending(state)) {
@@ -307,9 +298,9 @@ GenerateView build_generate_view(const AppState& state) {
     add_chips(state, view);
     if (!view.warns) add_paths(state, view);
     if (!view.warns) add_bars(state, view);
-    if (!view.example) add_strip(state, view);
+    add_strip(state, view);
     view.has_lens = written_of(state).no_lens.empty();
-    if (!view.example && view.lens_on && view.has_lens) add_lens(state, view);
+    if (view.lens_on && view.has_lens) add_lens(state, view);
     if (requested_generation(state))
         view.status = job_status_text(state, "generate", "the model reads…");
     return view;

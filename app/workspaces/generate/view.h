@@ -48,7 +48,8 @@ struct GenerateLensRow {
 };
 struct GenerateView {
     GenerateControls controls;
-    bool lens_on = false, playing = false, example = false;
+    bool lens_on = false, playing = false;
+    bool cannot = false;  // no text can be generated; `pending` has the reason
     std::string pending;  // in the place of all else; "": something is shown
     std::string headline, muted;
     bool warns = false;
@@ -97,9 +98,10 @@ bool writes_when_shown(const Document& document);
 std::string generate_missing_data(const AppState& state);
 /// What was taken after the text of the open document.
 std::vector<Index> taken_of(const AppState& state);
-/// What is shown: of the open document as far as it is there, or ten made-up logits.
+/// The shown text: the open document as far as it is there, or one step without logits.
 const Generated& written_of(const AppState& state);
-bool is_example(const AppState& state);
+/// No text can be generated from the open document.
+bool cannot_generate(const AppState& state);
 /// The model has still to read the open document's text.
 bool is_pending(const AppState& state);
 /// How many steps of `written_of` are those of the tokens that were taken.
@@ -122,8 +124,10 @@ std::string quoted_token(const AppState& state, Index token);
 std::vector<std::size_t> bars_of(const AppState& state);
 
 // text.cpp
-/// Why the example is shown, without a full stop.
-std::string example_description(const AppState& state);
+/// Why cannot_generate(), without a full stop.
+std::string why_not_generated(const AppState& state);
+/// The same as a sentence, with models to open where another one would do.
+std::string missing_model_text(const AppState& state);
 std::string generate_headline(const AppState& state);
 std::string generate_muted(const AppState& state);
 // strip.cpp

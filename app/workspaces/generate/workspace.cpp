@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
@@ -37,8 +38,8 @@ ExplainToken explained_beside(const AppState& state, Index by) {
 void add_generate_commands(std::vector<Command>& list, const AppState& state) {
     const CommandAdder add{list, "Generate"};
     const GenerateControls& now = generate_controls(state);
-    const std::string missing_data = is_example(state) ? example_description(state) : "";
-    const bool writes = !is_example(state);
+    const std::string missing_data = cannot_generate(state) ? why_not_generated(state) : "";
+    const bool writes = !cannot_generate(state);
     const Index at = step_of(state), count = std::ssize(taken_of(state));
     add("Take the next token, or step forward", Key::right, forward(state),
         next_of(state) || at < count, missing_data);
@@ -66,7 +67,7 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
 }
 
 void enter_generate(AppState& state) {
-    if (is_example(state)) return show_muted(state, generate_muted(state));
+    if (cannot_generate(state)) return show_muted(state, missing_model_text(state));
     show_message(state, "→ takes the next token, Space generates, ← goes back.");
 }
 
@@ -111,9 +112,12 @@ Actions due_in_generate(const AppState& state) {
 }
 
 std::vector<Shot> generate_shots() {
-    return {{"", {}},
-            {"warm", {SetSamplingTemperature{2.0}, SetTopK{7}, SetTopP{1.0}}},
-            {"greedy", {SetGreedy{true}}}};
+    const OpenFile stories{"stories", "Anna saw a"};
+    return {
+        {"", {stories, DocumentReady{}}},
+        {"warm", {stories, DocumentReady{}, SetSamplingTemperature{2.0}, SetTopK{7}, SetTopP{1.0}}},
+        {"greedy", {stories, DocumentReady{}, SetGreedy{true}}},
+        {"unopened", {}}};
 }
 
 /// The text of the open document and the tokens after it, of which one is changed.
@@ -129,8 +133,8 @@ GenerateControls with_tokens(const AppState& state, Index step) {
 
 /// Why no token can be taken or dropped at a step; "": it can.
 std::string step_fault(const AppState& state, Index step, Index last) {
-    if (is_example(state))
-        return example_description(state) +
+    if (cannot_generate(state))
+        return why_not_generated(state) +
                ": a token can be taken only where a model gives the next one.";
     if (step < 0 || step > last)
         return fmt::format("There is no step {}: it must be 0 to {}.", step, last);
@@ -210,7 +214,7 @@ void carry_out(AppState& state, const ShowGenerated& action) {
 }
 
 void carry_out(AppState& state, const PlayGeneration& action) {
-    if (action.on && is_example(state)) return warn(state, step_fault(state, 0, 0));
+    if (action.on && cannot_generate(state)) return warn(state, step_fault(state, 0, 0));
     generate_look(state).playing = action.on;
     if (action.on) look_at_step(state, std::nullopt);
     if (!action.on && has_ended(state))
@@ -240,8 +244,8 @@ std::optional<GenerateText> requested_generation(const AppState& state) {
     had.lens.reset();
     if (had != wanted) return wanted;
     const Index at = step_of(state);
-    if (!look.lens || look.playing || !written_of(state).no_lens.empty() || is_example(state) ||
-        !look.fault.empty() || written_of(state).lenses[at])
+    if (!look.lens || look.playing || !written_of(state).no_lens.empty() ||
+        cannot_generate(state) || !look.fault.empty() || written_of(state).lenses[at])
         return std::nullopt;
     wanted.lens = at;
     return wanted;
@@ -249,8 +253,8 @@ std::optional<GenerateText> requested_generation(const AppState& state) {
 
 std::optional<BranchesRequest> requested_branches(const AppState& state) {
     const GenerateLook& look = generate_look(state);
-    if (state.workspace != "generate" || look.playing || !look.fault.empty() || is_example(state) ||
-        is_pending(state) || requested_generation(state))
+    if (state.workspace != "generate" || look.playing || !look.fault.empty() ||
+        cannot_generate(state) || is_pending(state) || requested_generation(state))
         return std::nullopt;
     const ModelOrigin& model = *model_of(state.document());
     const Index step = step_of(state);

@@ -129,11 +129,6 @@ bool check_rest(const Match& match) {
            shows(match.part[1], std::max(before, 0.0)) &&
            shows(match.part[2], std::max(after, 0.0));
 }
-bool check_made_up(const Match& match) {
-    return is_example(match.state) &&
-           match.count(1) == std::ssize(shown_of(match.state)->step->logits) &&
-           match.part[0] == generate_missing_data(match.state);
-}
 /// "kept: {} of {} tokens, {} of softmax(z)"
 bool check_retained(const Match& match) {
     const Drawn all = drawn(match);
@@ -206,7 +201,6 @@ constexpr Claim kClaims[] = {
     {"Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no effect",
      check_takes_here},
     {"{} more: {} before temperature and truncation, {} after", check_rest},
-    {"{}: these {} logits are an example", check_made_up},
     {"kept: {} of {} tokens, {} of softmax(z)", check_retained},
     {"token: {} of {}", check_token},
     {"greedy: the largest logit, so it is taken", check_largest},

@@ -30,13 +30,13 @@ constexpr double kFaintFork = 0.35;
 // --- the bar
 
 void draw_steps(const GenerateView& view, ControlBar& bar) {
-    if (view.example && view.shows_decoder) {
+    if (view.cannot && view.shows_decoder) {
         if (bar.button("decoder", "show the decoder",
                        {"It predicts the next token and generates text", ""}))
             bar.out.push_back(ShowGroup{"decoder"});
         return;
     }
-    if (view.example) {
+    if (view.cannot) {
         open_model_button(bar, "stories");
         if (bar.button("open", "open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
             bar.out.push_back(ShowPrompt{PromptKind::open});
@@ -72,12 +72,12 @@ void draw_place(const GenerateView& view, ControlBar& bar) {
 
 void draw_generate_bar(const GenerateView& view, const GenerateLook& look, ControlBar& bar) {
     draw_steps(view, bar);
+    if (view.cannot) return;
     bar.field<SetGreedy>(view.controls);
     bar.field<SetSamplingTemperature>(view.controls);
     bar.field<SetTopK>(view.controls);
     bar.field<SetTopP>(view.controls);
     bar.field<SetSamplingSeed>(view.controls);
-    if (view.example) return;
     draw_place(view, bar);
     if (view.has_lens) bar.field<ShowLens>(look);
 }
@@ -160,16 +160,13 @@ BarColumns columns_in(const GenerateView& view, const Box& box, const Frame& fra
             box.high.x - 2 * numbers, box.high.x - numbers, box.high.x - frame.px(kSpace8)};
 }
 
-void draw_bar_heads(const GenerateView& view, const BarColumns& at, const Box& line,
-                    const Frame& frame) {
+void draw_bar_heads(const BarColumns& at, const Box& line, const Frame& frame) {
     const Font& font = frame.fonts.small;
     const auto head = [&](float low, float high, Align align, const char* text) {
         draw_fitted(frame, font, {low, line.low.y}, {high, line.high.y}, align, frame.theme.muted,
                     text);
     };
-    head(at.name, at.before, Align::left,
-         view.example ? "example; outline: model, filled: after T, top-k, top-p"
-                      : "outline: model, filled: after T, top-k, top-p");
+    head(at.name, at.before, Align::left, "outline: model, filled: after T, top-k, top-p");
     head(at.before, at.after - frame.px(kSpace8), Align::right, "model");
     head(at.after, at.end, Align::right, "after");
 }
@@ -209,13 +206,11 @@ void draw_candidate(const GenerateView& view, const GenerateBar& bar, const BarC
     ImGui::SetCursorScreenPos(line.low);
     const bool clicked = invisible_button("candidate", line.size());
     const bool pressed = pressed_by_key(frame);
-    if ((clicked || pressed) && view.example) out.push_back(ExplainToken{bar.token});
-    if ((clicked || pressed) && !view.example) out.push_back(TakeToken{view.at, bar.token});
+    if (clicked || pressed) out.push_back(TakeToken{view.at, bar.token});
     if (ImGui::IsItemHovered() || bar.explained)
         frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));
     tooltip(frame, fmt::format("“{}”", bar.text),
-            view.example ? "Click to see its arithmetic."
-                         : "Click to take it here; later tokens are dropped.");
+            "Click to take it here; later tokens are dropped.");
     draw_marks_of(bar, at, line, view.most, frame);
     draw_bar_texts(bar, at, line, frame);
     if (bar.chosen)
@@ -225,7 +220,7 @@ void draw_candidate(const GenerateView& view, const GenerateBar& bar, const BarC
 void draw_candidates(const GenerateView& view, const Box& box, const Frame& frame, Actions& out) {
     const BarColumns at = columns_in(view, box, frame);
     const float head = frame.px(kTextRow);
-    draw_bar_heads(view, at, {box.low, {box.high.x, box.low.y + head}}, frame);
+    draw_bar_heads(at, {box.low, {box.high.x, box.low.y + head}}, frame);
     const float top = box.low.y + head;
     const float rest = view.rest.empty() ? 0.0F : frame.px(kTextRow);
     const auto fit =
@@ -412,7 +407,7 @@ std::string draw_generate_workspace(const AppState& state, const WorkArea& area,
                          [&](const Box& box) { draw_generate_hero(view, box, frame, out); }},
                 .status = view.status};
     parts.heading.warns = view.warns;
-    if (view.pending.empty() || view.example)
+    if (view.pending.empty() || view.cannot)
         parts.controls = [&](ControlBar& bar) {
             draw_groups(view::groups_view(state), bar);
             draw_generate_bar(view, view::generate_look(state), bar);
