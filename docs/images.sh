@@ -20,7 +20,7 @@ draw() {
     "$app" render --chrome --replay "$journal" "${@:3}" -o "$1"
 }
 
-sentence=the-animal-didnt-cross
+sentence=eight-heads
 draw step-dark.png '{"action":"show_head","head":0,"layer":1}
 {"action":"go_to_stage","stage":"weights"}
 {"action":"select_cell","cell":{"tensor":"weights","row":7,"column":1}}' --theme dark pronouns

@@ -433,12 +433,7 @@ void append_first_screen(Start& start) {
     const std::string name = "pronouns";  // a journal has no path of this machine
     auto opened = start.open(view::OpenRequest{name}, {});
     const auto place = opened ? view::answer_place(*opened->document) : std::nullopt;
-    if (!place) {
-        for (const view::Action& action :
-             view::shown_workspace(start.state).shots().front().actions)
-            start.actions.push_back(action);
-        return;
-    }
+    if (!place) return start.actions.push_back(view::GoToStage{Stage::weights});
     start.actions.push_back(view::OpenFile{name});
     start.actions.push_back(
         view::DocumentReady{name, "", std::make_shared<const view::Opened>(*std::move(opened))});

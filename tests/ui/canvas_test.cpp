@@ -358,7 +358,8 @@ TEST_CASE("the weights take 35 % of the canvas in height at least, in low window
 
 TEST_CASE("all heads over their columns are called by word and number, or all by number") {
     view::AppState state = view::initial_state();
-    view::apply(state, view::LoadPreset{"the-animal-didnt-cross"});
+    view::apply(state, view::LoadPreset{"eight-heads"});
+    view::apply(state, view::SetHeads{4});
     view::apply(state, view::GoToStage{Stage::output});
     const view::StepView view = build_step_view(state);
     std::set<std::ptrdiff_t> met;
@@ -376,7 +377,7 @@ TEST_CASE("all heads over their columns are called by word and number, or all by
 TEST_CASE("a sentence of one word has its numbers at every stage") {
     for (const char* sentence : {"one", "one two", "one two three"}) {
         view::AppState state = view::initial_state();
-        view::apply(state, view::LoadPreset{"the-animal-didnt-cross"});
+        view::apply(state, view::LoadPreset{"eight-heads"});
         view::apply(state, view::SetSentence{sentence});
         for (const Stage stage : view::ribbon_stages(state.document())) {
             CAPTURE(sentence);

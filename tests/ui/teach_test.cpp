@@ -249,6 +249,14 @@ TEST_CASE("an unknown word is named under the headline of Step and of Whole mode
     CHECK_FALSE(Seen(state).has("not in the vocabulary"));
 }
 
+TEST_CASE("a preset of an earlier version opens the model that replaces it") {
+    view::AppState state =
+        view::after(view::initial_state(), {view::LoadPreset{"the-animal-didnt-cross"}});
+    answer_with_models(state);
+    CHECK(state.document().name == "pronouns");
+    CHECK(view::answer_place(state.document()));
+}
+
 TEST_CASE("the next page of a tour has its button from the start, and it says what it waits for") {
     view::AppState state = view::after(view::initial_state(), {view::StartTour{""}});
     Seen seen(state);

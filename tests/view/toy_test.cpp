@@ -73,19 +73,13 @@ TEST_CASE("another size keeps every number that was there, also hand-set and edi
         }
 }
 
-TEST_CASE("an added head changes no number of others; 14 words do what their note says") {
-    const AppState first = preset_state("the-animal-didnt-cross");
-    const AppState more = after(first, {SetHeads{9}});
-    for (const auto [h, i] : each_cell(4, 14))
-        for (Index j = 0; j < 14; ++j)
+TEST_CASE("an added head changes no number of others") {
+    const AppState first = preset_state("eight-heads");
+    const AppState more = after(first, {SetHeads{12}});
+    for (const auto [h, i] : each_cell(8, 9))
+        for (Index j = 0; j < 9; ++j)
             CHECK((*first.trace)[Stage::weights](0, h, i, j) ==
                   doctest::Approx((*more.trace)[Stage::weights](0, h, i, j)).epsilon(1e-5));
-    const AppState state = preset_state("the-animal-didnt-cross");
-    CHECK(state.document().tokens.size() == 14);
-    const auto row = (*state.trace)[Stage::weights].matrix(0, 0).row(7);
-    CHECK(state.document().tokens[7] == "it");
-    CHECK(std::ranges::max_element(row) - row.begin() == 1);
-    CHECK(state.document().tokens[1] == "animal");
 }
 
 TEST_CASE("what a preset's note says of its weights is gone when they are edited") {
@@ -117,7 +111,7 @@ TEST_CASE("the limits of a toy compute") {
 }
 
 TEST_CASE("a longer sentence keeps vectors and weights; hand-set weights given up are named") {
-    for (const char* preset : {"the-cat-sat-down", "the-animal-didnt-cross", "river-bank"}) {
+    for (const char* preset : {"the-cat-sat-down", "eight-heads", "river-bank"}) {
         const AppState first = preset_state(preset);
         const AppState more = after(first, {SetSentence{first.document().sentence + " and more"}});
         CHECK(std::ssize(more.document().tokens) == std::ssize(first.document().tokens) + 2);

@@ -23,15 +23,15 @@ kill_app() {
 has_seed() { [[ $(unsaved_seed) == "$1" ]]; }
 
 # Nothing was done: nothing is kept, and a quit leaves nothing.
-start --preset the-animal-didnt-cross
+start --preset eight-heads
 stays 1 "nothing was done, so nothing is kept" none_unsaved
 quits
 [[ -z $(ls "$kept_folder") ]] || fail "a quit left $(ls "$kept_folder")"
 
 # Killed at any moment after a change was kept.
-seed=135 # of the preset that the window opens on
+seed=7 # of the preset that the window opens on
 for ((n = 1; n <= ${KILLS:-12}; ++n)); do
-    start --preset the-animal-didnt-cross
+    start --preset eight-heads
     if ((n > 1)); then does '"action":"open_file"' press Return; fi
     settle
     edits=$((RANDOM % 3 + 1))
@@ -55,7 +55,7 @@ done
 echo "$((n - 1)) kills, each offered back"
 
 # Resumed and saved: nothing is unsaved any more. Saved work is never lost, on a full disk neither.
-start --preset the-animal-didnt-cross
+start --preset eight-heads
 does '"action":"open_file"' press Return
 wait_for "the resumed work" grep -q document_ready "$journal"
 settle
@@ -70,13 +70,13 @@ settle
 quits
 grep -q '"theme": "light"' "$XDG_CONFIG_HOME/attnscope/settings.json" || fail "the theme was not kept"
 grep -q mine.json "$kept_folder/recent.json" || fail "mine.json is not among the recent files"
-start --preset the-animal-didnt-cross
+start --preset eight-heads
 wait_for "the theme of the settings" grep -q '"action":"set_theme","theme":"light"' "$journal"
 does '"action":"open_file"' palette "open recent mine"
 quits
 
 # Ctrl+Q ends nothing while a change is not saved: it asks. Again: the change is offered at the next start.
-start --preset the-animal-didnt-cross
+start --preset eight-heads
 does '"action":"set_seed"' press r
 press ctrl+q
 stays 1 "Ctrl+Q does not end the app over a change that is not saved" kill -0 "$pid"
@@ -86,7 +86,7 @@ press ctrl+q
 settle
 quits
 unsaved || fail "Ctrl+Q twice kept nothing"
-start --preset the-animal-didnt-cross
+start --preset eight-heads
 does '"action":"open_file"' press Return
 wait_for "the resumed work" grep -q document_ready "$journal"
 settle
@@ -98,7 +98,7 @@ does '"action":"save_session"' press Return
 ends 0
 [[ -s $work/asked.json ]] || fail "nothing was saved at the end"
 none_unsaved || fail "saved work is left as unsaved"
-start --preset the-animal-didnt-cross
+start --preset eight-heads
 does '"action":"set_seed"' press r
 press ctrl+q
 settle
@@ -109,7 +109,7 @@ none_unsaved || fail "changes that were left are kept"
 mkdir "$work/small"
 if mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
     trap 'umount "$work/small"; [[ -z $pid ]] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
-    start --preset the-animal-didnt-cross
+    start --preset eight-heads
     settle
     press ctrl+s
     typed "$work/small/mine.json"

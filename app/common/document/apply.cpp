@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
@@ -145,9 +146,18 @@ bool goes_to_layer(AppState& state, HeadPlace place) {
     return place.layer == state.document().layer;
 }
 
+/// Presets of earlier versions, and the built-in model that replaces each: it reads the same sentence. Append-only:
+/// journals and command lines that people have must open for good.
+constexpr std::pair<std::string_view, std::string_view> kFormerPresets[] = {
+    {"the-animal-didnt-cross", "pronouns"},
+};
+
 }  // namespace
 
 void carry_out(AppState& state, const LoadPreset& action) {
+    for (const auto& [former, model] : kFormerPresets)
+        if (action.key == former && !built_in_model(model).empty())
+            return carry_out(state, OpenFile{std::string(model)});
     auto document = load_preset(action.key);
     if (!document) return show_message(state, document.error());
     const std::string text = opened_text(*document);

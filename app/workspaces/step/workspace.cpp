@@ -258,7 +258,7 @@ bool is_step_idle(const AppState& state) {
 std::vector<Shot> step_shots() {
     // The first screen too: a sentence in which "it" looks at "animal".
     return {{"",
-             {LoadPreset{"the-animal-didnt-cross"}, GoToStage{Stage::weights},
+             {OpenFile{"pronouns"}, DocumentReady{}, ShowHead{0, {}, 1}, GoToStage{Stage::weights},
               SelectCell{{Stage::weights, 7, 1}}, ShowStartButtons{true}}}};
 }
 
