@@ -34,7 +34,7 @@ double chi_squared(std::uint64_t stream, Index dof) {
 }
 
 /// What does not depend on whether scores are scaled.
-struct Row {
+struct SampledRow {
     std::vector<double> directions;  // s_j / ‖q‖
     std::vector<double> upstream;    // ∂L/∂a
     double q = 0.0;                  // ‖q‖
@@ -80,7 +80,7 @@ double jacobian_norm(std::span<const double> a, std::size_t top) {
 
 /// Forward and backward; `a` is scratch. d_z is centred at the largest weight, so that it does not drown in rounding either:
 ///   d_z_j = a_j ((d_a_j − d_a_top) − Σ_i a_i (d_a_i − d_a_top)).
-Norms norms_of(const Row& row, double factor, std::vector<double>& a) {
+Norms norms_of(const SampledRow& row, double factor, std::vector<double>& a) {
     for (std::size_t j = 0; j < a.size(); ++j) a[j] = factor * row.q * row.directions[j];
     softmax_row(std::span<const double>(a), a, EmptyRows::zero);
     const auto top = static_cast<std::size_t>(std::ranges::max_element(a) - a.begin());
@@ -151,7 +151,7 @@ bool draw_samples(const GradientSampling& sampling, Index d_k, const RunControl&
                   std::array<Samples, 2>& sides) {
     const double factors[] = {1.0 / std::sqrt(static_cast<double>(d_k)), 1.0};
     return parallel_for(sampling.rows / kGradientBatch, control, [&](Index batch, int) {
-        Row row;
+        SampledRow row;
         std::vector<double> a(sampling.keys);
         for (Index n = batch * kGradientBatch; n < (batch + 1) * kGradientBatch; ++n) {
             row.draw(sampling, n, d_k);
