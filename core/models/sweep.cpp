@@ -5,27 +5,18 @@
 #include <functional>
 #include <limits>
 #include <span>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "core/kernels/matmul.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
-#include "core/models/read_out.h"
+#include "core/models/rerun.h"
 #include "core/models/sweep_parts.h"
 #include "core/text.h"
 
 namespace attn {
 namespace {
-
-/// What sums in another order make of such logits in float32; of those below 1 as of 1.
-double rounding_of(std::span<const float> logits) {
-    double most = 1.0;
-    for (const float logit : logits)
-        if (std::isfinite(logit)) most = std::max(most, std::abs(double{logit}));
-    return 8.0 * double{std::numeric_limits<float>::epsilon()} * most;
-}
 
 /// What is changed.
 struct Change {
@@ -35,42 +26,32 @@ struct Change {
 /// A sweep as it goes.
 class Sweep {
   public:
-    Sweep(const Model& model, const ModelRun& run, const Backend& backend,
-          const SweepOptions& options, const RunControl& control)
-        : model_(model), run_(run), backend_(backend), options_(options), control_(control) {}
+    Sweep(Rerun rest, const SweepOptions& options, const RunControl& control)
+        : rest_(std::move(rest)),
+          model_(rest_.model),
+          run_(rest_.run),
+          options_(options),
+          control_(control) {}
 
     Result<HeadSweep> carried_out() {
         if (auto ready = begin(); !ready) return tl::unexpected(ready.error());
         for (Index layer = 0; layer < made_.layers; ++layer)
             if (auto done = sweep_layer(layer); !done) return tl::unexpected(done.error());
+        made_.products = rest_.products;
         return std::move(made_);
     }
 
   private:
-    const BlockWeights& block(Index layer) const { return model_.weights().blocks[layer]; }
+    const BlockWeights& block(Index layer) const { return rest_.block(layer); }
     const ModelLayer& layer_of(const ModelRun& run, Index layer) const { return run.layers[layer]; }
-    /// Of each text, that are computed of a layer.
-    Index rows_of(Index layer) const { return layer + 1 == made_.layers ? 1 : tokens_; }
     bool by_position() const { return options_.each_position || options_.part != SweepPart::heads; }
-    double read_out_products() const {
-        return static_cast<double>(read_out_table(model_).shape().count());
-    }
-
-    double difference_of(std::span<const float> logits) const {
-        return double{logits[made_.a]} - logits[made_.b];
-    }
-
     Result<void> begin();
-    Result<void> check() const;
     Result<void> align();
     void count_run();
     std::vector<Change> changes() const;
     /// What stands for a position of the text, of a patch; else the position itself.
     Index representative_of(Index position) const {
         return options_.ablation == Ablation::patch ? made_.alignment[position] : position;
-    }
-    const Tensor& entering(const ModelRun& run, Index layer) const {
-        return layer == 0 ? run.embedded : layer_of(run, layer - 1).residual;
     }
     Result<Tensor> changes_of(Index layer, const Tensor& context);
     Result<void> sweep_layer(Index layer);
@@ -93,65 +74,42 @@ class Sweep {
     Result<Tensor> replacement(const Tensor& own, const Tensor& other) const;
     struct Mlp;
     Result<Mlp> mlp_in(const ModelRun& run, Index layer);
-    Inputs inputs_of(const Tensor& x, Index texts, Index layer) const;
-    Result<Tensor> through_block(Tensor x, Index texts, Index layer);
     void measure(Index layer, const Tensor& x, std::span<const Change> some,
                  std::vector<SweptHead>& swept);
     void keep(Index layer, std::span<const SweptHead> swept);
     void tell(Index texts);
 
+    Rerun rest_;
     const Model& model_;
     const ModelRun& run_;
-    const Backend& backend_;
     const SweepOptions& options_;
     const RunControl& control_;
     HeadSweep made_;
-    Index tokens_ = 0;
-    Index row_ = 0;  // whose logits are measured
-    std::vector<double> before_;
-    double rounding_ = 0.0;           // no change of a logit is less
     double work_ = 0.0, done_ = 0.0;  // in blocks
 };
-
-Result<void> Sweep::check() const {
-    if (model_.reads_across())
-        return bad_input(
-            "a decoder that reads an encoder is not swept: its blocks have attention "
-            "over that besides");
-    if (!model_.gives_logits())
-        return bad_input("the effect of a change is measured on logits, and this model gives none");
-    if (std::ssize(run_.layers) != made_.layers || run_.embedded.empty() || run_.read_out.empty())
-        return bad_input("the run is none of this model");
-    const Index text = run_.read_out.shape().d;
-    if (options_.tokens)
-        for (const Index token : {options_.tokens->first, options_.tokens->second})
-            if (token < 0 || token >= text)
-                return bad_input(fmt::format("token {} is not one of {}", token, text));
-    return {};
-}
 
 Result<void> Sweep::align() {
     if (options_.ablation != Ablation::patch) return {};
     if (options_.other == nullptr) return bad_input("a patch needs another text");
     const auto& others = options_.other->tokens;
     const Alignment given = options_.alignment.value_or(common_ends(run_.tokens, others));
-    if (std::ssize(given) != tokens_)
+    if (std::ssize(given) != rest_.tokens)
         return bad_input(fmt::format("{} tokens are paired; expected one entry for each of {}",
-                                     given.size(), tokens_));
+                                     given.size(), rest_.tokens));
     const PairedTokens pairs = pairs_of(given);
     if (pairs.empty() && !options_.alignment)
         return bad_input(
             fmt::format("the text to patch from has {} and the text {}, and neither their first "
                         "nor their last tokens are equal; expected an alignment of tokens",
-                        counted(others.size(), "token"), tokens_));
-    auto made = aligned(pairs, tokens_, std::ssize(others));
+                        counted(others.size(), "token"), rest_.tokens));
+    auto made = aligned(pairs, rest_.tokens, std::ssize(others));
     if (!made) return tl::unexpected(made.error());
     made_.alignment = *std::move(made);
     return {};
 }
 
 void Sweep::count_run() {
-    const auto rows = static_cast<double>(tokens_);
+    const auto rows = static_cast<double>(rest_.tokens);
     const auto count = static_cast<double>(changes().size());
     for (Index layer = 0; layer < made_.layers; ++layer) {
         const BlockProducts of = products_of(block(layer), model_.config());
@@ -159,35 +117,20 @@ void Sweep::count_run() {
         work_ += static_cast<double>(made_.layers - layer) * count;
     }
     const bool tokens = model_.config().family->read_out == ReadOut::next_token;
-    made_.products_of_run += (tokens ? rows : 1.0) * read_out_products();
+    made_.products_of_run +=
+        (tokens ? rows : 1.0) * static_cast<double>(read_out_table(model_).shape().count());
 }
 
 Result<void> Sweep::begin() {
-    const bool classes = model_.config().family->read_out == ReadOut::classes;
-    tokens_ = std::ssize(run_.tokens);
     made_.ablation = options_.ablation;
     made_.part = options_.part;
-    made_.layers = std::ssize(model_.weights().blocks);
+    made_.a = rest_.a, made_.b = rest_.b;
+    made_.position = rest_.row;
+    made_.difference = rest_.difference;
+    made_.layers = rest_.layers;
     made_.heads = options_.part == SweepPart::heads ? model_.config().heads : 1;
-    if (by_position()) made_.positions = tokens_;
-    if (auto valid = check(); !valid) return valid;
+    if (by_position()) made_.positions = rest_.tokens;
     if (auto valid = align(); !valid) return valid;
-    const Index answer = *model_.answer_row(run_);
-    row_ = classes
-               ? 0
-               : tokens_ - run_.read_out.shape().t + answer;  // a run may have the last row alone
-    made_.position = row_;
-    const auto logits = run_.read_out.matrix(0, 0).row(answer);
-    before_ = probabilities(logits);
-    rounding_ = rounding_of(logits);
-    const auto likely = likeliest(logits, 2);
-    if (options_.tokens)
-        std::tie(made_.a, made_.b) = *options_.tokens;
-    else if (likely.size() == 2)
-        made_.a = likely[0].id, made_.b = likely[1].id;
-    else
-        return bad_input("the next token's logits are not finite; expected two tokens to compare");
-    made_.difference = difference_of(logits);
     count_run();
     return {};
 }
@@ -208,9 +151,9 @@ Result<Tensor> Sweep::replacement(const Tensor& own, const Tensor& other) const 
         } else {
             for (Index c = 0; c < shape.d; ++c) {
                 double sum = 0.0;
-                for (Index t = 0; t < tokens_; ++t) sum += own(0, h, t, c);
-                for (Index t = 0; t < tokens_; ++t)
-                    made(0, h, t, c) = static_cast<float>(sum / static_cast<double>(tokens_));
+                for (Index t = 0; t < rest_.tokens; ++t) sum += own(0, h, t, c);
+                for (Index t = 0; t < rest_.tokens; ++t)
+                    made(0, h, t, c) = static_cast<float>(sum / static_cast<double>(rest_.tokens));
             }
         }
     return made;
@@ -229,11 +172,11 @@ Result<Tensor> Sweep::changes_of(Index layer, const Tensor& context) {
     std::ranges::transform(by->values(), context.values(), by->values().begin(), std::minus<>());
     const Tensor& w_o = layer_of(run_, layer).inputs->params[Param::w_o];
     const Index width = context.shape().d;
-    auto changes = Tensor::uninitialised({1, made_.heads, tokens_, w_o.shape().d});
+    auto changes = Tensor::uninitialised({1, made_.heads, rest_.tokens, w_o.shape().d});
     for (Index h = 0; h < made_.heads; ++h)
         multiply({std::as_const(*by).matrix(0, h)}, rows_of_weight(w_o, h * width, width),
                  changes.matrix(0, h));
-    made_.products += static_cast<double>(tokens_ * w_o.count());
+    rest_.products += static_cast<double>(rest_.tokens * w_o.count());
     return changes;
 }
 
@@ -258,11 +201,11 @@ Result<void> Sweep::sweep_layer(Index layer) {
 }
 
 Result<void> Sweep::sweep_residual(Index layer) {
-    const Tensor& x = entering(run_, layer);
-    auto by = replacement(x, options_.other ? entering(*options_.other, layer) : Tensor());
+    const Tensor& x = Rerun::entering(run_, layer);
+    auto by = replacement(x, options_.other ? Rerun::entering(*options_.other, layer) : Tensor());
     if (!by) return tl::unexpected(by.error());
     return sweep_from(layer, layer, [&](std::span<const Change> some) {
-        return with_rows(x, *by, tokens_, some);
+        return with_rows(x, *by, rest_.tokens, some);
     });
 }
 
@@ -273,9 +216,9 @@ struct Sweep::Mlp {
 Result<Sweep::Mlp> Sweep::mlp_in(const ModelRun& run, Index layer) {
     const auto attended = attended_of(layer_of(run, layer));
     if (!attended) return tl::unexpected(attended.error());
-    const Tensor& x = entering(run, layer);
+    const Tensor& x = Rerun::entering(run, layer);
     const auto rows = static_cast<double>(x.shape().t);
-    made_.products += rows * (products_of(block(layer), model_.config()).rest +
+    rest_.products += rows * (products_of(block(layer), model_.config()).rest +
                               static_cast<double>(block(layer).attention[Param::w_o].count()));
     return Mlp{after_attention(x, *attended, block(layer), model_.config()),
                after_block(x, *attended, block(layer), model_.config()).mlp};
@@ -295,7 +238,7 @@ Result<void> Sweep::sweep_mlp(Index layer) {
     const Tensor changed = after_mlp(own->sum, *mlp, block(layer), model_.config());
     return sweep_from(layer, layer + 1, [&](std::span<const Change> some) {
         tell(std::ssize(some));
-        return with_rows(layer_of(run_, layer).residual, changed, rows_of(layer), some);
+        return with_rows(layer_of(run_, layer).residual, changed, rest_.rows_of(layer), some);
     });
 }
 
@@ -306,11 +249,12 @@ Result<void> Sweep::sweep_head_layer(Index layer) {
     if (!change_by) return tl::unexpected(change_by.error());
     const auto attended = attended_of(layer_of(run_, layer));
     if (!attended) return tl::unexpected(attended.error());
-    made_.products += static_cast<double>(tokens_ * block(layer).attention[Param::w_o].count());
+    rest_.products +=
+        static_cast<double>(rest_.tokens * block(layer).attention[Param::w_o].count());
     return sweep_from(layer, layer + 1, [&](std::span<const Change> some) {
         const Index texts = std::ssize(some);
         const Rows rows = changed_rows(layer, *attended, *change_by, some);
-        made_.products += static_cast<double>(texts * rows_of(layer)) *
+        rest_.products += static_cast<double>(texts * rest_.rows_of(layer)) *
                           products_of(block(layer), model_.config()).rest;
         tell(texts);
         return after_block(rows.x, rows.attended, block(layer), model_.config()).x;
@@ -319,7 +263,7 @@ Result<void> Sweep::sweep_head_layer(Index layer) {
 
 Result<void> Sweep::sweep_from(Index layer, Index next, const Start& start) {
     constexpr Index kMostRows = 4096;
-    const auto together = static_cast<std::size_t>(std::max<Index>(kMostRows / tokens_, 1));
+    const auto together = static_cast<std::size_t>(std::max<Index>(kMostRows / rest_.tokens, 1));
     const std::vector<Change> all = changes();
     std::vector<SweptHead> swept;
     for (std::size_t first = 0; first < all.size(); first += together) {
@@ -328,7 +272,7 @@ Result<void> Sweep::sweep_from(Index layer, Index next, const Start& start) {
         Tensor x = start(some);
         for (Index at = next; at < made_.layers; ++at) {
             if (control_.stop.stop_requested()) return failed("the sweep was stopped");
-            auto out = through_block(std::move(x), std::ssize(some), at);
+            auto out = rest_.through_block(std::move(x), std::ssize(some), at, control_);
             if (!out) return tl::unexpected(out.error());
             x = *std::move(out);
             tell(std::ssize(some));
@@ -353,7 +297,7 @@ void Sweep::keep(Index layer, std::span<const SweptHead> swept) {
 
 Tensor Sweep::with_rows(const Tensor& x, const Tensor& by, Index rows,
                         std::span<const Change> some) const {
-    const Index first = rows == 1 ? row_ : 0;
+    const Index first = rows == 1 ? rest_.row : 0;
     auto made = Tensor::uninitialised({1, 1, std::ssize(some) * rows, x.shape().d});
     for (Index n = 0; n < std::ssize(some); ++n)
         for (Index t = first; t < first + rows; ++t) {
@@ -367,8 +311,8 @@ Tensor Sweep::with_rows(const Tensor& x, const Tensor& by, Index rows,
 /// Of all rows or the one that is measured.
 Sweep::Rows Sweep::changed_rows(Index layer, const Tensor& attended, const Tensor& change_by,
                                 std::span<const Change> some) const {
-    const Tensor& before = entering(run_, layer);
-    const Index rows = rows_of(layer), first = rows == 1 ? row_ : 0;
+    const Tensor& before = Rerun::entering(run_, layer);
+    const Index rows = rest_.rows_of(layer), first = rows == 1 ? rest_.row : 0;
     const Index texts = std::ssize(some);
     Rows made{Tensor::uninitialised({1, 1, texts * rows, before.shape().d}),
               Tensor::uninitialised({1, 1, texts * rows, attended.shape().d})};
@@ -386,61 +330,13 @@ Sweep::Rows Sweep::changed_rows(Index layer, const Tensor& attended, const Tenso
     return made;
 }
 
-/// What attention of a layer is given of texts one behind the other, as a batch.
-Inputs Sweep::inputs_of(const Tensor& x, Index texts, Index layer) const {
-    Inputs all;
-    auto some = Tensor::uninitialised({1, 1, tokens_, x.shape().d});
-    for (Index n = 0; n < texts; ++n) {
-        std::ranges::copy(x.values().subspan(n * some.count(), some.values().size()),
-                          some.values().begin());
-        Inputs one = attention_inputs(some, block(layer), model_.config(), layer);
-        for (const auto part : {&Inputs::x, &Inputs::q, &Inputs::k, &Inputs::v})
-            put_into(all.*part, one.*part, n, texts);
-        if (n == 0) all.params = std::move(one.params);
-    }
-    return all;
-}
-
-/// Of the last block the measured row alone.
-Result<Tensor> Sweep::through_block(Tensor x, Index texts, Index layer) {
-    const Index rows = rows_of(layer), width = x.shape().d;
-    Inputs inputs = inputs_of(x, texts, layer);
-    AttentionSpec spec = layer_spec(model_.config(), layer);
-    if (rows < tokens_) {
-        Tensor& all = inputs.projects() ? inputs.x : inputs.q;
-        Tensor one = one_row(all, row_);
-        if (inputs.projects()) inputs.x_kv = std::move(inputs.x);
-        all = std::move(one);
-        spec.query_offset = row_;
-        x = reshaped(one_row(reshaped(std::move(x), {texts, 1, tokens_, width}), row_),
-                     {1, 1, texts, width});
-    }
-    auto trace = attend(inputs, spec, backend_, only_stage(Stage::output), {control_.stop, {}});
-    if (!trace) return tl::unexpected(trace.error());
-    Tensor& output = (*trace)[Stage::output];
-    const Shape shape{1, 1, texts * rows, output.shape().d};
-    const BlockProducts of = products_of(block(layer), model_.config());
-    made_.products += static_cast<double>(texts * tokens_) * of.keys +
-                      static_cast<double>(texts * rows) * (of.queries + of.rest);
-    return after_block(x, reshaped(std::move(output), shape), block(layer), model_.config()).x;
-}
-
 /// x: what leaves the last block of the measured row, of each text.
 void Sweep::measure(Index layer, const Tensor& x, std::span<const Change> some,
                     std::vector<SweptHead>& swept) {
-    made_.products += static_cast<double>(some.size()) * read_out_products();
-    const bool classes = model_.config().family->read_out == ReadOut::classes;  // of the first row
-    Tensor logits = classes ? Tensor() : read_out_of(model_, x);
-    for (Index n = 0; n < std::ssize(some); ++n) {
-        if (classes) logits = read_out_of(model_, row_of(x, n));
-        const auto row = logits.matrix(0, 0).row(classes ? 0 : n);
-        const Change& change = some[n];
-        SweptHead made{{layer, change.head}, change.position, difference_of(row), 0.0};
-        made.kl = divergence(before_, probabilities(row));
-        if (std::abs(made_.change(made)) <= rounding_) made.difference = made_.difference;
-        if (std::abs(made.kl) <= rounding_ * rounding_) made.kl = 0.0;
-        swept.push_back(made);
-    }
+    const auto outcomes = rest_.outcomes(x, std::ssize(some));
+    for (std::size_t n = 0; n < some.size(); ++n)
+        swept.push_back(
+            {{layer, some[n].head}, some[n].position, outcomes[n].difference, outcomes[n].kl});
 }
 
 void Sweep::tell(Index texts) {
@@ -452,7 +348,9 @@ void Sweep::tell(Index texts) {
 
 Result<HeadSweep> sweep_heads(const Model& model, const ModelRun& run, const Backend& backend,
                               const SweepOptions& options, const RunControl& control) {
-    return Sweep(model, run, backend, options, control).carried_out();
+    auto rest = rerun_of(model, run, backend, options.tokens);
+    if (!rest) return tl::unexpected(rest.error());
+    return Sweep(*std::move(rest), options, control).carried_out();
 }
 
 }  // namespace attn
