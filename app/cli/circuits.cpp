@@ -15,6 +15,7 @@
 #include "app/files/standard.h"
 #include "app/files/text.h"
 #include "core/models/circuits.h"
+#include "core/models/path_patching.h"
 #include "core/models/sweep.h"
 #include "core/stopwatch.h"
 
@@ -35,7 +36,16 @@ constexpr std::string_view kCircuitsFooter =
     "A patch takes from a text of any length: tokens are paired from the beginning and, of what is "
     "left, from the end\n"
     "while they are equal, or by --align. What is not paired is not changed.\n"
-    "With --layer and --head, QK = W_Q W_K^T and OV = W_V W_O of that head (Elhage et al. 2021), "
+    "With --edges each edge of the model is cut in turn: one reader gets the residual stream less "
+    "what one sender adds\n"
+    "(or with its mean over positions, --sweep mean), its norm computed again; all else reads the "
+    "stream as it was:\n"
+    "  senders    embedding, L.H: a head, L.mlp;  readers: L.H, L.mlp, logits; with --layer and "
+    "--head that head alone\n"
+    "  all, Q, K, V  change of the logits where all of a head, or only its queries, keys or values "
+    "read the changed stream\n"
+    "With --layer and --head alone, QK = W_Q W_K^T and OV = W_V W_O of that head (Elhage et al. "
+    "2021), "
     "weights of norms folded in:\n"
     "  singular values; copying = sum of eigenvalues / sum of their sizes, of W_E OV W_U\n"
     "  composition with each earlier head: |OV QK'|, |OV QK'^T|, |OV OV'| over the product of "
@@ -46,15 +56,17 @@ constexpr std::string_view kCircuitsFooter =
     "that are largest\n"
     "Arrays of OUT.npz: sweep_change, sweep_kl, sweep_difference, sweep_tokens, sweep_alignment; "
     "or qk, ov, qk_tokens,\n"
-    "  ov_tokens, qk_values, ov_values, copying, composition_q, composition_k, composition_v; and "
-    "tokens\n\n"
+    "  ov_tokens, qk_values, ov_values, copying, composition_q, composition_k, composition_v;\n"
+    "  or edge_change [edges, 4], edge_sender, edge_reader; and tokens\n\n"
     "Examples:\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat. The cat\"\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --sweep mean --logits \" on\" \" "
     "in\" --json\n"
     "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --part residual --sweep patch --from "
     "\"The old dog sat\"\n"
-    "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --layer 5 --head 1 -o head.npz\n";
+    "  attnscope circuits MODEL-FOLDER --text \"The cat sat\" --layer 5 --head 1 -o head.npz\n"
+    "  attnscope circuits pronouns --text \"the dog didn't cross the road because it was too "
+    "tired\" --edges\n";
 
 constexpr int kMostNearest = 1 << 20;
 
@@ -64,9 +76,16 @@ struct CircuitsOptions {
     std::vector<std::string> logits;
     std::string layer, head, nearest;
     std::string backend = "auto", output;
-    bool each_position = false, json = false;
+    bool each_position = false, edges = false, json = false;
 
-    bool is_of_head() const { return !layer.empty() || !head.empty(); }
+    bool has_head() const { return !layer.empty() || !head.empty(); }
+    bool is_of_head() const { return has_head() && !edges; }
+    HeadPlace at() const {
+        if (layer.empty() || head.empty())
+            throw bad_input("--layer and --head name a head together");
+        return {files::parse_whole_number({"--layer", layer}),
+                files::parse_whole_number({"--head", head})};
+    }
 };
 
 void declare_circuits(CLI::App& app, CircuitsOptions& options) {
@@ -79,6 +98,7 @@ void declare_circuits(CLI::App& app, CircuitsOptions& options) {
     add_value(app, "--align", options.align, "I=J,..",
               "for patch: token J of the other text replaces token I, from 0");
     app.add_flag("--by-position", options.each_position, "change one position of a head at a time");
+    app.add_flag("--edges", options.edges, "cut each edge between two parts of the model in turn");
     app.add_option("--logits", options.logits,
                    "two tokens to compare, as text or as #NUMBER (default: the two most likely)")
         ->type_name("A B")
@@ -148,18 +168,26 @@ void add_array(Report& report, std::string name, std::vector<Index> shape,
 
 // ---- the sweep
 
+/// "change of logit d - logit c, untouched 5.2012": of a sweep or of edges.
+std::string measure_text(const Model& model, const auto& measured) {
+    const bool classes = model.config().family->read_out == ReadOut::token_classes;
+    return fmt::format("change of logit {} - logit {}{}, untouched {:.4f}",
+                       model.answer_text(measured.a), model.answer_text(measured.b),
+                       classes ? fmt::format(" at position {}", measured.position) : "",
+                       measured.difference);
+}
+
+ordered_json token_json(const Model& model, Index id) {
+    return {{"id", id}, {"token", model.answer_text(id)}};
+}
+
 std::string sweep_title(const Model& model, const HeadSweep& sweep) {
     constexpr std::string_view kPart[] = {"context of each head", "what each layer reads",
                                           "what each MLP adds"};
     constexpr std::string_view kWhat[] = {"0", "its mean over positions",
                                           "its counterpart in the other text"};
-    const bool classes = model.config().family->read_out == ReadOut::token_classes;
-    return fmt::format("{} in turn {}: change of logit {} - logit {}{}, untouched {:.4f}\n",
-                       kPart[static_cast<std::size_t>(sweep.part)],
-                       kWhat[static_cast<std::size_t>(sweep.ablation)], model.answer_text(sweep.a),
-                       model.answer_text(sweep.b),
-                       classes ? fmt::format(" at position {}", sweep.position) : "",
-                       sweep.difference);
+    return fmt::format("{} in turn {}: {}\n", kPart[static_cast<std::size_t>(sweep.part)],
+                       kWhat[static_cast<std::size_t>(sweep.ablation)], measure_text(model, sweep));
 }
 
 bool is_of_heads(const HeadSweep& sweep) { return sweep.part == SweepPart::heads; }
@@ -208,8 +236,8 @@ std::string most_text(const HeadSweep& sweep) {
 ordered_json sweep_json(const Model& model, const HeadSweep& sweep) {
     ordered_json json{{"part", kSweepParts[static_cast<std::size_t>(sweep.part)]},
                       {"sweep", kAblations[static_cast<std::size_t>(sweep.ablation)]},
-                      {"a", {{"id", sweep.a}, {"token", model.answer_text(sweep.a)}}},
-                      {"b", {{"id", sweep.b}, {"token", model.answer_text(sweep.b)}}},
+                      {"a", token_json(model, sweep.a)},
+                      {"b", token_json(model, sweep.b)},
                       {"position", sweep.position},
                       {"difference", or_null(sweep.difference)},
                       {"products", sweep.products},
@@ -252,21 +280,33 @@ Report report_of(const Model& model, const HeadSweep& sweep) {
     return report;
 }
 
+const Backend& backend_of(const CircuitsOptions& options, Streams io) {
+    return *or_throw(choose_backend(options.backend == "auto" ? "staged" : options.backend,
+                                    Dimensions{}, only_stage(Stage::context), io.backends));
+}
+
+ModelRun run_of(const OpenedText& text, const Backend& backend, StageSet keep) {
+    const Model& model = *text.model;
+    return or_throw(model.config().image
+                        ? model.read(text.read, backend, keep)
+                        : model.run(text.tokens, backend, keep, {}, {}, LogitRows::last));
+}
+
+/// The tokens of --logits; nullopt: the two likeliest.
+std::optional<std::pair<Index, Index>> compared_tokens(const Model& model,
+                                                       const CircuitsOptions& options) {
+    if (options.logits.empty()) return std::nullopt;
+    return std::pair{token_named(model, options.logits[0]), token_named(model, options.logits[1])};
+}
+
 Report swept(const CircuitsOptions& options, const OpenedText& text, Streams io) {
     const Model& model = *text.model;
-    const Backend& backend =
-        *or_throw(choose_backend(options.backend == "auto" ? "staged" : options.backend,
-                                 Dimensions{}, only_stage(Stage::context), io.backends));
-    const StageSet keep = only_stage(Stage::context);
-    const ModelRun run = or_throw(
-        model.config().image ? model.read(text.read, backend, keep)
-                             : model.run(text.tokens, backend, keep, {}, {}, LogitRows::last));
+    const Backend& backend = backend_of(options, io);
+    const ModelRun run = run_of(text, backend, only_stage(Stage::context));
     SweepOptions wanted{
         named<Ablation>("--sweep", options.sweep, kAblations), {}, options.each_position, nullptr};
     wanted.part = named<SweepPart>("--part", options.part, kSweepParts);
-    if (!options.logits.empty())
-        wanted.tokens = {token_named(model, options.logits[0]),
-                         token_named(model, options.logits[1])};
+    wanted.tokens = compared_tokens(model, options);
     ModelRun other;
     if (wanted.ablation == Ablation::patch) {
         if (options.from.empty()) throw bad_input("--sweep patch needs --from TEXT");
@@ -286,6 +326,137 @@ Report swept(const CircuitsOptions& options, const OpenedText& text, Streams io)
     report.text +=
         fmt::format("{} in {:.0f} ms, {:.3g} times the products of one run\n",
                     view::counted(changes, "change"), ms, sweep.products / sweep.products_of_run);
+    report.entries.push_back({"tokens", {}, {}, token_texts(run.tokens)});
+    return report;
+}
+
+// ---- edges
+
+std::string node_text(const ModelNode& node) {
+    switch (node.kind) {
+        case NodeKind::embedding:
+            return "embedding";
+        case NodeKind::head:
+            return fmt::format("{}.{}", node.at.layer, node.at.head);
+        case NodeKind::mlp:
+            return fmt::format("{}.mlp", node.at.layer);
+        default:
+            return "logits";
+    }
+}
+
+/// Those whose cut changes the logits, the largest change first, those that are not finite before them.
+std::string edges_text(const PathEdges& made) {
+    std::vector<PathEdge> order = made.edges;
+    const auto size = [](const PathEdge& edge) {
+        return std::isnan(edge.change) ? HUGE_VAL : std::abs(edge.change);
+    };
+    const auto silent = std::erase_if(order, [&](const PathEdge& edge) { return size(edge) == 0; });
+    std::ranges::stable_sort(order, std::ranges::greater(), size);
+    std::string text = fmt::format("  {:<9} {:<9} {:>9} {:>9} {:>9} {:>9}\n", "reader", "sender",
+                                   "all", "Q", "K", "V");
+    const auto cell = [](double change) {
+        return std::isnan(change)
+                   ? fmt::format(" {:>9}", "-")
+                   : fmt::format(" {:>9.4f}", std::round(change * 1e4) / 1e4 + 0.0);  // no -0
+    };
+    for (const PathEdge& edge : order) {
+        text += fmt::format("  {:<9} {:<9}", node_text(edge.receiver), node_text(edge.sender)) +
+                cell(edge.change);
+        if (edge.parts)
+            for (const double part : *edge.parts) text += cell(part);
+        text += '\n';
+    }
+    if (silent > 0)
+        text += fmt::format("{} whose cut changes no more than rounding\n",
+                            view::counted(static_cast<Index>(silent), "edge"));
+    return text;
+}
+
+std::string weights_text(const std::vector<LargestWeight>& weights, const ModelRun& run,
+                         Index position) {
+    std::string text = fmt::format("largest attention weight of each head at position {} {}:\n",
+                                   position, run.tokens[position].text);
+    for (const LargestWeight& each : weights)
+        text += std::isnan(each.weight)
+                    ? fmt::format("  {}.{} -\n", each.at.layer, each.at.head)
+                    : fmt::format("  {}.{} {:.4f} at {} {}{}\n", each.at.layer, each.at.head,
+                                  each.weight, each.key, run.tokens[each.key].text,
+                                  view::as_much_text(each.ties));
+    return text;
+}
+
+ordered_json node_json(const ModelNode& node) {
+    ordered_json json{{"name", node_text(node)}};
+    if (node.kind == NodeKind::head || node.kind == NodeKind::mlp) json["layer"] = node.at.layer;
+    if (node.kind == NodeKind::head) json["head"] = node.at.head;
+    return json;
+}
+
+ordered_json edges_json(const Model& model, const PathEdges& made,
+                        const std::vector<LargestWeight>& weights) {
+    ordered_json json{{"sweep", kAblations[static_cast<std::size_t>(made.ablation)]},
+                      {"a", token_json(model, made.a)},
+                      {"b", token_json(model, made.b)},
+                      {"position", made.position},
+                      {"difference", or_null(made.difference)},
+                      {"edges", ordered_json::array()},
+                      {"weights", ordered_json::array()}};
+    for (const PathEdge& edge : made.edges) {
+        ordered_json row{{"sender", node_json(edge.sender)},
+                         {"reader", node_json(edge.receiver)},
+                         {"change", or_null(edge.change)}};
+        if (edge.parts)
+            row["q"] = or_null((*edge.parts)[0]), row["k"] = or_null((*edge.parts)[1]),
+            row["v"] = or_null((*edge.parts)[2]);
+        json["edges"].push_back(std::move(row));
+    }
+    for (const LargestWeight& each : weights)
+        json["weights"].push_back({{"layer", each.at.layer},
+                                   {"head", each.at.head},
+                                   {"key", each.key},
+                                   {"weight", or_null(each.weight)},
+                                   {"ties", each.ties}});
+    return json;
+}
+
+Report edges_report(const CircuitsOptions& options, const OpenedText& text, Streams io) {
+    const Model& model = *text.model;
+    const Backend& backend = backend_of(options, io);
+    StageSet keep = only_stage(Stage::context);
+    keep[index_of(Stage::weights)] = true;
+    const ModelRun run = run_of(text, backend, keep);
+    PathOptions wanted{
+        named<Ablation>("--sweep", options.sweep, kAblations), compared_tokens(model, options), {}};
+    if (options.has_head()) wanted.receiver = options.at();
+    const Stopwatch watch;
+    const PathEdges made = or_throw(path_edges(model, run, backend, wanted));
+    const double ms = watch.ms();
+    const auto weights = largest_weights(run, made.position);
+    Report report{
+        fmt::format("edges cut in turn, {}: {}\n",
+                    made.ablation == Ablation::mean ? "the sender's mean over positions stays"
+                                                    : "the sender's output is left out",
+                    measure_text(model, made)) +
+            edges_text(made) + weights_text(weights, run, made.position) +
+            fmt::format("{} in {:.0f} ms\n", view::counted(std::ssize(made.edges), "edge"), ms),
+        edges_json(model, made, weights),
+        {},
+        {}};
+    report.json["ms"] = ms;
+    std::vector<float> changes;
+    std::vector<std::string> senders, readers;
+    for (const PathEdge& edge : made.edges) {
+        constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+        changes.push_back(static_cast<float>(edge.change));
+        for (const double part : edge.parts.value_or(std::array{kNone, kNone, kNone}))
+            changes.push_back(static_cast<float>(part));
+        senders.push_back(node_text(edge.sender));
+        readers.push_back(node_text(edge.receiver));
+    }
+    add_array(report, "edge_change", {std::ssize(made.edges), 4}, std::move(changes));
+    report.entries.push_back({"edge_sender", {}, {}, std::move(senders)});
+    report.entries.push_back({"edge_reader", {}, {}, std::move(readers)});
     report.entries.push_back({"tokens", {}, {}, token_texts(run.tokens)});
     return report;
 }
@@ -391,11 +562,8 @@ void add_product(Report& report, const std::string& name, const TokenProduct& of
 
 /// Of weights and tokens alone: nothing is run.
 Report head_report(const CircuitsOptions& options, const OpenedText& text) {
-    if (options.layer.empty() || options.head.empty())
-        throw bad_input("--layer and --head name a head together");
+    const HeadPlace at = options.at();
     const Model& model = *text.model;
-    const HeadPlace at{files::parse_whole_number({"--layer", options.layer}),
-                       files::parse_whole_number({"--head", options.head})};
     if (!model.config().image) or_throw(model.check_tokens(text.tokens));
     const auto circuit = or_throw(head_circuit(model, at));
     const auto over =
@@ -422,7 +590,7 @@ Report head_report(const CircuitsOptions& options, const OpenedText& text) {
     return report;
 }
 
-// ---- both
+// ---- all
 
 void check_together(const CircuitsOptions& options) {
     if (options.is_of_head() &&
@@ -431,6 +599,11 @@ void check_together(const CircuitsOptions& options) {
         throw bad_input(
             "--layer and --head select the circuit of one head; expected no --part, --sweep, "
             "--from, --by-position, --logits or --backend");
+    if (options.edges && (!options.part.empty() || options.each_position ||
+                          !options.nearest.empty() || options.sweep == "patch"))
+        throw bad_input(
+            "--edges cuts what a part of the model reads; expected no --part, --by-position, "
+            "--nearest or --sweep patch");
     if (!options.is_of_head() && !options.nearest.empty())
         throw bad_input("--nearest is of one head; expected --layer and --head");
     for (const auto& [flag, value] :
@@ -452,8 +625,9 @@ int show_circuits(CircuitsOptions& options, Streams io) {
                         "move; expected a model that gives a next token or a class",
                         options.model.folder));
     const OpenedText text = open_text(options.model, kCircuitsName, io);
-    const Report report =
-        options.is_of_head() ? head_report(options, text) : swept(options, text, io);
+    const Report report = options.edges          ? edges_report(options, text, io)
+                          : options.is_of_head() ? head_report(options, text)
+                                                 : swept(options, text, io);
     if (!options.output.empty()) write_entries(options.output, report.entries, io);
     if (options.json)
         io.out << report.json.dump(1) << '\n';
@@ -466,8 +640,8 @@ int show_circuits(CircuitsOptions& options, Streams io) {
 
 int run_circuits(Args args, Streams io) {
     return run_command(
-        "Measures the effect of each head of a trained model, and the QK and OV circuits of a "
-        "head.",
+        "Measures the effect of each head of a trained model, of what each part reads from which, "
+        "and the QK and OV circuits of a head.",
         kCircuitsName, args, io, declare_circuits, show_circuits);
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
 #include "tests/cli/command.h"
 #include "tests/support/planted_circuit.h"
 #include "tests/support/small_models.h"
@@ -99,6 +100,66 @@ TEST_CASE("circuits: one head's singular values, copying score, composition, QK 
     CHECK(json["ov"][10][2].get<float>() == floats(npz, "ov")[10 * 11 + 2]);
 }
 
+TEST_CASE("circuits: edges, in text, JSON and arrays alike") {
+    const Circuit circuit;
+    const std::string target = circuit.scratch.at("edges.npz");
+    const Ran ran = succeeds(circuit.asked({"--edges", "-o", target}));
+    CHECK(
+        contains(ran.out, "edges cut in turn, the sender's output is left out: change of logit d"));
+    CHECK_FALSE(contains(ran.out, "-0.0000"));
+    const Npz npz = read_npz(target).value();
+    const auto json = nlohmann::json::parse(succeeds(circuit.asked({"--edges", "--json"})).out);
+    // 4 heads and an MLP in each of 3 layers
+    REQUIRE(json["edges"].size() == 5 * (1 + 6 + 11) + 3 * 4 + 16);
+    CHECK(extents(npz, "edge_change") == std::vector<Index>{std::ssize(json["edges"]), 4});
+    double most = 0.0, keys = 0.0;
+    nlohmann::json largest;
+    for (std::size_t n = 0; n < json["edges"].size(); ++n) {
+        const auto& edge = json["edges"][n];
+        CHECK(edge["change"].get<float>() == floats(npz, "edge_change")[4 * n]);
+        const bool heads = edge["sender"].contains("head") && edge["reader"].contains("head");
+        if (edge.contains("k"))
+            CHECK(edge["k"].get<float>() == floats(npz, "edge_change")[4 * n + 2]);
+        if (heads && edge["change"].get<double>() < most)
+            most = edge["change"], keys = edge["k"], largest = edge;
+    }
+    // the induction head's keys read the previous-token head
+    CHECK(largest["sender"]["name"] == "0.2");
+    CHECK(largest["reader"]["name"] == "1.1");
+    CHECK(most < -4.0);
+    CHECK(keys < -4.0);
+    const auto one = nlohmann::json::parse(
+        succeeds(circuit.asked({"--edges", "--json", "--layer", "1", "--head", "1", "--sweep",
+                                "mean", "--logits", "e", "d"}))
+            .out);
+    CHECK(one["edges"].size() == 6);
+    CHECK(one["sweep"] == "mean");
+    CHECK(one["a"]["token"] == "e");
+    const auto& weights = json["weights"];
+    REQUIRE(weights.size() == 12);
+    CHECK(weights[5]["key"] == 3);
+    CHECK(weights[5]["weight"].get<double>() > 0.5);
+}
+
+TEST_CASE("circuits: in the trained pronouns, layer 0 finds the adjective and layer 1 the noun") {
+    const auto json = nlohmann::json::parse(
+        succeeds({"circuits", "pronouns", "--edges", "--json", "--text",
+                  "the animal didn't cross the street because it was too tired"})
+            .out);
+    CHECK(json["a"]["token"] == "animal");
+    CHECK(json["position"] == 7);
+    CHECK(json["weights"][0]["key"] == 10);
+    CHECK(json["weights"][0]["weight"].get<double>() > 0.9);
+    CHECK(json["weights"][2]["key"] == 1);
+    CHECK(json["weights"][2]["weight"].get<double>() > 0.9);
+    for (const auto& edge : json["edges"]) {
+        const std::string name = fmt::format("{} {}", edge["sender"]["name"].get<std::string>(),
+                                             edge["reader"]["name"].get<std::string>());
+        if (name == "0.0 1.0") CHECK(edge["q"].get<double>() < -2.0);
+        if (name == "1.0 logits") CHECK(edge["change"].get<double>() < -5.0);
+    }
+}
+
 TEST_CASE("circuits: what cannot be is refused by its name") {
     const Circuit circuit;
     check_refused({"circuits", "--text", "a"},
@@ -135,6 +196,13 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
                   "expected no --part, --sweep");
     check_refused(circuit.asked({"--layer", "1", "--head", "1", "--backend", "reference"}),
                   "--logits or --backend");
+    for (const Arguments& more : {Arguments{"--part", "mlp"},
+                                  {"--by-position"},
+                                  {"--nearest", "3"},
+                                  {"--sweep", "patch", "--from", "ab"}})
+        check_refused(circuit.asked(joined({"--edges"}, more)), "--edges cuts what a part of");
+    check_refused(circuit.asked({"--edges", "--head", "1"}), "name a head together");
+    check_refused(circuit.asked({"--edges", "--layer", "1", "--head", "4"}), "has no head 4");
     check_refused(circuit.asked({"--json", "-o", "-"}),
                   "--json and -o - both write to standard output");
 }
