@@ -73,6 +73,8 @@ draw alignment-dark.png '{"action":"set_workspace","workspace":"heads"}' --theme
 draw learn-pronouns-dark.png '{"action":"set_workspace","workspace":"learn"}
 {"action":"load_experiment","experiment":"pronouns"}
 {"action":"train_to","until":256}' --theme dark
+draw edges-dark.png '{"action":"set_workspace","workspace":"heads"}
+{"action":"show_circuit","show":"edges","over":"text"}' --theme dark pronouns
 
 ((${#drawn[@]} > 0)) || { echo "images.sh: no picture is named $only; docs/images has the names" >&2; exit 2; }
 for picture in "${drawn[@]}"; do

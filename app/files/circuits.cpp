@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include "app/common/document/swept.h"
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 
 namespace attn::files {
 namespace {
 
 constexpr Index kNearest = 24;
+constexpr Index kMostDrawnEdges = 400;
 
 std::vector<std::string> names_of(const Model& model, const TokenProduct& product) {
     std::vector<std::string> names;
@@ -92,6 +94,29 @@ void sweep(ModelCache::Entry& entry, const view::SweepAsked& asked, const ModelR
     made.b = entry.model.shown(made.sweep.b);
 }
 
+void cut_edges(const Model& model, const ModelRun& run, const RunControl& control,
+               view::SweptModel& made) {
+    if (const Index count = path_edge_count(model.config()); count > kMostDrawnEdges) {
+        made.fault = fmt::format(
+            "the model has {} edges; the picture shows at most {}. List those into one head with "
+            "attnscope circuits --edges --layer L --head H",
+            view::grouped(count), kMostDrawnEdges);
+        return;
+    }
+    auto edges = path_edges(model, run, *find_backend("staged"), {}, control);
+    if (control.stop.stop_requested()) throw failed("path patching was stopped");
+    if (!edges) {
+        made.fault = edges.error().text();
+        return;
+    }
+    view::ModelEdges whole{*std::move(edges), {}, {}};
+    whole.weights = largest_weights(run, whole.made.position);
+    for (const ModelToken& token : run.tokens) whole.tokens.push_back(token.text);
+    made.a = model.answer_text(whole.made.a);
+    made.b = model.answer_text(whole.made.b);
+    made.edges = std::make_shared<const view::ModelEdges>(std::move(whole));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
@@ -107,6 +132,8 @@ Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
         made.options = options;
         if (asked.circuit)
             made.circuit = circuit_of(model, tokens_read(model, reading), asked, control);
+        else if (asked.edges)
+            cut_edges(model, *untouched(*entry, reading, {control.stop, {}}), control, made);
         else
             sweep(*entry, asked, *untouched(*entry, reading, {control.stop, {}}), control, made);
         return std::make_shared<const view::SweptModel>(std::move(made));

@@ -4,8 +4,8 @@
 
 namespace attn::files {
 
-/// What view::sweep_asked(options) says of the model, in its untouched run of the text, which is kept: every part changed in turn, or the
-/// circuit of one head. Where the tokens of a patch cannot be paired it has the fault, and the other text's tokens.
+/// What view::sweep_asked(options) says of the model, in its untouched run of the text, which is kept: every part changed in turn, each edge
+/// cut in turn, or the circuit of one head. Where the tokens of a patch cannot be paired it has the fault, and the other text's tokens.
 Result<std::shared_ptr<const view::SweptModel>> sweep_model(ModelCache& cache,
                                                             const view::SweepModel& wanted,
                                                             const std::string& options,

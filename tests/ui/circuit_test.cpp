@@ -135,3 +135,33 @@ TEST_CASE("circuit, residual sweep and heads together are drawn at every size; a
         for (float x = 700; x < 1250 && !clicked; x += 25) clicked = chosen({x, y});
     CHECK(clicked);
 }
+
+TEST_CASE(
+    "edges of a model are drawn at every size; a click on a head shows it, on an edge explains "
+    "it") {
+    const Scratch scratch;
+    const std::string folder = planted_circuit(scratch / "circuit");
+    for (const ImVec2 size : kAppSizes) {
+        Finder app(size);
+        app.opens(folder, {view::SetWorkspace{"heads"}, view::ShowCircuit{"edges", "text"}});
+        REQUIRE(view::build_all_heads_view(app.state).circuit->edges);
+        app.act({view::SetTheme{view::ThemeName::light}}, 3);
+    }
+    Finder app;
+    app.opens(folder, {view::SetWorkspace{"heads"}, view::ShowCircuit{"edges", "text"}});
+    const auto view = view::build_all_heads_view(app.state);
+    CHECK(view.point.starts_with(
+        "Of the edges between heads, the cut of L0 H2 → L1 H1 lowers logit d"));
+    bool head = false, edge = false, hovered = false;
+    for (float y = 150; y < 850; y += 23)
+        for (float x = 500; x < 1250; x += 31) {
+            const view::Actions actions = app.ui.click({x, y});
+            const auto* const shown = last<view::ShowHead>(actions);
+            head |= shown != nullptr;
+            edge |= last<view::SelectCircuitCell>(actions) != nullptr;
+            hovered |= last<view::HoverCircuit>(actions) != nullptr;
+        }
+    CHECK(head);
+    CHECK(edge);
+    CHECK(hovered);
+}

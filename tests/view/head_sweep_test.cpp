@@ -224,7 +224,7 @@ TEST_CASE("a circuit is asked for while it is shown, of the head and the tokens 
     CHECK(build_all_heads_view(toy).circuit->missing_data ==
           "QK and OV need the weights of a trained model: open a model's folder.");
     CHECK(after(toy, {ShowCircuit{"x", "text"}}).message.text ==
-          "There is no part of a circuit 'x': qk, ov, composition.");
+          "There is no part of a circuit 'x': qk, ov, composition, edges.");
 }
 
 TEST_CASE("QK and OV stand as a picture with singular values, and a cell as its products") {
@@ -309,6 +309,50 @@ TEST_CASE("heads stand together: their mean as a matrix, each in its colour as l
               after(state, {SetHeadsOf{"filter"}, FilterHeadsByMeasure{"entropy", 99.0}}))
               .grids[0]
               .title == "L0 H0");
+}
+
+TEST_CASE("edges are drawn from the embedding to the logits, and the lowest stands out") {
+    AppState state = after(swept_model("the cat"), {ShowCircuit{"edges", "text"}});
+    const auto wanted = requested_head_circuit(state);
+    REQUIRE(wanted);
+    CHECK(sweep_asked(wanted->options).edges);
+    CHECK_FALSE(sweep_asked(wanted->options).circuit);
+    CHECK(has(build_all_heads_view(state).circuit->missing_data, "Cutting each edge in turn"));
+    state = swept_play(state, {});
+    CHECK_FALSE(requested_head_circuit(state));
+    CHECK_FALSE(requested_head_circuit(after(state, {ShowHead{0, {}, 0}})));  // of the whole model
+    const AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.point ==
+          "Of the edges between heads, the cut of L0 H0 → L1 H0 lowers logit d − "
+          "logit a most: by 2.00.");
+    CHECK(view.answer.empty());
+    const HeadEdgesView& edges = view.circuit->edges.value();
+    REQUIRE(edges.nodes.size() == 8);  // embedding, two heads and an MLP twice, logits
+    CHECK(edges.nodes[4].name == "L1 H0");
+    CHECK(edges.nodes[5].text == "2 keys 0.50");
+    CHECK(edges.nodes[4].tip == "Largest attention weight at “t1”: t1 0.75.");
+    for (const auto& edge : edges.edges) {
+        CHECK(edges.nodes[edge.nodes.row].y < edges.nodes[edge.nodes.column].y);
+        CHECK(edge.width == doctest::Approx(std::abs(edge.change) / 2.0));
+        CHECK(edge.change != 0.0);
+    }
+    CHECK(edges.selected == large::Cell{1, 4});
+    CHECK(edges.edges.back().nodes == edges.selected);  // the widest is on top
+    CHECK(edges.edges.back().text == "L0 H0 → L1 H0\nCut: −2.00 · Q −1.00 · K 0.00 · V 0.25");
+    const InspectorView inspector = heads_inspector(state);
+    CHECK(inspector.title == "L0 H0 → L1 H0");
+    CHECK(inspector.value == "−2.00");
+    state = after(state, {SelectCircuitCell{6, 7}});
+    CHECK(heads_inspector(state).title == "MLP 1 → logits");
+    CHECK(heads_inspector(state).value == "−1.00");
+    state = after(state, {SelectCircuitCell{7, 0}});  // not an edge
+    CHECK(heads_inspector(state).title == "L0 H0 → L1 H0");
+    const AppState toy =
+        after(initial_state(), {SetWorkspace{"heads"}, ShowCircuit{"edges", "text"}});
+    CHECK(build_all_heads_view(toy).circuit->missing_data ==
+          "Edges between heads need a trained model: open pronouns, stories or a model's folder.");
+    const AppState none = swept_play(swept_model("a b"), {ShowCircuit{"edges", "text"}});
+    CHECK(build_all_heads_view(none).circuit->missing_data == "This model gives no logits.");
 }
 
 TEST_CASE("where no heads are shown neither a sweep nor a circuit is computed") {

@@ -66,6 +66,35 @@ inline std::shared_ptr<const ModelCircuit> circuit_by_hand(const SweepAsked& ask
     return std::make_shared<const ModelCircuit>(std::move(made));
 }
 
+/// Every edge of two layers of two heads. Between heads: −2, −0.5, 0, 1; the last key has the largest weight, ties in L1 H1.
+inline std::shared_ptr<const ModelEdges> edges_by_hand(Index tokens) {
+    ModelEdges edges;
+    edges.made = {Ablation::zero, 3, 0, tokens - 1, 3.0, 2, 2, {}};
+    const auto add = [&](const ModelNode& sender, const ModelNode& receiver, double change) {
+        edges.made.edges.push_back({sender, receiver, change});
+        if (receiver.kind == NodeKind::head)
+            edges.made.edges.back().parts = {change / 2, 0.0, 0.25};
+    };
+    std::vector<ModelNode> stream{{}};
+    for (Index layer = 0; layer < 2; ++layer) {
+        for (Index h = 0; h < 2; ++h)
+            for (const ModelNode& sender : stream)
+                add(sender, {NodeKind::head, {layer, h}},
+                    sender.kind == NodeKind::head
+                        ? (sender.at.head == h ? -2.0 : -0.5) * static_cast<double>(1 - h) +
+                              static_cast<double>(sender.at.head * h)
+                        : -0.75);
+        for (Index h = 0; h < 2; ++h) stream.push_back({NodeKind::head, {layer, h}});
+        for (const ModelNode& sender : stream) add(sender, {NodeKind::mlp, {layer, 0}}, 0.125);
+        stream.push_back({NodeKind::mlp, {layer, 0}});
+    }
+    for (const ModelNode& sender : stream) add(sender, {NodeKind::logits, {}}, -1.0);
+    for (Index n = 0; n < 4; ++n)
+        edges.weights.push_back({{n / 2, n % 2}, tokens - 1, n == 3 ? 0.5 : 0.75, n == 3 ? 1 : 0});
+    for (Index n = 0; n < tokens; ++n) edges.tokens.push_back("t" + std::to_string(n));
+    return std::make_shared<const ModelEdges>(std::move(edges));
+}
+
 inline Result<Opened> open_swept(const OpenRequest& request, const RunControl&) {
     if (const auto* text = std::get_if<ModelText>(&request.what)) {
         auto made = fake_document(text->model);
@@ -82,6 +111,7 @@ inline Result<Opened> open_swept(const OpenRequest& request, const RunControl&) 
     SweptModel made = swept_by_hand(*sweep, asked);
     if (asked.circuit)
         made.circuit = circuit_by_hand(asked, std::ranges::count(sweep->text, ' ') + 1);
+    if (asked.edges) made.edges = edges_by_hand(std::ranges::count(sweep->text, ' ') + 1);
     opened.swept = std::make_shared<const SweptModel>(std::move(made));
     return opened;
 }

@@ -9,6 +9,7 @@ std::string options_of(const SweepAsked& asked) {
                         {"from", asked.from},
                         {"pairs", pairs_text(asked.pairs)},
                         {"nearest", asked.nearest}};
+    if (asked.edges) made["edges"] = true;
     if (asked.circuit) made["circuit"] = {asked.circuit->layer, asked.circuit->head};
     return made.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -23,6 +24,7 @@ SweepAsked sweep_asked(const std::string& options) {
     asked.from = parsed.value("from", "");
     asked.pairs = parse_pairs(parsed.value("pairs", "")).value_or(PairedTokens{});
     asked.nearest = parsed.value("nearest", false);
+    asked.edges = parsed.value("edges", false);
     if (const auto at = parsed.find("circuit"); at != parsed.end())
         asked.circuit = HeadPlace{at->at(0).get<Index>(), at->at(1).get<Index>()};
     return asked;

@@ -9,6 +9,7 @@
 #include "core/heads/place.h"
 #include "core/models/alignment.h"
 #include "core/models/circuits.h"
+#include "core/models/path_patching.h"
 #include "core/models/sweep.h"
 #include "core/models/sweep_part.h"
 
@@ -24,6 +25,13 @@ struct ModelCircuit {
     std::vector<std::string> read, written;  // the tokens of the columns of QK and of OV
 };
 
+/// The edges between the parts of a model.
+struct ModelEdges {
+    PathEdges made;
+    std::vector<LargestWeight> weights;  // of each head at the position of the answer
+    std::vector<std::string> tokens;     // of the text
+};
+
 struct ModelRead;
 
 /// What came of a sweep over the parts of a model, or of a look at one head or at the whole of it.
@@ -35,6 +43,7 @@ struct SweptModel {
     std::string options = {};              // what else was asked for
     std::vector<std::string> others = {};  // of a patch: the tokens of the other text
     std::shared_ptr<const ModelCircuit> circuit = {};
+    std::shared_ptr<const ModelEdges> edges = {};
     std::shared_ptr<const ModelRead> read = {};  // see model_read.h
 };
 
@@ -46,6 +55,7 @@ struct SweepAsked {
     // in place of a sweep: QK and OV of this head, and over the vocabulary's nearest tokens too
     std::optional<HeadPlace> circuit = {};
     bool nearest = false;
+    bool edges = false;  // in place of a sweep: each edge cut in turn
     bool operator==(const SweepAsked&) const = default;
 };
 std::string options_of(const SweepAsked& asked);

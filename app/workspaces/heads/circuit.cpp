@@ -26,15 +26,23 @@ const TokenProduct& product_of(const ModelCircuit& circuit, CircuitShow show) {
 std::string symbol_of(CircuitShow show) { return show == CircuitShow::ov ? "OV" : "QK"; }
 
 std::string circuit_missing_data(const AppState& state) {
+    const bool edges = heads_look(state).circuit_show == CircuitShow::edges;
+    if (edges && model_of(state.document()) == nullptr)
+        return "Edges between heads need a trained model: open pronouns, stories or a model's "
+               "folder.";
     if (model_of(state.document()) == nullptr)
         return "QK and OV need the weights of a trained model: open a model's folder.";
     const SweptModel* const made = current_circuit(state);
     if (made == nullptr)
         return job_status_text(
             state, "head circuit",
-            fmt::format("Multiplying the weights of {}: {}.", head_name(head_here(state)),
-                        percent(heads_look(state).circuit_done)));
-    if (!made->circuit) return sentence(made->fault);
+            fmt::format(
+                "{}: {}.",
+                edges ? "Cutting each edge in turn, then running the model on"
+                      : fmt::format("Multiplying the weights of {}", head_name(head_here(state))),
+                percent(heads_look(state).circuit_done)));
+    if (!made->circuit && !made->edges) return sentence(made->fault);
+    if (made->edges) return {};
     const HeadsLook& look = heads_look(state);
     if (look.circuit_show == CircuitShow::composition)
         return made->circuit->composed.empty()
@@ -261,6 +269,8 @@ std::string circuit_formula(CircuitShow show) {
         case CircuitShow::qk:
             return "QK: the score of a query and a key, each only its token's embedding, at "
                    "distance 0.";
+        case CircuitShow::edges:
+            return "Width of an edge: change of the logits when it is cut.";
         case CircuitShow::ov:
             return "OV: what attending to a token adds to each logit, if the final norm divides by "
                    "1.";
@@ -270,6 +280,8 @@ std::string circuit_formula(CircuitShow show) {
 }
 
 large::Cell circuit_cell(const AppState& state) {
+    const SweptModel* const made = current_circuit(state);
+    if (made != nullptr && made->edges) return edges_cell(state, *made);
     const ModelCircuit* const circuit = circuit_here(state);
     const HeadsLook& look = heads_look(state);
     if (circuit == nullptr) return {};
@@ -300,6 +312,10 @@ HeadCircuitView head_circuit_view(const AppState& state) {
     HeadCircuitView view;
     view.missing_data = circuit_missing_data(state);
     if (!view.missing_data.empty()) return view;
+    if (const SweptModel* const made = current_circuit(state); made->edges) {
+        view.edges = head_edges_view(state, *made);
+        return view;
+    }
     const ModelCircuit& circuit = *circuit_here(state);
     if (heads_look(state).circuit_show == CircuitShow::composition) {
         view.grids = composition_grids(state, circuit);
@@ -318,6 +334,8 @@ HeadCircuitView head_circuit_view(const AppState& state) {
 std::string circuit_point(const AppState& state) {
     if (heads_look(state).form != HeadForm::circuit || !circuit_missing_data(state).empty())
         return {};
+    if (const SweptModel* const made = current_circuit(state); made->edges)
+        return edges_point(*made);
     const ModelCircuit& circuit = *circuit_here(state);
     return heads_look(state).circuit_show == CircuitShow::composition
                ? composition_point(circuit)
@@ -327,6 +345,8 @@ std::string circuit_point(const AppState& state) {
 std::optional<InspectorView> circuit_inspector(const AppState& state) {
     if (heads_look(state).form != HeadForm::circuit || !circuit_missing_data(state).empty())
         return std::nullopt;
+    if (const SweptModel* const made = current_circuit(state); made->edges)
+        return edges_inspector(state, *made);
     const ModelCircuit& circuit = *circuit_here(state);
     const CircuitShow show = heads_look(state).circuit_show;
     const large::Cell cell = circuit_cell(state);

@@ -55,8 +55,11 @@ std::optional<ModelPartsRequest> wanted_sweep(const AppState& state) {
 
 std::optional<ModelPartsRequest> wanted_circuit(const AppState& state) {
     SweepAsked asked;
-    asked.circuit = head_here(state);
-    asked.nearest = heads_look(state).circuit_over == CircuitOver::vocabulary;
+    asked.edges = heads_look(state).circuit_show == CircuitShow::edges;
+    if (!asked.edges) {
+        asked.circuit = head_here(state);
+        asked.nearest = heads_look(state).circuit_over == CircuitOver::vocabulary;
+    }
     return asked_of_model(state, Ablation::zero, asked);
 }
 

@@ -46,7 +46,7 @@ struct ModelPartsRequest {
 };
 /// nullopt while no sweep is shown, or it is up to date, or the document is no model's, or a patch has no text.
 std::optional<ModelPartsRequest> requested_head_sweep(const AppState& state);
-/// The same of the circuit of the head that is shown.
+/// The same of the circuit of the shown head, or of the edges of the model.
 std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state);
 /// HeadsSwept.
 Action run(const ModelPartsRequest& request, const Opener& open, const RunControl& control);

@@ -48,9 +48,9 @@ inline constexpr std::string_view kHeadForms[] = {"matrix",     "lines",   "text
 enum class HeadsOf : std::uint8_t { head, layer, filter };
 inline constexpr std::string_view kHeadsOf[] = {"head", "layer", "filter"};
 
-/// What of a head's circuit is shown: QK, OV, or how much it composes with earlier heads.
-enum class CircuitShow : std::uint8_t { qk, ov, composition };
-inline constexpr std::string_view kCircuitShows[] = {"qk", "ov", "composition"};
+/// The part of a circuit that is shown: QK, OV, the composition of a head with earlier heads, or the edges of the whole model.
+enum class CircuitShow : std::uint8_t { qk, ov, composition, edges };
+inline constexpr std::string_view kCircuitShows[] = {"qk", "ov", "composition", "edges"};
 /// Which tokens QK and OV have at their columns: the text's, or the vocabulary's nearest.
 enum class CircuitOver : std::uint8_t { text, vocabulary };
 inline constexpr std::string_view kCircuitOvers[] = {"text", "vocabulary"};
@@ -101,7 +101,7 @@ struct HeadsLook {
     HeadsOf of = HeadsOf::head;
     CircuitShow circuit_show = CircuitShow::qk;
     CircuitOver circuit_over = CircuitOver::text;
-    large::Cell circuit_cell;  // of what is shown
+    large::Cell circuit_cell;  // of the picture; of edges, sender and reader as numbers of nodes
 
     // of the moment: in no session and no journal
     std::optional<HeadPlace> hovered;

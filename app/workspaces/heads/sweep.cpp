@@ -10,10 +10,6 @@
 namespace attn::view {
 namespace {
 
-std::string difference_name(const SweptModel& swept) {
-    return fmt::format("logit {} − logit {}", swept.a, swept.b);
-}
-
 double shown_of(const HeadsLook& look, const HeadSweep& sweep, const SweptHead& head) {
     return look.sweep_show == SweepShow::kl ? head.kl : sweep.change(head);
 }
@@ -156,6 +152,10 @@ const SweptModel* shown_sweep(const AppState& state) {
 }
 
 }  // namespace
+
+std::string difference_name(const SweptModel& swept) {
+    return fmt::format("logit {} − logit {}", swept.a, swept.b);
+}
 
 std::string_view ablation_text(const HeadsLook& look) {
     constexpr std::string_view kDescriptions[] = {"0", "its mean over positions",

@@ -92,7 +92,8 @@ void carry_out(AppState& state, const SelectCircuitCell& action) {
 
 void carry_out(AppState& state, const HeadsSwept& action) {
     HeadsLook& look = heads_look(state);
-    const bool circuit = action.swept && sweep_asked(action.swept->options).circuit;
+    const SweepAsked asked = action.swept ? sweep_asked(action.swept->options) : SweepAsked();
+    const bool circuit = asked.circuit || asked.edges;
     (circuit ? look.circuit : look.swept) = action.swept;
     (circuit ? look.circuit_done : look.sweep_done) = 0.0;
 }

@@ -51,6 +51,8 @@ std::string odd_rows_text(const HeadsLayer& layer);
 std::string measured_rows_text(const HeadMeasures& measures);
 /// What a hovered head is: a line for each measure.
 std::string hover_text(const Document& document, const HeadFacts& facts);
+/// "logit animal − logit girl": the measure of a sweep or of edges.
+std::string difference_name(const SweptModel& swept);
 /// "0", "its mean over positions": what is put in place of what a sweep changes.
 std::string_view ablation_text(const HeadsLook& look);
 /// "Each head's context", "What each layer reads at each position", of the MLP alike.

@@ -193,7 +193,7 @@ HeadsControls controls_of(const AppState& state) {
     controls.of = names_of(kHeadsOf, look.of);
     controls.of.names = {"this head", "its layer", "filtered"};
     controls.circuit = names_of(kCircuitShows, look.circuit_show);
-    controls.circuit.names = {"QK", "OV", "composition"};
+    controls.circuit.names = {"QK", "OV", "composition", "edges"};
     controls.over = names_of(kCircuitOvers, look.circuit_over);
     controls.over.names = {"text", "vocabulary"};
     controls.parting = look.parting;
@@ -264,6 +264,7 @@ void add_large(const AppState& state, AllHeadsView& view) {
     const HeadsLook& look = heads_look(state);
     if (look.form == HeadForm::circuit) {
         view.circuit = head_circuit_view(state);
+        if (view.circuit->edges) view.answer.clear();
         return;
     }
     if (look.form == HeadForm::alignment) {

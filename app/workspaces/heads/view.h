@@ -96,10 +96,36 @@ SweepView head_sweep(const AppState& state);
 /// These two paired with each other alone, or parted: what PairTokens takes. "": they are the last pair, which stays.
 std::string repaired(PairedTokens pairs, Index here, Index there);
 
-// ---- one head as products of its weights
+// ---- one head as products of its weights, or the edges of the whole model
+
+/// The parts of a model, the embedding below, the logits above, and an edge from each sender to each of its readers.
+struct HeadEdgesView {
+    struct Node {
+        ModelNode node;
+        std::string name, text, tip;  // "L0 H0", "tired .97": its largest weight at the answer
+        double x = 0.0, y = 0.0;      // of its middle, 0 … 1, y from below
+    };
+    struct Edge {
+        large::Cell nodes;   // sender and reader
+        double width = 0.0;  // |change| of the largest, 0 … 1
+        double change = 0.0;
+        std::string text;  // "Cut: −1.94 · Q −2.41 · K −.01 · V .43"
+    };
+    std::vector<Node> nodes;
+    std::vector<Edge> edges;             // the thinnest first; none without a change
+    large::Cell selected;                // an edge
+    std::string legend, lowers, raises;  // "logit A − logit B when cut:", "down", "up"
+    std::string undefined;               // edges whose change is NaN; "": none
+};
+HeadEdgesView head_edges_view(const AppState& state, const SweptModel& swept);
+/// The selected edge, or the edge of the headline.
+large::Cell edges_cell(const AppState& state, const SweptModel& swept);
+std::string edges_point(const SweptModel& swept);
+InspectorView edges_inspector(const AppState& state, const SweptModel& swept);
 
 struct HeadCircuitView {
-    std::string missing_data;        // why there is nothing; "": there is
+    std::string missing_data;  // why there is nothing; "": there is
+    std::optional<HeadEdgesView> edges;
     std::vector<GridView> grids;     // QK or OV, or three of composition
     std::vector<MapView> maps;       // QK or OV in their place where they are too long for cells
     std::optional<GridView> values;  // singular values, as bars

@@ -340,6 +340,39 @@ TEST_CASE("what Heads says of a circuit holds of its numbers, and of no others")
         }
 }
 
+TEST_CASE("what Heads says of edges holds of their changes, and of no others") {
+    const auto edges_of = [](const auto& change) {
+        AppState state =
+            swept_play(after(swept_model("the cat"), {ShowCircuit{"edges", "text"}}), {});
+        SweptModel changed = *heads_look(state).circuit;
+        ModelEdges edges = *changed.edges;
+        change(edges);
+        changed.edges = std::make_shared<const ModelEdges>(std::move(edges));
+        heads_look(state).circuit = std::make_shared<const SweptModel>(std::move(changed));
+        return state;
+    };
+    const AppState state = edges_of([](ModelEdges&) {});
+    check_texts_of(state, edges_of([](ModelEdges& edges) {
+                       for (PathEdge& edge : edges.made.edges) edge.change -= 1.0;
+                   }));
+    const auto set = [&](double value) {
+        return edges_of([&](ModelEdges& edges) {
+            for (PathEdge& edge : edges.made.edges) edge.change = value;
+        });
+    };
+    check_texts_of(set(-0.25), set(0.0));  // equally low
+    check_texts_of(set(0.0), set(-0.25));
+    CHECK(build_all_heads_view(set(0.5)).point ==
+          "No cut of an edge between heads lowers logit d − logit a.");
+    const AppState undefined = set(std::nan(""));
+    CHECK(build_all_heads_view(undefined).point.find("edge") == std::string::npos);
+    CHECK(build_all_heads_view(undefined).circuit->edges->undefined ==
+          "26 edges without a finite change");
+    Judge judge;
+    for (const std::string& text : all_texts_of(undefined))
+        if (judge.judge(undefined, text) != Judged::holds) FAIL_CHECK(text);
+}
+
 /// As a builder sees it that takes A's head for B's.
 AppState with_heads_swapped(AppState state) {
     ComparePin& pin = compare_look(state).pins[compare_look(state).baseline];

@@ -5,6 +5,7 @@
 #include "app/common/document/heads.h"
 #include "app/common/document/swept.h"
 #include "app/common/sheet.h"
+#include "app/common/text.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
@@ -519,6 +520,67 @@ bool check_composed(const Match& match) {
     return circuit.at == HeadPlace{match.count(0), match.count(1)} && stated == most &&
            shows(text, most) && as_much == others;
 }
+std::string node_name(const ModelNode& node) {
+    if (node.kind == NodeKind::head) return head_name(node.at);
+    if (node.kind == NodeKind::mlp) return "MLP " + std::to_string(node.at.layer);
+    return node.kind == NodeKind::logits ? "logits" : "embedding";
+}
+/// The changes by edges between heads, in a model of one layer by all.
+std::vector<std::pair<std::string, double>> compared_edges(const AppState& state,
+                                                           std::string_view among) {
+    const PathEdges& made = heads_look(state).circuit->edges->made;
+    std::vector<std::pair<std::string, double>> some;
+    for (const PathEdge& edge : made.edges) {
+        const bool heads =
+            edge.sender.kind == NodeKind::head && edge.receiver.kind == NodeKind::head;
+        if (heads == (made.layers > 1))
+            some.emplace_back(node_name(edge.sender) + " → " + node_name(edge.receiver),
+                              edge.change);
+    }
+    if (among != (made.layers > 1 ? "between heads" : "in this model")) some.clear();
+    return some;
+}
+bool is_edges_difference(const AppState& state, std::string_view text) {
+    const SweptModel& swept = *heads_look(state).circuit;
+    return text == "logit " + swept.a + " − logit " + swept.b;
+}
+bool check_most_edge(const Match& match) {
+    const auto [text, others] = tied(match.part[3]);
+    double most = 0.0;
+    Index as_much = -1;
+    bool named = false;
+    const auto edges = compared_edges(match.state, match.part[0]);
+    for (const auto& [name, change] : edges) most = std::min(most, change);
+    for (const auto& [name, change] : edges)
+        if (change == most) ++as_much, named = named || name == match.part[1];
+    return most < 0.0 && named && as_much == others && shows(text, -most) &&
+           is_edges_difference(match.state, match.part[2]);
+}
+bool check_no_edge(const Match& match) {
+    const auto edges = compared_edges(match.state, match.part[0]);
+    return !edges.empty() && is_edges_difference(match.state, match.part[1]) &&
+           std::ranges::all_of(edges, [](const auto& edge) { return edge.second >= 0.0; });
+}
+/// "Largest attention weight at “it”: tired 0.97", "…: 2 keys 0.50", of some head
+bool check_edge_weights(const Match& match) {
+    const ModelEdges& edges = *heads_look(match.state).circuit->edges;
+    const auto token = [&](Index at) {
+        return shown_token(edges.tokens[static_cast<std::size_t>(at)]);
+    };
+    const auto space = match.part[1].rfind(' ');
+    return match.part[0] == token(edges.made.position) &&
+           std::ranges::any_of(edges.weights, [&](const LargestWeight& each) {
+               const std::string key =
+                   each.ties > 0 ? std::to_string(each.ties + 1) + " keys" : token(each.key);
+               return match.part[1].substr(0, space) == key &&
+                      shows(match.part[1].substr(space + 1), each.weight);
+           });
+}
+bool check_undefined_edges(const Match& match) {
+    return std::ranges::count_if(
+               heads_look(match.state).circuit->edges->made.edges,
+               [](const PathEdge& edge) { return !std::isfinite(edge.change); }) == match.count(0);
+}
 bool check_heads_same(const Match& match) {
     return std::ranges::max(distances(head_sides(match.state))) == 0.0;
 }
@@ -593,6 +655,10 @@ constexpr Claim kClaims[] = {
     {"Attending to “{}” raises the logit of “{}” most: by {}", check_most_ov},
     {"Attending to “{}” lowers the logit of “{}” least: by {}", check_least_ov},
     {"L{} H{} composes most with {}: {} {}", check_composed},
+    {"Of the edges {}, the cut of {} lowers {} most: by {}", check_most_edge},
+    {"No cut of an edge {} lowers {}", check_no_edge},
+    {"Largest attention weight at “{}”: {}", check_edge_weights},
+    {"{} edge{} without a finite change", check_undefined_edges},
     {"Row {}: {} get {} each under {}, {} under {}",
      [](const Match& match) { return match.part[2] != match.part[4]; }},
     {"Row {}: {} get {} together under {}, {} under {}",

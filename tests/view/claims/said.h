@@ -130,6 +130,10 @@ class ScreenTexts {
         if (v.sweep) all(v.sweep->missing_data, v.sweep->grid);
         if (v.circuit)
             all(v.circuit->missing_data, v.circuit->grids, v.circuit->values, v.circuit->text);
+        if (v.circuit && v.circuit->edges) {
+            all(v.circuit->edges->legend, v.circuit->edges->undefined);
+            for (const auto& node : v.circuit->edges->nodes) add(node.tip);
+        }
         for (const HeadLinesView& each : v.lines) all(each.title, each.legend);
         if (v.alignment)
             all(v.alignment->missing_data, v.alignment->lines.title, v.alignment->lines.legend);

@@ -100,11 +100,13 @@ void draw_sweep_controls(const HeadsControls& now, ControlBar& bar) {
 /// What of a circuit, over which tokens.
 void draw_circuit_controls(const HeadsControls& now, ControlBar& bar) {
     if (now.form.key() != "circuit") return;
-    const Tip what{"QK: W_Q W_Kᵀ, which keys match; OV: W_V W_O, what it adds",
-                   "Composition: how much it reads of the output of earlier heads"};
+    const Tip what{
+        "QK: W_Q W_Kᵀ, which keys match; OV: W_V W_O, what it adds",
+        "Composition: how much it reads of the output of earlier heads. Edges: what each "
+        "part of the model reads"};
     if (const auto key = row(bar, "", "circuit", now.circuit, what))
         bar.out.push_back(ShowCircuit{*key, now.over.key()});
-    if (now.circuit.key() == "composition") return;
+    if (now.circuit.key() == "composition" || now.circuit.key() == "edges") return;
     const Tip over{"Tokens of the columns", "Of the text, or the nearest of the vocabulary"};
     if (const auto key = row(bar, "over", "over", now.over, over))
         bar.out.push_back(ShowCircuit{now.circuit.key(), *key});

@@ -91,6 +91,8 @@ void draw_pairs(const TokenPairs& pairs, const Box& box, const Frame& frame, Act
 void draw_head_circuit(const AllHeadsView& view, const MapLook& look, const Box& box,
                        const Frame& frame, Actions& out) {
     const HeadCircuitView& circuit = *view.circuit;
+    if (circuit.edges)
+        return draw_head_edges(*circuit.edges, view.here, view.hovered_circuit, box, frame, out);
     const bool bars = circuit.values && box.size().y > frame.px(kBars + kLeastHero);
     const float bottom = box.high.y - (bars ? frame.px(kBars) : 0.0F);
     const Box hero{box.low, {box.high.x, bottom}};

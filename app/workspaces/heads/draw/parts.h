@@ -34,7 +34,11 @@ void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& fram
 /// The score of the chosen query with every key, by dimension.
 void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame& frame,
                           Actions& out);
-/// QK or OV with its singular values, or composition.
+/// The edges between the parts of a model. A click on a head shows it, a click on an edge explains it.
+void draw_head_edges(const HeadEdgesView& edges, HeadPlace here,
+                     const std::optional<large::Cell>& hovered, const Box& box, const Frame& frame,
+                     Actions& out);
+/// QK or OV with its singular values, composition, or the edges of the model.
 void draw_head_circuit(const AllHeadsView& view, const MapLook& look, const Box& box,
                        const Frame& frame, Actions& out);
 /// The weights of the head shown, or two heads and their difference.
