@@ -153,7 +153,7 @@ bool is_pressed(Key key, bool repeat) {
 
 void push_no_tab_stop() { ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop, true); }
 void pop_no_tab_stop() { ImGui::PopItemFlag(); }
-void forget_stale_undo([[maybe_unused]] const char* id, [[maybe_unused]] std::string_view text) {
+void clear_stale_undo([[maybe_unused]] const char* id, [[maybe_unused]] std::string_view text) {
 #if IMGUI_VERSION_NUM < 18800
     ImGuiInputTextState* const state = ImGui::GetInputTextState(ImGui::GetID(id));
     if (state == nullptr || ImGui::GetActiveID() == state->ID) return;
@@ -161,7 +161,7 @@ void forget_stale_undo([[maybe_unused]] const char* id, [[maybe_unused]] std::st
     std::string last(static_cast<std::size_t>(state->CurLenW) * 3 + 1, '\0');
     last.resize(static_cast<std::size_t>(ImTextStrToUtf8(last.data(), static_cast<int>(last.size()),
                                                          typed, typed + state->CurLenW)));
-    if (last != text) state->ID = 0;  // the field begins anew
+    if (last != text) state->ID = 0;  // the field starts with no steps
 #endif
 }
 

@@ -40,7 +40,7 @@ void pop_no_tab_stop();
 void close_placing();
 /// Called before the text field `id` is drawn with `text`. Dear ImGui before 1.88 applies the undo steps of a field that
 /// had the keyboard to a text that has changed since: Ctrl+Z then writes outside the text (its issue 4947).
-void forget_stale_undo(const char* id, std::string_view text);
+void clear_stale_undo(const char* id, std::string_view text);
 /// The item that the mouse holds or that is typed into loses both.
 void release_item();
 

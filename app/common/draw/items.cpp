@@ -17,7 +17,7 @@ bool invisible_button(const char* id, ImVec2 size) {
 }
 
 bool text_field(const char* id, std::string& text, const FieldOptions& options) {
-    forget_stale_undo(id, text);
+    clear_stale_undo(id, text);
     const std::string before = text;
     const bool answer = ImGui::InputTextWithHint(id, options.hint, &text, options.flags,
                                                  options.callback, options.data);
@@ -26,7 +26,7 @@ bool text_field(const char* id, std::string& text, const FieldOptions& options) 
 }
 
 bool text_box(const char* id, std::string& text, ImVec2 size) {
-    forget_stale_undo(id, text);
+    clear_stale_undo(id, text);
     const std::string before = text;
     const bool changed = ImGui::InputTextMultiline(id, &text, positive_size(size));
     text = keep_characters(before, text);

@@ -9,7 +9,7 @@ namespace attn::ui {
 // The only place that makes text fields. Each of them retains characters above U+FFFF (still.h), and its undo steps end
 // where its text changes while it is without the keyboard.
 
-/// What a field of one line takes beside its text.
+/// What a field of one line takes with its text.
 struct FieldOptions {
     const char* hint = "";
     ImGuiInputTextFlags flags = ImGuiInputTextFlags_None;
