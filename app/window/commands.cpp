@@ -8,11 +8,11 @@
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/state_text.h"
+#include "app/common/vocabulary.h"
 #include "app/common/workspace.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/tour.h"
-#include "app/common/vocabulary.h"
 
 namespace attn::view {
 namespace {

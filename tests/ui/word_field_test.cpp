@@ -10,7 +10,7 @@ using view::Key;
 namespace {
 
 const std::vector<view::VocabularyClass> kVocabulary{{"animal", {"animal", "ant", "bird"}},
-                                                {"other", {"the", "tired", "angry"}}};
+                                                     {"other", {"the", "tired", "angry"}}};
 
 /// One field that has the keyboard; its text follows the actions.
 struct WordField {
