@@ -200,8 +200,7 @@ class Extent {
         if (!same) return {};
         const std::string number =
             std::isnan(*first) ? std::string("NaN") : fmt::format("{:.6g}", *first);
-        if (count == 1) return number;
-        return (std::isnan(*first) ? "all " : "all equal to ") + number;
+        return count == 1 ? number : "all " + number;
     }
 
     /// Least squares, and whether it fits every wrong number that `each` visits.
