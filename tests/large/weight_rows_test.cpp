@@ -396,7 +396,7 @@ TEST_CASE("a map needs no values and refuses dropout and scores that are no dot 
     one.spec.dropout = 0.0;
     one.spec.score = Score::student_t;
     CHECK(weight_source(one.inputs, one.spec).error().text() ==
-          "score student_t: but a map of weights needs dot products: dot, cosine, "
+          "the score is student_t, but a map of weights needs dot products: dot, cosine, "
           "general or relative is expected");
     one.inputs.k = normal_tensor<float>({1, 1, 293, 5}, 2);
     CHECK(weight_source(one.inputs, {}).error().text() ==

@@ -43,7 +43,7 @@ TEST_CASE("the last tile of every head, all 0") {
 TEST_CASE("one head, one cell, some columns") {
     Pair pair({2, 3, 8, 40});
     pair.actual(1, 2, 5, 7) = std::nanf("");
-    CHECK(pair.text() == "column 7 of row 5 of head 2 of batch entry 1, all NaN");
+    CHECK(pair.text() == "column 7 of row 5 of head 2 of batch entry 1, NaN");
     Pair columns({1, 1, 8, 40});
     columns.rows(0, 8, [](float& x, Index, Index, Index, Index d) {
         if (d >= 16 && d < 32) x = 2.0F;

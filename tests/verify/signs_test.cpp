@@ -110,7 +110,7 @@ TEST_CASE("NaN rows and weights where the mask forbids are counted") {
     results[Stage::weights](0, 0, 4, 1) = std::nanf("");
     const Mask none({1, 2, 6, 6}, 0);
     const std::vector<Fact> seen = facts(results, {}, false, &none);
-    CHECK(has(seen, "nan_rows", "1 of 12 rows of weights hold NaN, the first is row [0, 0, 4]"));
+    CHECK(has(seen, "nan_rows", "NaN in 1 of 12 rows of weights; the first is row [0, 0, 4]"));
     CHECK(has(seen, "forbidden", "71 weights are at forbidden pairs"));
 }
 

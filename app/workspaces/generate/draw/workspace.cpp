@@ -38,7 +38,7 @@ void draw_steps(const GenerateView& view, ControlBar& bar) {
     }
     if (view.cannot) {
         open_model_button(bar, "stories");
-        if (bar.button("open", "open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
+        if (bar.button("open", "Open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
             bar.out.push_back(ShowPrompt{PromptKind::open});
         return;
     }
