@@ -54,7 +54,7 @@ does '"action":"select_pair"' press Right
 does '"action":"select_pair"' press shift+Down
 does '"action":"paint_mask"' press space
 has "keys" "1111 0001 0000 1110 "
-shows 'row 2 (sat)' 'every key is forbidden'
+shows 'row 2 (sat)' 'no allowed key'
 does '"action":"undo"' press ctrl+z
 
 # A rule from the palette and with its key; what a rule forbids is not painted.
