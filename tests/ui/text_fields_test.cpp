@@ -1,6 +1,6 @@
 #include "app/common/draw/text_fields.h"
 
-#include <imgui_internal.h>
+#include <utility>
 
 #include "tests/ui/null_ui.h"
 
@@ -69,4 +69,31 @@ TEST_CASE("undo in a field goes back letter by letter, also after the keyboard w
     field.reopen_with(field.text);
     field.undo(1);
     CHECK(field.text == "a");
+}
+
+TEST_CASE("undo in a field does not reach back to a text that a callback has replaced") {
+    bool replace = false;
+    std::string text;
+    NullUi ui;
+    ui.show_in_window([&](const ui::Frame&, view::Actions&) {
+        if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+        const auto shorten = [](ImGuiInputTextCallbackData* data) {
+            if (std::exchange(*static_cast<bool*>(data->UserData), false)) {
+                data->DeleteChars(0, data->BufTextLen);
+                data->InsertChars(0, "it");
+            }
+            return 0;
+        };
+        ui::text_field("##field", text,
+                       {"", ImGuiInputTextFlags_CallbackAlways, shorten, &replace});
+    });
+    ui.frames(3);
+    ui.type(kLong);
+    replace = true;
+    ui.frames(2);
+    REQUIRE(text == "it");
+    for (int n = 0; n < 20; ++n) ui.press(Key::z, true);
+    CHECK(text == "it");
+    ui.type("s");
+    CHECK(text == "its");
 }

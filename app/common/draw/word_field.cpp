@@ -127,7 +127,7 @@ void draw_completions(const Completions& found, const CompletionRows& rows, int 
     ImGui::End();
 }
 
-/// A key of an open list, which nobody else sees in this frame.
+/// A key of an open list; the field and the commands do not see it in this frame.
 bool take_list_key(Key key, const Frame& frame) {
     const ImGuiIO& io = ImGui::GetIO();
     if (io.KeyCtrl || io.KeyAlt || io.KeyShift) return false;
