@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +27,7 @@ struct NpyArray {
         values;
 };
 
-/// One number of a file: 'f' float, 'B' bfloat16 (of safetensors alone), 'i' 'u' integers, 'b' bool, 'U' 'S' text.
+/// One number of a file: 'f' float, 'B' bfloat16 (not of numpy), 'i' 'u' integers, 'b' bool, 'U' 'S' text, 'O' a value of Python.
 struct NpyType {
     char kind = 0;
     std::uint64_t bytes = 0;  // of one item
@@ -43,6 +45,11 @@ struct NpyHeader {
     std::uint64_t total_bytes = 0;
 };
 
+/// An array of more axes is refused.
+inline constexpr std::size_t kMostAxes = 32;
+/// The order of bytes in this machine's numbers; files of the other order are swapped.
+inline constexpr bool kBigEndian = std::endian::native == std::endian::big;
+
 /// Sets items and total_bytes from the rest; false when they don't fit 63 bits.
 bool measure(NpyHeader& header);
 /// How many values an array has.
@@ -53,6 +60,11 @@ inline constexpr std::size_t kMaxNpyHeader = 1 << 16;
 
 /// `bytes` may be any prefix that holds the whole header; `what` names the array in the error.
 Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view what);
+
+/// Of numpy's name of a type, "<f4"; nullopt: it is none that is read.
+std::optional<NpyType> npy_type(std::string_view descr);
+/// Where the pickle begins in a file of Python's objects; nullopt: it has none.
+std::optional<std::uint64_t> npy_objects(std::string_view bytes);
 
 /// More texts than these are refused: each takes far more memory than its bytes in the file.
 inline constexpr std::uint64_t kMaxTexts = std::uint64_t{1} << 22;

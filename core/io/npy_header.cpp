@@ -139,21 +139,6 @@ std::string type_name(char kind, std::uint64_t bytes) {
     }
 }
 
-// "<f4": byte order, kind, size.
-std::optional<NpyType> parse_type(std::string_view descr) {
-    if (descr.size() < 3 || std::string_view("<>|=").find(descr[0]) == descr.npos)
-        return std::nullopt;
-    std::uint64_t size = 0;
-    const char* const end = descr.data() + descr.size();
-    const auto [stop, error] = std::from_chars(descr.data() + 2, end, size);
-    const char kind = descr[1];
-    if (error != std::errc{} || stop != end || size > (1 << 24)) return std::nullopt;
-    const std::uint64_t bytes = kind == 'U' ? 4 * size : size;
-    if (!is_known(kind, bytes)) return std::nullopt;
-    constexpr char kForeign = std::endian::native == std::endian::little ? '>' : '<';
-    return NpyType{kind, bytes, descr[0] == kForeign, type_name(kind, bytes)};
-}
-
 std::uint64_t little_endian(std::string_view bytes) {
     std::uint64_t value = 0;
     for (std::size_t i = bytes.size(); i-- > 0;)
@@ -197,6 +182,25 @@ std::string text_of_void(std::string_view descr) {
 
 }  // namespace
 
+std::optional<NpyType> npy_type(std::string_view descr) {
+    if (descr.size() < 3 || std::string_view("<>|=").find(descr[0]) == descr.npos)
+        return std::nullopt;
+    std::uint64_t size = 0;
+    const char* const end = descr.data() + descr.size();
+    const auto [stop, error] = std::from_chars(descr.data() + 2, end, size);
+    const char kind = descr[1];
+    if (error != std::errc{} || stop != end || size > (1 << 24)) return std::nullopt;
+    const std::uint64_t bytes = kind == 'U' ? 4 * size : size;
+    if (!is_known(kind, bytes)) return std::nullopt;
+    constexpr char kForeign = std::endian::native == std::endian::little ? '>' : '<';
+    return NpyType{kind, bytes, descr[0] == kForeign, type_name(kind, bytes)};
+}
+
+std::optional<std::uint64_t> npy_objects(std::string_view bytes) {
+    const auto header = parse_npy_header(bytes.substr(0, kMaxNpyHeader), "");
+    return header && header->type.kind == 'O' ? std::optional(header->data_offset) : std::nullopt;
+}
+
 bool measure(NpyHeader& header) {
     Index items = 1;
     Index bytes = 0;
@@ -232,7 +236,8 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view what
         return bad_input(fmt::format(
             "{} has a damaged .npy header; expected a dict with descr, fortran_order and shape",
             what));
-    const std::optional<NpyType> type = parse_type(*fields->descr);
+    const std::optional<NpyType> type =
+        *fields->descr == "|O" ? NpyType{'O', 1, false, "object"} : npy_type(*fields->descr);
     if (!type)
         return bad_input(fmt::format("{} has dtype '{}'{}; {}", what, shortened(*fields->descr),
                                      text_of_void(*fields->descr), kWanted));

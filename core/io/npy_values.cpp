@@ -203,6 +203,8 @@ NpyArray NpyNumbers::finish() {
 Result<NpyArray> parse_npy(std::string_view bytes, std::string_view what) {
     const Result<NpyHeader> header = parse_npy_header(bytes, what);
     if (!header) return tl::unexpected(header.error());
+    if (header->type.kind == 'O')
+        return bad_input(fmt::format("{} has values of Python; expected numbers or text", what));
     if (header->total_bytes != bytes.size())
         return bad_input(fmt::format("{} has {}, but its header of {} {} promises {}", what,
                                      counted(bytes.size(), "byte"), header->type.name,

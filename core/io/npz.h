@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <map>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +10,7 @@
 
 #include "core/halves.h"
 #include "core/io/npy.h"
+#include "core/io/zip_file.h"
 
 namespace attn {
 
@@ -28,9 +29,6 @@ class NpzFile {
     static Result<NpzFile> open(const std::filesystem::path& path);
     /// From memory, which must outlive it; `what` names the bytes in errors.
     static Result<NpzFile> open(std::string_view bytes, std::string_view what);
-    NpzFile(NpzFile&&) noexcept;
-    NpzFile& operator=(NpzFile&&) noexcept;
-    ~NpzFile();
 
     /// Of everything in the file, in its order, without ".npy".
     const std::vector<std::string>& names() const { return names_; }
@@ -41,15 +39,15 @@ class NpzFile {
     /// makes, and more than kMaxArrayBytes, before it allocates. Stored and deflated entries of any
     /// zip64 size are read.
     Result<NpyArray> read(std::string_view name, double held = 0.0) const;
+    /// The whole .npy of an array of Python's objects, a header and a pickle; nullopt: it has numbers or texts.
+    Result<std::optional<std::string>> objects(std::string_view name) const;
 
   private:
-    struct Zip;
-    NpzFile(std::unique_ptr<Zip> zip, std::string what);
+    explicit NpzFile(ZipFile zip) : zip_(std::move(zip)) {}
     Result<std::size_t> find(std::string_view name, const std::string& what) const;
-    static Result<NpzFile> list(std::unique_ptr<Zip> zip, std::string what);
+    static Result<NpzFile> list(Result<ZipFile> zip);
 
-    std::unique_ptr<Zip> zip_;
-    std::string what_;
+    ZipFile zip_;
     std::vector<std::string> names_;
 };
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <zip.h>
 
 #include <algorithm>
 #include <functional>
@@ -11,7 +10,6 @@
 
 #include "core/io/array_memory.h"
 #include "core/io/npz.h"
-#include "core/stop.h"
 #include "core/text.h"
 
 namespace attn {
@@ -19,67 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CloseEntry {
-    void operator()(zip_file_t* entry) const { zip_fclose(entry); }
-};
-using ZipEntry = std::unique_ptr<zip_file_t, CloseEntry>;
-
-// Takes over `source`.
-Result<zip_t*> open_zip(zip_source_t* source, zip_error_t& error, std::string_view what) {
-    zip_t* const zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr;
-    if (zip) return zip;
-    const std::string reason = zip_error_strerror(&error);
-    if (source) zip_source_free(source);
-    zip_error_fini(&error);
-    return bad_input(
-        fmt::format("{} cannot be read as .npz (a zip of .npy arrays): {}", what, reason));
-}
+constexpr std::string_view kAs = ".npz (a zip of .npy arrays)";
 
 std::string array_name(std::string_view entry) {
     if (entry.ends_with(".npy")) entry.remove_suffix(4);
     return std::string(entry);
 }
 
-// One entry being read; `what` is "IN.npz: Q".
-struct Reading {
-    zip_file_t* entry;
-    std::string what;
-
-    /// Up to `size` bytes; less only at the end of the entry.
-    Result<std::string> next(std::uint64_t size) {
-        std::string bytes(size, '\0');
-        std::size_t done = 0;
-        constexpr std::uint64_t kMost = std::uint64_t{1} << 22;  // between two checks
-        while (done < size) {
-            end_if_stopped();
-            const zip_int64_t got =
-                zip_fread(entry, bytes.data() + done, std::min(size - done, kMost));
-            if (got < 0)
-                return bad_input(fmt::format("{} is damaged: {}", what, zip_file_strerror(entry)));
-            if (got == 0) break;
-            done += static_cast<std::size_t>(got);
-        }
-        bytes.resize(done);
-        return bytes;
-    }
-
-    /// What is left, in pieces, at most `size` bytes; then the end, where libzip checks the CRC.
-    Result<void> rest(std::uint64_t size, const std::function<void(std::string_view)>& take) {
-        constexpr std::uint64_t kPiece = 1 << 20;
-        while (true) {
-            const std::uint64_t wanted = std::min(size + 1, kPiece);
-            const auto piece = next(wanted);
-            if (!piece) return tl::unexpected(piece.error());
-            take(*piece);
-            if (piece->size() < wanted) return {};
-            size -= std::min<std::uint64_t>(piece->size(), size);
-        }
-    }
-};
-
 // Before anything is allocated: the header's promise against the zip's.
 Result<void> check_size(std::string_view what, const NpyHeader& header, std::uint64_t declared) {
-    if (header.total_bytes != declared)
+    const bool sized = header.type.kind != 'O';  // a pickle has any length
+    if (sized && header.total_bytes != declared)
         return bad_input(fmt::format("{} has {}, but its header of {} {} promises {}", what,
                                      counted(declared, "byte"), header.type.name,
                                      to_string(header.extents), header.total_bytes));
@@ -89,14 +37,27 @@ Result<void> check_size(std::string_view what, const NpyHeader& header, std::uin
     return {};
 }
 
-Result<NpyArray> read_texts(Reading& reading, std::string bytes, std::uint64_t declared) {
-    const std::uint64_t rest = declared - std::min<std::uint64_t>(declared, bytes.size());
-    return reading.rest(rest, [&](std::string_view piece) { bytes += piece; }).and_then([&] {
-        return parse_npy(bytes, reading.what);
-    });
+/// An entry whose header was read.
+struct Begun {
+    ZipEntry entry;
+    std::string begin;  // its first bytes
+    NpyHeader header;
+};
+
+/// Then `begin` has the whole file.
+Result<void> read_rest(Begun& begun) {
+    std::string& bytes = begun.begin;
+    const std::uint64_t rest =
+        begun.entry.size() - std::min<std::uint64_t>(begun.entry.size(), bytes.size());
+    return begun.entry.rest(rest, [&](std::string_view piece) { bytes += piece; });
 }
 
-Result<NpyArray> read_numbers(Reading& reading, const NpyHeader& header, std::string_view begin) {
+Result<NpyArray> read_texts(Begun& begun, std::string_view what) {
+    return read_rest(begun).and_then([&] { return parse_npy(begun.begin, what); });
+}
+
+Result<NpyArray> read_numbers(Begun& begun, std::string_view what) {
+    const NpyHeader& header = begun.header;
     NpyNumbers numbers(header);
     std::uint64_t missing = header.total_bytes - header.data_offset;
     bool too_long = false;
@@ -106,47 +67,34 @@ Result<NpyArray> read_numbers(Reading& reading, const NpyHeader& header, std::st
         missing -= piece.size();
         numbers.add(piece);
     };
-    take(begin.substr(header.data_offset));
+    take(std::string_view(begun.begin).substr(header.data_offset));
     const std::uint64_t rest = missing;
-    if (auto read = reading.rest(rest, take); !read) return tl::unexpected(read.error());
+    if (auto read = begun.entry.rest(rest, take); !read) return tl::unexpected(read.error());
     if (missing > 0 || too_long)
         return bad_input(
-            fmt::format("{} is damaged: it ends elsewhere than its header says", reading.what));
+            fmt::format("{} is damaged: it ends elsewhere than its header says", what));
     return numbers.finish();
 }
 
-/// An entry whose header was read.
-struct Begun {
-    ZipEntry entry;
-    std::uint64_t size;  // as the zip declares it
-    std::string begin;   // its first bytes
-    NpyHeader header;
-};
-
-Result<Begun> begin_entry(zip_t* zip, zip_uint64_t index, std::string_view what) {
-    zip_stat_t stat;
-    if (zip_stat_index(zip, index, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0)
-        return bad_input(fmt::format("{} is damaged: {}", what, zip_strerror(zip)));
-    ZipEntry entry(zip_fopen_index(zip, index, 0));
-    if (!entry) return bad_input(fmt::format("{} cannot be read: {}", what, zip_strerror(zip)));
-    auto begin = Reading{entry.get(), std::string(what)}.next(kMaxNpyHeader);
+Result<Begun> begin_entry(const ZipFile& zip, std::size_t index, const std::string& what) {
+    auto entry = zip.entry(index, what);
+    if (!entry) return tl::unexpected(std::move(entry.error()));
+    auto begin = entry->next(kMaxNpyHeader);
     if (!begin) return tl::unexpected(begin.error());
     const Result<NpyHeader> header = parse_npy_header(*begin, what);
     if (!header) return tl::unexpected(header.error());
-    if (auto fits = check_size(what, *header, stat.size); !fits)
+    if (auto fits = check_size(what, *header, entry->size()); !fits)
         return tl::unexpected(fits.error());
-    return Begun{std::move(entry), stat.size, *std::move(begin), *header};
+    return Begun{*std::move(entry), *std::move(begin), *header};
 }
 
 /// `held`: bytes of what was read before.
 Result<NpyArray> read_entry(Begun begun, std::string_view what, double held) {
-    Reading reading{begun.entry.get(), std::string(what)};
-    const bool texts = is_text(begun.header.type);
+    const bool texts = is_text(begun.header.type) || begun.header.type.kind == 'O';
     if (auto fits = (texts ? check_text_memory : check_array_memory)(what, begun.header, held);
         !fits)
         return tl::unexpected(fits.error());
-    if (texts) return read_texts(reading, std::move(begun.begin), begun.size);
-    return read_numbers(reading, begun.header, begun.begin);
+    return texts ? read_texts(begun, what) : read_numbers(begun, what);
 }
 
 /// What the values of an array take.
@@ -178,61 +126,31 @@ Result<Npz> read_arrays(const Result<NpzFile>& file, std::span<const std::string
 
 }  // namespace
 
-struct NpzFile::Zip {
-    zip_t* zip;
-    explicit Zip(zip_t* opened) : zip(opened) {}
-    Zip(const Zip&) = delete;
-    Zip& operator=(const Zip&) = delete;
-    ~Zip() { zip_discard(zip); }
-};
-
-NpzFile::NpzFile(std::unique_ptr<Zip> zip, std::string what)
-    : zip_(std::move(zip)), what_(std::move(what)) {}
-NpzFile::NpzFile(NpzFile&&) noexcept = default;
-NpzFile& NpzFile::operator=(NpzFile&&) noexcept = default;
-NpzFile::~NpzFile() = default;
-
-Result<NpzFile> NpzFile::open(const fs::path& path) {
-    std::error_code missing;
-    const fs::file_status status = fs::status(path, missing);
-    if (missing)
-        return bad_input(fmt::format("cannot read {}: {}", path.string(), missing.message()));
-    if (fs::is_directory(status))
-        return bad_input(fmt::format("{} is a folder; expected an .npz file", path.string()));
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t* const source = zip_source_file_create(path.c_str(), 0, -1, &error);
-    const Result<zip_t*> zip = open_zip(source, error, path.string());
-    if (!zip) return tl::unexpected(zip.error());
-    return list(std::make_unique<Zip>(*zip), path.string());
-}
+Result<NpzFile> NpzFile::open(const fs::path& path) { return list(ZipFile::open(path, kAs)); }
 
 Result<NpzFile> NpzFile::open(std::string_view bytes, std::string_view what) {
-    if (bytes.empty())  // libzip would call it a zip without entries
-        return bad_input(fmt::format("{} is empty; expected an .npz file", what));
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-    const Result<zip_t*> zip = open_zip(source, error, what);
-    if (!zip) return tl::unexpected(zip.error());
-    return list(std::make_unique<Zip>(*zip), std::string(what));
+    return list(ZipFile::open(bytes, what, kAs));
 }
 
-Result<NpzFile> NpzFile::list(std::unique_ptr<Zip> zip, std::string what) {
-    NpzFile file(std::move(zip), std::move(what));
-    const zip_int64_t count = zip_get_num_entries(file.zip_->zip, 0);
-    std::set<std::string_view> seen;
-    file.names_.reserve(count);
-    for (zip_int64_t i = 0; i < count; ++i) {
-        const char* const name =
-            zip_get_name(file.zip_->zip, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_GUESS);
-        if (!name)
+Result<NpzFile> NpzFile::list(Result<ZipFile> zip) {
+    if (!zip) return tl::unexpected(std::move(zip.error()));
+    NpzFile file(*std::move(zip));
+    std::set<std::string> seen;
+    for (const std::string& entry : file.zip_.names())
+        if (!seen.insert(file.names_.emplace_back(array_name(entry))).second)
             return bad_input(
-                fmt::format("{} is damaged: {}", file.what_, zip_strerror(file.zip_->zip)));
-        if (!seen.insert(file.names_.emplace_back(array_name(name))).second)
-            return bad_input(fmt::format("{} holds {} twice", file.what_, file.names_.back()));
-    }
+                fmt::format("{} holds {} twice", file.zip_.what(), file.names_.back()));
     return file;
+}
+
+Result<std::optional<std::string>> NpzFile::objects(std::string_view name) const {
+    const std::string what = fmt::format("{}: {}", zip_.what(), name);
+    return find(name, what)
+        .and_then([&](std::size_t index) { return begin_entry(zip_, index, what); })
+        .and_then([&](Begun&& begun) -> Result<std::optional<std::string>> {
+            if (begun.header.type.kind != 'O') return std::nullopt;
+            return read_rest(begun).map([&] { return std::optional(std::move(begun.begin)); });
+        });
 }
 
 bool NpzFile::contains(std::string_view name) const {
@@ -246,14 +164,14 @@ Result<std::size_t> NpzFile::find(std::string_view name, const std::string& what
 }
 
 Result<NpyHeader> NpzFile::header(std::string_view name) const {
-    const std::string what = fmt::format("{}: {}", what_, name);
+    const std::string what = fmt::format("{}: {}", zip_.what(), name);
     return find(name, what)
-        .and_then([&](std::size_t index) { return begin_entry(zip_->zip, index, what); })
+        .and_then([&](std::size_t index) { return begin_entry(zip_, index, what); })
         .map([](const Begun& begun) { return begun.header; });
 }
 
 Result<NpyArray> NpzFile::read(std::string_view name, double held) const {
-    const std::string what = fmt::format("{}: {}", what_, name);
+    const std::string what = fmt::format("{}: {}", zip_.what(), name);
     const auto read = [&](Begun&& begun) {
         const NpyHeader header = begun.header;
         return within_memory(
@@ -264,7 +182,7 @@ Result<NpyArray> NpzFile::read(std::string_view name, double held) const {
             [&] { return read_entry(std::move(begun), what, held); });
     };
     return find(name, what)
-        .and_then([&](std::size_t index) { return begin_entry(zip_->zip, index, what); })
+        .and_then([&](std::size_t index) { return begin_entry(zip_, index, what); })
         .and_then(read);
 }
 

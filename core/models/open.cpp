@@ -58,8 +58,8 @@ bool is_model_folder(const std::filesystem::path& folder) {
     if (!std::filesystem::is_regular_file(file, ignored)) return false;
     const auto config = read_json_file(file);
     if (!config)  // open() says what is wrong with it
-        return std::filesystem::exists(folder / "model.safetensors", ignored) ||
-               std::filesystem::exists(folder / "model.safetensors.index.json", ignored);
+        return std::ranges::any_of(kWeightFiles,
+                                   [&](std::string_view name) { return is_there(folder / name); });
     return config->is_object() && config->contains("model_type");
 }
 

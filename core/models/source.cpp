@@ -34,9 +34,9 @@ Result<void> refuse_adapter(const std::filesystem::path& folder) {
 }
 
 Result<Arrays> weights_in(const std::filesystem::path& folder) {
-    const auto sharded = folder / "model.safetensors.index.json";
-    const auto whole = folder / "model.safetensors";
-    return open_arrays(is_there(sharded) ? sharded : is_there(whole) ? whole : folder);
+    for (const std::string_view name : kWeightFiles)
+        if (is_there(folder / name)) return open_arrays(folder / name);
+    return open_arrays(folder);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -20,6 +21,10 @@ struct ModelSource {
     Arrays weights;         // under the names of config.family
     std::vector<std::string> notes;
 };
+/// The files of weights that a model's folder can have; the first that is there is read.
+inline constexpr std::string_view kWeightFiles[] = {
+    "model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json",
+    "pytorch_model.bin"};
 /// config.json, preprocessor_config.json and the arrays of a folder; that of an adapter is refused.
 Result<ModelSource> open_model_folder(const std::filesystem::path& folder);
 /// What its preprocessor_config.json says of the pixels, where there is one and the model reads images.

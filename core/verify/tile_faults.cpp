@@ -9,6 +9,7 @@
 
 #include "core/masks.h"
 #include "core/scores/score.h"
+#include "core/stop.h"
 #include "core/text.h"
 #include "core/verify/row_trials.h"
 

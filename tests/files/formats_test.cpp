@@ -123,8 +123,9 @@ TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is na
     const auto other = opener(backends())({scratch.at("f.xyz"), 0}, {});
     CHECK(contains(
         other.error().text(),
-        "f.xyz; expected tensors (.npz, .npy, .safetensors, .index.json or a folder), a session, a "
-        "preset (.json), a model's folder or .gguf, or sentences to learn (.txt); an image (.png) "
+        "f.xyz; expected tensors (.npz, .npy, .safetensors, .pt, .pth, .onnx, .pkl, .index.json or "
+        "a folder), a session, a preset (.json), a model's folder or .gguf, or sentences to learn "
+        "(.txt); an image (.png) "
         "is for a model"));
 }
 

@@ -40,6 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const auto& [name, array] : npz->arrays) check_filled(array);
     if (const auto file = parse_safetensors(bytes, "fuzz")) check_arrays(**file);
     if (const auto file = parse_npy_file(bytes, "fuzz")) check_arrays(**file);
+    if (const auto file = parse_torch(bytes, "fuzz")) check_arrays(**file);
+    if (const auto file = parse_pickled(bytes, "fuzz")) check_arrays(**file);
+    if (const auto file = parse_onnx(bytes, "fuzz")) check_arrays(**file);
     if (const auto json = parse_json(bytes, "fuzz")) static_cast<void>(json->dump());
     return 0;
 }

@@ -62,10 +62,10 @@ TEST_CASE_FIXTURE(OnDisk, "a format is known by its name, else by its first byte
         CHECK(contains(opened(scratch / file)->about("y").error().text(), "y is not there"));
     }
     write_bytes(scratch / "note.txt", "hello");
-    CHECK(contains(
-        complaint(scratch / "note.txt"),
-        "note.txt is not a file of arrays; expected .npz, .npy, .safetensors, .index.json or a "
-        "folder"));
+    CHECK(contains(complaint(scratch / "note.txt"),
+                   "note.txt is not a file of arrays; expected .npz, .npy, .safetensors, .pt, "
+                   ".pth, .onnx, .pkl, "
+                   ".index.json or a folder"));
     CHECK(contains(complaint(scratch / "missing.npy"), "missing.npy: No such file"));
     CHECK(contains(complaint(scratch / "missing.bin"), "missing.bin: No such file"));
     CHECK(parse_arrays(float_tensor("x", 3), "memory").value()->names() ==
@@ -126,9 +126,10 @@ TEST_CASE_FIXTURE(OnDisk, "shards are one file, and what is missing is named") {
                    "the shard m-2.safetensors is missing, which has 1 of 2 arrays (b)"));
     write_bytes(scratch / "m-2.safetensors", float_tensor("c", 2));
     CHECK(contains(complaint(index), "b should be in m-2.safetensors, which does not have it"));
-    for (const char* other : {"../m-1.safetensors", "/etc/passwd", "m-1.bin", "x/m.safetensors"}) {
+    for (const char* other : {"../m-1.safetensors", "/etc/passwd", "m-1.txt", "x/m.safetensors"}) {
         write_bytes(index, fmt::format(R"({{"weight_map":{{"a":"{}"}}}})", other));
-        CHECK(contains(complaint(index), "expected a .safetensors file of the same folder"));
+        CHECK(
+            contains(complaint(index), "expected a .safetensors or .bin file of the same folder"));
     }
     write_bytes(index, R"({"weight_map":{"a":5}})");
     CHECK(contains(complaint(index), "a should be in 5"));

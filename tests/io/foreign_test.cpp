@@ -15,24 +15,18 @@ namespace {
 
 using namespace std::string_literals;
 
-/// A zip whose first member has that name, as torch.save begins its files.
-std::string zip_of(const std::string& name) {
-    return "PK\x03\x04"s + std::string(22, '\0') +
-           little<std::uint16_t>({static_cast<std::uint16_t>(name.size()), 0}) + name;
-}
-
 const std::string kOldTorch = "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20j\xa8P\x19.\x80\x02";
 
 std::string complaint(const std::filesystem::path& path) { return sentence_in(open_arrays(path)); }
 
 constexpr std::string_view kExpected =
-    "expected .npz, .npy, .safetensors, .index.json or a folder, which Python saves: ";
+    "expected .npz, .npy, .safetensors, .pt, .pth, .onnx, .pkl, .index.json or a folder, which "
+    "Python saves: ";
 
 std::string torch_text(const std::string& what, const std::string& from, const std::string& to) {
     return fmt::format(
-        "{} is a file of PyTorch, a pickle, which can run code as it is read; {}import torch, "
-        "safetensors.torch; safetensors.torch.save_file({{n: t.clone().contiguous() for n, t in "
-        "torch.load(\"{}\", map_location=\"cpu\", weights_only=True).items()}}, \"{}\")",
+        "{} is a file of PyTorch before 1.6; {}import torch; torch.save(torch.load(\"{}\", "
+        "map_location=\"cpu\", weights_only=True), \"{}\")",
         what, kExpected, from, to);
 }
 
@@ -45,39 +39,23 @@ TEST_CASE("a file of another program is known by its first bytes, whatever its n
         return complaint(scratch / name);
     };
     const auto path = [&](const std::string& name) { return scratch.at(name); };
-    for (const std::string name : {"a.pt", "a.dat", "a.npz"})
-        CHECK(at(name, zip_of("archive/data.pkl")) ==
-              torch_text(path(name), path(name), path("a.safetensors")));
-    CHECK(at("old.bin", kOldTorch) ==
-          torch_text(path("old.bin"), path("old.bin"), path("old.safetensors")));
+    CHECK(at("old.bin", kOldTorch) == torch_text(path("old.bin"), path("old.bin"), path("old.pt")));
     CHECK(at("w.safetensors", kOldTorch) ==
-          torch_text(path("w.safetensors"), path("w.safetensors"), path("w-saved.safetensors")));
+          torch_text(path("w.safetensors"), path("w.safetensors"), path("w.pt")));
     CHECK(at("m.bin", "GGUF\x03") == fmt::format("{0} is a GGUF model of llama.cpp, not arrays of "
                                                  "attention; expected it where a model is read",
                                                  path("m.bin")));
-    CHECK(at("o.onnx", "\x08\x07\x12\x07pytorch") ==
-          fmt::format("{} is an ONNX graph, which names no attention; {}import onnx.numpy_helper, "
-                      "numpy; numpy.savez(\"{}\", **{{t.name: onnx.numpy_helper.to_array(t) for t "
-                      "in onnx.load(\"{}\").graph.initializer}})",
-                      path("o.onnx"), kExpected, path("o.npz"), path("o.onnx")));
     CHECK(at("h.h5", "\x89HDF\r\n\x1a\n") ==
           fmt::format("{} is an HDF5 file, as Keras saves weights; {}import h5py, numpy; a = {{}}; "
                       "h5py.File(\"{}\").visititems(lambda n, d: a.update({{n: d[()]}}) if "
                       "isinstance(d, h5py.Dataset) else None); numpy.savez(\"{}\", **a)",
                       path("h.h5"), kExpected, path("h.h5"), path("h.npz")));
-    CHECK(at("p.npy", "\x80\x04\x95") ==
-          fmt::format("{} is a pickle, which can run code as it is read; {}import pickle, numpy; "
-                      "numpy.savez(\"{}\", **pickle.load(open(\"{}\", \"rb\")))",
-                      path("p.npy"), kExpected, path("p.npz"), path("p.npy")));
 }
 
 TEST_CASE("of other bytes the extension tells; what is of no other program is none") {
     const Scratch scratch;
-    for (const auto& [name, text] : {std::pair{"x.PTH", "is a file of PyTorch"},
-                                     {"x.pkl", "is a pickle"},
-                                     {"x.gguf", "is a GGUF model"},
-                                     {"x.onnx", "is an ONNX graph"},
-                                     {"x.hdf5", "is an HDF5 file"}}) {
+    for (const auto& [name, text] :
+         {std::pair{"x.gguf", "is a GGUF model"}, {"x.hdf5", "is an HDF5 file"}}) {
         write_bytes(scratch / name, "hello");
         CHECK(contains(complaint(scratch / name), text));
         CHECK(contains(foreign_file(scratch / name), text));
@@ -85,22 +63,20 @@ TEST_CASE("of other bytes the extension tells; what is of no other program is no
     write_bytes(scratch / "x.txt", "hello");
     CHECK(foreign_file(scratch / "x.txt").empty());
     CHECK(foreign_file(scratch / "missing.pt").empty());
-    CHECK(foreign_text("x", "x.npz", zip_of("Q.npy")).empty());
     // the length of a header, 640 or 1,184,520, begins as a pickle or an ONNX graph
     for (const std::size_t length : {640, 0x120708})
         CHECK(must(parse_arrays(safetensors("{}" + std::string(length - 2, ' ')), "f"))
                   ->names()
                   .empty());
     CHECK(sentence_in(parse_arrays(kOldTorch, "standard input")) ==
-          torch_text("standard input", "FILE", "FILE.safetensors"));
+          torch_text("standard input", "FILE", "FILE.pt"));
 }
 
 TEST_CASE("a folder with nothing but such a file says what that is") {
     const Scratch scratch;
-    write_bytes(scratch / "pytorch_model.bin", zip_of("pytorch_model/data.pkl"));
-    write_bytes(scratch / "training_args.bin", zip_of("training_args/data.pkl"));
+    write_bytes(scratch / "pytorch_model.bin", kOldTorch);
     CHECK(complaint(scratch.path()) == torch_text(scratch.at("pytorch_model.bin"),
                                                   scratch.at("pytorch_model.bin"),
-                                                  scratch.at("model.safetensors")));
+                                                  scratch.at("model.pt")));
     CHECK(python_text(R"(a"b\c)") == R"("a\"b\\c")");
 }

@@ -85,6 +85,7 @@ struct ArrayFormat {
     /// From memory, which must outlive it; `what` names the bytes in errors. null: not without its folder.
     Result<Arrays> (*parse)(std::string_view bytes, std::string_view what);
     bool (*begins)(std::string_view bytes);  // whether these first bytes can be of this format
+    bool in_folders = true;  // whether a folder of arrays is read with its files of this format
 };
 std::span<const ArrayFormat> array_formats();
 /// More first bytes than these tell nothing of the format.
@@ -94,12 +95,12 @@ inline constexpr std::size_t kFormatBytes = 256;
 const ArrayFormat* find_format(const std::filesystem::path& path);
 /// By the first bytes; null: they are of none.
 const ArrayFormat* find_format_of(std::string_view bytes);
-/// ".npz, .npy, .safetensors, .index.json".
-std::string array_file_text();
+/// ".npz, .npy, .safetensors, …"; `in_folders`: those that a folder is read with.
+std::string array_file_text(bool in_folders = false);
 /// The same with "or a folder".
 std::string array_format_text();
 
-/// By its name, else by its first bytes.
+/// By its first bytes, else by its name.
 Result<Arrays> open_arrays(const std::filesystem::path& path);
 /// An error where a stream that begins with these bytes, kFormatBytes of them or all, can be no file of arrays.
 Result<void> check_begins_arrays(std::string_view first, std::string_view what);

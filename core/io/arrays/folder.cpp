@@ -25,7 +25,8 @@ Result<std::vector<fs::path>> list_folder(const fs::path& folder) {
         std::error_code ignored;
         const fs::path& path = entry->path();
         if (path.filename().string().starts_with('.') || entry->is_directory(ignored)) continue;
-        if (find_format(path) != nullptr) paths.push_back(path);
+        const ArrayFormat* const format = find_format(path);
+        if (format != nullptr && format->in_folders) paths.push_back(path);
         if (paths.size() > kMostFiles)
             return bad_input(
                 fmt::format("{} holds more than {} files of arrays; expected at most "
@@ -132,8 +133,10 @@ Result<std::vector<fs::path>> arrays_in(const fs::path& folder) {
     std::erase_if(*paths, [&](const fs::path& path) {
         if (!is_index(path)) return false;
         const auto shards = shards_of(path);
-        // One that names other files than .safetensors is none of ours.
-        if (!shards) return !path.filename().string().ends_with(".safetensors.index.json");
+        // One that names other files than .safetensors is of another copy of the model.
+        const auto of_torch = [](const std::string& shard) { return shard.ends_with(".bin"); };
+        if (!shards || std::ranges::any_of(*shards, of_torch))
+            return !path.filename().string().ends_with(".safetensors.index.json");
         for (const std::string& shard : *shards) behind.insert(folder / shard);
         return false;
     });
@@ -158,7 +161,7 @@ Result<Arrays> open_folder(const fs::path& folder) {
         std::string foreign = foreign_in(folder);
         if (!foreign.empty()) return bad_input(std::move(foreign));
         return bad_input(fmt::format("{} is a folder without arrays; expected files {} in it",
-                                     folder.string(), array_file_text()));
+                                     folder.string(), array_file_text(true)));
     }
     std::vector<std::string> names = unique_names(members);
     files.push_back(std::make_unique<FolderTexts>(folder));

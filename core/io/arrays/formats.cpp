@@ -15,9 +15,28 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFolder = "/";
 
-bool begins_npz(std::string_view bytes) { return bytes.starts_with("PK"); }
+// A local header of a zip: 26 bytes, the length of the name as a u16, that of more, the name.
+constexpr std::size_t kZipLength = 26, kZipName = 30;
+
+bool begins_torch(std::string_view bytes) {
+    if (!bytes.starts_with("PK\x03\x04") || bytes.size() < kZipName) return false;
+    const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[kZipLength])) +
+                        256 * static_cast<unsigned char>(bytes[kZipLength + 1]);
+    return bytes.substr(kZipName, length).ends_with("/data.pkl");
+}
+bool begins_npz(std::string_view bytes) { return bytes.starts_with("PK") && !begins_torch(bytes); }
 bool begins_npy(std::string_view bytes) { return bytes.starts_with("\x93NUMPY"); }
 bool begins_safetensors(std::string_view bytes) { return bytes.size() > 8 && bytes[8] == '{'; }
+/// A protocol buffer whose first field is the version of ONNX, its second the producer's name.
+bool begins_onnx(std::string_view bytes) {
+    return bytes.size() > 2 && bytes[0] == 8 && bytes[1] > 0 && bytes[1] < 32 && bytes[2] == 0x12 &&
+           !begins_safetensors(bytes);
+}
+/// Protocols 2 to 5.
+bool begins_pickle(std::string_view bytes) {
+    return bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 &&
+           !begins_safetensors(bytes);
+}
 bool never(std::string_view) { return false; }
 
 constexpr ArrayFormat kFormats[] = {
@@ -26,7 +45,11 @@ constexpr ArrayFormat kFormats[] = {
      begins_npy},
     {".safetensors", "arrays by name, of models", open_safetensors, parse_safetensors,
      begins_safetensors},
-    {".index.json", "a model in several .safetensors", open_shards, nullptr, never},
+    {".pt", "tensors by name, of torch.save", open_torch, parse_torch, begins_torch, false},
+    {".pth", "the same", open_torch, parse_torch, begins_torch, false},
+    {".onnx", "the initialisers of an ONNX model", open_onnx, parse_onnx, begins_onnx, false},
+    {".pkl", "a pickle of numpy's arrays", open_pickle, parse_pickled, begins_pickle, false},
+    {".index.json", "a model in several files", open_shards, nullptr, never},
     {kFolder, "a folder of such files", open_folder, nullptr, never},
 };
 
@@ -35,6 +58,13 @@ Failure of_no_format(std::string_view what, const fs::path& path, std::string_vi
     if (!foreign.empty()) return bad_input(std::move(foreign));
     return bad_input(
         fmt::format("{} is not a file of arrays; expected {}", what, array_format_text()));
+}
+
+/// By its first bytes, and where those are of no format by its name.
+const ArrayFormat* format_of(const ArrayFormat* named, std::string_view bytes) {
+    if (named && (named->parse == nullptr || named->begins(bytes))) return named;
+    const ArrayFormat* const found = find_format_of(bytes);
+    return found ? found : named;
 }
 
 /// By the bytes alone, whatever the name.
@@ -61,10 +91,11 @@ const ArrayFormat* find_format_of(std::string_view bytes) {
     return found == std::end(kFormats) ? nullptr : &*found;
 }
 
-std::string array_file_text() {
+std::string array_file_text(bool in_folders) {
     std::vector<std::string_view> extensions;
     for (const ArrayFormat& format : kFormats)
-        if (format.extension != kFolder) extensions.push_back(format.extension);
+        if (format.extension != kFolder && (format.in_folders || !in_folders))
+            extensions.push_back(format.extension);
     return fmt::format("{}", fmt::join(extensions, ", "));
 }
 
@@ -76,7 +107,7 @@ Result<Arrays> open_arrays(const fs::path& path) {
     if (auto there = check_readable(path); !there) return tl::unexpected(there.error());
     if (named && !fs::is_regular_file(path, ignored)) return named->open(path);
     const std::string bytes = first_bytes(path);
-    const ArrayFormat* const format = named ? named : find_format_of(bytes);
+    const ArrayFormat* const format = format_of(named, bytes);
     if (format && !begins_foreign(bytes)) return format->open(path);
     return of_no_format(path.string(), path, bytes);
 }

@@ -55,11 +55,13 @@ class NpyFile final : public ArrayFile {
 Result<Arrays> open_npy(const std::filesystem::path& path) {
     return MappedFile::open(path).and_then([&](MappedFile&& mapped) {
         const std::string_view bytes = mapped.bytes();
+        if (npy_objects(bytes)) return open_pickle(path);
         return NpyFile::list(std::move(mapped), bytes, path.string(), path.stem().string());
     });
 }
 
 Result<Arrays> parse_npy_file(std::string_view bytes, std::string_view what) {
+    if (npy_objects(bytes)) return parse_pickled(bytes, what);
     return NpyFile::list(std::nullopt, bytes, std::string(what), "array");
 }
 

@@ -1,6 +1,9 @@
 #include "core/io/npz.h"
 
+#include <fmt/format.h>
+
 #include "core/io/arrays/formats.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -25,8 +28,18 @@ class NpzArrays final : public ArrayFile {
                              header.total_bytes - header.data_offset};
         });
     }
-    Result<NpyArray> read_at(std::size_t at, const std::string&, double held) const override {
-        return file_.read(names()[at], held);
+    Result<NpyArray> read_at(std::size_t at, const std::string& what, double held) const override {
+        const auto objects = file_.objects(names()[at]);
+        if (!objects) return tl::unexpected(objects.error());
+        if (!*objects) return file_.read(names()[at], held);
+        return parse_pickled(**objects, what)
+            .and_then([&](const Arrays& inside) -> Result<NpyArray> {
+                if (inside->names().size() == 1) return inside->read(inside->names().front(), held);
+                return bad_input(
+                    fmt::format("{} has {} of Python; expected one, numbers or texts. Save each "
+                                "under a name of its own",
+                                what, counted(inside->names().size(), "array")));
+            });
     }
 
     NpzFile file_;

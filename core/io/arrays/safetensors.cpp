@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include <nlohmann/json.hpp>
@@ -24,7 +23,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::size_t kMostAxes = 32;
 
 struct Dtype {
     std::string_view name;
@@ -117,10 +115,9 @@ Result<void> read_shape(const json& row, const std::string& what, Entry& entry) 
     entry.header.extents = *extents;
     const auto known = std::ranges::find(kDtypes, entry.dtype, &Dtype::name);
     entry.known = known != std::end(kDtypes);
-    constexpr bool kSwapped = std::endian::native == std::endian::big;
-    entry.header.type = {'V', 1, kSwapped, entry.dtype};
+    entry.header.type = {'V', 1, kBigEndian, entry.dtype};
     if (entry.known)
-        entry.header.type = {known->kind, known->bytes, kSwapped, std::string(known->numpy)};
+        entry.header.type = {known->kind, known->bytes, kBigEndian, std::string(known->numpy)};
     if (measure(entry.header)) return {};
     return bad_input(
         fmt::format("{} claims the shape {}, more than 2^63 bytes", what, to_string(*extents)));

@@ -19,11 +19,12 @@ using nlohmann::json;
 
 using WeightMap = std::map<std::string, std::string>;  // file by array
 
-/// A .safetensors file beside the index: no other folder.
+/// A file of weights beside the index: no other folder.
 bool is_shard_name(const json& value) {
     if (!value.is_string()) return false;
     const auto& name = value.get_ref<const std::string&>();
-    return name.ends_with(".safetensors") && fs::path(name).filename() == fs::path(name);
+    return (name.ends_with(".safetensors") || name.ends_with(".bin")) &&
+           fs::path(name).filename() == fs::path(name);
 }
 
 Result<WeightMap> read_index(const fs::path& index) {
@@ -33,13 +34,13 @@ Result<WeightMap> read_index(const fs::path& index) {
     if (!has || !(*parsed)["weight_map"].is_object())
         return bad_input(
             fmt::format("{} has no weight_map; expected an object of array names, "
-                        "each with its .safetensors file",
+                        "each with its file",
                         index.string()));
     WeightMap map;
     for (const auto& [name, file] : (*parsed)["weight_map"].items()) {
         if (!is_shard_name(file))
             return bad_input(fmt::format(
-                "{}: {} should be in {}; expected a .safetensors file of the same folder",
+                "{}: {} should be in {}; expected a .safetensors or .bin file of the same folder",
                 index.string(), shortened(name),
                 file.is_structured() ? std::string(file.type_name()) : shortened(file.dump())));
         map.emplace(name, file.get<std::string>());
@@ -56,7 +57,7 @@ std::vector<std::string> shards_in(const WeightMap& map) {
 Result<Arrays> open_shard(const fs::path& index, const WeightMap& map, const std::string& shard) {
     const fs::path path = index.parent_path() / shard;
     std::error_code ignored;
-    if (fs::exists(path, ignored)) return open_safetensors(path);
+    if (fs::exists(path, ignored)) return open_arrays(path);
     const auto first = std::ranges::find(map, shard, &WeightMap::value_type::second);
     const auto count = std::ranges::count(map, shard, &WeightMap::value_type::second);
     return bad_input(fmt::format("{}: the shard {} is missing, which has {} of {} ({}{})",
