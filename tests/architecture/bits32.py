@@ -6,9 +6,13 @@ or a minimum of an Index and a difference of pointers, stops the page's build. H
 
 Without a file every source of the page is checked. BUILD has the compile_commands.json. Sources of a folder are read as one, for
 most of the time goes into headers; where that fails the group is halved until the sources that fail alone are found.
+BUILD/bits32.json lists the groups that passed, with the contents of every file that they read: an unchanged group is not read again.
 Exit 77 (skipped), with the reason, where GCC has no 32-bit headers.
 """
 import concurrent.futures
+import functools
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -70,6 +74,53 @@ def grouped(sources):
     return [group[1] for groups in folders.values() for group in groups] + alone
 
 
+@functools.cache
+def digest(path):
+    """Of a file's contents; "" where there is none."""
+    try:
+        return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def names_in(dependencies):
+    """The files that the compiler lists in a rule of make."""
+    return dependencies.read_text().replace("\\\n", " ").split(":", 1)[1].split()
+
+
+class Passed:
+    """The groups that passed with one compiler and its arguments: for each its sources, and every file that was read with its digest."""
+
+    def __init__(self, path, compiler):
+        self.path, self.compiler = path, compiler
+        try:
+            known = json.loads(path.read_text())
+        except (OSError, ValueError):
+            known = {}
+        self.known = known.get("groups", {}) if known.get("compiler") == compiler else {}
+        self.now = {}
+
+    def has(self, group):
+        key = " ".join(group)
+        files = self.known.get(key)
+        if not files or any(digest(name) != value for name, value in files.items()):
+            return False
+        self.now[key] = files
+        return True
+
+    def add(self, group, names):
+        self.now[" ".join(group)] = {name: digest(name) for name in names}
+
+    def join(self, group, *parts):
+        """A group that passed in parts."""
+        self.now[" ".join(group)] = {name: value for part in parts for name, value in self.now.pop(" ".join(part)).items()}
+
+    def save(self):
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps({"compiler": self.compiler, "groups": self.now}))
+        part.replace(self.path)
+
+
 def main():
     commands = {path: words for path, words in entries(TREE, BUILD) if path.startswith(("core/", "app/"))}
     sources = WANTED or sorted(path for path in commands if of_page(path))
@@ -87,33 +138,45 @@ def main():
             print("skipped: g++ -m32 has no headers here (Debian: libc6-dev-i386 lib32stdc++-12-dev)")
             print(probe.stderr)
             return 77
-        common = []
-        if not WANTED:
+        common, read_by_all = [], []
+        version = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout
+        passed = Passed(BUILD / "bits32.json", [version, *compiler, *COMMON])
+        groups = grouped(sources)
+        left = groups if WANTED else [group for group in groups if not passed.has(group)]
+        if left and not WANTED:
             made = compile_alone("common.h", "".join(f"#include {name}\n" for name in COMMON), "-x", "c++-header", "-o",
-                                 str(folder / "common.h.gch"))
+                                 str(folder / "common.h.gch"), "-MMD", "-MF", str(folder / "common.d"))
             if made.returncode != 0:
                 print(made.stderr)
                 return 1
             common = ["-include", str(folder / "common.h")]
+            read_by_all = names_in(folder / "common.d")
 
         def check(group, number):
             """The errors of these sources."""
-            done = compile_alone(f"{number}.cpp", "".join(f'#include "{TREE / path}"\n' for path in group), *common, "-fsyntax-only")
+            read = folder / f"{number}.d"
+            done = compile_alone(f"{number}.cpp", "".join(f'#include "{TREE / path}"\n' for path in group), *common, "-fsyntax-only",
+                                 "-MMD", "-MF", str(read))
             if done.returncode == 0:
+                passed.add(group, [name for name in read_by_all + names_in(read) if not name.startswith(str(folder))])
                 return []
             if len(group) == 1:
                 return [done.stderr]
             print(f"{group[0]} … {group[-1]}: not as one", flush=True)
             half = len(group) // 2
-            return check(group[:half], f"{number}a") + check(group[half:], f"{number}b")
+            errors = check(group[:half], f"{number}a") + check(group[half:], f"{number}b")
+            if not errors:
+                passed.join(group, group[:half], group[half:])
+            return errors
 
-        groups = grouped(sources)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            failed = [text for errors in pool.map(check, groups, range(len(groups))) for text in errors]
+            failed = [text for errors in pool.map(check, left, range(len(left))) for text in errors]
+        if not WANTED:
+            passed.save()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     for text in failed:
         print(text)
-    print(f"{len(sources)} sources in {len(groups)} groups, {len(failed)} fail with -m32; {used.ru_utime + used.ru_stime:.0f} s of CPU")
+    print(f"{len(sources)} sources in {len(groups)} groups, {len(left)} of them read, {len(failed)} fail with -m32; {used.ru_utime + used.ru_stime:.0f} s of CPU")
     return 1 if failed else 0
 
 
