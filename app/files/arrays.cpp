@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "app/files/renamed.h"
 #include "app/files/standard.h"
 #include "core/halves.h"
 #include "core/io/json.h"
@@ -50,6 +51,15 @@ std::vector<float> numbers_of_bits(const NpyArray& array, Bits bits) {
     return convert(std::get<std::vector<float>>(array.values));  // which holds these integers
 }
 
+std::vector<double> numbers_of(const NpyArray& array) {
+    return std::visit(
+        [](const auto& values) -> std::vector<double> {
+            if constexpr (requires { values.front() + 1.0; }) return {values.begin(), values.end()};
+            return {};
+        },
+        array.values);
+}
+
 std::string described(const NpyArray& array) {
     return fmt::format("{} {}", array.dtype, to_string(array.extents));
 }
@@ -63,6 +73,23 @@ ArrayReader ArrayReader::open(const std::string& path) {
     const Result<std::string>& bytes = standard_input();
     if (!bytes) throw Failure(bytes.error());
     return {or_throw(parse_arrays(*bytes, shown)), shown};
+}
+
+void ArrayReader::rename_others(const std::set<std::string>& fixed) {
+    std::vector<OtherName> names = other_names(file_->names(), fixed);
+    // One list of documents for queries and keys: cu_seqlens_k is the same, or the call is refused.
+    if (has("cu_seqlens_q") && has("cu_seqlens_k") && !has("cu_seqlens") &&
+        !fixed.contains("cu_seqlens_q")) {
+        if (numbers_of(array("cu_seqlens_q")) != numbers_of(array("cu_seqlens_k")))
+            throw bad_input(
+                fmt::format("{}: cu_seqlens_q and cu_seqlens_k differ; expected one list of "
+                            "documents for queries and keys. Save mask "
+                            "[Tq, Tk], true = may attend",
+                            path_));
+        names.push_back({"cu_seqlens_q", "cu_seqlens"});
+    }
+    renamed_ = renamed_note(names, path_);
+    file_ = renamed(std::move(file_), names);
 }
 
 void ArrayReader::set_dtypes(const std::map<std::string, Bits, std::less<>>& dtypes) {
@@ -218,6 +245,7 @@ const std::vector<Index>& ArrayReader::extents(std::string_view name) const {
 
 std::vector<Note> ArrayReader::notes() const {
     std::vector<Note> notes(overflows_.begin(), overflows_.end());
+    if (!renamed_.empty()) notes.emplace_back(renamed_);
     if (!rounded_.empty())
         notes.emplace_back(fmt::format("{} rounded to float32", fmt::join(rounded_, ", ")),
                            only_float64_ ? NoteCode::rounded_float64 : NoteCode::rounded);

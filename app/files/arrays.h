@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ class ArrayReader {
     const std::string& path() const { return path_; }
     const std::vector<std::string>& names() const { return file_->names(); }
     bool has(std::string_view name) const { return file_->contains(name); }
+
+    /// Gives arrays with the names of other programs the names here (renamed.h), but those in `fixed`; notes() lists them.
+    void rename_others(const std::set<std::string>& fixed);
 
     /// What arrays of 8 and 16-bit integers hold; without it they are refused as numbers. Throws where a name is of an array
     /// of another type.
@@ -48,7 +52,7 @@ class ArrayReader {
 
     /// The axes in which a tensor was given; it must have been read.
     const std::vector<Index>& extents(std::string_view name) const;
-    /// What rounding to float32 lost, a sentence each.
+    /// Renamed arrays, and what rounding to float32 lost, a sentence each.
     std::vector<Note> notes() const;
 
   private:
@@ -64,6 +68,7 @@ class ArrayReader {
 
     Arrays file_;
     std::string path_;
+    std::string renamed_;  // the note of rename_others()
     std::map<std::string, std::vector<Index>, std::less<>> extents_;
     std::map<std::string, Bits, std::less<>> dtypes_;
     std::string undeclared_;

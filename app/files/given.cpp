@@ -51,10 +51,19 @@ Error missing_in(const LayerReader& layer, std::string problem, std::vector<Reme
 /// A file without any of Q, K, V and X.
 Error nothing_given(const LayerReader& layer) {
     const std::vector<std::string> computed = computed_in(layer.reader);
+    if (layer.reader.has("attentions.0.0"))
+        return missing_in(layer, "attentions are those of generate(), one tuple for each new token",
+                          {{.option = {},
+                            .advice = "Save those of one pass over the whole text: model(ids, "
+                                      "output_attentions=True).attentions"}});
     if (computed.empty())
         return missing_in(
             layer, "the file has no queries, keys and values",
-            {{.option = {}, .advice = "Save X with W_Q, W_K and W_V, or all of Q, K and V"}});
+            {{.option = {}, .advice = "Save X with W_Q, W_K and W_V, or all of Q, K and V"},
+             {.option = "role",
+              .value = "NAME=weights",
+              .meaning = "or Q, K, V",
+              .when = "they have other names"}});
     return missing_in(
         layer,
         fmt::format("{} there, which trace computes from Q, K and V, and those are missing",

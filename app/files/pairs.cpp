@@ -25,6 +25,8 @@ constexpr PairsName kPairsNames[] = {
     {"attentions.", "", Stage::weights},
     {"attentions_", "", Stage::weights},
     {"attn.", "", Stage::weights},
+    {"attn_", "", Stage::weights},
+    {"attention_", "", Stage::weights},
     {"weights.", "", Stage::weights},
     {"l", ".weights", Stage::weights},
     {"blocks.", ".attn.hook_pattern", Stage::weights},
@@ -385,11 +387,36 @@ std::optional<PairsListing> list_pairs(const ArrayReader& reader,
     return std::nullopt;
 }
 
+/// Whether every row of [..., Tq, Tk] has no negative number and adds up to 1, or to 0 where all is masked.
+bool has_rows_of_weights(const ArrayReader& reader, const std::string& name) {
+    const auto axes = caught([&] { return reader.axes_of(name); });
+    if (!axes || axes->size() < 2 || axes->size() > 3 || axes->back() < 2) return false;
+    const auto array = caught([&] { return reader.array(name); });
+    const auto are_weights = [&](const auto& values) {
+        if constexpr (requires { values.front() + 1.0; }) {
+            const auto width = static_cast<std::size_t>(axes->back());
+            for (std::size_t row = 0; row < values.size(); row += width) {
+                double sum = 0.0;
+                for (std::size_t j = row; j < row + width; ++j) {
+                    if (!(values[j] >= 0)) return false;
+                    sum += values[j];
+                }
+                if (sum != 0.0 && std::abs(sum - 1.0) > 1e-2) return false;
+            }
+            return true;
+        }
+        return false;
+    };
+    return array && std::visit(are_weights, array->values);
+}
+
 std::optional<PairsListing> lone_pairs(const ArrayReader& reader,
                                        std::span<const std::string> unknown) {
     if (unknown.size() != 1 || reader.names().size() != 1) return std::nullopt;
     std::vector<std::pair<Index, std::string>> found{{0, unknown.front()}};
-    if (!can_be_pairs(reader, {kUnnamed, "", Stage::weights}, found)) return std::nullopt;
+    if (!can_be_pairs(reader, {kUnnamed, "", Stage::weights}, found) &&
+        !has_rows_of_weights(reader, unknown.front()))
+        return std::nullopt;
     return from(Stage::weights, std::move(found), true);
 }
 

@@ -29,7 +29,8 @@ struct PairsListing {
 std::optional<PairsListing> list_pairs(const ArrayReader& reader,
                                        const std::map<std::string, std::string>& roles,
                                        std::string_view group = {});
-/// The only array of a file, of which nothing is known, where it has four axes or five: weights, as if it had no name.
+/// The only array of a file, of which nothing is known, where it has four axes or five: weights, as if it had no name. With two
+/// or three axes it is weights where its rows are probabilities.
 std::optional<PairsListing> lone_pairs(const ArrayReader& reader,
                                        std::span<const std::string> unknown);
 /// Every stage of them that the file has, weights first, then what comes before.

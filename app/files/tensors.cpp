@@ -413,6 +413,14 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     read_tokens(reader, "tokens_kv", file.size.tk, "keys (Tk)", {}, file.tokens_kv);
 }
 
+/// The arrays that the options name, which retain their names.
+std::set<std::string> named_by(const CallOptions& options) {
+    std::set<std::string> names;
+    for (const auto& [name, role] : options.roles) names.insert(name);
+    for (const auto& [name, bits] : options.dtypes) names.insert(name);
+    return names;
+}
+
 /// Of `diff`, whose other file may have the array, names are not checked.
 void set_dtypes(ArrayReader& reader, const CallOptions& options, Stored stored) {
     for (const auto& [name, bits] : options.dtypes)
@@ -440,6 +448,7 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
     TensorFile file;
     const OptionValues merged = merge_options(reader, given, asks != nullptr, file.notes);
     const CallOptions options = call_options(merged);
+    reader.rename_others(named_by(options));
     set_dtypes(reader, options, stored);
     Listing listing = list_layers(reader.names(), reader.path(), options.roles);
     listing.options = states_options(reader);

@@ -91,7 +91,7 @@ TEST_CASE("info and help list every format of the table") {
     const auto all = nlohmann::json::parse(command({"info", "--json"}).out);
     const std::string text = command({"info"}).out;
     const std::string help = command({"--help"}).out;
-    CHECK(all["formats"].size() == 5);
+    CHECK(all["formats"].size() == 9);
     for (const auto& format : all["formats"]) {
         const auto extension = format["extension"].get<std::string>();
         CAPTURE(extension);

@@ -36,6 +36,13 @@ Array counting(const std::string& name, Extents extents) {
     return array;
 }
 
+/// Every row is the same for all keys.
+Array weights(const std::string& name, Extents extents) {
+    Array array = counting(name, std::move(extents));
+    std::ranges::fill(array.values, 1.0F / static_cast<float>(array.extents.back()));
+    return array;
+}
+
 fs::path write(const fs::path& path, const std::vector<Array>& arrays) {
     std::vector<NpzEntry> entries;
     for (const Array& array : arrays) entries.push_back({array.name, array.extents, array.values});
@@ -274,6 +281,38 @@ TEST_CASE_FIXTURE(OnDisk, "the output of a trace is an input, and a note says so
     CHECK(notes_contain(read(scratch / "both.npz"), "array 'q' is not used; q: call it Q"));
 }
 
+TEST_CASE_FIXTURE(OnDisk, "names of other programs are read, and a note lists them") {
+    const auto call = [&](const std::string& before, const std::string& q, const std::string& k,
+                          const std::string& v) {
+        return read(
+            write(scratch / "f.npz", {counting(before + q, {3, 2}), counting(before + k, {3, 2}),
+                                      counting(before + v, {3, 2})}));
+    };
+    CHECK(call("", "query", "key", "value").size.tq == 3);
+    CHECK(notes_contain(call("", "query_states", "key_states", "value_states"),
+                        "f.npz: query_states, key_states, value_states are read as Q, K, V"));
+    CHECK(
+        notes_contain(call("module._orig_mod.", "query", "key", "value"), "module._orig_mod.key"));
+    CHECK(call("_orig_mod.", "Q", "K", "V").size.tq == 3);
+    // a key of cross-attention that is another array than K
+    CHECK(contains(refused(write(scratch / "q.npz", {counting("Q", {3, 2}), counting("key", {3, 2}),
+                                                     counting("V", {3, 2})})),
+                   "K is missing"));
+    const TensorFile layers = read(write(
+        scratch / "a.npz", {weights("attn_0", {1, 2, 3, 3}), weights("attn_1", {1, 2, 3, 3})}));
+    CHECK(layers.numbers == std::vector<Index>{0, 1});
+    for (const auto& extents : {std::vector<Index>{3, 3}, {2, 3, 3}})
+        CHECK(read(write(scratch / "w.npz", {weights("foo", extents)})).given.size() == 1);
+    CHECK(contains(refused(write(scratch / "s.npz", {counting("foo", {3, 3})})),
+                   "Pass --role NAME=weights"));
+    CHECK(contains(refused(write(scratch / "g.npz", {weights("attentions.0.0", {1, 2, 3, 3}),
+                                                     weights("attentions.1.0", {1, 2, 1, 4})})),
+                   "g.npz: attentions are those of generate(), one tuple for each new token"));
+    const std::vector<Array> packed{counting("Q", {3, 2}), counting("K", {3, 2}),
+                                    counting("V", {3, 2}), counting("cu_seqlens_q", {2})};
+    CHECK(contains(refused(write(scratch / "p.npz", packed)), "cu_seqlens"));
+}
+
 TEST_CASE_FIXTURE(OnDisk, "weights or scores alone are told what is missing") {
     CHECK(read(write(scratch / "w.npz", {counting("weights", {2, 3, 3})})).given.size() == 1);
     const std::string logits = refused(write(scratch / "l.npz", {counting("logits", {2, 3, 3})}));
@@ -285,10 +324,11 @@ TEST_CASE_FIXTURE(OnDisk, "weights or scores alone are told what is missing") {
         "W_V"));
     CHECK(contains(refused(write(scratch / "raw.npz", {counting("scores", {3, 3})})),
                    "raw.npz: scores are scores q·k, and the file does not have their scale"));
-    CHECK(
-        contains(refused(write(scratch / "f.npz", {counting("foo", {3})})),
-                 "f.npz: the file has no queries, keys and values; it holds foo. Save X with W_Q, "
-                 "W_K and W_V, or all of Q, K and V"));
+    CHECK(contains(
+        refused(write(scratch / "f.npz", {counting("foo", {3})})),
+        "f.npz: the file has no queries, keys and values; it holds foo. Pass --role "
+        "NAME=weights (or Q, K, V) if they have other names. Save X with W_Q, W_K and W_V, or "
+        "all of Q, K and V"));
     CHECK(
         contains(refused(write(scratch / "qk.npz", {counting("Q", {3, 2}), counting("K", {3, 2})})),
                  "qk.npz: V is missing; Q and K are there; it holds Q, K. Save V too, which the "
