@@ -338,6 +338,8 @@ files::FileCall read(const Arguments& text, const files::OptionValues& given, cl
     if (call.spec.drops())
         throw bad_input(fmt::format("dropout is {}; expected 0: attnscope trace drops weights",
                                     call.spec.dropout));
+    if (call.spec.mask.bias)
+        throw bad_input("a bias is given; expected none: attnscope trace adds one to the scores");
     const Call valid = or_throw(validate(call.inputs, call.spec));
     if (const auto why = fused_backend().supports(valid)) throw bad_input(*why);
     return call;

@@ -26,6 +26,7 @@ TraceOf<To> cast(const TraceOf<From>& from) {
     to.row_max = cast<To>(from.row_max);
     to.row_log2_sum = cast<To>(from.row_log2_sum);
     to.params = cast<To>(from.params);
+    to.bias = cast<To>(from.bias);
     return to;
 }
 

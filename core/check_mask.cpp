@@ -45,7 +45,9 @@ std::string fault_of_padding(const std::vector<Index>& padding, const Dimensions
 Result<void> check_mask(const MaskSpec& mask, const Dimensions& size) {
     for (const std::string& fault : {fault_of_rules(mask), fault_of_padding(mask.padding, size)})
         if (!fault.empty()) return bad_input(fault);
-    return mask.custom ? check_broadcast(mask.custom->shape(), size) : Result<void>{};
+    if (mask.custom)
+        if (auto fits = check_broadcast(mask.custom->shape(), size); !fits) return fits;
+    return mask.bias ? check_broadcast(mask.bias->values.shape(), size, "bias") : Result<void>{};
 }
 
 }  // namespace attn

@@ -40,7 +40,7 @@ AttentionSpec with_given_mask(Stage from, const Tensor& pairs, AttentionSpec spe
             may[n] = 0;
     }
     spec.query_offset = size.query_offset;
-    spec.mask = {};
+    spec.mask = spec.mask.bias_alone();
     if (std::ranges::count(may, 0) > 0)
         spec.mask.custom = std::make_shared<const Mask>(std::move(allowed));
     return spec;
@@ -66,7 +66,10 @@ AttentionSpec following(Stage from, AttentionSpec spec) {
     spec.rope.reset();
     if (spec.scale == ScaleKind::q_and_k) spec.scale = ScaleKind::none;  // the scores have it
     if (from > Stage::scores) spec.scale = ScaleKind::none, spec.temperature = 1.0;
-    if (from > Stage::scaled) spec.softcap.reset(), spec.alibi = false;
+    if (from > Stage::scaled) {
+        spec.softcap.reset(), spec.alibi = false;
+        spec.mask.bias.reset(), spec.bias_before_softcap = false;
+    }
     if (from == Stage::weights) spec.empty_rows = EmptyRows::zero;
     return spec;
 }

@@ -263,6 +263,7 @@ TensorD kind_input(const Tensor& tensor, Index batch, Index head) {
 MaskSpec mask_of_head(MaskSpec mask, Index batch, Index head) {
     if (!mask.padding.empty()) mask.padding = {mask.padding[batch]};
     if (mask.custom) mask.custom = sliced(*mask.custom, batch, head);
+    mask.bias.reset();  // a document's mask has its −∞: with_forbidden_in_mask()
     return mask;
 }
 

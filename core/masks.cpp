@@ -1,4 +1,5 @@
 #include "core/masks.h"
+#include "core/bias.h"
 #include "core/entries.h"
 
 #include <algorithm>
@@ -10,18 +11,6 @@ namespace attn {
 namespace {
 
 // b batch entry, h head, i query row, j key column.
-
-Result<Shape> four_axes(std::span<const Index> extents) {
-    if (extents.size() == 2) return Shape{1, 1, extents[0], extents[1]};
-    if (extents.size() == 4) return Shape{extents[0], extents[1], extents[2], extents[3]};
-    if (extents.size() == 3)
-        return bad_input(fmt::format(
-            "mask [{0}, {1}, {2}] has 3 axes, which is ambiguous: write [{0}, 1, {1}, {2}] for one "
-            "mask per batch entry or [1, {0}, {1}, {2}] for one per head",
-            extents[0], extents[1], extents[2]));
-    return bad_input(fmt::format("mask [{}] has {} axis(es): write [Tq, Tk] or [B, H, Tq, Tk]",
-                                 fmt::join(extents, ", "), extents.size()));
-}
 
 KeyRange common(KeyRange a, KeyRange b) {
     const KeyRange both{std::max(a.begin, b.begin), std::min(a.end, b.end)};
@@ -73,13 +62,9 @@ KeyRuns key_runs(const MaskSpec& mask, const Dimensions& size, Index b, Index i)
     return runs.first.begin == runs.first.end ? KeyRuns{runs.second, {}} : runs;
 }
 
-std::span<const std::uint8_t> broadcast_row(const Mask& mask, Index b, Index h, Index i) {
-    const Shape& shape = mask.shape();
-    return mask.matrix(shape.b == 1 ? 0 : b, shape.h == 1 ? 0 : h).row(shape.t == 1 ? 0 : i);
-}
-
 bool may_attend(const MaskSpec& mask, const Dimensions& size, Index b, Index h, Index i, Index j) {
     if (!key_runs(mask, size, b, i).contains(j)) return false;
+    if (mask.bias_forbids() && bias_at(mask, b, h, i, j) == kForbidding) return false;
     if (!mask.custom) return true;
     const std::span<const std::uint8_t> row = broadcast_row(*mask.custom, b, h, i);
     return row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] != 0;
@@ -91,10 +76,17 @@ Index fill_allowed(const MaskSpec& mask, const Dimensions& size, Index b, Index 
     std::fill(allowed.begin(), allowed.end(), std::uint8_t{0});
     for (const KeyRange run : {keys.first, keys.second})
         std::fill(allowed.begin() + run.begin, allowed.begin() + run.end, std::uint8_t{1});
-    if (!mask.custom) return keys.count();
-    const std::span<const std::uint8_t> row = broadcast_row(*mask.custom, b, h, i);
-    for (std::size_t j = 0; j < allowed.size(); ++j)
-        if (row[row.size() == 1 ? 0 : j] == 0) allowed[j] = 0;
+    if (!mask.custom && !mask.bias_forbids()) return keys.count();
+    if (mask.custom) {
+        const std::span<const std::uint8_t> row = broadcast_row(*mask.custom, b, h, i);
+        for (std::size_t j = 0; j < allowed.size(); ++j)
+            if (row[row.size() == 1 ? 0 : j] == 0) allowed[j] = 0;
+    }
+    if (mask.bias_forbids()) {
+        const std::span<const float> row = broadcast_row(mask.bias->values, b, h, i);
+        for (std::size_t j = 0; j < allowed.size(); ++j)
+            if (row[row.size() == 1 ? 0 : j] == kForbidding) allowed[j] = 0;
+    }
     return std::count(allowed.begin(), allowed.end(), std::uint8_t{1});
 }
 
@@ -114,21 +106,38 @@ Mask materialise(const MaskSpec& mask, const Dimensions& size) {
     return all;
 }
 
-Result<void> check_broadcast(const Shape& mask, const Dimensions& size) {
+Result<Shape> four_axes(std::string_view name, std::span<const Index> extents,
+                        const Dimensions& size) {
+    if (extents.size() == 2) return Shape{1, 1, extents[0], extents[1]};
+    if (extents.size() == 4) return Shape{extents[0], extents[1], extents[2], extents[3]};
+    if (extents.size() == 3) {
+        const Index first = extents[0];
+        if (first == 1 || (first == size.heads && first != size.batch))
+            return Shape{1, first, extents[1], extents[2]};
+        return bad_input(fmt::format(
+            "{0} [{1}, {2}, {3}] has 3 axes, which is ambiguous: write [{1}, 1, {2}, {3}] for one "
+            "{0} per batch entry or [1, {1}, {2}, {3}] for one per head",
+            name, first, extents[1], extents[2]));
+    }
+    return bad_input(fmt::format("{} [{}] has {} axis(es): write [Tq, Tk] or [B, H, Tq, Tk]", name,
+                                 fmt::join(extents, ", "), extents.size()));
+}
+
+Result<void> check_broadcast(const Shape& mask, const Dimensions& size, std::string_view name) {
     const auto fits = [](Index axis, Index wanted) { return axis == 1 || axis == wanted; };
     const Shape wanted{size.batch, size.heads, size.tq, size.tk};
     if (fits(mask.b, wanted.b) && fits(mask.h, wanted.h) && fits(mask.t, wanted.t) &&
         fits(mask.d, wanted.d))
         return {};
     return bad_input(
-        fmt::format("mask {} does not broadcast to [B, H, Tq, Tk] = {}: each axis "
+        fmt::format("{} {} does not broadcast to [B, H, Tq, Tk] = {}: each axis "
                     "must be 1 or equal",
-                    to_string(mask), to_string(wanted)));
+                    name, to_string(mask), to_string(wanted)));
 }
 
 Result<Mask> mask_from_file(std::span<const Index> extents, std::vector<std::uint8_t> values,
                             const Dimensions& size) {
-    const Result<Shape> shape = four_axes(extents);
+    const Result<Shape> shape = four_axes("mask", extents, size);
     if (!shape) return tl::unexpected(shape.error());
     // Checked before the product of the axes is taken: after it no axis is larger than the call's.
     if (auto fits = check_broadcast(*shape, size); !fits) return tl::unexpected(fits.error());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/engine.h"
@@ -32,9 +33,12 @@ struct KeyRuns {
 /// window, cut by the rest.
 KeyRuns key_runs(const MaskSpec& mask, const Dimensions& size, Index b, Index i);
 
-/// Row i of a mask that broadcasts: an axis of extent 1 counts for every index. One entry when its
-/// key axis is 1.
-std::span<const std::uint8_t> broadcast_row(const Mask& mask, Index b, Index h, Index i);
+/// Row i of an array that broadcasts: an axis of extent 1 counts for every index. One entry when its key axis is 1.
+template <class Value>
+std::span<const Value> broadcast_row(const TensorOf<Value>& array, Index b, Index h, Index i) {
+    const Shape& shape = array.shape();
+    return array.matrix(shape.b == 1 ? 0 : b, shape.h == 1 ? 0 : h).row(shape.t == 1 ? 0 : i);
+}
 
 /// Whether query i of head h may attend to key j in batch entry b: the AND of every mask in `mask`.
 bool may_attend(const MaskSpec& mask, const Dimensions& size, Index b, Index h, Index i, Index j);
@@ -52,11 +56,16 @@ Index fill_contributing(const AttentionSpec& spec, const Dimensions& size, Index
 Mask materialise(const MaskSpec& mask, const Dimensions& size);
 
 /// Every axis of a mask's shape must be 1 or that of [B,H,Tq,Tk].
-Result<void> check_broadcast(const Shape& mask, const Dimensions& size);
+Result<void> check_broadcast(const Shape& mask, const Dimensions& size,
+                             std::string_view name = "mask");
 
-/// Brings a boolean mask to the 4-D form that broadcasts: [Tq,Tk] and 4-D pass; 3-D is an error that
-/// names the two meanings to write ([B,1,Tq,Tk] or [1,H,Tq,Tk]): it is silently wrong
+/// Brings the axes of a mask or bias to the 4-D form that broadcasts: [Tq,Tk] and 4-D pass; [H,Tq,Tk] where only the heads have
+/// that number. 3-D is else an error that names the two meanings to write ([B,1,Tq,Tk] or [1,H,Tq,Tk]): it is silently wrong
 /// elsewhere when B = H. `extents` are the axes as the file gave them, slowest first.
+Result<Shape> four_axes(std::string_view name, std::span<const Index> extents,
+                        const Dimensions& size);
+
+/// A boolean mask of those axes.
 Result<Mask> mask_from_file(std::span<const Index> extents, std::vector<std::uint8_t> values,
                             const Dimensions& size);
 

@@ -51,6 +51,13 @@ enum class CausalAlign : std::uint8_t { top_left, bottom_right };
 /// The weights of a row whose keys are all masked: 0 everywhere, or NaN everywhere.
 enum class EmptyRows : std::uint8_t { zero, nan };
 
+/// A float array that is added to the scores: Press et al. 2022 (ALiBi), Raffel et al. 2020 (T5) and PyTorch's float attn_mask are
+/// such arrays. make_bias() in core/bias.h makes one.
+struct PairBias {
+    Tensor values;         // broadcastable to [B,H,Tq,Tk]
+    bool forbids = false;  // an entry is −∞, which forbids its pair
+};
+
 /// Which keys a query may attend to: the AND of everything that is set. Query i is at position p = i + offset
 /// (AttentionSpec::query_offset), key j at j.
 struct MaskSpec {
@@ -63,9 +70,20 @@ struct MaskSpec {
     std::optional<Index> block;  // ⌊p / block⌋ == ⌊j / block⌋
     std::vector<Index> padding;  // valid keys of each batch entry: j < padding[b]; empty: all
     std::shared_ptr<const Mask> custom;  // broadcastable to [B,H,Tq,Tk]; true = may attend
+    /// Added to the scores (AttentionSpec::bias_before_softcap has the order). It is one of the rules because its −∞ forbids.
+    std::shared_ptr<const PairBias> bias;
 
+    bool bias_forbids() const { return bias && bias->forbids; }
+    /// The bias without the other rules.
+    MaskSpec bias_alone() const {
+        MaskSpec alone;
+        alone.bias = bias;
+        return alone;
+    }
     bool windowed() const { return window || window_left || window_right; }
-    bool any() const { return causal || windowed() || block || !padding.empty() || custom; }
+    bool any() const {
+        return causal || windowed() || block || !padding.empty() || custom || bias_forbids();
+    }
 };
 
 /// Everything that one attention call does besides its tensors.
@@ -78,6 +96,9 @@ struct AttentionSpec {
         query_offset;          // position of query 0; not set: Tk − Tq if bottom_right, else 0
     std::optional<Rope> rope;  // turns Q and K before the score
     std::optional<double> softcap;  // S becomes cap · tanh(S / cap); > 0
+    /// mask.bias is added to S after the soft cap, as PyTorch's score_mod and ONNX since April 2026 do; or before it, as
+    /// ONNX's Attention of opset 23 and 24 did until then. Without a soft cap both are the same.
+    bool bias_before_softcap = false;
     bool alibi =
         false;  // subtracts slope_h · |p − j|, slopes of Press et al. 2022, arXiv:2108.12409
     MaskSpec mask;
@@ -89,7 +110,7 @@ struct AttentionSpec {
     bool training = true;    // off (evaluation): dropout does nothing, whatever p
 
     /// Whether a score is more than its product times a factor: then `biased` exists.
-    bool biases() const { return softcap || alibi; }
+    bool biases() const { return softcap || alibi || mask.bias; }
     /// Whether weights are dropped: then `dropped` exists.
     bool drops() const { return training && dropout > 0.0; }
     /// The effective p: 0 outside training.

@@ -80,6 +80,8 @@ constexpr SpecField kFields[] = {
     {"rope_dims", "RoPE's columns", "RoPE", "none", Stage::q_rot, rope_text<&Rope::dims>},
     {"softcap", "soft cap", "the soft cap", "none", Stage::biased,
      spec_text<&AttentionSpec::softcap>},
+    {"bias_before_softcap", "bias before the soft cap", "the order of bias and soft cap", "off",
+     Stage::biased, spec_text<&AttentionSpec::bias_before_softcap>},
     {"alibi", "ALiBi", "ALiBi", "off", Stage::biased, spec_text<&AttentionSpec::alibi>},
     {"dropout", "dropout", "dropout", "0", Stage::dropped, spec_text<&AttentionSpec::dropout>},
     {"seed", "seed of dropout", "", "0", Stage::dropped, spec_text<&AttentionSpec::seed>},

@@ -43,6 +43,7 @@ struct TraceOf {
     TensorOf<Scalar> row_max;
     TensorOf<Scalar> row_log2_sum;
     ParamsOf<Scalar> params;  // in a gradient trace: d_w_q, …; empty in a forward trace
+    TensorOf<Scalar> bias;    // in a gradient trace: d_bias, in the bias's shape; else empty
 
     TensorOf<Scalar>& operator[](Stage stage) { return stages[index_of(stage)]; }
     const TensorOf<Scalar>& operator[](Stage stage) const { return stages[index_of(stage)]; }

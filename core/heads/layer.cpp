@@ -34,10 +34,11 @@ StageSet stages_of(std::initializer_list<Stage> stages) {
     return set;
 }
 
-/// One for all heads, unless the painted mask differs between them.
+/// One for all heads, unless the painted mask or the −∞ of the bias differ between them.
 void find_allowed(HeadsLayer& layer, const MaskSpec& mask, const Dimensions& size, Index batch) {
     layer.allowed.clear();
-    const bool by_head = mask.custom && mask.custom->shape().h > 1;
+    const bool by_head = (mask.custom && mask.custom->shape().h > 1) ||
+                         (mask.bias_forbids() && mask.bias->values.shape().h > 1);
     for (Index head = 0; head < (by_head ? size.heads : 1); ++head) {
         auto& pairs = layer.allowed.emplace_back();
         if (!mask.any()) continue;

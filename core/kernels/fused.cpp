@@ -55,7 +55,7 @@ class FusedBackend final : public Backend {
                            const RunControl& control) const override {
         return fits(call)
             .and_then([&] {
-                return check_fits_in_memory(backward_bytes(call.size()), "the gradients",
+                return check_fits_in_memory(backward_bytes(call), "the gradients",
                                             "use fewer threads or attend over fewer tokens",
                                             call.size());
             })
@@ -109,6 +109,7 @@ Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstr
     if (!gradients) return stopped();
     d[Stage::v] = std::move(gradients->d_v);
     d.params[Param::sinks] = std::move(gradients->d_sinks);
+    d.bias = std::move(gradients->d_bias);
     scores_backward(call, heads, {std::move(gradients->d_q), std::move(gradients->d_k)}, d);
     inputs_backward(call.inputs(), d);
     return d;

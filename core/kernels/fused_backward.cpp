@@ -35,15 +35,18 @@ HWY_INLINE Tile weights(const KeyBlock& block, const GroupGradient& group, Index
     const Row top = load(group.max);
     const Row log_sum = load(group.log_sum);
     const Row zero = all_lanes(0.0F);
+    if (block.bias != nullptr && block.bias_first) plus_bias(block, j, s);
     if (block.cap != 0.0F)
         for_rows(s, [&](Row& row, Index n) HWY_ATTR {
             const Row t = capped_share(row, block.cap);
             store(sub(all_lanes(1.0F), mul(t, t)), out.d_s + (j + n) * out.stride);
             row = mul(t, all_lanes(block.cap));
         });
+    if (block.bias != nullptr && !block.bias_first) plus_bias(block, j, s);
     if (block.slope != 0.0F)
         for_rows(s, [&](Row& row, Index n)
                         HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
+    if (block.bias != nullptr) forbid_by_bias(block, j, s);
     for_rows(s, [&](Row& row, Index n) HWY_ATTR {
         row = exp2(at_most_zero(sub(sub(row, top), log_sum)));  // log_sum rounds: it may pass 0
         if (masked) row = choose(allowed_row(block.allow, j + n, block.keys), row, zero);
@@ -67,8 +70,13 @@ HWY_INLINE Tile score_gradients(const KeyBlock& block, const GroupGradient& grou
             store(mul(p, keep), at);
         }
         row = mul(p, sub(row, row_sum));
+        Row d_bias = row;
         if (block.cap != 0.0F) row = mul(row, load(out.d_s + (j + n) * out.stride));
         if (masked) row = choose(allowed_row(block.allow, j + n, block.keys), row, zero);
+        if (out.d_bias != nullptr) {
+            if (masked) d_bias = choose(allowed_row(block.allow, j + n, block.keys), d_bias, zero);
+            store(block.bias_first ? row : d_bias, out.d_bias + (j + n) * group_lanes());
+        }
     });
     return d;
 }

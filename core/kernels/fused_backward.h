@@ -24,10 +24,12 @@ struct PairSpans {
     float* p = nullptr;
     float* d_s = nullptr;
     Index stride = 0;
+    float* d_bias =
+        nullptr;  // [keys, G], the terms of d_bias: d_B, or d_S where the bias comes before the cap
 };
 
 /// P and d_S of one group against the block, and their share of d_Q. Forbidden pairs get 0 in both.
-///   P = 2^(B − m − log_sum),  d_S = P ∘ (d_P − D) (1 − tanh²(S / cap)),  d_P = d_context Vᵀ
+///   P = 2^(B − m − log_sum),  d_B = P ∘ (d_P − D),  d_S = d_B (1 − tanh²(S / cap)),  d_P = d_context Vᵀ
 /// With block.pairwise d_Q is left alone.
 void differentiate_block(const KeyBlock& block, const GroupGradient& group, const PairSpans& out);
 

@@ -1,6 +1,7 @@
 // B batch, Hkv key/value heads; b batch entry, h query head, g its key/value head, i query row.
 // A task is one key/value head, and so all queries that share it, against a part of its key blocks: blocks
-// part, part + parts, … so that a causal mask loads the parts evenly. Each part sums its own d_Q.
+// part, part + parts, … so that a causal mask loads the parts evenly. Each part sums its own d_Q. Heads that share entries of
+// a bias belong to one task, one after the other, so that d_bias needs no copy and is the same in every run.
 
 #include "core/kernels/fused_drive_backward.h"
 
@@ -21,11 +22,21 @@ namespace {
 
 Index key_blocks(const Dimensions& size) { return divide_up(size.tk, HeadGradient::kBlockKeys); }
 
+/// How many key/value heads and batch entries one task takes: those that share entries of a bias.
+struct Shared {
+    Index batch = 1, heads = 1;
+};
+Shared shared_by(const AttentionSpec& spec, const Dimensions& size) {
+    if (!spec.mask.bias) return {};
+    const Shape bias = spec.mask.bias->values.shape();
+    return {bias.b == 1 ? size.batch : 1, bias.h == 1 ? size.kv_heads : 1};
+}
+
 /// The fewest parts that divide the tasks evenly among the threads.
-Index key_parts(const Dimensions& size) {
+Index key_parts(const Dimensions& size, const Shared& shared) {
     const Index threads = thread_count();
-    const Index heads = size.batch * size.kv_heads;
-    return std::min(threads / std::gcd(heads, threads), key_blocks(size));
+    const Index tasks = size.batch / shared.batch * (size.kv_heads / shared.heads);
+    return std::min(threads / std::gcd(tasks, threads), key_blocks(size));
 }
 
 bool every_input_finite(const BackwardInputs& in) {
@@ -79,6 +90,14 @@ void fill_nan(MatrixView<float> rows) {
         std::ranges::fill(rows.row(i), std::numeric_limits<float>::quiet_NaN());
 }
 
+/// Row i of d_bias, which has one or none for all queries.
+MatrixView<float> bias_rows(Tensor& d_bias, Index b, Index h, Index i) {
+    if (d_bias.empty()) return {};
+    const Shape shape = d_bias.shape();
+    return d_bias.matrix(shape.b == 1 ? 0 : b, shape.h == 1 ? 0 : h)
+        .row_block(shape.t == 1 ? 0 : i, 1);
+}
+
 /// An empty row's NaN weights reach all its keys, in value and in gradient.
 void spread_empty_rows(const BackwardInputs& in, HeadGradients& out) {
     const Dimensions& size = in.call.size();
@@ -89,6 +108,7 @@ void spread_empty_rows(const BackwardInputs& in, HeadGradients& out) {
             for (Index i = 0; i < size.tq; ++i)
                 if (is_empty_row(in, b, h, i)) {
                     fill_nan(out.d_q.matrix(b, h).row_block(i, 1));
+                    fill_nan(bias_rows(out.d_bias, b, h, i));
                     found = true;
                 }
             if (!found) continue;
@@ -104,23 +124,32 @@ class BackwardRun {
           spec_(in.call.spec()),
           size_(in.call.size()),
           control_(control),
-          parts_(key_parts(size_)),
+          shared_(shared_by(spec_, size_)),
+          parts_(key_parts(size_, shared_)),
+          bias_(spec_, size_),
           pairwise_(spec_.mask.any() && !every_input_finite(in)),
           d_q_parts_(static_cast<std::size_t>(parts_), Tensor(in.heads.q.shape())),
           d_k_(in.heads.k.shape()),
           d_v_(in.heads.v.shape()),
+          d_bias_parts_(bias_parts()),
           workers_(static_cast<std::size_t>(thread_slots())) {}
 
     std::optional<HeadGradients> run() {
-        const Index heads = size_.batch * size_.kv_heads;
-        const bool finished = parallel_for(heads * parts_, control_, [&](Index n, int slot) {
+        if (!bias_.pack(control_)) return std::nullopt;
+        const Index sets =
+            size_.kv_heads / shared_.heads;  // of heads, in each set of batch entries
+        const Index tasks = size_.batch / shared_.batch * sets;
+        const bool finished = parallel_for(tasks * parts_, control_, [&](Index n, int slot) {
             auto& worker = workers_[slot];
-            if (!worker) worker = std::make_unique<HeadGradient>(in_, pairwise_);
-            const Index head = n / parts_;
-            part_task(head / size_.kv_heads, head % size_.kv_heads, n % parts_, *worker);
+            if (!worker) worker = std::make_unique<HeadGradient>(in_, bias_, pairwise_);
+            const Index task = n / parts_;
+            const Index b = task / sets * shared_.batch, g = task % sets * shared_.heads;
+            for (Index more = 0; more < shared_.batch * shared_.heads; ++more)
+                part_task(b + more / shared_.heads, g + more % shared_.heads, n % parts_, *worker);
         });
         if (!finished || control_.stop.stop_requested()) return std::nullopt;
-        HeadGradients out{sum_of_parts(), std::move(d_k_), std::move(d_v_), {}};
+        HeadGradients out{sum_of(d_q_parts_), std::move(d_k_), std::move(d_v_), {}, {}};
+        if (bias_) out.d_bias = sum_of(d_bias_parts_);
         finish_gradients(in_, out);
         return out;
     }
@@ -135,41 +164,57 @@ class BackwardRun {
                 const Index begin = block * HeadGradient::kBlockKeys;
                 const Index end = std::min(begin + HeadGradient::kBlockKeys, size_.tk);
                 worker.add_block({begin, end}, d_k_.matrix(b, g).row_block(begin, end - begin),
-                                 d_v_.matrix(b, g).row_block(begin, end - begin));
+                                 d_v_.matrix(b, g).row_block(begin, end - begin),
+                                 d_bias_parts_[std::ssize(d_bias_parts_) > 1 ? part : 0]);
             }
             worker.write_d_q(d_q_parts_[part].matrix(b, h));
         }
     }
 
-    Tensor sum_of_parts() {
-        Tensor sum = std::move(d_q_parts_[0]);
-        for (std::size_t part = 1; part < d_q_parts_.size(); ++part)
-            std::transform(sum.values().begin(), sum.values().end(),
-                           d_q_parts_[part].values().begin(), sum.values().begin(), std::plus<>());
+    static Tensor sum_of(std::vector<Tensor>& parts) {
+        Tensor sum = std::move(parts[0]);
+        for (std::size_t part = 1; part < parts.size(); ++part)
+            std::transform(sum.values().begin(), sum.values().end(), parts[part].values().begin(),
+                           sum.values().begin(), std::plus<>());
         return sum;
+    }
+
+    /// Parts have their own keys, and so their own entries of d_bias, unless it has one number for all keys.
+    std::vector<Tensor> bias_parts() const {
+        if (!bias_) return std::vector<Tensor>(1);
+        const Shape shape = spec_.mask.bias->values.shape();
+        return std::vector<Tensor>(shape.d == 1 ? static_cast<std::size_t>(parts_) : 1,
+                                   Tensor(shape));
     }
 
     const BackwardInputs& in_;
     const AttentionSpec& spec_;
     const Dimensions& size_;
     const RunControl& control_;
+    Shared shared_;
     Index parts_;
+    BiasTiles bias_;
     bool pairwise_;
     std::vector<Tensor> d_q_parts_;
     Tensor d_k_;
     Tensor d_v_;
+    std::vector<Tensor> d_bias_parts_;
     std::vector<std::unique_ptr<HeadGradient>> workers_;
 };
 
 }  // namespace
 
-double backward_bytes(const Dimensions& size) {
+double backward_bytes(const Call& call) {
+    const Dimensions& size = call.size();
+    const auto& bias = call.spec().mask.bias;
     const auto real = [](Index count) { return static_cast<double>(count); };
     const double d_q = real(size.batch * size.heads) * real(size.tq) * real(size.d_k);
     const double d_k_d_v =
         real(size.batch * size.kv_heads) * real(size.tk) * real(size.d_k + size.d_v);
     const double working = real(HeadGradient::working_floats(size));
-    return sizeof(float) * (real(key_parts(size)) * d_q + d_k_d_v + real(thread_slots()) * working);
+    const double parts = real(key_parts(size, shared_by(call.spec(), size)));
+    return sizeof(float) * (parts * d_q + d_k_d_v + (bias ? real(bias->values.count()) : 0.0) +
+                            real(thread_slots()) * working);
 }
 
 void finish_gradients(const BackwardInputs& in, HeadGradients& out) {

@@ -14,19 +14,20 @@ struct BackwardInputs {
     const Tensor& d_context;
 };
 
-/// Of the operands, of V, and of the sinks where there are any.
+/// Of the operands, of V, and of the sinks and the bias where there are any.
 struct HeadGradients {
     Tensor d_q;
     Tensor d_k;
     Tensor d_v;
     Tensor d_sinks;
+    Tensor d_bias;  // in the bias's shape; empty without one
 };
 
 /// From the gradients of the pairs: those of the sinks, and the NaN of empty rows.
 void finish_gradients(const BackwardInputs& in, HeadGradients& out);
 
-/// What differentiate_fused() allocates: d_Q once a part of the keys, d_K, d_V, and what each worker works in.
-double backward_bytes(const Dimensions& size);
+/// What differentiate_fused() allocates: d_Q once a part of the keys, d_K, d_V, d_bias, and what each worker works in.
+double backward_bytes(const Call& call);
 
 /// Gradients of attention alone, on every thread; nullopt when it was stopped. The same numbers in
 /// every run on the same number of threads.

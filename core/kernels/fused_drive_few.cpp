@@ -36,6 +36,7 @@ struct Scratch {
     float* p = nullptr;
     float* allow = nullptr;
     float* keep = nullptr;
+    float* bias = nullptr;
     float* slope = nullptr;
     float* distance = nullptr;
 };
@@ -107,8 +108,8 @@ class FewRun : private FusedRun {
         const Index q = rows_ * few_width(size_.d_k);
         const Index pairs = rows_ * kFewKeys;
         Carve carve(*floats,
-                    Carve::rounded(q) + 3 * Carve::rounded(pairs) + 2 * Carve::rounded(rows_));
-        part.scratch = {carve.next(q),     carve.next(pairs), carve.next(pairs),
+                    Carve::rounded(q) + 4 * Carve::rounded(pairs) + 2 * Carve::rounded(rows_));
+        part.scratch = {carve.next(q),     carve.next(pairs), carve.next(pairs), carve.next(pairs),
                         carve.next(pairs), carve.next(rows_), carve.next(rows_)};
         part.rows.q = part.scratch.q;
         part.rows.slope = spec_.alibi ? part.scratch.slope : nullptr;
@@ -142,7 +143,9 @@ class FewRun : private FusedRun {
     }
 
     void attend_block(const Part& part, KeyRange keys, bool pairwise) const {
-        const bool whole = keys.begin >= part.queries.all.begin && keys.end <= part.queries.all.end;
+        const bool whole = keys.begin >= part.queries.all.begin &&
+                           keys.end <= part.queries.all.end &&
+                           !(pairwise && spec_.mask.bias_forbids());
         for (Index row = 0; row < rows_; ++row) fill_row(part, keys, row, whole);
         attend_few({.k = in_.k.matrix(part.b, part.g).row(keys.begin).data(),
                     .v = in_.v.matrix(part.b, part.g).row(keys.begin).data(),
@@ -152,6 +155,8 @@ class FewRun : private FusedRun {
                     .following = std::min(part.keys.end - keys.end, kFewKeys),
                     .allow = whole ? nullptr : part.scratch.allow,
                     .keep = spec_.drops() ? part.scratch.keep : nullptr,
+                    .bias = spec_.mask.bias ? part.scratch.bias : nullptr,
+                    .bias_first = spec_.bias_before_softcap,
                     .cap = static_cast<float>(spec_.softcap.value_or(0.0) * std::numbers::log2e),
                     .pairwise = pairwise},
                    part.rows, part.scratch.p);
@@ -166,6 +171,14 @@ class FewRun : private FusedRun {
         if (!whole)
             PairMask(spec_, size_, part.b, h, false)
                 .fill_row(part.queries, i, keys, part.scratch.allow + row * kFewKeys);
+        if (spec_.mask.bias) {
+            const auto from = broadcast_row(spec_.mask.bias->values, part.b, h, i);
+            float* const to = part.scratch.bias + row * kFewKeys;
+            if (from.size() == 1)
+                std::fill_n(to, keys.end - keys.begin, from[0]);
+            else
+                std::copy(from.begin() + keys.begin, from.begin() + keys.end, to);
+        }
         for (Index j = keys.begin; j < keys.end && spec_.drops(); ++j)
             part.scratch.keep[row * kFewKeys + j - keys.begin] =
                 static_cast<float>(dropout_factor(spec_, size_, part.b, h, i, j));

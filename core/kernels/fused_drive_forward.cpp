@@ -9,6 +9,7 @@
 #include <numbers>
 #include <vector>
 
+#include "core/kernels/bias_tiles.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/fused_row_ends.h"
@@ -44,6 +45,7 @@ struct Scratch {
     float* scores = nullptr;  // [kBlockKeys + kTileKeys, G]
     float* allow = nullptr;
     float* keep = nullptr;
+    float* bias = nullptr;
     float* distance = nullptr;  // [G]
 };
 
@@ -56,10 +58,12 @@ class ForwardRun : private FusedRun {
           task_groups_(groups_per_task(size_, lanes_)),
           tasks_(divide_up(divide_up(size_.tq, lanes_), task_groups_)),
           pairwise_(spec_.mask.any() && !all_finite(in.v.values())),
+          bias_(spec_, size_),
           factors_(static_cast<std::size_t>(size_.d_k),
                    static_cast<float>(score_factor(spec_, size_.d_k) * std::numbers::log2e)) {}
 
     bool run() {
+        if (!bias_.pack(control_)) return false;
         const Index heads = size_.batch * size_.heads;
         return parallel_for(heads * tasks_, control_, [&](Index n, int) {
             // The longest first: under a causal mask the last queries have the most keys.
@@ -91,11 +95,12 @@ class ForwardRun : private FusedRun {
         const Index state = Carve::rounded(size_.d_k * lanes_) +
                             Carve::rounded(padded_d_v() * lanes_) + 2 * Carve::rounded(lanes_);
         Carve carve(floats,
-                    3 * Carve::rounded(tile) + Carve::rounded(lanes_) + task_groups_ * state);
+                    4 * Carve::rounded(tile) + Carve::rounded(lanes_) + task_groups_ * state);
         Scratch scratch;
         scratch.scores = carve.next(tile);
         scratch.allow = carve.next(tile);
         scratch.keep = carve.next(tile);
+        scratch.bias = carve.next(tile);
         scratch.distance = carve.next(lanes_);
         for (Index n = 0; n < task_groups_; ++n)
             scratch.states.push_back({carve.next(size_.d_k * lanes_),
@@ -146,19 +151,20 @@ class ForwardRun : private FusedRun {
             scratch.distance[lane] = static_cast<float>(
                 near_position(group.first + lane + size_.query_offset, size_).position -
                 part.begin);
-        attend_block({.k = in_.k.matrix(b, g).row(part.begin).data(),
-                      .v = in_.v.matrix(b, g).row(part.begin).data(),
-                      .keys = part.end - part.begin,
-                      .d_k = size_.d_k,
-                      .d_v = size_.d_v,
-                      .all = {group.all.begin - part.begin, group.all.end - part.begin},
-                      .allow = scratch.allow,
-                      .keep = mask.drops() ? scratch.keep : nullptr,
-                      .cap = static_cast<float>(rule.cap * std::numbers::log2e),
-                      .slope = static_cast<float>(rule.slope * std::numbers::log2e),
-                      .distance = scratch.distance,
-                      .pairwise = pairwise_},
-                     state, scratch.scores);
+        KeyBlock block{.k = in_.k.matrix(b, g).row(part.begin).data(),
+                       .v = in_.v.matrix(b, g).row(part.begin).data(),
+                       .keys = part.end - part.begin,
+                       .d_k = size_.d_k,
+                       .d_v = size_.d_v,
+                       .all = {group.all.begin - part.begin, group.all.end - part.begin},
+                       .allow = scratch.allow,
+                       .keep = mask.drops() ? scratch.keep : nullptr,
+                       .cap = static_cast<float>(rule.cap * std::numbers::log2e),
+                       .slope = static_cast<float>(rule.slope * std::numbers::log2e),
+                       .distance = scratch.distance,
+                       .pairwise = pairwise_};
+        bias_.set(b, h, group, part, scratch.bias, block);
+        attend_block(block, state, scratch.scores);
     }
 
     void finish(Index b, Index h, const PairMask& mask, const QueryGroup& group,
@@ -174,6 +180,7 @@ class ForwardRun : private FusedRun {
     Index task_groups_;
     Index tasks_;
     bool pairwise_;
+    BiasTiles bias_;
     std::vector<float> factors_;  // factor · log2 e, once a column of Q
 };
 

@@ -99,11 +99,16 @@ HWY_INLINE void bias_row(const FewBlock& block, const FewRows& rows, Index r, fl
     const V forbidden = hn::Set(kTag, -std::numeric_limits<float>::infinity());
     for (Index j = 0; j < block.keys; j += vector_lanes()) {
         V s = hn::Load(kTag, p + j);
+        V bias = hn::Zero(kTag);
+        if (block.bias != nullptr) bias = hn::Load(kTag, block.bias + r * kFewKeys + j);
+        if (block.bias != nullptr && block.bias_first) s = hn::Add(s, bias_in_log2(bias));
         if (block.cap != 0.0F)
             s = hn::Mul(quick_tanh(hn::Mul(s, hn::Set(kTag, 1.0F / block.cap))), cap);
+        if (block.bias != nullptr && !block.bias_first) s = hn::Add(s, bias_in_log2(bias));
         if (rows.slope != nullptr)
             s = less_distance(s, hn::Set(kTag, rows.slope[r]), hn::Set(kTag, rows.distance[r]),
                               hn::Iota(kTag, static_cast<float>(j)));
+        if (block.bias != nullptr) s = forbid(bias, s);
         if (block.allow != nullptr) {
             const V allow = hn::Load(kTag, block.allow + r * kFewKeys + j);
             s = hn::IfThenElse(hn::Ne(allow, hn::Zero(kTag)), s, forbidden);

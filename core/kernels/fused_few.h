@@ -23,6 +23,8 @@ struct FewBlock {
     Index following = 0;           // keys behind it, at most kFewKeys, that come next
     const float* allow = nullptr;  // [rows, kFewKeys], 0 forbids; nullptr: nothing is forbidden
     const float* keep = nullptr;   // [rows, kFewKeys] dropout factors, or nullptr
+    const float* bias = nullptr;   // [rows, kFewKeys], as in KeyBlock, or nullptr
+    bool bias_first = false;       // as in KeyBlock
     float cap = 0.0F;              // as in KeyBlock
     bool pairwise = false;         // as in KeyBlock
 };

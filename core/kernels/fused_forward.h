@@ -28,12 +28,16 @@ struct KeyBlock {
     float slope = 0.0F;            // of ALiBi, in units of log2 a token
     const float* distance =
         nullptr;  // [G] position of the query − that of the block's first key; with a slope
+    /// [keys, G], or [keys] with bias_by_key; −inf forbids. nullptr: none. Not in units of log2.
+    const float* bias = nullptr;
+    bool bias_by_key = false;  // the same number for every query
+    bool bias_first = false;   // added before the cap
     bool pairwise = false;  // V has NaN or inf: add pair by pair, so that 0 · NaN of a forbidden
                             // pair does not count
 };
 
 /// Online softmax of one group: what is known after the keys so far. Rows of G, aligned.
-///   m = max B,  l = Σ 2^(B − m),  O = Σ 2^(B − m) V,  B = cap tanh(S / cap) − slope |distance|,
+///   m = max B,  l = Σ 2^(B − m),  O = Σ 2^(B − m) V,  B = cap tanh(S / cap) + bias log2 e − slope |distance|,
 ///   S = scores · factor · log2 e
 struct GroupState {
     float* qt = nullptr;  // [d_k, G]: Qᵀ · factor · log2 e

@@ -22,10 +22,11 @@ void add_rows(const float* from, Index stride, float factor, MatrixView<float> t
 
 }  // namespace
 
-HeadGradient::HeadGradient(const BackwardInputs& in, bool pairwise)
+HeadGradient::HeadGradient(const BackwardInputs& in, const BiasTiles& bias, bool pairwise)
     : in_(in),
       spec_(in.call.spec()),
       size_(in.call.size()),
+      bias_(bias),
       pairwise_(pairwise),
       lanes_(query_group_lanes()),
       chunk_(std::max<Index>(kChunkQueries / lanes_, 1) * lanes_),
@@ -50,8 +51,9 @@ HeadGradient::Runs HeadGradient::runs_of(const Dimensions& size) {
     runs.tile = (kBlockKeys + kTileKeys) * lanes;
     runs.k_sums = (kBlockKeys + kSumKeys) * panel_width(size.d_k);
     runs.v_sums = (kBlockKeys + kSumKeys) * panel_width(size.d_v);
-    for (const Index once : {runs.q_panels, runs.d_o_panels, runs.pairs, runs.pairs, runs.tile,
-                             runs.tile, lanes, runs.k_sums, runs.v_sums})
+    for (const Index once :
+         {runs.q_panels, runs.d_o_panels, runs.pairs, runs.pairs, runs.tile, runs.tile, runs.tile,
+          runs.tile, runs.tile, lanes, runs.k_sums, runs.v_sums})
         runs.total += Carve::rounded(once);
     for (const Index each : {runs.d_k, runs.d_v, runs.d_q, lanes, lanes, lanes})
         runs.total += runs.groups * Carve::rounded(each);
@@ -69,6 +71,7 @@ void HeadGradient::lay_out() {
     d_s_ = carve.next(runs.pairs);
     allow_ = carve.next(runs.tile);
     keep_ = carve.next(runs.tile);
+    for (float** each : {&bias_tile_, &d_bias_tile_, &turned_tile_}) *each = carve.next(runs.tile);
     distance_ = carve.next(lanes_);
     k_sums_ = carve.next(runs.k_sums);
     v_sums_ = carve.next(runs.v_sums);
@@ -131,31 +134,32 @@ bool HeadGradient::is_empty_row(Index i) const {
            PairMask(spec_, size_, b_, h_, false).allowed_keys(i) == 0;
 }
 
-void HeadGradient::add_block(KeyRange block, MatrixView<float> d_k, MatrixView<float> d_v) {
+void HeadGradient::add_block(KeyRange block, MatrixView<float> d_k, MatrixView<float> d_v,
+                             Tensor& d_bias) {
     const Index rows = kBlockKeys + kSumKeys;
     std::fill_n(k_sums_, rows * panel_width(size_.d_k), 0.0F);
     std::fill_n(v_sums_, rows * panel_width(size_.d_v), 0.0F);
     const auto chunk_groups = static_cast<std::size_t>(chunk_ / lanes_);
     for (std::size_t n = 0; n < groups_.size(); n += chunk_groups)
-        add_chunk(block, n, std::min(n + chunk_groups, groups_.size()));
+        add_chunk(block, n, std::min(n + chunk_groups, groups_.size()), d_bias);
     add_rows(k_sums_, panel_width(size_.d_k), factor_, d_k);
     add_rows(v_sums_, panel_width(size_.d_v), 1.0F, d_v);
 }
 
 /// Groups first … end − 1 against the block, from the first to the last that attends to any of it.
-void HeadGradient::add_chunk(KeyRange block, std::size_t first, std::size_t end) {
+void HeadGradient::add_chunk(KeyRange block, std::size_t first, std::size_t end, Tensor& d_bias) {
     const auto misses = [&](std::size_t n) { return !groups_[n].attends(block); };
     while (first < end && misses(first)) ++first;
     while (first < end && misses(end - 1)) --end;
     if (first == end) return;
     for (std::size_t n = first; n < end; ++n)
-        differentiate(block, n, static_cast<Index>(n - first) * lanes_);
+        differentiate(block, n, static_cast<Index>(n - first) * lanes_, d_bias);
     const Index begin = groups_[first].first;
     if (!pairwise_) contract(block, begin, groups_[end - 1].first + groups_[end - 1].count - begin);
 }
 
 /// P and d_S of group n into columns `column` … of the chunk, 0 at keys that it does not attend to.
-void HeadGradient::differentiate(KeyRange block, std::size_t n, Index column) {
+void HeadGradient::differentiate(KeyRange block, std::size_t n, Index column, Tensor& d_bias) {
     const PairMask mask(spec_, size_, b_, h_, pairwise_);
     const QueryGroup& group = groups_[n];
     const KeyRange part{std::max(block.begin, group.any.begin), std::min(block.end, group.any.end)};
@@ -168,20 +172,22 @@ void HeadGradient::differentiate(KeyRange block, std::size_t n, Index column) {
         if (spec_.mask.any()) mask.fill(group, part, kTileKeys, lanes_, allow_);
         if (mask.drops()) mask.fill_dropout(group, part, lanes_, keep_);
         const PairSpans pairs{p_ + offset * chunk_ + column, d_s_ + offset * chunk_ + column,
-                              chunk_};
-        differentiate_block({.k = head_of(in_.heads.k).row(part.begin).data(),
-                             .v = head_of(in_.heads.v).row(part.begin).data(),
-                             .keys = part.end - part.begin,
-                             .d_k = size_.d_k,
-                             .d_v = size_.d_v,
-                             .all = {group.all.begin - part.begin, group.all.end - part.begin},
-                             .allow = allow_,
-                             .keep = mask.drops() ? keep_ : nullptr,
-                             .cap = static_cast<float>(rule_.cap * std::numbers::log2e),
-                             .slope = static_cast<float>(rule_.slope * std::numbers::log2e),
-                             .distance = distance_,
-                             .pairwise = pairwise_},
-                            gradients_[n], pairs);
+                              chunk_, bias_ ? d_bias_tile_ : nullptr};
+        KeyBlock tile{.k = head_of(in_.heads.k).row(part.begin).data(),
+                      .v = head_of(in_.heads.v).row(part.begin).data(),
+                      .keys = part.end - part.begin,
+                      .d_k = size_.d_k,
+                      .d_v = size_.d_v,
+                      .all = {group.all.begin - part.begin, group.all.end - part.begin},
+                      .allow = allow_,
+                      .keep = mask.drops() ? keep_ : nullptr,
+                      .cap = static_cast<float>(rule_.cap * std::numbers::log2e),
+                      .slope = static_cast<float>(rule_.slope * std::numbers::log2e),
+                      .distance = distance_,
+                      .pairwise = pairwise_};
+        bias_.set(b_, h_, group, part, bias_tile_, tile);
+        differentiate_block(tile, gradients_[n], pairs);
+        if (bias_) bias_.add_gradient(b_, h_, group, part, d_bias_tile_, turned_tile_, d_bias);
         if (pairwise_) add_pairwise(group, part, pairs, gradients_[n], offset);
     }
     for (Index j = block.begin; j < block.end; ++j)

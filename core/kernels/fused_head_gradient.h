@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/kernels/bias_tiles.h"
 #include "core/kernels/fused_backward.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_drive_backward.h"
@@ -12,12 +13,12 @@ namespace attn {
 /// The backward pass of one head against some of its key blocks, with all the memory it works in.
 class HeadGradient {
   public:
-    HeadGradient(const BackwardInputs& in, bool pairwise);
+    HeadGradient(const BackwardInputs& in, const BiasTiles& bias, bool pairwise);
 
     /// Takes head h of batch entry b and forgets the one before.
     void start(Index b, Index h);
-    /// Adds the block's gradients to rows of d_k and d_v; d_Q gathers inside.
-    void add_block(KeyRange block, MatrixView<float> d_k, MatrixView<float> d_v);
+    /// Adds the block's gradients to rows of d_k and d_v, and to d_bias where there is a bias; d_Q gathers inside.
+    void add_block(KeyRange block, MatrixView<float> d_k, MatrixView<float> d_v, Tensor& d_bias);
     /// d_Q of the blocks so far.
     void write_d_q(MatrixView<float> d_q) const;
 
@@ -35,8 +36,8 @@ class HeadGradient {
     void lay_out();
     void start_group(std::size_t n);
     bool is_empty_row(Index i) const;
-    void add_chunk(KeyRange block, std::size_t first, std::size_t end);
-    void differentiate(KeyRange block, std::size_t n, Index column);
+    void add_chunk(KeyRange block, std::size_t first, std::size_t end, Tensor& d_bias);
+    void differentiate(KeyRange block, std::size_t n, Index column, Tensor& d_bias);
     void add_pairwise(const QueryGroup& group, KeyRange part, const PairSpans& pairs,
                       const GroupGradient& gradient, Index offset);
     void contract(KeyRange block, Index first_query, Index queries);
@@ -45,6 +46,7 @@ class HeadGradient {
     const BackwardInputs& in_;
     const AttentionSpec& spec_;
     const Dimensions& size_;
+    const BiasTiles& bias_;
     bool pairwise_;
     Index lanes_;
     Index chunk_;  // queries of a chunk: whole groups
@@ -63,6 +65,9 @@ class HeadGradient {
     float* d_s_ = nullptr;  // the same
     float* allow_ = nullptr;
     float* keep_ = nullptr;
+    float* bias_tile_ = nullptr;
+    float* d_bias_tile_ = nullptr;
+    float* turned_tile_ = nullptr;
     float* distance_ = nullptr;  // [G]
     float* k_sums_ = nullptr;    // [kBlockKeys + 6, panel_width(d_k)]
     float* v_sums_ = nullptr;

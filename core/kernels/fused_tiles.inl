@@ -13,6 +13,7 @@
 #define ATTN_FUSED_TILES_INL
 #endif
 
+#include <limits>
 #include <utility>
 
 #include <hwy/highway.h>
@@ -235,16 +236,54 @@ HWY_INLINE void for_rows(Tile& tile, const Function& f) {
     for_rows(tile, f, TileRows());
 }
 
-/// B of the tile of S that begins at key j of a block, by the block's cap, slope and distance.
+/// The largest number that a bias lowers a score by, in units of log2: so that a finite bias, such as the lowest float, does not
+/// become −inf, which would forbid the pair.
+constexpr float kLowestBias = -3e38F;
+constexpr float kLog2E = 1.44269504F;
+
+HWY_INLINE V bias_in_log2(V bias) {
+    return at_least(hn::Set(kTag, kLowestBias), hn::Mul(bias, hn::Set(kTag, kLog2E)));
+}
+HWY_INLINE V forbid(V bias, V s) {
+    const V forbidden = hn::Set(kTag, -std::numeric_limits<float>::infinity());
+    return hn::IfThenElse(hn::Eq(bias, forbidden), forbidden, s);
+}
+
+/// The bias of key `key`; the repeats of a remainder use the last.
+template <class Block>
+HWY_INLINE Row bias_row(const Block& block, Index key) {
+    const Index at = HWY_MIN(key, block.keys - 1);
+    return block.bias_by_key ? all_lanes(block.bias[at]) : load(block.bias + at * group_lanes());
+}
+template <class Block>
+HWY_INLINE void plus_bias(const Block& block, Index j, Tile& s) {
+    for_rows(s, [&](Row& row, Index n) HWY_ATTR {
+        const Row bias = bias_row(block, j + n);
+        row = add(row, {bias_in_log2(bias.a), bias_in_log2(bias.b), bias_in_log2(bias.c)});
+    });
+}
+/// −inf where the bias is: also of a score that is NaN.
+template <class Block>
+HWY_INLINE void forbid_by_bias(const Block& block, Index j, Tile& s) {
+    for_rows(s, [&](Row& row, Index n) HWY_ATTR {
+        const Row bias = bias_row(block, j + n);
+        row = {forbid(bias.a, row.a), forbid(bias.b, row.b), forbid(bias.c, row.c)};
+    });
+}
+
+/// B of the tile of S that begins at key j of a block, by the block's cap, bias, slope and distance.
 template <class Block>
 HWY_INLINE void add_bias(const Block& block, Index j, Tile& s) {
+    if (block.bias != nullptr && block.bias_first) plus_bias(block, j, s);
     if (block.cap != 0.0F)
         for_rows(s, [&](Row& row, Index) HWY_ATTR {
             row = mul(capped_share(row, block.cap), all_lanes(block.cap));
         });
+    if (block.bias != nullptr && !block.bias_first) plus_bias(block, j, s);
     if (block.slope != 0.0F)
         for_rows(s, [&](Row& row, Index n)
                         HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
+    if (block.bias != nullptr) forbid_by_bias(block, j, s);
 }
 
 /// out[c] = out[c] · factor + Σ_t rows[t] · matrix[t][c] for every column c of `matrix`, [count, width].

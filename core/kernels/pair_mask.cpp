@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/bias.h"
 #include "core/dropout.h"
 
 namespace attn {
@@ -73,6 +74,7 @@ void PairMask::fill(const QueryGroup& group, KeyRange keys, Index tile, Index la
             fill_key(group, j, lanes, allow + (j - keys.begin) * lanes);
     }
     if (spec_.mask.custom) forbid_custom(group, keys, lanes, allow);
+    if (every_tile_ && spec_.mask.bias_forbids()) forbid_by_bias(group, keys, lanes, allow);
 }
 
 void PairMask::fill_key(const QueryGroup& group, Index j, Index lanes, float* allow) const {
@@ -94,10 +96,21 @@ void PairMask::forbid_custom(const QueryGroup& group, KeyRange keys, Index lanes
     }
 }
 
+void PairMask::forbid_by_bias(const QueryGroup& group, KeyRange keys, Index lanes,
+                              float* allow) const {
+    for (Index lane = 0; lane < group.count; ++lane)
+        for (Index j = keys.begin; j < keys.end && group.query(lane) >= 0; ++j)
+            if (bias_at(spec_.mask, b_, h_, group.query(lane), j) == kForbidding)
+                allow[(j - keys.begin) * lanes + lane] = 0.0F;
+}
+
 void PairMask::fill_row(const QueryGroup& group, Index lane, KeyRange keys, float* allow) const {
     const KeyRuns& runs = group.rows[lane];
     for (Index j = keys.begin; j < keys.end; ++j)
         allow[j - keys.begin] = runs.contains(j) ? 1.0F : 0.0F;
+    for (Index j = keys.begin; j < keys.end && spec_.mask.bias_forbids(); ++j)
+        if (bias_at(spec_.mask, b_, h_, group.query(lane), j) == kForbidding)
+            allow[j - keys.begin] = 0.0F;
     if (!spec_.mask.custom) return;
     const auto row = broadcast_row(*spec_.mask.custom, b_, h_, group.query(lane));
     for (Index j = keys.begin; j < keys.end; ++j)

@@ -42,7 +42,8 @@ class PairMask {
     Index allowed_keys(Index i) const;
 
     /// allow[(j − keys.begin) · lanes + lane] = 1 where the lane's query attends to key j, else 0, in
-    /// those tiles of `tile` keys that do not lie in group.all. Lanes without a query get 0.
+    /// those tiles of `tile` keys that do not lie in group.all. Lanes without a query get 0. A bias of −∞ counts with
+    /// every_tile alone: elsewhere the kernels read it from the bias.
     void fill(const QueryGroup& group, KeyRange keys, Index tile, Index lanes, float* allow) const;
 
     /// allow[j − keys.begin] = 1 where the lane's query attends to key j, else 0.
@@ -56,6 +57,7 @@ class PairMask {
     void set_ranges(QueryGroup& group) const;
     void fill_key(const QueryGroup& group, Index j, Index lanes, float* allow) const;
     void forbid_custom(const QueryGroup& group, KeyRange keys, Index lanes, float* allow) const;
+    void forbid_by_bias(const QueryGroup& group, KeyRange keys, Index lanes, float* allow) const;
 
     const AttentionSpec& spec_;
     const Dimensions& size_;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/bias.h"
 #include "core/dropout.h"
 #include "core/kernels/loops.h"
 #include "core/kernels/reference.h"
@@ -114,8 +115,9 @@ class RowBackward {
     std::vector<std::uint8_t> contributes_;
 };
 
-// forward:  M = B where allowed, B = cap tanh(S / cap) − slope |p − j|, S = scores · factor
-// so        d_B = d_M,  d_S = d_B (1 − tanh²(S / cap)),  d_scores = d_S · factor
+// forward:  M = B where allowed, B = cap tanh(S / cap) + bias − slope |p − j|, S = scores · factor
+// so        d_B = d_M,  d_S = d_B (1 − tanh²(S / cap)),  d_scores = d_S · factor,  d_bias = Σ d_B
+// or        B = cap tanh((S + bias) / cap) − …,  d_S = d_B (1 − tanh²((S + bias) / cap)),  d_bias = Σ d_S
 void masked_backward(const CallD& call, const TraceD& forward, TraceD& d, Index b, Index h) {
     const Dimensions& size = call.size();
     const double factor = score_factor(call.spec(), size.d_k);
@@ -125,8 +127,10 @@ void masked_backward(const CallD& call, const TraceD& forward, TraceD& d, Index 
         for (Index j = 0; j < size.tk; ++j) {
             const double d_m = d[Stage::masked](b, h, i, j);
             if (call.spec().biases()) d[Stage::biased](b, h, i, j) = d_m;
-            const double d_s =
-                d_m == 0.0 ? 0.0 : d_m * rule.derivative(forward[Stage::scaled](b, h, i, j));
+            const double d_s = d_m == 0.0
+                                   ? 0.0
+                                   : d_m * rule.derivative(forward[Stage::scaled](b, h, i, j),
+                                                           bias_at(call.spec().mask, b, h, i, j));
             d[Stage::scaled](b, h, i, j) = d_s;
             d[Stage::scores](b, h, i, j) = d_s * factor;
         }
@@ -229,6 +233,7 @@ void logits_backward(const CallD& call, const TraceD& forward, TraceD& d) {
         d[stage] = TensorD(stage_shape(stage, call.size(), call.spec()));
     for (Index b = 0; b < call.size().batch; ++b)
         for (Index h = 0; h < call.size().heads; ++h) masked_backward(call, forward, d, b, h);
+    d.bias = bias_gradient(call.spec(), d);
     ScoresBackward(call, forward, d).run();
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/bias.h"
 #include "core/dropout.h"
 #include "core/entries.h"
 #include "core/kernels/loops.h"
@@ -81,7 +82,7 @@ void fill_scores(const CallD& call, const TensorD& q, const TensorD& k, TensorD&
         }
 }
 
-// forward:  S = scores · factor,  B = cap tanh(S / cap) − slope |p − j|,  M = B where allowed, else −∞
+// forward:  S = scores · factor,  B = cap tanh(S / cap) + bias − slope |p − j|,  M = B where allowed, else −∞
 void fill_masked_row(const CallD& call, TraceD& trace, Index b, Index h, Index i) {
     const AttentionSpec& spec = call.spec();
     const Dimensions& size = call.size();
@@ -97,7 +98,8 @@ void fill_masked_row(const CallD& call, TraceD& trace, Index b, Index h, Index i
     for (std::size_t j = 0; j < scores.size(); ++j) {
         scaled[j] = scores[j] * factor;
         if (spec.biases())
-            biased[j] = rule.biased(scaled[j], i + size.query_offset, static_cast<Index>(j));
+            biased[j] = rule.biased(scaled[j], i + size.query_offset, static_cast<Index>(j),
+                                    bias_at(spec.mask, b, h, i, static_cast<Index>(j)));
         masked[j] = allowed[j] != 0 ? biased[j] : kMinusInfinity;
     }
 }
@@ -247,7 +249,8 @@ void continue_row(const CallD& call, Stage from, TraceD& trace, Index b, Index h
         double value = trace[from](b, h, i, j);
         if (from < Stage::scaled) trace[Stage::scaled](b, h, i, j) = value *= factor;
         if (from < Stage::biased && spec.biases())
-            trace[Stage::biased](b, h, i, j) = value = rule.biased(value, i + size.query_offset, j);
+            trace[Stage::biased](b, h, i, j) = value =
+                rule.biased(value, i + size.query_offset, j, bias_at(spec.mask, b, h, i, j));
         trace[Stage::masked](b, h, i, j) = allowed[j] != 0 ? value : kMinusInfinity;
     }
 }

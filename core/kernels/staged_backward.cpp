@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/bias.h"
 #include "core/dropout.h"
 #include "core/kernels/contributing.h"
 #include "core/kernels/projections.h"
@@ -68,7 +69,7 @@ class HeadBackward {
     }
 
     // forward:  A = softmax(M)  so  d_M = A ∘ (d_A − Σ_j d_A ∘ A);  a sink weighs exp(sink − logsumexp), with no value
-    // forward:  M = B where allowed, B = cap tanh(S / cap) − slope |p − j|, S = scores · factor
+    // forward:  M = B where allowed, B = cap tanh(S / cap) + bias − slope |p − j|, S = scores · factor
     // so        d_B = d_M,  d_S = d_B (1 − tanh²(S / cap)),  d_scores = d_S · factor
     void softmax(Index b, Index h, Index i) {
         const std::span<const float> a = forward_[Stage::weights].matrix(b, h).row(i);
@@ -81,14 +82,17 @@ class HeadBackward {
         if (spec_.biases()) eigen(d_row(Stage::biased, b, h, i)) = eigen(d_m);
         const std::span<float> d_s = d_row(Stage::scaled, b, h, i);
         eigen(d_s) = eigen(d_m);
-        if (spec_.softcap) uncap(forward_[Stage::scaled].matrix(b, h).row(i), d_s);
+        if (spec_.softcap) uncap(b, h, i, d_s);
         eigen(d_row(Stage::scores, b, h, i)) = eigen(d_s) * factor_;
     }
 
-    void uncap(std::span<const float> scaled, std::span<float> d_s) const {
+    void uncap(Index b, Index h, Index i, std::span<float> d_s) const {
+        const std::span<const float> scaled = forward_[Stage::scaled].matrix(b, h).row(i);
         const PairRule rule = pair_rule(spec_, size_, 0);
         for (std::size_t j = 0; j < d_s.size(); ++j)
-            if (d_s[j] != 0.0F) d_s[j] *= static_cast<float>(rule.derivative(scaled[j]));
+            if (d_s[j] != 0.0F)
+                d_s[j] *= static_cast<float>(rule.derivative(
+                    scaled[j], bias_at(spec_.mask, b, h, i, static_cast<Index>(j))));
     }
 
     void empty_row(std::span<float> d_m) const {
@@ -162,6 +166,7 @@ Result<Trace> staged_backward(const Call& call, const Trace& forward, const Upst
     });
     if (!finished) return failed("the attention call was stopped");
     for (const Params& part : params) add_to(part, d.params);
+    d.bias = bias_gradient(call.spec(), d);
     scores_backward(call, heads, std::move(d_operands), d);
     inputs_backward(call.inputs(), d);
     return d;

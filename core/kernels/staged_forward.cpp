@@ -36,6 +36,7 @@ struct Scratch {
     float* rows = nullptr;     // [kBlockRows, stride]: scores, masked, weights, in turn
     float* context = nullptr;  // [kBlockRows, padded d_v]
     float* allow = nullptr;    // [padded Tk], 0 forbids; with a custom mask
+    float* bias = nullptr;     // [padded Tk]; with a bias
     std::vector<std::uint8_t> allowed;
 };
 
@@ -110,11 +111,13 @@ class StagedRun {
         if (scratch.rows != nullptr) return;
         const Index rows = Carve::rounded(kBlockRows * stride_);
         const Index context = Carve::rounded(kBlockRows * context_stride_);
-        Carve carve(scratch.floats, rows + context + Carve::rounded(stride_));
+        Carve carve(scratch.floats, rows + context + 2 * Carve::rounded(stride_));
         scratch.rows = carve.next(rows);
         scratch.context = carve.next(context);
         scratch.allow = carve.next(stride_);
-        std::fill_n(scratch.allow, stride_, 0.0F);  // past the last key it stays so
+        scratch.bias = carve.next(stride_);
+        for (float* each : {scratch.allow, scratch.bias})
+            std::fill_n(each, stride_, 0.0F);  // past the last key it stays so
         scratch.allowed.resize(size_.tk);
     }
 
@@ -165,6 +168,8 @@ class StagedRun {
                                .factor = factor_,
                                .cap = static_cast<float>(rule.cap),
                                .slope = static_cast<float>(rule.slope),
+                               .bias = bias_row(b, h, i, scratch),
+                               .bias_first = rule.bias_first,
                                .position = near_position(i + size_.query_offset, size_).position,
                                .far = far,
                                .begin = keys.begin,
@@ -175,6 +180,17 @@ class StagedRun {
                                .biased = stage_row(Stage::biased, b, h, i),
                                .masked = stage_row(Stage::masked, b, h, i),
                                .past_cache = past_cache_});
+    }
+
+    /// The bias of row i, one number a key; nullptr without a bias.
+    const float* bias_row(Index b, Index h, Index i, Scratch& scratch) const {
+        if (!spec_.mask.bias) return nullptr;
+        const std::span<const float> row = broadcast_row(spec_.mask.bias->values, b, h, i);
+        if (row.size() == 1)
+            std::fill_n(scratch.bias, size_.tk, row[0]);
+        else
+            std::ranges::copy(row, scratch.bias);
+        return scratch.bias;
     }
 
     /// One row from scores to weights, in place and into the stages; returns its logsumexp. Edges: as attend() in

@@ -162,19 +162,23 @@ class StageRow {
     bool stream_;
 };
 
-/// What a soft cap and ALiBi make of the scaled scores of keys j, j + 1, …
+/// What a soft cap, a bias and ALiBi make of the scaled scores of keys j, j + 1, …
 class Bias {
   public:
     explicit Bias(const ScoreRow& row)
         : capped_(row.cap != 0.0F),
           sloped_(row.slope != 0.0F),
+          first_(row.bias_first),
+          bias_(row.bias),
           cap_(hn::Set(kTag, row.cap)),
           inverse_cap_(hn::Set(kTag, capped_ ? 1.0F / row.cap : 0.0F)),
           slope_(hn::Set(kTag, row.slope)),
           position_(row.position) {}
 
     HWY_INLINE V operator()(V s, Index j) const {
+        if (bias_ != nullptr && first_) s = hn::Add(s, hn::Load(kTag, bias_ + j));
         if (capped_) s = hn::Mul(cap_, hn::Tanh(kTag, hn::Mul(s, inverse_cap_)));
+        if (bias_ != nullptr && !first_) s = hn::Add(s, hn::Load(kTag, bias_ + j));
         if (!sloped_) return s;
         const V first = hn::Set(kTag, static_cast<float>(position_ - j));
         return hn::NegMulAdd(slope_, hn::Abs(hn::Sub(first, hn::Iota(kTag, 0.0F))), s);
@@ -183,6 +187,8 @@ class Bias {
   private:
     bool capped_;
     bool sloped_;
+    bool first_;
+    const float* bias_;
     V cap_;
     V inverse_cap_;
     V slope_;
@@ -193,7 +199,7 @@ ScoreRange scale_and_mask_now(const ScoreRow& row) {
     using Ints = hn::RebindToSigned<D>;
     const Ints ints;
     const Bias bias(row);
-    const bool biases = row.cap != 0.0F || row.slope != 0.0F;
+    const bool biases = row.cap != 0.0F || row.slope != 0.0F || row.bias != nullptr;
     const StageRow biased(row.biased, row.n, row.past_cache);
     const StageRow scores(row.scores, row.n, row.past_cache);
     const StageRow scaled(row.scaled, row.n, row.past_cache);
@@ -216,8 +222,14 @@ ScoreRange scale_and_mask_now(const ScoreRow& row) {
         }
         if (row.allow != nullptr)
             m = hn::IfThenElse(hn::Ne(hn::Load(kTag, row.allow + j), hn::Zero(kTag)), m, forbidden);
+        V reached = b;
+        if (row.bias != nullptr) {
+            const auto forbids = hn::Eq(hn::Load(kTag, row.bias + j), forbidden);
+            m = hn::IfThenElse(forbids, forbidden, m);
+            reached = hn::IfThenElse(forbids, low, b);  // no weight is near the smallest float
+        }
         top = hn::Max(top, m);
-        low = hn::Min(low, b);
+        low = hn::Min(low, reached);
         scores.put(score, j);
         scaled.put(s, j);
         biased.put(hn::Sub(b, far), j);

@@ -32,11 +32,13 @@ struct ScoreRow {
     float* values = nullptr;  // [n up to a whole vector], aligned; in: scores, out: masked
     Index n = 0;
     float factor = 1.0F;
-    float cap = 0.0F;    // 0: none
-    float slope = 0.0F;  // of ALiBi
-    Index position = 0;  // of the query; of a far one, of the nearest key
-    float far = 0.0F;    // what that adds to biased: slope times the distance left out
-    Index begin = 0;     // keys before it and from `end` on are forbidden
+    float cap = 0.0F;             // 0: none
+    float slope = 0.0F;           // of ALiBi
+    const float* bias = nullptr;  // [n up to a whole vector], −inf forbids as well; nullptr: none
+    bool bias_first = false;      // it is added before the cap
+    Index position = 0;           // of the query; of a far one, of the nearest key
+    float far = 0.0F;             // what that adds to biased: slope times the distance left out
+    Index begin = 0;              // keys before it and from `end` on are forbidden
     Index end = 0;
     const float* allow = nullptr;  // 0 forbids as well; [n up to a whole vector], or nullptr
     float* scores = nullptr;
@@ -53,7 +55,7 @@ struct ScoreRange {
     float lowest = 0.0F;  // of biased + far
 };
 
-/// scaled = scores · factor; biased = cap · tanh(scaled / cap) − slope · |position − j| − far; masked = biased, −inf where
+/// scaled = scores · factor; biased = cap · tanh(scaled / cap) + bias − slope · |position − j| − far; masked = biased, −inf where
 /// forbidden. `values` become masked + far.
 ScoreRange scale_and_mask(const ScoreRow& row);
 

@@ -41,6 +41,11 @@ Result<void> check_shown(const AttentionSpec& spec, Index keys) {
     if (spec.drops())
         return bad_input(fmt::format(
             "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
+    if (spec.mask.bias)
+        return bad_input(
+            "a bias is given, but a map of weights computes each pair from its query and key "
+            "alone; "
+            "expected no bias. trace with --backend staged computes weights with it");
     if (spec.score == Score::relative && keys > kMostDistanceKeys)
         return bad_input(
             fmt::format("score relative over {}: a map of weights has a column of operands for "

@@ -107,6 +107,7 @@ std::string refuse_pair_options(std::string_view operation, const CallForm& form
         {spec.rope.has_value(), "rope", "it turns queries and keys of a dot product of pairs"},
         {spec.softcap.has_value(), "softcap", "it bounds a logit of each pair"},
         {spec.alibi, "alibi", "it lowers a logit of each pair"},
+        {mask.bias != nullptr, "bias", "it is added to a logit of each pair"},
         {form.sinks, "sinks", "they are logits of a softmax over keys"},
         {spec.drops(), "dropout", "it drops weights of pairs; expected 0 or training off"},
         {mask.windowed() || mask.global_tokens > 0, "window", "each query would need its own sum"},

@@ -174,6 +174,7 @@ std::vector<Feature> features(const AttentionSpec& spec, const Params& params,
         {spec.rope.has_value(), {"rope", "RoPE"}},
         {spec.softcap.has_value(), {"softcap", "Soft cap"}},
         {spec.alibi, {"alibi", "ALiBi"}},
+        {spec.mask.bias != nullptr, {"bias", "A bias"}},
         {!params[Param::sinks].empty(), {"sinks", "Sinks"}},
         {spec.mask.window_left.has_value(), {"window_left", "A window with sides"}},
         {spec.mask.window_right.has_value(), {"window_right", "A window with sides"}},
@@ -236,14 +237,16 @@ void pair_products_backward(const CallOf<Scalar>& call, QueryRows rows, MatrixVi
     back(call.inputs().params, rows, q, k, d_scores, d_q, d_k, d_params);
 }
 
-double PairRule::biased(double scaled, Index p, Index j) const {
-    const double capped = cap == 0.0 ? scaled : cap * std::tanh(scaled / cap);
-    return slope == 0.0 ? capped : capped - slope * static_cast<double>(std::abs(p - j));
+double PairRule::biased(double scaled, Index p, Index j, double bias) const {
+    const double given = bias_first ? scaled + bias : scaled;
+    const double capped = cap == 0.0 ? given : cap * std::tanh(given / cap);
+    const double sum = bias_first || bias == 0.0 ? capped : capped + bias;
+    return slope == 0.0 ? sum : sum - slope * static_cast<double>(std::abs(p - j));
 }
 
-double PairRule::derivative(double scaled) const {
+double PairRule::derivative(double scaled, double bias) const {
     if (cap == 0.0) return 1.0;
-    const double t = std::tanh(scaled / cap);
+    const double t = std::tanh((bias_first ? scaled + bias : scaled) / cap);
     return 1.0 - t * t;
 }
 
@@ -253,7 +256,8 @@ NearPosition near_position(Index p, const Dimensions& size) {
 }
 
 PairRule pair_rule(const AttentionSpec& spec, const Dimensions& size, Index h) {
-    return {spec.softcap.value_or(0.0), spec.alibi ? alibi_slope(h, size.heads) : 0.0};
+    return {spec.softcap.value_or(0.0), spec.alibi ? alibi_slope(h, size.heads) : 0.0,
+            spec.bias_before_softcap};
 }
 
 #define ATTN_SCORE_FOR(Scalar)                                                                   \
