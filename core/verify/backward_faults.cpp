@@ -93,6 +93,8 @@ class Pass {
     TraceD logits_back(TensorD d_logits, bool caps = true) const {
         AttentionSpec spec = subject_.spec;
         spec.mask = {};
+        if (const auto& bias = subject_.spec.mask.bias)  // it forbids nothing here
+            spec.mask.bias = std::make_shared<const PairBias>(PairBias{bias->values, false});
         spec.query_offset = size().query_offset;
         if (!caps) spec.softcap.reset();
         TraceD made = d_;

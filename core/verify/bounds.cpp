@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/cast.h"
 #include "core/norms.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
@@ -173,7 +174,8 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     const double scores = largest_finite(stages[Stage::scores]);
     const double scaled = largest_finite(stages[Stage::scaled]);
     const double grown = scores > 0.0 ? scaled / scores : 0.0;
-    analysis.softmax(std::max(factor, grown), scaled, spec.softcap.value_or(0.0),
+    const double bias = spec.mask.bias ? largest_finite(cast<double>(spec.mask.bias->values)) : 0.0;
+    analysis.softmax(std::max(factor, grown), scaled + bias, spec.softcap.value_or(0.0),
                      largest_finite(in.params[Param::sinks]), size.tk);
     analysis.mix(largest_finite(stages[Stage::v]), retained, size.tk, in.params[Param::w_o],
                  in.params[Param::b_o]);

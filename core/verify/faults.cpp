@@ -48,6 +48,8 @@ constexpr auto kFaults = std::to_array<Fault>({
      "transformers#39408, transformers#29623, zml#763", planted<window_off_by_one>, window_off_by_one},
     {"softcap", "the soft-cap is not applied, or at the wrong place",
      "cap · tanh(S / cap), after the scale and before the mask", "sglang#33915, vllm-metal#665", dropped_softcap},
+    {"bias", "the bias is dropped or added at the wrong place",
+     "add it to the scaled scores of its own pair, before softmax", "a common mistake", wrong_bias},
     {"alibi_slopes", "ALiBi's slopes are wrong",
      "2^(−8(h+1)/H) where H is a power of two; else those of the next smaller one, then every other of twice as many",
      "mlx#3071, aprender#2143", wrong_alibi_slopes},

@@ -66,6 +66,7 @@ Reason plant_masks(const Trial& trial, const Take& take,
 Reason wrong_scale(const Trial& trial, const Take& take);
 Reason softmax_over_wrong_axis(const Trial& trial, const Take& take);
 Reason dropped_softcap(const Trial& trial, const Take& take);
+Reason wrong_bias(const Trial& trial, const Take& take);
 Reason wrong_alibi_slopes(const Trial& trial, const Take& take);
 Reason wrong_empty_rows(const Trial& trial, const Take& take);
 Reason finite_mask_value(const Trial& trial, const Take& take);

@@ -26,12 +26,13 @@ double most_off(const TensorD& actual, const TensorD& exact) {
     return most;
 }
 
-/// "d_" and each key of stages, then of parameters.
+/// "d_" and each key of stages, then of parameters, then of the bias.
 const std::vector<std::string>& keys() {
     static const std::vector<std::string> all = [] {
         std::vector<std::string> made;
         for (const StageInfo& stage : stage_table()) made.push_back("d_" + std::string(stage.key));
         for (const ParamInfo& param : param_table()) made.push_back("d_" + std::string(param.key));
+        made.emplace_back("d_bias");
         return made;
     }();
     return all;
@@ -39,6 +40,7 @@ const std::vector<std::string>& keys() {
 
 template <class Scalar>
 const TensorOf<Scalar>& tensor_at(const TraceOf<Scalar>& trace, std::size_t n) {
+    if (n == kStageCount + kParamCount) return trace.bias;
     return n < kStageCount ? trace.stages[n] : trace.params.tensors[n - kStageCount];
 }
 
@@ -126,7 +128,7 @@ TraceD planted_gradients(const Subject& subject, const Backward& backward, const
     Mask pairs(planted[Stage::masked].shape());
     for (std::size_t n = 0; n < pairs.values().size(); ++n)
         pairs.values()[n] = std::isfinite(planted[Stage::masked].values()[n]) ? 1 : 0;
-    spec.mask = {};
+    spec.mask = spec.mask.bias_alone();
     spec.mask.custom = std::make_shared<const Mask>(std::move(pairs));
     if (!spec.query_offset) spec.query_offset = subject.size.query_offset;
     if (const auto scale = scale_in(planted)) {

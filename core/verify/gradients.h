@@ -11,7 +11,7 @@ namespace attn::verify {
 
 // Gradients of a call, by the keys of stages and parameters: d_q, d_weights, d_w_q.
 
-/// Those that both hold: of stages in the order of the table, then of parameters.
+/// Those that both hold: of stages in the order of the table, then of parameters, then of the bias.
 std::vector<Named> shared_gradients(const Results& actual, const TraceD& expected);
 /// The stage whose value, or gradient, has the key: q of q and of d_q. nullopt: of a parameter, logsumexp, or none.
 std::optional<Stage> stage_of(std::string_view key);

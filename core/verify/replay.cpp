@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/bias.h"
 #include "core/dropout.h"
 #include "core/kernels/reference_parts.h"
 #include "core/kernels/weighted_rows.h"
@@ -42,7 +43,10 @@ class Runner {
     const Dimensions& size() const { return subject_.size; }
 
     double biased(double scaled, Index b, Index h, Index i, Index j) const {
-        double value = r_.cap ? *r_.cap * std::tanh(scaled / *r_.cap) : scaled;
+        const double bias = r_.bias ? r_.bias(b, h, i, j) : 0.0;
+        double value = r_.bias_first ? scaled + bias : scaled;
+        if (r_.cap) value = *r_.cap * std::tanh(value / *r_.cap);
+        if (r_.bias && !r_.bias_first) value += bias;
         if (r_.slopes.empty()) return value;
         const double moved = r_.shift.empty() ? 0.0 : r_.shift[b];
         const auto distance = static_cast<double>(i + size().query_offset - j) + moved;
@@ -53,7 +57,7 @@ class Runner {
         const Shape shape = r_.scores.shape();
         auto scaled = TensorD::uninitialised(shape), masked = TensorD::uninitialised(shape);
         auto bent = subject_.spec.biases() ? TensorD::uninitialised(shape) : TensorD();
-        const bool bends = r_.cap || !r_.slopes.empty();
+        const bool bends = r_.cap || r_.bias || !r_.slopes.empty();
         const double* const scores = r_.scores.data();
         const std::uint8_t* const allowed = r_.allowed.data();
         double *const to_scaled = scaled.data(), *const to_masked = masked.data();
@@ -237,6 +241,11 @@ Replay replay_of(const Subject& subject) {
     replay.allowed = subject.allowed;
     replay.factor = score_factor(subject.spec, subject.size.d_k);
     replay.cap = subject.spec.softcap;
+    replay.bias_first = subject.spec.bias_before_softcap;
+    if (subject.spec.mask.bias)
+        replay.bias = [mask = subject.spec.mask](Index b, Index h, Index i, Index j) {
+            return bias_at(mask, b, h, i, j);
+        };
     for (Index h = 0; subject.spec.alibi && h < subject.size.heads; ++h)
         replay.slopes.push_back(alibi_slope(h, subject.size.heads));
     replay.empty =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -29,10 +30,12 @@ struct Replay {
     Mask allowed;                   // [B,H,Tq,Tk]
     double factor = 1.0;            // scaled = scores · factor
     std::optional<double> cap;      // biased = cap tanh(scaled / cap)
-    std::vector<double> slopes;     // of each head; biased −= slope · |p − j|; empty: none
-    std::vector<double> shift;      // of each batch entry: added to p in that distance; empty: none
-    double fill = kMinusInfinity;   // masked, where not allowed
-    bool fill_is_added = false;     // masked = biased + fill there
+    std::function<double(Index b, Index h, Index i, Index j)> bias;  // biased += it; empty: none
+    bool bias_first = false;                                         // it is added before the cap
+    std::vector<double> slopes;    // of each head; biased −= slope · |p − j|; empty: none
+    std::vector<double> shift;     // of each batch entry: added to p in that distance; empty: none
+    double fill = kMinusInfinity;  // masked, where not allowed
+    bool fill_is_added = false;    // masked = biased + fill there
     SoftmaxOver over = SoftmaxOver::keys;
     EmptyWeights empty = EmptyWeights::zero;
     TensorD sinks;                             // [1,1,1,H] or empty

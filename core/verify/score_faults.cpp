@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/entries.h"
+#include "core/masks.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
 
@@ -76,7 +77,8 @@ std::optional<double> fitted_factor(const Trial& trial) {
                 std::abs(static_cast<double>(i + subject.size.query_offset - j));
             const bool biased = scaled.empty() && !replay.slopes.empty();
             x.push_back(replay.scores(b, h, i, j));
-            y.push_back(*logit + (biased ? replay.slopes[h] * distance : 0.0));
+            const double added = scaled.empty() && replay.bias ? replay.bias(b, h, i, j) : 0.0;
+            y.push_back(*logit - added + (biased ? replay.slopes[h] * distance : 0.0));
         }
         fit.add(x, y);
     });
@@ -111,8 +113,10 @@ std::optional<double> fitted_slope(const Trial& trial, const Logits& logits, Ind
             if (!logit) continue;
             const double scaled = replay.scores(b, h, i, j) * replay.factor;
             x.push_back(-std::abs(static_cast<double>(i + subject.size.query_offset - j)));
-            y.push_back(*logit -
-                        (replay.cap ? *replay.cap * std::tanh(scaled / *replay.cap) : scaled));
+            const double added = replay.bias ? replay.bias(b, h, i, j) : 0.0;
+            const double given = replay.bias_first ? scaled + added : scaled;
+            y.push_back(*logit - (replay.bias_first ? 0.0 : added) -
+                        (replay.cap ? *replay.cap * std::tanh(given / *replay.cap) : given));
         }
         fit.add(x, y);
     });
@@ -203,6 +207,62 @@ Reason dropped_softcap(const Trial& trial, const Take& take) {
     replay.cap = cap * replay.factor;
     if (replay.factor > 0.0 && !take("applied before the scale", run(trial.subject, replay)))
         return {};
+    return {};
+}
+
+Reason wrong_bias(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    const MaskSpec& mask = subject.spec.mask;
+    if (!mask.bias) return "the call has no bias";
+    const Replay right = replay_of(subject);
+    const auto added = [&](std::string text, auto bias) {
+        Replay replay = right;
+        replay.bias = bias;
+        return take(std::move(text), run(subject, replay));
+    };
+    // The −∞ of the bias is in `allowed`: first a kernel that has it as a mask too.
+    const auto none = [](Index, Index, Index, Index) { return 0.0; };
+    if (!added(mask.bias->forbids ? "dropped, but for its −∞" : "dropped", none)) return {};
+    if (mask.bias->forbids) {
+        MaskSpec rest = mask;
+        rest.bias.reset();
+        Replay replay = right;
+        replay.bias = none;
+        replay.allowed = materialise(rest, subject.size);
+        if (!take("dropped, with its −∞", run(subject, replay))) return {};
+    }
+    const auto whole = [&](double factor) {
+        return [&, factor](Index b, Index h, Index i, Index j) {
+            const double bias = right.bias(b, h, i, j);
+            return std::isfinite(bias) ? factor * bias : bias;
+        };
+    };
+    if (right.factor != 1.0 &&
+        !added("added to the raw scores, before the scale", whole(right.factor)))
+        return {};
+    if (!added("subtracted", whole(-1.0))) return {};
+    if (!added("added twice", whole(2.0))) return {};
+    if (right.cap) {
+        Replay replay = right;
+        replay.bias_first = !right.bias_first;
+        if (!take(right.bias_first ? "added after the soft cap" : "added before the soft cap",
+                  run(subject, replay)))
+            return {};
+    }
+    const Shape shape = mask.bias->values.shape();
+    if (shape.t == shape.d && shape.t > 1 &&
+        !added("transposed: bias[j, i]",
+               [&](Index b, Index h, Index i, Index j) { return right.bias(b, h, j, i); }))
+        return {};
+    const Index heads = subject.size.heads;
+    if (shape.h > 1 && !added("of head 0 in every head", [&](Index b, Index, Index i, Index j) {
+            return right.bias(b, 0, i, j);
+        }))
+        return {};
+    if (shape.h > 1)
+        added("of the heads in reverse order", [&](Index b, Index h, Index i, Index j) {
+            return right.bias(b, heads - 1 - h, i, j);
+        });
     return {};
 }
 

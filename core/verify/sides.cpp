@@ -30,8 +30,10 @@ std::string different_inputs(const Inputs& a, const Inputs& b) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-bool same_mask(const std::shared_ptr<const Mask>& a, const std::shared_ptr<const Mask>& b) {
-    if (!a || !b) return !a && !b;
+/// Compares arrays, or nullptr for an array that is missing.
+template <class Value>
+bool same_array(const TensorOf<Value>* a, const TensorOf<Value>* b) {
+    if (a == nullptr || b == nullptr) return a == b;
     return a->shape() == b->shape() && std::ranges::equal(a->values(), b->values());
 }
 
@@ -58,13 +60,14 @@ Result<const Side*> input_file(const std::vector<Side>& read) {
 }
 
 bool has_gradients(const Trace& gradients) {
-    return held_stages(gradients).any() ||
+    return held_stages(gradients).any() || !gradients.bias.empty() ||
            std::ranges::any_of(gradients.params.tensors,
                                [](const Tensor& tensor) { return !tensor.empty(); });
 }
 
 std::string options_text(const Side& side) {
     std::string text = side.options.empty() ? "none" : side.options;
+    if (side.spec.mask.bias) text += " and a bias";
     return text + (side.spec.mask.custom ? " and a mask" : "");
 }
 
@@ -80,7 +83,9 @@ void share_inputs(const Side& source, std::vector<Side>& read) {
 bool same_call(const AttentionSpec& a, const AttentionSpec& b) {
     return std::ranges::all_of(spec_fields(),
                                [&](const SpecField& field) { return same(field, a, b); }) &&
-           same_mask(a.mask.custom, b.mask.custom);
+           same_array(a.mask.custom.get(), b.mask.custom.get()) &&
+           same_array(a.mask.bias ? &a.mask.bias->values : nullptr,
+                      b.mask.bias ? &b.mask.bias->values : nullptr);
 }
 
 }  // namespace attn::verify

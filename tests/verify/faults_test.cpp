@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 
+#include "core/bias.h"
 #include "core/cast.h"
 #include "core/dropout.h"
 #include "core/entries.h"
@@ -253,6 +256,52 @@ PlantedCase odd_slopes() {
     return made;
 }
 
+/// Of a call with a bias of each head's own, by a kernel that adds another number; `cap`: with a soft cap before it.
+PlantedCase with_bias(const std::function<double(double scaled, const Tensor& bias, Index h,
+                                                 Index i, Index j)>& logit,
+                      std::optional<double> cap = std::nullopt) {
+    Maker make({});
+    const Tensor bias = normal_tensor<float>({1, 4, 7, 7}, 31);
+    make.planted.spec.mask.bias = make_bias(bias);
+    make.planted.spec.softcap = cap;
+    make.plain.biases = true;
+    make.plain.bias = [logit, bias](double scaled, Index h, Index i, Index j) {
+        return logit(scaled, bias, h, i, j);
+    };
+    return make.done();
+}
+double entry(const Tensor& bias, Index h, Index i, Index j) {
+    return static_cast<double>(bias(0, h, i, j));
+}
+PlantedCase dropped_bias() {
+    return with_bias([](double scaled, const Tensor&, Index, Index, Index) { return scaled; });
+}
+PlantedCase bias_before_scale() {
+    return with_bias([](double scaled, const Tensor& bias, Index h, Index i, Index j) {
+        return scaled + entry(bias, h, i, j) / std::sqrt(8.0);
+    });
+}
+PlantedCase transposed_bias() {
+    return with_bias([](double scaled, const Tensor& bias, Index h, Index i, Index j) {
+        return scaled + entry(bias, h, j, i);
+    });
+}
+PlantedCase subtracted_bias() {
+    return with_bias([](double scaled, const Tensor& bias, Index h, Index i, Index j) {
+        return scaled - entry(bias, h, i, j);
+    });
+}
+PlantedCase bias_of_head_0() {
+    return with_bias([](double scaled, const Tensor& bias, Index, Index i, Index j) {
+        return scaled + entry(bias, 0, i, j);
+    });
+}
+PlantedCase capped_bias() {
+    return with_bias([](double scaled, const Tensor& bias, Index h, Index i,
+                        Index j) { return 1.5 * std::tanh((scaled + entry(bias, h, i, j)) / 1.5); },
+                     1.5);
+}
+
 PlantedCase dropping() {
     Maker make({2, 4, 4, 16, 16});
     make.plain.keep = [](Index b, Index h, Index i, Index j) {
@@ -402,6 +451,9 @@ const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cas
         {"mask_value", {beaten}},
         {"window_off_by_one", {wide_window, narrow_window}},
         {"softcap", {no_cap}},
+        {"bias",
+         {dropped_bias, bias_before_scale, transposed_bias, subtracted_bias, bias_of_head_0,
+          capped_bias}},
         {"alibi_slopes", {[] { return slopes(6, 8.0 / 6.0); }, odd_slopes}},
         {"dropout_active", {dropping}},
         {"document_leak", {leaking_blocks, leaking_mask}},
