@@ -99,6 +99,10 @@ void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
                  std::vector<NpzEntry>& entries) {
     if (!can_be_read(held)) return;
     entries.push_back({"options", {}, {}, {files::options_to_json(spec_as_read(spec, d_k, held))}});
+    if (const auto bias = spec_as_read(spec, d_k, held).mask.bias) {
+        const Shape shape = bias->values.shape();
+        entries.push_back({"bias", {shape.b, shape.h, shape.t, shape.d}, bias->values.values()});
+    }
     if (!spec.mask.custom) return;
     const Shape shape = spec.mask.custom->shape();
     const std::span<const std::uint8_t> values = std::as_const(*spec.mask.custom).values();
@@ -131,6 +135,10 @@ std::vector<NpzEntry> trace_entries(const files::FileCall& call, const Trace& fo
     if (!gradient) return entries;
     add_stages(*gradient, keep, "d_", entries);
     add_param_gradients(call, gradient->params, entries);
+    if (!gradient->bias.empty()) {
+        const Shape bias = gradient->bias.shape();
+        entries.push_back({"d_bias", {bias.b, bias.h, bias.t, bias.d}, gradient->bias.values()});
+    }
     return entries;
 }
 

@@ -104,20 +104,6 @@ std::string unpacked_choices() {
 
 }  // namespace
 
-void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
-               std::string_view remedy, MaskSpec& mask) {
-    if (!reader.has(name)) return;
-    NpyArray array = reader.array(name);
-    auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
-    if (!values)
-        throw bad_input(
-            fmt::format("{}: mask is {}; expected bool or uint8, true where a query may attend{}",
-                        reader.path(), array.dtype, remedy));
-    Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
-    if (!read) throw Failure(within(reader.path(), read.error()));
-    mask.custom = std::make_shared<const Mask>(*std::move(read));
-}
-
 void read_documents(const ArrayReader& reader, const std::string& name, const Dimensions& size,
                     MaskSpec& mask, std::vector<Note>& notes) {
     if (!reader.has(name)) return;

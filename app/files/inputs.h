@@ -40,9 +40,13 @@ inline bool states_options(const ArrayReader& reader) {
     return reader.text("options", "a JSON object").has_value();
 }
 
-/// The array of that name, where it is there. `remedy` is for numbers that are no mask's.
-void read_mask(const ArrayReader& reader, const std::string& name, const Dimensions& size,
-               std::string_view remedy, MaskSpec& mask);
+/// The array of that name, where it is there: bool or uint8, true where a query may attend; or floats. Floats that are only 0 and
+/// −∞, or a number that programs write for it, are a mask too, and others are a bias; `notes` says which. Only 0 and 1 is refused.
+void read_mask(ArrayReader& reader, const std::string& name, const Dimensions& size, MaskSpec& mask,
+               std::vector<Note>& notes);
+/// Numbers that are added to the scores, where they are there.
+void read_bias(ArrayReader& reader, const std::string& name, const Dimensions& size,
+               MaskSpec& mask);
 
 /// The array of where packed documents begin, and the last one's end: a query sees the keys of its own document. Says of
 /// how many in `notes`. There must be no other mask.

@@ -21,13 +21,20 @@ std::vector<std::string_view> call_arrays() {
 }
 
 constexpr std::string_view kPacked = "qkv";
-constexpr std::string_view kFileArrays[] = {"mask", "tokens", "tokens_kv", "options", "cu_seqlens"};
+constexpr std::string_view kFileArrays[] = {"mask",      "bias",    "tokens",
+                                            "tokens_kv", "options", "cu_seqlens"};
+/// Names of other programs for arrays of the file.
+constexpr std::pair<std::string_view, std::string_view> kFileNames[] = {
+    {"attn_mask", "mask"},
+    {"attn_bias", "bias"},
+    {"attention_bias", "bias"},
+    {"alibi_bias", "bias"},
+};
 
 /// What other programs call what has another name or place here.
 constexpr struct {
     std::string_view name, remedy;
 } kOtherNames[] = {
-    {"attn_mask", "call it mask, true = may attend"},
     {"attention_mask", "call it mask, true = may attend"},
     {"key_padding_mask", "give the valid keys of each batch entry as the option padding"},
     {"bias_K", "call it b_K"},
@@ -177,7 +184,7 @@ bool is_result_name(std::string_view name) {
     if (gradient) key.remove_prefix(2);
     const auto is_key = [&](const ParamInfo& param) { return same_letters(param.npz, key); };
     return key == "logsumexp" || key.starts_with(kHook) || find_stage(key).has_value() ||
-           (gradient && std::ranges::any_of(param_table(), is_key));
+           (gradient && (key == "bias" || std::ranges::any_of(param_table(), is_key)));
 }
 
 /// What stands beside the stages q, k, v of a trace is no array that somebody forgot.
@@ -187,6 +194,20 @@ void part_results(Listing& listing) {
         listing.unused, [](const std::string& name) { return !is_result_name(name); });
     listing.computed.assign(rest.begin(), rest.end());
     listing.unused.erase(rest.begin(), rest.end());
+}
+
+/// Reads arrays under the names of other programs, where the file has no array under our name.
+void adopt_file_names(std::span<const std::string> names, Listing& listing) {
+    for (const auto& [name, means] : kFileNames) {
+        const auto unused = std::ranges::find(listing.unused, name);
+        const std::string role(means);
+        if (unused == listing.unused.end() || std::ranges::count(names, means) > 0 ||
+            listing.substitutes.contains(role) || listing.file_names.contains(role))
+            continue;
+        listing.file_names.emplace(role, name);
+        listing.roles.emplace(name, means);
+        listing.unused.erase(unused);
+    }
 }
 
 std::vector<std::string> description_of(std::span<const Index> layers) {
@@ -261,6 +282,7 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
             listing.unused.push_back(name);
         }
     }
+    adopt_file_names(names, listing);
     listing.given_roles = !roles.empty();
     if (plain && numbered)
         throw bad_input(

@@ -27,6 +27,7 @@ struct Listing {
     bool options = false;             // the file says the options of its call
     bool projected = false;           // Q, K and V are outputs of projections, heads side by side
     std::map<std::string, std::string> substitutes;  // "l0.Q": the name that stands for it, "l0.q"
+    std::map<std::string, std::string> file_names;   // "mask": its name in the file, "attn_mask"
     std::map<std::string, std::string> roles;        // of every array that is used: "l0.q" -> "Q"
     std::set<std::string, std::less<>> transposed;   // names that are read as a role with .T
     bool given_roles = false;                        // a person said what some are
@@ -52,7 +53,7 @@ std::string substitute_note(const Listing& listing, const std::string& path,
 /// "in.npz: q.weight is read transposed ..."; "" where nothing is.
 std::string transposed_note(const Listing& listing, const std::string& path);
 
-/// mask, tokens, tokens_kv or options: of every layer.
+/// mask, bias, tokens, tokens_kv or options: of every layer.
 bool is_file_array(std::string_view name);
 
 /// "Q" of "l3.Q".

@@ -13,6 +13,7 @@
 #include "app/files/standard.h"
 #include "app/window/session.h"
 #include "app/window/state_text.h"
+#include "core/bias.h"
 #include "core/corpus/file.h"
 #include "core/corpus/texts.h"
 #include "core/io/arrays/foreign.h"
@@ -448,6 +449,9 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
     document.tokens_kv = std::move(file.tokens_kv);
     document.spec = file.spec_of(0);
     document.layer_specs = std::move(file.layer_specs);
+    document.spec.mask = with_forbidden_in_mask(document.spec.mask, file.size);
+    for (AttentionSpec& spec : document.layer_specs)
+        spec.mask = with_forbidden_in_mask(spec.mask, file.size);
     document.d_output =
         d_output_of(std::move(file.upstreams), file.layers, file.size, document.note);
     for (Inputs& inputs : file.layers)

@@ -158,6 +158,9 @@ bool is_set(const Value& value) {
     if (value.text != kBare) throw expected(value, "no value");
     return true;
 }
+void set_bias_before_softcap(CallOptions& call, const Value& value) {
+    call.spec.bias_before_softcap = is_set(value);
+}
 void set_alibi(CallOptions& call, const Value& value) { call.spec.alibi = is_set(value); }
 /// The array `sinks` says it all; the option says that it is there.
 void set_sinks(CallOptions& call, const Value& value) { call.sinks = is_set(value); }
@@ -316,6 +319,9 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"query-offset", "P", "", kPositions,
      "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)",
      set_spec<&AttentionSpec::query_offset>, whole_numbers(0, kMostPosition)},
+    {"bias-before-softcap", "", "true", kScore,
+     "add the array `bias` before the soft cap, as ONNX's Attention did until 2026; else after it",
+     set_bias_before_softcap},
     {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope a head",
      set_alibi},
     {"causal", "ALIGN", kBare, kMask,

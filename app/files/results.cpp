@@ -9,6 +9,7 @@ namespace attn::files {
 namespace {
 
 constexpr std::string_view kLogsumexp = "logsumexp";
+constexpr std::string_view kBiasGradient = "d_bias";
 
 /// Of the gradients that every program has a name for.
 constexpr std::pair<std::string_view, std::string_view> kGradients[] = {
@@ -24,7 +25,7 @@ std::string_view gradient_key(std::string_view name) {
 bool is_gradient(std::string_view name) {
     const std::string_view key = gradient_key(name);
     if (!key.starts_with("d_")) return false;
-    return find_stage(key.substr(2)).has_value() ||
+    return key == kBiasGradient || find_stage(key.substr(2)).has_value() ||
            std::ranges::count(param_table(), key.substr(2), &ParamInfo::key) > 0;
 }
 
@@ -124,6 +125,7 @@ void read_gradients(const Source& source, ResultFile& file) {
             source.read(fmt::format("d_{}", param.key),
                         {.layout = param.bias ? Layout::bias : Layout::weight},
                         file.gradients.params[param.param]);
+    source.read(kBiasGradient, {}, file.gradients.bias);
 }
 
 /// dO or dY, or what a trace has of the gradient at output or at context.
@@ -220,11 +222,14 @@ std::optional<Dimensions> sizes_of(const ResultFile& file) {
 /// What says something of results that have no queries and keys beside them.
 void read_beside(const Source& source, ResultFile& file) {
     source.read("sinks", {.layout = Layout::bias}, file.inputs.params[Param::sinks]);
-    if (const auto size = sizes_of(file))
-        read_mask(source.reader, "mask", *size, "", file.spec.mask);
-    else if (source.reader.has("mask"))
-        file.notes.push_back(
-            fmt::format("{}: mask is not used: no weights tell its sizes", file.path));
+    if (const auto size = sizes_of(file)) {
+        read_bias(source.reader, "bias", *size, file.spec.mask);
+        return read_mask(source.reader, "mask", *size, file.spec.mask, file.notes);
+    }
+    for (const std::string_view name : {"mask", "bias"})
+        if (source.reader.has(name))
+            file.notes.push_back(
+                fmt::format("{}: {} is not used: no weights tell its sizes", file.path, name));
 }
 
 /// In which short formats results were saved. `output` with heads is called context here.
@@ -250,6 +255,7 @@ void name_results(ResultFile& file) {
     for (const ParamInfo& param : param_table())
         if (!file.gradients.params[param.param].empty())
             file.keys.push_back(fmt::format("d_{}", param.key));
+    if (!file.gradients.bias.empty()) file.keys.emplace_back(kBiasGradient);
 }
 
 void name_unused(const ArrayReader& reader, const Listing& listing, ResultFile& file) {
@@ -276,7 +282,7 @@ void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFil
         read_beside(source, file);
     read_gradients(source, file);
     read_upstream_of(source, file);
-    file.mentions_call = file.mentions_call || file.spec.mask.custom;
+    file.mentions_call = file.mentions_call || file.spec.mask.custom || file.spec.mask.bias;
 }
 
 }  // namespace

@@ -203,8 +203,11 @@ void read_operation(ArrayReader& reader, Listing& listing, const CallOptions& op
 
 /// "mask", or the array that was given that role.
 std::string file_array(const Listing& listing, std::string_view name) {
-    const auto substitute = listing.substitutes.find(std::string(name));
-    return substitute == listing.substitutes.end() ? std::string(name) : substitute->second;
+    const std::string role(name);
+    if (const auto given = listing.substitutes.find(role); given != listing.substitutes.end())
+        return given->second;
+    const auto other = listing.file_names.find(role);
+    return other == listing.file_names.end() ? role : other->second;
 }
 
 /// `whose`: "queries (Tq)". So many as `heads`: Q's axes may be others than were taken.
@@ -383,6 +386,7 @@ void read_layer_options(const ArrayReader& reader, const Asked& asked, TensorFil
         spec.heads = file.spec.heads;
         spec.kv_heads = file.spec.kv_heads;
         spec.mask.custom = file.spec.mask.custom;
+        spec.mask.bias = file.spec.mask.bias;
     }
 }
 
@@ -394,8 +398,8 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     check_corner(reader, options, asked.asks, file);
     if (std::string note = causal_note(file.spec, file.size); !note.empty())
         file.notes.push_back(fmt::format("{}: {}", reader.path(), note));
-    read_mask(reader, file_array(listing, "mask"), file.size,
-              ": convert a float mask with mask > -inf or mask == 0", file.spec.mask);
+    read_bias(reader, file_array(listing, "bias"), file.size, file.spec.mask);
+    read_mask(reader, file_array(listing, "mask"), file.size, file.spec.mask, file.notes);
     read_documents(reader, file_array(listing, "cu_seqlens"), file.size, file.spec.mask,
                    file.notes);
     read_layer_options(reader, asked, file);
@@ -458,6 +462,8 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
         if (asks && !reader.undeclared().empty()) *asks = bits_question(reader);
         throw;
     }
+    for (const auto& [means, name] : listing.file_names)
+        file.notes.push_back(fmt::format("{}: {} is read as {}", reader.path(), name, means));
     file.notes.push_back(transposed_note(listing, reader.path()));
     file.notes.push_back(substitute_note(listing, reader.path(), options.layout));
     std::ranges::move(reader.notes(), std::back_inserter(file.notes));

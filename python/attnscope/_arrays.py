@@ -13,7 +13,7 @@ from ._program import run
 
 Arrays = Dict[str, NDArray[Any]]
 
-NAMED = ("W_O", "b_O", "W_score", "W_score_q", "W_score_k", "w_score", "b_score", "sinks", "dO", "dY", "cu_seqlens")  # arrays beside Q, K and V
+NAMED = ("W_O", "b_O", "W_score", "W_score_q", "W_score_k", "w_score", "b_score", "sinks", "bias", "dO", "dY", "cu_seqlens")  # arrays beside Q, K and V
 CPU = 1  # of DLPack
 
 
@@ -47,14 +47,17 @@ def array(values: Any) -> NDArray[Any]:
     return found.astype(numpy.float32) if found.dtype.kind == "V" else found  # bfloat16 of ml_dtypes
 
 
-def mask_array(mask: Any) -> NDArray[numpy.bool_]:
-    """bool of a mask of bool, or of numbers that are 0 where a query may attend and -inf (or below -1e4) where not."""
+def mask_array(mask: Any) -> NDArray[Any]:
+    """bool of a mask of bool, or of floats that are 0 where a query may attend and -inf (or below -1e4) where not.
+    Other floats are returned unchanged: they are a bias, which is added to the scores.
+
+    ValueError: it has other numbers."""
     mask = array(mask)
     if mask.dtype == bool:
         return mask
-    if numpy.issubdtype(mask.dtype, numpy.floating) and ((mask == 0) | (mask < -1e4)).all():
-        return mask == 0
-    raise ValueError(f"mask is {mask.dtype} with other numbers than 0 and -inf; expected bool, True = may attend, or 0 and -inf")
+    if not numpy.issubdtype(mask.dtype, numpy.floating):
+        raise ValueError(f"mask is {mask.dtype}; expected bool, True = may attend, or floats that are added to the scores")
+    return mask == 0 if ((mask == 0) | (mask < -1e4)).all() else mask
 
 
 def beside(tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[Any]] = None, mask: Any = None, **options: Any) -> Arrays:

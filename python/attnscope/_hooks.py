@@ -219,7 +219,8 @@ def mask_of(call, heads, attn_mask, padding):
         padding = array(padding)
         valid = ~padding if padding.dtype == bool else mask_array(padding)
         valid = valid.reshape(-1, 1, 1, valid.shape[-1])
-        keep = valid if keep is None else keep & valid
+        both = keep is not None and keep.dtype == bool
+        keep = valid if keep is None else keep & valid if both else numpy.where(valid, keep, -numpy.inf)
     return keep
 
 

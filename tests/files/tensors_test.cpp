@@ -118,11 +118,11 @@ TEST_CASE("names and forms of other programs are met with what to write instead"
 TEST_CASE("an array that means nothing is named in a note") {
     const TensorFile file = opened("unused.npz");
     REQUIRE(file.notes.size() == 1);
-    CHECK(
-        contains(file.notes[0].text,
-                 "unused.npz: arrays 'attn_mask', 'W_extra' are not used; attn_mask: call it mask, "
-                 "true = may attend; known arrays are Q, K, V, X, X_kv, W_Q"));
-    CHECK(contains(file.notes[0].text, "mask, tokens, tokens_kv, options"));
+    CHECK(contains(file.notes[0].text,
+                   "unused.npz: arrays 'attention_mask', 'W_extra' are not used; attention_mask: "
+                   "call it mask, "
+                   "true = may attend; known arrays are Q, K, V, X, X_kv, W_Q"));
+    CHECK(contains(file.notes[0].text, "mask, bias, tokens, tokens_kv, options"));
     const Scratch scratch;
     write_alike(scratch / "odd.npz",
                 {"Q", "K", "V", "l1.mask", "l01.Q", "l.Q", "l-1.Q", "lx.Q", "q"}, {2, 1}, {1, 2});

@@ -43,7 +43,6 @@ def main():
     )
     mask = np.ones((3, 3), bool)
     np.savez(FOLDER / "mask_3d.npz", Q=normal(2, 2, 3, 4), K=normal(2, 2, 3, 4), V=normal(2, 2, 3, 4), mask=np.stack([mask, mask]))
-    np.savez(FOLDER / "mask_float.npz", Q=x, K=x, V=x, mask=np.zeros((3, 3), "<f4"))
     np.savez(FOLDER / "bad_option.npz", Q=x, K=x, V=x, options=np.array('{"causl": true}'))
     np.savez(FOLDER / "bad_json.npz", Q=x, K=x, V=x, options=np.array('{"causal": '))
 
@@ -83,7 +82,7 @@ def main():
     np.savez(FOLDER / "other_names.npz", b_q=np.zeros(4, "<f4"), causal=np.array(True), bias_K=np.zeros(4, "<f4"), **qkv)
     np.savez(FOLDER / "bits.npz", Q=x.astype("<u2"), K=x, V=x)
     np.savez(FOLDER / "decode.npz", Q=x[:1], K=x, V=x, options=np.array('{"causal": true}'))
-    np.savez(FOLDER / "unused.npz", attn_mask=np.zeros(2, "<f4"), W_extra=np.eye(4, dtype="<f4"), **qkv)
+    np.savez(FOLDER / "unused.npz", attention_mask=np.zeros(2, "<f4"), W_extra=np.eye(4, dtype="<f4"), **qkv)
 
 
 main()

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import unittest
+import warnings
 import xml.etree.ElementTree as xml
 from unittest import mock
 
@@ -65,9 +66,20 @@ class Files(Case):
             path = attnscope.save(self.folder / "a.npz", q, k, v, mask=mask, scale=numpy.float32(0.25))
             numpy.testing.assert_allclose(self.trace(path)["weights"][0, 0], softmax(q @ k.T * 0.25 + causal(5)), atol=1e-6)
         with self.assertRaises(ValueError) as refused:
-            attnscope.save(path, q, k, v, mask=keep * 0.5)
-        self.assertEqual(str(refused.exception),
-                         "mask is float64 with other numbers than 0 and -inf; expected bool, True = may attend, or 0 and -inf")
+            attnscope.save(path, q, k, v, mask=keep.astype(int))
+        self.assertEqual(str(refused.exception), "mask is int64; expected bool, True = may attend, or floats that are added to the scores")
+
+    def test_floats_are_added_to_the_scores(self):
+        q, k, v = self.qkv(5, 4)
+        bias = self.random.standard_normal((5, 5))
+        bias[0, 3] = -numpy.inf
+        for name in ("bias", "mask"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                got = attnscope.trace(q, k, v, grad=True, **{name: bias})
+            numpy.testing.assert_allclose(got["weights"][0, 0], softmax(q @ k.T / 2 + bias), atol=1e-6)
+            numpy.testing.assert_allclose(got["biased"][0, 0], q @ k.T / 2 + bias, atol=1e-5)
+            numpy.testing.assert_array_equal(got["d_bias"], got["d_biased"])
 
     def test_a_score_has_its_arrays(self):
         q, k, v = self.qkv(2, 5, 4)

@@ -29,6 +29,7 @@ constexpr TensorRole kRoles[] = {
     {"dO", "gradient of the context"},
     {"dY", "gradient of the output"},
     {"mask", "true = may attend"},
+    {"bias", "added to the scores"},
     {"tokens", "the tokens, one text each"},
     {"cu_seqlens", "starts of the packed documents, and the end"},
     {"-", "not used"},

@@ -26,6 +26,8 @@ AttentionSpec with_kind_of(const AttentionSpec& file, const DocumentReference& r
     session.dropout = saved.dropout, session.seed = saved.seed, session.training = saved.training;
     if (reference.call) set_options(session, *reference.call);
     if (!reference.painted) session.mask.custom = file.mask.custom;
+    session.mask.bias = file.mask.bias;
+    session.bias_before_softcap = file.bias_before_softcap;
     if (reference.has_rules) return session;
     session.mask.window_left = file.mask.window_left;
     session.mask.window_right = file.mask.window_right;

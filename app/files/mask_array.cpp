@@ -1,0 +1,119 @@
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/files/inputs.h"
+#include "core/bias.h"
+
+namespace attn::files {
+namespace {
+
+/// Numbers by which programs forbid a pair instead of −∞: the lowest of float32, float16 and bfloat16, and −10⁴ as Hugging Face's
+/// BERT and GPT-2 wrote. −∞ first.
+constexpr std::array kForbiddingNumbers{kForbidding, std::numeric_limits<float>::lowest(),
+                                        -65504.0F, -0x1.FEp127F, -1e4F};
+
+/// The three readings of a float array called mask.
+enum class Reading { mask, zeros_and_ones, bias };
+
+Reading reading_of(std::span<const float> values) {
+    bool forbids = false, ones = false, other = false;
+    for (const float value : values) {
+        if (value == 0.0F) continue;
+        const bool forbidding = std::ranges::count(kForbiddingNumbers, value) > 0;
+        forbids = forbids || forbidding;
+        ones = ones || value == 1.0F;
+        other = other || !(forbidding || value == 1.0F);
+    }
+    if (other || (ones && forbids)) return Reading::bias;
+    return ones ? Reading::zeros_and_ones : Reading::mask;
+}
+
+/// "-inf", "-10000 and -inf"
+std::string forbidding_text(std::span<const float> values) {
+    std::string text;
+    for (const float number : kForbiddingNumbers)
+        if (std::ranges::count(values, number) > 0)
+            text += fmt::format("{}{}", text.empty() ? "" : " and ", number);
+    return text;
+}
+
+bool is_float(std::string_view dtype) { return dtype.starts_with("float") || dtype == "bfloat16"; }
+
+/// The array in four axes, each 1 or that of [B,H,Tq,Tk].
+Tensor pairs_of(ArrayReader& reader, const std::string& name, std::string_view role,
+                const Dimensions& size) {
+    const auto extents = reader.axes_of(name);
+    const Result<Shape> shape = four_axes(role, extents, size);
+    if (!shape) throw Failure(within(reader.path(), shape.error()));
+    if (auto fits = check_broadcast(*shape, size, role); !fits)
+        throw Failure(within(reader.path(), fits.error()));
+    return Tensor::shared(*shape, reader.numbers(name));
+}
+
+/// A float mask: see Reading.
+void read_float_mask(ArrayReader& reader, const std::string& name, const Dimensions& size,
+                     MaskSpec& mask, std::vector<Note>& notes) {
+    Tensor values = pairs_of(reader, name, "mask", size);
+    const std::span<const float> numbers = std::as_const(values).values();
+    const std::string what = fmt::format("{}: {} {}", reader.path(), name, reader.dtype_of(name));
+    switch (reading_of(numbers)) {
+        case Reading::zeros_and_ones:
+            throw bad_input(fmt::format(
+                "{} has only 0 and 1, which is ambiguous: save it as bool if 1 means that a query "
+                "may attend, or as the array bias if the numbers are added to the scores",
+                what));
+        case Reading::mask: {
+            Mask allowed(values.shape());
+            std::ranges::transform(numbers, allowed.values().begin(),
+                                   [](float value) { return value == 0.0F ? 1 : 0; });
+            const std::string forbids = forbidding_text(numbers);
+            notes.push_back(forbids.empty()
+                                ? fmt::format("{} has only 0 and is read as a mask that allows "
+                                              "every pair",
+                                              what)
+                                : fmt::format("{} has only 0 and {} and is read as a mask: {} "
+                                              "forbids a pair",
+                                              what, forbids, forbids));
+            mask.custom = std::make_shared<const Mask>(std::move(allowed));
+            return;
+        }
+        case Reading::bias:
+            if (mask.bias)
+                throw bad_input(fmt::format(
+                    "{} has numbers that are added to the scores, and so has bias; give one",
+                    what));
+            notes.push_back(fmt::format(
+                "{} has numbers other than 0 and -inf and is read as a bias: it is added to the "
+                "scores",
+                what));
+            mask.bias = make_bias(std::move(values));
+    }
+}
+
+}  // namespace
+
+void read_mask(ArrayReader& reader, const std::string& name, const Dimensions& size, MaskSpec& mask,
+               std::vector<Note>& notes) {
+    if (!reader.has(name)) return;
+    if (is_float(reader.dtype_of(name))) return read_float_mask(reader, name, size, mask, notes);
+    NpyArray array = reader.array(name);
+    auto* const values = std::get_if<std::vector<std::uint8_t>>(&array.values);
+    if (!values)
+        throw bad_input(
+            fmt::format("{}: {} is {}; expected bool or uint8, true where a query may attend, or "
+                        "floats that are added to the scores",
+                        reader.path(), name, array.dtype));
+    Result<Mask> read = mask_from_file(array.extents, std::move(*values), size);
+    if (!read) throw Failure(within(reader.path(), read.error()));
+    mask.custom = std::make_shared<const Mask>(*std::move(read));
+}
+
+void read_bias(ArrayReader& reader, const std::string& name, const Dimensions& size,
+               MaskSpec& mask) {
+    if (!reader.has(name)) return;
+    mask.bias = make_bias(pairs_of(reader, name, "bias", size));
+}
+
+}  // namespace attn::files

@@ -1,0 +1,101 @@
+// Arrays that are masks, and arrays that are added to the scores.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "app/files/tensors.h"
+#include "core/bias.h"
+#include "core/io/npz.h"
+#include "tests/io/scratch.h"
+#include "tests/support/random.h"
+#include "tests/support/results.h"
+
+using namespace attn;
+using namespace attn::files;
+using namespace attn::test;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kLowest = std::numeric_limits<float>::lowest();
+
+/// Q, K and V [2,3,4], of two heads, three queries and three keys, and other arrays.
+struct File {
+    Scratch scratch;
+    Tensor q = normal_tensor<float>({1, 2, 3, 4}, 1);
+
+    Result<TensorFile> with(const std::vector<NpzEntry>& more) {
+        std::vector<NpzEntry> entries = more;
+        for (const char* name : {"Q", "K", "V"})
+            entries.push_back({name, {2, 3, 4}, std::as_const(q).values()});
+        REQUIRE(write_npz(scratch / "in.npz", entries));
+        return read_tensors(scratch.at("in.npz"));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("floats of 0 and a number that programs forbid with are a mask, and a note says so") {
+    File file;
+    for (const float forbids : {-kInfinity, kLowest, -65504.0F, -1e4F}) {
+        CAPTURE(forbids);
+        const std::vector<float> values{0, forbids, forbids, 0, 0, forbids, 0, 0, 0};
+        const TensorFile read = must(file.with({{"mask", {3, 3}, values}}));
+        REQUIRE(read.spec.mask.custom);
+        CHECK(!read.spec.mask.bias);
+        for (std::size_t n = 0; n < values.size(); ++n)
+            CHECK(read.spec.mask.custom->values()[n] == (values[n] == 0.0F ? 1 : 0));
+        REQUIRE(read.notes.size() == 1);
+        CHECK(contains(read.notes[0].text, "mask float32 has only 0 and -"));
+        CHECK(contains(read.notes[0].text, "is read as a mask"));
+    }
+    const TensorFile open = must(file.with({{"mask", {3, 3}, std::vector<float>(9)}}));
+    CHECK(std::ranges::count(open.spec.mask.custom->values(), 0) == 0);
+    CHECK(contains(open.notes[0].text, "has only 0 and is read as a mask that allows every pair"));
+}
+
+TEST_CASE("floats with other values are a bias, and 0 and 1 are refused with both readings") {
+    File file;
+    std::vector<float> values{0, 0.5F, -kInfinity, 0, 0, -1e4F, 0, 0, 2};
+    const TensorFile read = must(file.with({{"mask", {3, 3}, values}}));
+    REQUIRE(read.spec.mask.bias);
+    CHECK(!read.spec.mask.custom);
+    CHECK(read.spec.mask.bias->values.shape() == Shape{1, 1, 3, 3});
+    CHECK(std::ranges::equal(read.spec.mask.bias->values.values(), values));
+    CHECK(read.spec.mask.bias->forbids);
+    CHECK(contains(read.notes[0].text, "is read as a bias: it is added to the scores"));
+    values = {1, 0, 0, 1, 1, 0, 1, 1, 1};
+    const std::string refused = sentence_in(file.with({{"mask", {3, 3}, values}}));
+    CHECK(contains(refused, "in.npz: mask float32 has only 0 and 1, which is ambiguous"));
+    CHECK(contains(refused,
+                   "save it as bool if 1 means that a query may attend, or as the array bias"));
+    values[0] = 0.5F;
+    CHECK(sentence_in(file.with({{"mask", {3, 3}, values}, {"bias", {3, 3}, values}})) ==
+          file.scratch.at("in.npz") +
+              ": mask float32 has numbers that are added to the scores, and so has bias; give one");
+}
+
+TEST_CASE("a bias has the shapes that broadcast, under each of its names") {
+    File file;
+    for (const char* name : {"bias", "attn_bias", "attention_bias", "alibi_bias"}) {
+        CAPTURE(name);
+        const TensorFile read =
+            must(file.with({{name, {1, 2, 1, 3}, std::vector<float>(6, 0.5F)}}));
+        REQUIRE(read.spec.mask.bias);
+        CHECK(read.spec.mask.bias->values.shape() == Shape{1, 2, 1, 3});
+        CHECK(read.notes.size() == (std::string_view(name) == "bias" ? 0 : 1));
+    }
+    const std::vector<float> many(18, 0.5F);
+    CHECK(must(file.with({{"bias", {2, 3, 3}, many}})).spec.mask.bias->values.shape() ==
+          Shape{1, 2, 3, 3});
+    CHECK(must(file.with({{"attn_mask", {3, 3}, std::vector<float>(9, 0.5F)}})).spec.mask.bias);
+    CHECK(contains(sentence_in(file.with({{"bias", {3, 2}, std::vector<float>(6, 0.5F)}})),
+                   "bias [1, 1, 3, 2] does not broadcast to [B, H, Tq, Tk] = [1, 2, 3, 3]"));
+    // Two arrays under other names: one is read, and the other named as unused.
+    const TensorFile both = must(file.with({{"attn_bias", {3, 3}, std::vector<float>(9, 0.5F)},
+                                            {"alibi_bias", {3, 3}, std::vector<float>(9, 2.0F)}}));
+    CHECK(both.spec.mask.bias->values.values()[0] == 0.5F);
+    CHECK(std::ranges::any_of(both.notes, [](const Note& note) {
+        return contains(note.text, "'alibi_bias' is not used");
+    }));
+}
