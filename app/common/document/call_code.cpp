@@ -7,6 +7,7 @@
 #include "app/common/document/call_actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
+#include "core/bias.h"
 #include "core/dropout.h"
 #include "core/entries.h"
 #include "core/scores/score.h"
@@ -156,9 +157,12 @@ class CodeWriter {
                          spec_.scale == ScaleKind::sqrt_dk && spec_.temperature == 1.0
                              ? "  # 1/sqrt(d_k)"
                              : ""));
+        const bool first = spec_.bias_before_softcap;
+        if (first) add_bias();
         if (spec_.softcap)
             line(fmt::format("scaled = {0} * {1}(scaled / {0})  # soft cap", exact(*spec_.softcap),
                              module("tanh")));
+        if (!first) add_bias();
         if (spec_.alibi) add_alibi();
     }
     std::string score() {
@@ -190,6 +194,14 @@ class CodeWriter {
         line("\n\ndef unit(x):");
         line(fmt::format("    length = {}(x, {})", module("linalg.norm"), library_.retained));
         line("    return x / (length + (length == 0))\n\n");
+    }
+    /// Its −∞ is in the mask.
+    void add_bias() {
+        if (!spec_.mask.bias) return;
+        Tensor bias = spec_.mask.bias->values;
+        std::ranges::replace(bias.values(), kForbidding, 0.0F);
+        add_tensor("bias", bias, 4);
+        line("scaled = scaled + bias");
     }
     void add_alibi() {
         std::vector<std::string> slopes;
@@ -273,6 +285,13 @@ void each_tensor(const Inputs& inputs, Look look) {
         if (!tensor.empty()) look(tensor);
 }
 
+/// Whether a number of the bias is neither finite nor −∞.
+bool is_spoilt(const PairBias& bias) {
+    return std::ranges::any_of(bias.values.values(), [](float value) {
+        return !std::isfinite(value) && value != kForbidding;
+    });
+}
+
 }  // namespace
 
 Result<std::string> call_code(const Document& document, MaskCode code) {
@@ -284,6 +303,9 @@ Result<std::string> call_code(const Document& document, MaskCode code) {
         count += tensor.values().size();
         for (const float value : tensor.values()) finite = finite && std::isfinite(value);
     });
+    const auto& bias = document.spec.mask.bias;
+    if (bias) count += static_cast<std::size_t>(bias->values.count());
+    if (bias) finite = finite && !is_spoilt(*bias);
     const Dimensions& size = document.size;
     const bool pairs = document.spec.drops() || document.spec.mask.custom;
     if (pairs) count += static_cast<std::size_t>(size.batch * size.heads * size.tq * size.tk);

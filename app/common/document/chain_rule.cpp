@@ -50,9 +50,19 @@ std::string vectors_tex(const Document& document, Stage stage) {
     return tex_symbol(stage) + R"([i] = \text{the numbers of token } i)";
 }
 
+/// The operand of the soft cap.
+std::string capped_tex(const AttentionSpec& spec) {
+    return spec.mask.bias && spec.bias_before_softcap ? R"(S_{i,j} + \mathrm{bias}_{i,j})"
+                                                      : "S_{i,j}";
+}
+
 std::string biased_tex(const AttentionSpec& spec) {
-    const std::string capped =
-        spec.softcap ? R"(\mathrm{cap} \cdot \tanh(\frac{S_{i,j}}{\mathrm{cap}}))" : "S_{i,j}";
+    const bool first = spec.bias_before_softcap;
+    std::string capped = capped_tex(spec);
+    if (spec.softcap)
+        capped =
+            fmt::format(R"(\mathrm{{cap}} \cdot \tanh(\frac{{{}}}{{\mathrm{{cap}}}}))", capped);
+    if (spec.mask.bias && !first) capped += R"( + \mathrm{bias}_{i,j})";
     return "B_{i,j} = " + capped + (spec.alibi ? R"( - \mathrm{slope}_h \cdot |p_i - j|)" : "");
 }
 
@@ -90,7 +100,9 @@ std::string operand_formula(const Document& document, bool of_keys) {
 std::string scaled_formula(const AttentionSpec& spec) {
     if (!spec.biases()) return {};
     const std::string cap =
-        spec.softcap ? R"( \cdot (1 - \tanh(\frac{S_{i,j}}{\mathrm{cap}})^2))" : "";
+        spec.softcap ? fmt::format(R"( \cdot (1 - \tanh(\frac{{{}}}{{\mathrm{{cap}}}})^2))",
+                                   capped_tex(spec))
+                     : "";
     return R"(\frac{\partial L}{\partial S_{i,j}} = \frac{\partial L}{\partial B_{i,j}})" + cap;
 }
 

@@ -367,7 +367,8 @@ std::string other_heads(const AppState& state, Stage stage) {
 }  // namespace
 
 bool same_mask(const AttentionSpec& a, const AttentionSpec& b) {
-    return same_settings(Stage::masked, a, b) && a.mask.custom == b.mask.custom;
+    return same_settings(Stage::masked, a, b) && a.mask.custom == b.mask.custom &&
+           a.mask.bias == b.mask.bias;
 }
 
 EditEffect compare(Moment before, const Moment& after) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/document/mask_rules.h"
+#include "core/bias.h"
 
 namespace attn::view {
 namespace {
@@ -33,9 +34,12 @@ struct Sharing {
 
 Sharing sharing_of(const MaskSpec& mask) {
     Sharing own{std::max<Index>(std::ssize(mask.padding), 1), 1};
-    if (!mask.custom) return own;
-    own.batch = std::max(own.batch, mask.custom->shape().b);
-    own.heads = mask.custom->shape().h;
+    const auto add = [&](const Shape& shape) {
+        own.batch = std::max(own.batch, shape.b);
+        own.heads = std::max(own.heads, shape.h);
+    };
+    if (mask.custom) add(mask.custom->shape());
+    if (mask.bias_forbids()) add(mask.bias->values.shape());
     return own;
 }
 
@@ -62,6 +66,14 @@ std::string padding_expression(const MaskSpec& mask, const Library& library) {
     if (mask.padding.size() == 1) return fmt::format("j < {}", mask.padding.front());
     return fmt::format("j < {}([{}])[:, None, None, None]", library.array,
                        fmt::join(mask.padding, ", "));
+}
+
+/// Where the bias is not −∞.
+Mask allowed_by(const Tensor& bias) {
+    Mask mask(bias.shape());
+    std::ranges::transform(bias.values(), mask.values().begin(),
+                           [](float value) { return value == kForbidding ? 0 : 1; });
+    return mask;
 }
 
 /// Rows of 0 and 1, one a line.
@@ -98,6 +110,8 @@ void add_rules(std::string& code, const Document& document, const Library& libra
     if (!mask.padding.empty()) add(padding_expression(mask, library), "padding: valid keys");
     if (mask.custom)
         add(literal(*mask.custom, library, four_axes), document.painted ? "painted" : "given");
+    if (mask.bias_forbids())
+        add(literal(allowed_by(mask.bias->values), library, four_axes), "-inf of the bias");
 }
 
 }  // namespace

@@ -353,7 +353,7 @@ void carry_out(AppState& state, const PaintRules&) {
     for (const auto [b, h] : each_cell(batch, heads))
         for (Index i = 0; i < document.size.tq; ++i)
             std::ranges::copy(all.matrix(b, h).row(i), paint.matrix(b, h).row(i).begin());
-    document.spec.mask = {};
+    document.spec.mask = document.spec.mask.bias_alone();
     set_paint(document, std::move(paint));
     edit_spec(state, std::move(document), "The rules are now paint: you can paint every pair");
 }

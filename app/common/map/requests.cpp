@@ -36,7 +36,7 @@ bool is_map_complete(const AppState& state) {
 AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
     if (form == MapForm::own) return spec;
     spec.dropout = 0.0;
-    if (form <= MapForm::biased) spec.mask = {};
+    if (form <= MapForm::biased) spec.mask = spec.mask.bias_alone();
     if (form >= MapForm::biased) return spec;
     spec.softcap.reset();
     spec.alibi = false;

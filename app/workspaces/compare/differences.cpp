@@ -117,6 +117,8 @@ void add_settings(const Adder& add, const Document& a, const Document& b) {
         if (field.title.empty() || !counts(field, x, y)) continue;
         if (field.key == "empty_rows" && x.mask.custom != y.mask.custom)
             add.list.push_back({"the painted mask", {}, {}});
+        if (field.key == "empty_rows" && x.mask.bias != y.mask.bias)
+            add.list.push_back({"the bias", {}, {}});
         if (field.key == "padding" && !same(field, x, y))
             add.list.push_back({std::string(field.title), {}, {}});
         else if (field.key != "padding")

@@ -5,6 +5,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
+#include "core/bias.h"
 #include "core/jacobian.h"
 #include "core/scores/score.h"
 
@@ -67,7 +68,10 @@ double logit_step(const AppState& state, std::size_t key) {
     const double scaled = gradients_look(state).result->sides[0].trace[Stage::scaled](
         state.batch, state.head, gradients_look(state).row, static_cast<Index>(key));
     const double factor = score_factor(document.spec, document.size.d_k);
-    return rule.biased(scaled + factor, 0, 0) - rule.biased(scaled, 0, 0);
+    const double bias = bias_at(document.spec.mask, state.batch, state.head,
+                                gradients_look(state).row, static_cast<Index>(key));
+    if (!std::isfinite(bias)) return 0.0;  // forbidden
+    return rule.biased(scaled + factor, 0, 0, bias) - rule.biased(scaled, 0, 0, bias);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
+#include "core/bias.h"
 #include "core/jacobian.h"
 #include "core/masks.h"
 #include "core/metrics.h"
@@ -259,12 +260,14 @@ std::vector<double> score_slopes(const AppState& state) {
     const Document& document = state.document();
     const PairRule rule = pair_rule(document.spec, document.size, state.head);
     std::vector<double> slopes;
-    for (const double scaled : gradients_look(state)
-                                   .result->sides[0]
-                                   .trace[Stage::scaled]
-                                   .matrix(state.batch, state.head)
-                                   .row(gradients_look(state).row))
-        slopes.push_back(score_factor(document.spec, document.size.d_k) * rule.derivative(scaled));
+    const Index row = gradients_look(state).row;
+    const TensorD& all = gradients_look(state).result->sides[0].trace[Stage::scaled];
+    for (const double scaled : all.matrix(state.batch, state.head).row(row)) {
+        const double bias = bias_at(document.spec.mask, state.batch, state.head, row,
+                                    static_cast<Index>(slopes.size()));
+        slopes.push_back(score_factor(document.spec, document.size.d_k) *
+                         rule.derivative(scaled, bias));
+    }
     return slopes;
 }
 

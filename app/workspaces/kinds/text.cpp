@@ -104,6 +104,7 @@ std::string left_out_text(const Document& document) {
              {"scale q_and_k", "window_left", "window_right", "global_tokens", "query_offset"}))
         names.push_back(feature.key == "softcap" ? "soft cap"
                         : feature.key == "sinks" ? "sinks"
+                        : feature.key == "bias"  ? "bias"
                         : feature.key == info(document.spec.score).key
                             ? fmt::format("score “{}”", feature.title)
                             : std::string(feature.title));

@@ -70,7 +70,7 @@ std::string source_text(const AppState& state, const PermutationResult& result) 
         text = "Rows of X are shuffled as given: any positions in them move too.";
     if (result.keys_only) text += " The queries keep their order.";
     if (document.spec.mask.any() || document.spec.rope || document.spec.alibi ||
-        document.spec.score == Score::relative)
+        document.spec.mask.bias || document.spec.score == Score::relative)
         text += " The document’s own mask and positions are not applied.";
     return text;
 }

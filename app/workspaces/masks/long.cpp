@@ -27,7 +27,7 @@ std::optional<MaskScoresRequest> wanted_scores(const AppState& state) {
     if (stages_lack(document).empty() || !too_many_text(state).empty()) return std::nullopt;
     MaskScoresRequest request{document.inputs, document.spec};
     request.spec.query_offset = document.size.query_offset;  // a mask may say it
-    request.spec.mask = {};
+    request.spec.mask = document.spec.mask.bias_alone();
     request.spec.dropout = 0.0;
     return request;
 }

@@ -1,6 +1,7 @@
 #include "app/workspaces/step/view_parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/common/format.h"
 #include "app/workspaces/step/grids.h"
@@ -63,11 +64,14 @@ std::vector<GridView> gradient_canvas(const AppState& state, Stage stage) {
     return canvas;
 }
 
-/// "cap 30, ALiBi": what makes biased scores of scaled ones.
+/// "cap 30, bias, ALiBi": what makes biased scores of scaled ones.
 std::string bias_names(const AttentionSpec& spec) {
-    std::string text = spec.softcap ? "cap " + significant(*spec.softcap, 4) : "";
-    if (spec.alibi) text += text.empty() ? "ALiBi" : ", ALiBi";
-    return text;
+    std::vector<std::string> names;
+    if (spec.softcap) names.push_back("cap " + significant(*spec.softcap, 4));
+    if (spec.mask.bias)
+        names.insert(spec.bias_before_softcap ? names.begin() : names.end(), "bias");
+    if (spec.alibi) names.emplace_back("ALiBi");
+    return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string action_of(const AppState& state, Stage stage) {

@@ -7,6 +7,7 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
+#include "core/bias.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
 
@@ -105,6 +106,20 @@ void explain_rotation_gradient(const AppState& state, Explanation& explanation, 
                  stage == Stage::q ? Stage::q_rot : Stage::k_rot);
 }
 
+namespace {
+
+/// The number of the bias in the cell; 0 without a bias.
+double bias_in(const AppState& state, const CellRef& cell) {
+    return bias_at(state.document().spec.mask, state.batch, state.head, cell.row, cell.column);
+}
+
+/// `scaled` + bias
+Expr plus(const Expr& scaled, double bias) {
+    return bias < 0.0 ? scaled - constant(-bias) : scaled + constant(bias);
+}
+
+}  // namespace
+
 void explain_biased(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const Document& document = state.document();
@@ -113,10 +128,24 @@ void explain_biased(const AppState& state, Explanation& explanation) {
     const Index apart = std::abs(p - cell.column);
     Expr biased = cell_expr(state, {Stage::scaled, cell.row, cell.column});
     std::string formula = tex_symbol(Stage::scaled);
+    const bool has_bias = document.spec.mask.bias != nullptr;
+    const double bias = bias_in(state, cell);
+    const auto add_bias = [&](bool here) {
+        if (!has_bias || !here) return;
+        biased = plus(biased, bias);
+        formula += R"( + \mathrm{bias})";
+    };
+    add_bias(rule.bias_first);
     if (document.spec.softcap) {
         biased = constant(rule.cap) * bounded(biased, rule.cap);
-        formula = R"(\mathrm{cap} \cdot \tanh(\frac{S}{\mathrm{cap}}))";
+        formula =
+            fmt::format(R"(\mathrm{{cap}} \cdot \tanh(\frac{{{}}}{{\mathrm{{cap}}}}))", formula);
     }
+    add_bias(!rule.bias_first);
+    if (has_bias)
+        explanation.notes.push_back(fmt::format(
+            "The bias of query {} and key {} is {}.", axis_label(state, Axis::query, cell.row),
+            axis_label(state, Axis::key, cell.column), significant(bias, 4)));
     if (document.spec.alibi) {
         biased = biased - constant(rule.slope) * constant(apart);
         formula += R"( - \mathrm{slope} \cdot |p - j|)";
@@ -130,19 +159,26 @@ void explain_biased(const AppState& state, Explanation& explanation) {
     end_with(explanation, std::move(biased));
 }
 
-// forward:  B = cap tanh(S / cap) − slope |p − j|  so  d_S = d_B (1 − tanh²(S / cap))
+// forward:  B = cap tanh(S / cap) + bias − slope |p − j|  so  d_S = d_B (1 − tanh²(S / cap)), of S + bias where that is first
 void explain_bias_gradient(const AppState& state, Explanation& explanation) {
     const CellRef cell = explanation.cell;
     const AttentionSpec& spec = state.document().spec;
     const Expr after = stage_expr(state, From::gradients, Stage::biased, cell.row, cell.column);
     if (!spec.softcap) {
-        set_formula(explanation, tex_gradient(Stage::biased) +
-                                     tex::text_of(", ALiBi adds a constant to the score"));
+        set_formula(explanation,
+                    tex_gradient(Stage::biased) +
+                        tex::text_of(!spec.mask.bias ? ", ALiBi adds a constant to the score"
+                                     : spec.alibi    ? ", bias and ALiBi add constants to the score"
+                                                     : ", the bias is added to the score"));
         return (void)end_with(explanation, after);
     }
+    const bool shifted = spec.mask.bias && spec.bias_before_softcap;
     set_formula(explanation,
-                tex_gradient(Stage::biased) + R"( \cdot (1 - \tanh^2(\frac{S}{\mathrm{cap}})))");
-    const Expr scaled = cell_expr(state, {Stage::scaled, cell.row, cell.column});
+                tex_gradient(Stage::biased) +
+                    fmt::format(R"( \cdot (1 - \tanh^2(\frac{{{}}}{{\mathrm{{cap}}}})))",
+                                shifted ? R"(S + \mathrm{bias})" : "S"));
+    Expr scaled = cell_expr(state, {Stage::scaled, cell.row, cell.column});
+    if (shifted) scaled = plus(scaled, bias_in(state, cell));
     const Expr square = combine(Op::power, {bounded(scaled, *spec.softcap), constant(2.0)});
     end_with(explanation, after * (constant(1.0) - square));
 }

@@ -126,9 +126,14 @@ std::string rotated_text(const Document& document, Stage stage) {
 std::string biased_text(const AppState& state) {
     const AttentionSpec& spec = state.document().spec;
     std::vector<std::string> parts;
+    const auto add_bias = [&](bool here) {
+        if (spec.mask.bias && here) parts.emplace_back("the bias is added to every score");
+    };
+    add_bias(spec.bias_before_softcap);
     if (spec.softcap)
         parts.push_back(fmt::format("a soft cap keeps every score between −{0} and {0}",
                                     significant(*spec.softcap, 4)));
+    add_bias(!spec.bias_before_softcap);
     if (spec.alibi)
         parts.push_back(
             fmt::format("ALiBi subtracts {} for each position between query and key",
