@@ -47,6 +47,12 @@ void read_mask(ArrayReader& reader, const std::string& name, const Dimensions& s
 /// Numbers that are added to the scores, where they are there.
 void read_bias(ArrayReader& reader, const std::string& name, const Dimensions& size,
                MaskSpec& mask);
+/// segment_ids [T] or [B,T] of JAX: a query attends to the keys with its own number.
+void read_segments(ArrayReader& reader, const std::string& name, const Dimensions& size,
+                   MaskSpec& mask, std::vector<Note>& notes);
+/// alibi_slopes [H] or [B,H] of FlashAttention: the bias −slope · |i + Tk − Tq − j|; a query_offset replaces Tk − Tq.
+void read_slopes(ArrayReader& reader, const std::string& name, const Dimensions& size,
+                 AttentionSpec& spec, std::vector<Note>& notes);
 
 /// The array of where packed documents begin, and the last one's end: a query sees the keys of its own document. Says of
 /// how many in `notes`. There must be no other mask.

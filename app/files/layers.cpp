@@ -21,8 +21,8 @@ std::vector<std::string_view> call_arrays() {
 }
 
 constexpr std::string_view kPacked = "qkv";
-constexpr std::string_view kFileArrays[] = {"mask",      "bias",    "tokens",
-                                            "tokens_kv", "options", "cu_seqlens"};
+constexpr std::string_view kFileArrays[] = {"mask",    "bias",       "tokens",      "tokens_kv",
+                                            "options", "cu_seqlens", "segment_ids", "alibi_slopes"};
 /// Names of other programs for arrays of the file.
 constexpr std::pair<std::string_view, std::string_view> kFileNames[] = {
     {"attn_mask", "mask"},

@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
@@ -114,6 +115,71 @@ void read_bias(ArrayReader& reader, const std::string& name, const Dimensions& s
                MaskSpec& mask) {
     if (!reader.has(name)) return;
     mask.bias = make_bias(pairs_of(reader, name, "bias", size));
+}
+
+void read_segments(ArrayReader& reader, const std::string& name, const Dimensions& size,
+                   MaskSpec& mask, std::vector<Note>& notes) {
+    if (!reader.has(name)) return;
+    const std::string what = fmt::format("{}: {}", reader.path(), name);
+    if (mask.custom)
+        throw bad_input(fmt::format("{} and a mask or cu_seqlens are given; give one", what));
+    const NpyArray array = reader.array(name);
+    const auto* const ids = std::get_if<std::vector<double>>(&array.values);
+    const std::vector<Index>& axes = array.extents;
+    const bool fits = ids && !axes.empty() && axes.size() <= 2 && axes.back() == size.tq &&
+                      (axes.size() == 1 || axes.front() == 1 || axes.front() == size.batch);
+    if (!fits || size.tq != size.tk)
+        throw bad_input(fmt::format(
+            "{} is {} {}; expected int32 or int64 [{}] or [{}, {}], a number for each token, and "
+            "as many queries as keys ({} and {})",
+            what, array.dtype, to_string(axes), size.tq, size.batch, size.tq, size.tq, size.tk));
+    const Index batch = axes.size() == 1 ? 1 : axes.front();
+    or_throw(check_fits_in_memory(
+        static_cast<double>(batch) * static_cast<double>(size.tq * size.tk),
+        fmt::format("the pairs that {} allows", what), "attend over fewer tokens", size));
+    Mask allowed(Shape{batch, 1, size.tq, size.tk});
+    for (Index b = 0; b < batch; ++b) {
+        const auto own = std::span(*ids).subspan(static_cast<std::size_t>(b * size.tq),
+                                                 static_cast<std::size_t>(size.tq));
+        for (Index i = 0; i < size.tq; ++i)
+            std::ranges::transform(own, allowed.matrix(b, 0).row(i).begin(),
+                                   [&](double id) -> std::uint8_t {
+                                       return id == own[static_cast<std::size_t>(i)] ? 1 : 0;
+                                   });
+    }
+    mask.custom = std::make_shared<const Mask>(std::move(allowed));
+    notes.push_back(fmt::format("{}: a query sees the keys of its own number", what));
+}
+
+void read_slopes(ArrayReader& reader, const std::string& name, const Dimensions& size,
+                 AttentionSpec& spec, std::vector<Note>& notes) {
+    if (!reader.has(name)) return;
+    const std::string what = fmt::format("{}: {}", reader.path(), name);
+    if (spec.mask.bias || spec.alibi)
+        throw bad_input(
+            fmt::format("{} and {} are given; give one", what, spec.alibi ? "alibi" : "a bias"));
+    const auto axes = reader.axes_of(name);
+    const Index batch = axes.size() == 2 ? axes.front() : 1;
+    if (axes.empty() || axes.size() > 2 || axes.back() != size.heads ||
+        (batch != 1 && batch != size.batch))
+        throw bad_input(fmt::format("{} is {}; expected a slope for each head, [{}] or [{}, {}]",
+                                    what, to_string(axes), size.heads, size.batch, size.heads));
+    const auto slopes = reader.numbers(name);
+    or_throw(check_fits_in_memory(sizeof(float) * static_cast<double>(batch * size.heads) *
+                                      static_cast<double>(size.tq * size.tk),
+                                  fmt::format("the bias of {}", what), "attend over fewer tokens",
+                                  size));
+    const Index offset = spec.query_offset.value_or(size.tk - size.tq);
+    Tensor bias(Shape{batch, size.heads, size.tq, size.tk});
+    for (Index n = 0; n < batch * size.heads; ++n)
+        for (Index i = 0; i < size.tq; ++i)
+            for (Index j = 0; j < size.tk; ++j)
+                bias.matrix(n / size.heads, n % size.heads)(i, j) =
+                    -slopes[static_cast<std::size_t>(n)] *
+                    static_cast<float>(std::abs(i + offset - j));
+    spec.mask.bias = make_bias(std::move(bias));
+    notes.push_back(fmt::format("{}: −slope · |i {} {} − j| is added to the scores", what,
+                                offset < 0 ? "−" : "+", std::abs(offset)));
 }
 
 }  // namespace attn::files

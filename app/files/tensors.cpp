@@ -402,6 +402,9 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     read_mask(reader, file_array(listing, "mask"), file.size, file.spec.mask, file.notes);
     read_documents(reader, file_array(listing, "cu_seqlens"), file.size, file.spec.mask,
                    file.notes);
+    read_segments(reader, file_array(listing, "segment_ids"), file.size, file.spec.mask,
+                  file.notes);
+    read_slopes(reader, file_array(listing, "alibi_slopes"), file.size, file.spec, file.notes);
     read_layer_options(reader, asked, file);
     if (asked.stored != Stored::ignored)
         resolve_stored(reader, asked.stored, options, asked.typed, listing, file);

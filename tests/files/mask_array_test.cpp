@@ -99,3 +99,36 @@ TEST_CASE("a bias has the shapes that broadcast, under each of its names") {
         return contains(note.text, "'alibi_bias' is not used");
     }));
 }
+
+TEST_CASE(
+    "segment_ids allow the keys of the same number, and alibi_slopes are a bias by distance") {
+    File file;
+    const auto segments = [&](std::vector<Index> axes, std::vector<double> numbers) {
+        return file.with({{.name = "segment_ids",
+                           .extents = std::move(axes),
+                           .values = {},
+                           .doubles = numbers}});
+    };
+    const TensorFile read = must(segments({3}, {1, 0, 1}));
+    REQUIRE(read.spec.mask.custom);
+    CHECK(std::ranges::equal(read.spec.mask.custom->values(),
+                             std::vector<std::uint8_t>{1, 0, 1, 0, 1, 0, 1, 0, 1}));
+    CHECK(contains(read.notes[0].text, "segment_ids: a query sees the keys of its own number"));
+    CHECK(must(segments({1, 3}, {4, 4, 4})).spec.mask.custom);
+    CHECK(contains(sentence_in(segments({2}, {1, 0})),
+                   "segment_ids is float64 [2]; expected int32 or int64 [3] or [1, 3]"));
+    const std::vector<float> slopes{0.5F, 0.25F};
+    const TensorFile sloped = must(file.with({{"alibi_slopes", {2}, slopes}}));
+    REQUIRE(sloped.spec.mask.bias);
+    for (Index h = 0; h < 2; ++h)
+        for (Index i = 0; i < 3; ++i)
+            for (Index j = 0; j < 3; ++j)
+                CHECK(bias_at(sloped.spec.mask, 0, h, i, j) ==
+                      -slopes[static_cast<std::size_t>(h)] * static_cast<float>(std::abs(i - j)));
+    CHECK(contains(sentence_in(file.with(
+                       {{"alibi_slopes", {2}, slopes}, {"bias", {1, 1}, {slopes.data(), 1}}})),
+                   "alibi_slopes and a bias are given; give one"));
+    const std::vector<float> three{1, 2, 3};
+    CHECK(contains(sentence_in(file.with({{"alibi_slopes", {3}, three}})),
+                   "alibi_slopes is [3]; expected a slope for each head, [2] or [1, 2]"));
+}
