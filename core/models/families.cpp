@@ -100,7 +100,8 @@ constexpr TensorNames kBert = {.prefix = "bert.",
                                .out = "encoder.layer.{}.attention.output.dense",
                                .mlp_norm = "encoder.layer.{}.output.LayerNorm",
                                .up = "encoder.layer.{}.intermediate.dense",
-                               .down = "encoder.layer.{}.output.dense"};
+                               .down = "encoder.layer.{}.output.dense",
+                               .read_out = "classifier"};
 
 /// BERT with its norms before the parts, as Megatron-LM has it.
 constexpr TensorNames kMegatronBert = {.prefix = "bert.",
@@ -134,7 +135,8 @@ constexpr TensorNames kDistilBert = {.prefix = "distilbert.",
                                      .out = "transformer.layer.{}.attention.out_lin",
                                      .mlp_norm = "transformer.layer.{}.output_layer_norm",
                                      .up = "transformer.layer.{}.ffn.lin1",
-                                     .down = "transformer.layer.{}.ffn.lin2"};
+                                     .down = "transformer.layer.{}.ffn.lin2",
+                                     .read_out = "classifier"};
 
 constexpr TensorNames kVit = {.prefix = "vit.",
                               .positions = "embeddings.position_embeddings",
@@ -347,6 +349,7 @@ constexpr ModelFamily bert(std::string_view key, std::string_view text, std::str
             .text = text,
             .norms_after = true,
             .after_padding = key != "bert",
+            .read_out = ReadOut::token_classes,
             .names = with_prefix(kBert, prefix)};
 }
 
@@ -454,6 +457,7 @@ constexpr std::array kFamilies = {
                 .text = "DistilBERT",
                 .epsilon_key = "",
                 .norms_after = true,
+                .read_out = ReadOut::token_classes,
                 .names = kDistilBert},
     of_two(t5_stack("t5", "T5", false, false), &kT5Second),
     of_two(t5_stack("mt5", "mT5", true, false), &kMt5Second),

@@ -205,8 +205,9 @@ bool Model::gives_logits() const {
     const ReadOut read_out = config_.family->read_out;
     if (read_out == ReadOut::next_token)
         return config_.other_task.empty() && (config_.tied || weights_.read_out.there());
-    return (read_out == ReadOut::classes || read_out == ReadOut::token_classes) &&
-           weights_.read_out.there();
+    if (read_out == ReadOut::token_classes)
+        return config_.other_task.empty() && weights_.read_out.there();
+    return read_out == ReadOut::classes && weights_.read_out.there();
 }
 
 std::string Model::shown(Index id) const {
