@@ -1,6 +1,7 @@
 #include "core/models/model_stages.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,6 +51,8 @@ constexpr std::array<ModelStageInfo, kModelStageCount> kModelStages{{
      "The activation function, applied to each hidden number."},
     {S::routing, "routing", "R", "Expert shares", P::mlp, Role::weight, C::unit,
      "The router sends each token to a few experts."},
+    {S::expert_out, "expert_out", "F_e", "Expert outputs", P::mlp, Role::value, C::diverging,
+     "The outputs of the experts that a token takes, side by side; the largest share is first."},
     {S::mlp_out, "mlp_out", "F", "MLP output", P::mlp, Role::value, C::diverging,
      "The MLP output that is added to each token."},
     {S::mlp_added, "mlp_added", "F'", "Scaled MLP output", P::mlp, Role::value, C::diverging,
@@ -86,6 +89,35 @@ void add_entry(const Model& model, const ModelRun& run, ModelStages& made) {
     if (norm.there()) put(made, S::entry_norm, run.embedded);
 }
 
+/// Of the experts that each token takes, side by side.
+struct ExpertRows {
+    Tensor gate, hidden, activated, out;
+};
+
+ExpertRows expert_rows(const Tensor& x, const Tensor& routing, const BlockWeights& block,
+                       const ModelConfig& config) {
+    ExpertRows rows;
+    const Index taken = config.experts_per_token;
+    const auto put_row = [&](Tensor& into, Index row, Index n, const Tensor& values) {
+        if (values.empty()) return;
+        const Index columns = values.shape().d;
+        if (into.empty()) into = Tensor({1, 1, x.shape().t, taken * columns});
+        std::ranges::copy(values.values(), into.matrix(0, 0).row(row).begin() + n * columns);
+    };
+    for (Index row = 0; row < x.shape().t; ++row) {
+        const std::vector<Index> experts = taken_experts(routing, row);
+        for (Index n = 0; n < std::min(taken, std::ssize(experts)); ++n) {
+            BlockSteps steps;
+            const Tensor out = mlp_of(row_of(x, row), block.experts[experts[n]], config, &steps);
+            put_row(rows.gate, row, n, steps.gate);
+            put_row(rows.hidden, row, n, steps.hidden);
+            put_row(rows.activated, row, n, steps.activated);
+            put_row(rows.out, row, n, out);
+        }
+    }
+    return rows;
+}
+
 void add_block(const Model& model, const ModelRun& run, const BlockWeights& block,
                ModelStages& made) {
     const ModelConfig& config = model.config();
@@ -114,7 +146,15 @@ void add_block(const Model& model, const ModelRun& run, const BlockWeights& bloc
     put(made, S::mlp_gate, std::move(steps.gate));
     put(made, S::mlp_hidden, std::move(steps.hidden));
     put(made, S::mlp_act, std::move(steps.activated));
-    put(made, S::routing, std::move(out.routing));
+    if (!out.routing.empty()) {
+        const Tensor& read = made[made.has(S::norm2) ? S::norm2 : S::residual1];
+        ExpertRows rows = expert_rows(read, out.routing, block, config);
+        put(made, S::routing, std::move(out.routing));
+        put(made, S::mlp_gate, std::move(rows.gate));
+        put(made, S::mlp_hidden, std::move(rows.hidden));
+        put(made, S::mlp_act, std::move(rows.activated));
+        put(made, S::expert_out, std::move(rows.out));
+    }
     put(made, S::mlp_out, std::move(steps.mlp));
     put(made, S::mlp_added, std::move(steps.mlp_added));
     put(made, S::residual2, std::move(steps.mlp_sum));
@@ -150,6 +190,15 @@ StageSet model_stage_set() { return only_stage(Stage::context) | only_stage(Stag
 
 const Tensor& residual_into(const ModelRun& run, Index layer) {
     return layer == 0 ? run.embedded : run.layers[layer - 1].residual;
+}
+
+std::vector<Index> taken_experts(const Tensor& routing, Index row) {
+    std::vector<Index> experts;
+    for (Index e = 0; e < routing.shape().d; ++e)
+        if (routing(0, 0, row, e) != 0.0F) experts.push_back(e);
+    std::ranges::stable_sort(experts, std::ranges::greater(),
+                             [&](Index e) { return routing(0, 0, row, e); });
+    return experts;
 }
 
 ModelStage block_output(const ModelConfig& config) {

@@ -34,6 +34,7 @@ enum class ModelStage : std::uint8_t {
     mlp_hidden,       // through the MLP's first matrix
     mlp_act,          // after the activation, times what it gates
     routing,          // share of each expert
+    expert_out,       // of each expert that a token takes, side by side, largest share first
     mlp_out,          // through the MLP's last matrix, or the experts' sum
     mlp_added,        // that through a norm or column scale of its own
     residual2,        // residual1 + MLP
@@ -41,7 +42,7 @@ enum class ModelStage : std::uint8_t {
     logits,        // of one row: [1, 1, 1, vocabulary or classes]
     probabilities  // their softmax
 };
-inline constexpr std::size_t kModelStageCount = 22;
+inline constexpr std::size_t kModelStageCount = 23;
 
 /// Where in the stack a stage is.
 enum class StackPart : std::uint8_t { entry, attention, mlp, end };
@@ -96,6 +97,9 @@ StageSet model_stage_set();
 Result<ModelStages> model_stages(const Model& model, const ModelRun& run, Index layer, Index row);
 /// The residual where it enters the layer; layer = layers: what leaves the last one.
 const Tensor& residual_into(const ModelRun& run, Index layer);
+/// The experts that a token takes, largest share first, of equal ones the first. With experts mlp_gate, mlp_hidden, mlp_act and
+/// expert_out have the columns of each of them side by side in this order.
+std::vector<Index> taken_experts(const Tensor& routing, Index row);
 /// The stage that leaves the block.
 ModelStage block_output(const ModelConfig& config);
 
@@ -120,6 +124,7 @@ struct CellTerms {
         std::string name = {};             // "head 3", "expert 1", "bias", "W_O's bias"
         double factor = 1.0;               // 1 where there is none
         double value = 0.0;
+        std::optional<Index> column = {};  // in `source`; nullopt: the same
     };
     struct NormTerms {
         double x = 0.0, mean = 0.0, variance = 0.0;  // of RMSNorm: mean 0, mean of squares
@@ -134,6 +139,7 @@ struct CellTerms {
         std::optional<double> cap;        // cap · tanh(that / cap)
         bool has_bias = false;
         std::optional<ModelStage> source;  // of `left`; nullopt: as above
+        Index first_column = 0;            // of `left` in its row there
         std::string_view weights;          // "W_up"
     };
     struct ActivationTerms {
@@ -141,6 +147,8 @@ struct CellTerms {
         double argument = 0.0;
         double slope = 0.0;             // what the argument is multiplied by: Φ(x), σ(x), 0 or 1
         std::optional<double> times{};  // what the result is multiplied by
+        ModelStage source = ModelStage::mlp_hidden;  // of the argument
+        Index column = 0, times_column = 0;          // of it, and of `times` in mlp_hidden
     };
     struct SoftmaxTerms {
         double logit = 0.0, largest = 0.0, sum = 0.0;  // Σ exp(logit − largest)
@@ -154,6 +162,7 @@ struct CellTerms {
     std::optional<NormTerms> norm;
     std::optional<double> column_scale;  // of scale, and after a norm that has one
     double scaled = 0.0;                 // what it multiplies
+    std::optional<ModelStage> source;    // of `scaled`, of the rule scale
     std::optional<ProductTerms> product;
     std::optional<ActivationTerms> activation;
     std::optional<SoftmaxTerms> softmax;

@@ -54,6 +54,7 @@ Source source_of(const Model& model, const ModelStages& stages, ModelStage stage
             if (stages.has(S::norm2)) return S::norm2;
             return parallel ? Source() : S::residual1;
         case S::mlp_out:
+        case S::expert_out:
             return S::mlp_act;
         case S::mlp_added:
             return S::mlp_out;
@@ -92,6 +93,7 @@ class Terms {
                 add_norm();
                 break;
             case StageRule::scale:
+                terms_.source = source();
                 terms_.scaled = stages_[*source()](0, 0, row_, column_);
                 add_scale();
                 break;
@@ -249,11 +251,34 @@ class Terms {
             add({}, b_o.values()[column_], 1.0, "bias");
     }
 
+    /// How many experts' columns a stage has side by side; 1 without experts.
+    Index slots() const { return stages_.has(S::routing) ? config_.experts_per_token : 1; }
+    /// The columns of one expert.
+    Index width_of(ModelStage stage) const { return stages_[stage].shape().d / slots(); }
+    /// The MLP of the explained column, and that column within it; null: the token takes fewer experts.
+    const MlpWeights* mlp_of_column(Index& column) const {
+        if (!stages_.has(S::routing)) return &block().mlp;
+        const auto slot = static_cast<std::size_t>(column / width_of(stage_));
+        column %= width_of(stage_);
+        const std::vector<Index> taken = taken_experts(stages_[S::routing], row_);
+        return slot < taken.size() ? &block().experts[taken[slot]] : nullptr;
+    }
+
     void add_product() {
         CellTerms::ProductTerms terms;
         terms.source = source();
         terms.left = read_row();
-        const MlpWeights& mlp = block().mlp;
+        const bool answers = stage_ == S::logits;
+        Index column = column_;
+        const MlpWeights* const of_column = answers ? &block().mlp : mlp_of_column(column);
+        if (of_column == nullptr) return;  // 0, as `value`
+        const MlpWeights& mlp = *of_column;
+        if (stage_ == S::expert_out) {
+            const Index width = width_of(S::mlp_act);
+            terms.first_column = column_ / width_of(stage_) * width;
+            terms.left = Row(terms.left.begin() + terms.first_column,
+                             terms.left.begin() + terms.first_column + width);
+        }
         if (stage_ == S::logits && config_.family->read_out == ReadOut::next_token) {
             const WeightMatrix& table = read_out_table(model_);
             for (Index k = 0; k < table.shape().d; ++k) terms.right.push_back(table(column_, k));
@@ -261,19 +286,20 @@ class Terms {
             terms.cap = config_.logit_cap;
             terms.weights = model_.weights().read_out.there() ? "read-out" : "embedding";
         } else {
+            const bool down = stage_ == S::mlp_out || stage_ == S::expert_out;
             const bool first = stage_ == S::mlp_gate || !mlp.up.there();
-            const LinearWeights& linear = stage_ == S::logits    ? model_.weights().read_out
-                                          : stage_ == S::mlp_out ? mlp.down
-                                          : first                ? mlp.gate
-                                                                 : mlp.up;
-            terms.weights = stage_ == S::logits    ? "W_class"
-                            : stage_ == S::mlp_out ? "W_down"
-                            : first                ? "W_gate"
-                                                   : "W_up";
+            const LinearWeights& linear = stage_ == S::logits ? model_.weights().read_out
+                                          : down              ? mlp.down
+                                          : first             ? mlp.gate
+                                                              : mlp.up;
+            terms.weights = stage_ == S::logits ? "W_class"
+                            : down              ? "W_down"
+                            : first             ? "W_gate"
+                                                : "W_up";
             for (Index k = 0; k < linear.weight.shape().t; ++k)
-                terms.right.push_back(linear.weight(k, column_));
+                terms.right.push_back(linear.weight(k, column));
             terms.has_bias = !linear.bias.empty();
-            if (terms.has_bias) terms.bias = linear.bias.values()[column_];
+            if (terms.has_bias) terms.bias = linear.bias.values()[column];
         }
         const double dot =
             std::inner_product(terms.left.begin(), terms.left.end(), terms.right.begin(), 0.0);
@@ -286,15 +312,22 @@ class Terms {
         CellTerms::ActivationTerms terms{.kind = config_.activation};
         const auto hidden = stages_[S::mlp_hidden].matrix(0, 0).row(row_);
         const Gated gated = config_.family->gated;
-        const auto half = static_cast<Index>(hidden.size()) / 2;
+        const Index half = width_of(S::mlp_hidden) / 2, width = width_of(S::mlp_act);
+        const Index first = column_ / width * width_of(S::mlp_hidden);  // of the column's expert
+        terms.column = terms.times_column = column_;
         if (gated == Gated::halves) {
-            terms.argument = hidden[column_];
-            terms.times = hidden[half + column_];
+            terms.column = first + column_ % width;
+            terms.times_column = terms.column + half;
+            terms.argument = hidden[terms.column];
+            terms.times = hidden[terms.times_column];
         } else if (gated == Gated::clamped) {
             terms.kind = Activation::quick_gelu;
-            terms.argument = std::min(hidden[2 * column_], 7.0F);
-            terms.times = std::clamp(hidden[2 * column_ + 1], -7.0F, 7.0F) + 1.0;
+            terms.column = first + 2 * (column_ % width);
+            terms.times_column = terms.column + 1;
+            terms.argument = std::min(hidden[terms.column], 7.0F);
+            terms.times = std::clamp(hidden[terms.times_column], -7.0F, 7.0F) + 1.0;
         } else if (stages_.has(S::mlp_gate)) {
+            terms.source = S::mlp_gate;
             terms.argument = stages_[S::mlp_gate](0, 0, row_, column_);
             terms.times = hidden[column_];
         } else {
@@ -327,13 +360,12 @@ class Terms {
 
     void add_experts() {
         terms_.computed = 0.0;
-        Tensor row =
-            row_of(stages_.has(S::norm2) ? stages_[S::norm2] : stages_[S::residual1], row_);
-        for (std::size_t e = 0; e < block().experts.size(); ++e) {
-            const double share = stages_[S::routing](0, 0, row_, static_cast<Index>(e));
-            if (share == 0.0) continue;
-            add({}, mlp_of(row, block().experts[e], config_)(0, 0, 0, column_), share,
-                fmt::format("expert {}", e));
+        Index column = column_;
+        for (const Index e : taken_experts(stages_[S::routing], row_)) {
+            add(S::expert_out, stages_[S::expert_out](0, 0, row_, column),
+                stages_[S::routing](0, 0, row_, e), fmt::format("expert {}", e));
+            terms_.added.back().column = column;
+            column += width_of(S::expert_out);
         }
     }
 
@@ -473,6 +505,7 @@ StageRule rule_of(const Model& model, ModelStage stage, Index layer) {
             return StageRule::sum;
         case S::mlp_gate:
         case S::mlp_hidden:
+        case S::expert_out:
         case S::logits:
             return StageRule::product;
         case S::mlp_act:
@@ -510,16 +543,16 @@ std::string stage_tex(const Model& model, ModelStage stage, Index layer) {
             return left + R"(\frac{e^{z_i}}{\sum_j e^{z_j}})";
         case StageRule::activation: {
             const std::string a = activation_tex(config.activation);
-            const bool gated = block.mlp.gate.there() || config.family->gated != Gated::apart;
+            const MlpWeights& mlp = block.experts.empty() ? block.mlp : block.experts.front();
+            const bool gated = mlp.gate.there() || config.family->gated != Gated::apart;
             return left + a + (gated ? R"( \cdot u)" : "");
         }
         case StageRule::product:
             break;
     }
     if (stage == S::logits) return R"(z_i = N \cdot w_i)";
-    const char* const by = stage == S::mlp_out    ? "H' W_{down}"
-                           : stage == S::mlp_gate ? "N W_{gate}"
-                                                  : "N W_{up}";
+    const bool down = stage == S::mlp_out || stage == S::expert_out;
+    const char* const by = down ? "H' W_{down}" : stage == S::mlp_gate ? "N W_{gate}" : "N W_{up}";
     return left + by;
 }
 

@@ -217,6 +217,36 @@ TEST_CASE("a norm's terms are those of its row: by hand") {
     CHECK(std::ssize(heads.added) == model.config().heads + 1);  // and W_O's bias
 }
 
+TEST_CASE("the experts that a token takes: their rows and shares give the MLP's output") {
+    for (const char* name : {"mixtral", "mixtral~all", "gpt_oss"}) {
+        CAPTURE(name);
+        const auto model = must(Model::open(test::golden_model(name)));
+        const auto run =
+            must(read_group(model, {"1 44 20 5"}, *find_backend("staged"), model_stage_set()));
+        const auto stages = must(model_stages(model, run, 1, 0));
+        const Tensor& routing = stages[ModelStage::routing];
+        const Index width = model.config().width, taken = model.config().experts_per_token;
+        REQUIRE(stages[ModelStage::expert_out].shape().d == taken * width);
+        for (Index row = 0; row < 4; ++row) {
+            const std::vector<Index> experts = taken_experts(routing, row);
+            REQUIRE(std::ssize(experts) == taken);
+            for (std::size_t n = 1; n < experts.size(); ++n)
+                CHECK(routing(0, 0, row, experts[n - 1]) >= routing(0, 0, row, experts[n]));
+            for (const Index column : {Index{0}, width - 1}) {
+                const auto terms =
+                    must(terms_of(model, run, stages, ModelStage::mlp_out, row, column));
+                REQUIRE(std::ssize(terms.added) == taken);
+                for (Index n = 0; n < taken; ++n) {
+                    CHECK(terms.added[n].name == fmt::format("expert {}", experts[n]));
+                    CHECK(terms.added[n].column == n * width + column);
+                    CHECK(terms.added[n].factor == double{routing(0, 0, row, experts[n])});
+                }
+                CHECK(terms.computed == doctest::Approx(terms.value).epsilon(1e-4));
+            }
+        }
+    }
+}
+
 TEST_CASE("a head that is off adds exactly 0 to attention's output") {
     const auto model = must(Model::open(test::golden_model("llama")));
     const auto run =
