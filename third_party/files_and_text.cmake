@@ -4,6 +4,8 @@ attn_find_package(fmt fmt::fmt fmt 8)
 if(NOT TARGET attn::fmt)
   set(FMT_INSTALL OFF)
   attn_fetch(fmt https://github.com/fmtlib/fmt.git 10.2.1)
+  # Clang 21 (Emscripten 6) refuses the compile-time check of the format strings in fmt 10's own sources.
+  target_compile_definitions(fmt PRIVATE FMT_CONSTEVAL=)
   attn_provide(fmt fmt::fmt "upstream 10.2.1")
 endif()
 
