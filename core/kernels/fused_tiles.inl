@@ -271,19 +271,23 @@ HWY_INLINE void forbid_by_bias(const Block& block, Index j, Tile& s) {
     });
 }
 
-/// B of the tile of S that begins at key j of a block, by the block's cap, bias, slope and distance.
+/// B of the tile of S that begins at key j of a block, by the block's cap, bias, slope and distance. Blocks of a map have no bias.
 template <class Block>
 HWY_INLINE void add_bias(const Block& block, Index j, Tile& s) {
-    if (block.bias != nullptr && block.bias_first) plus_bias(block, j, s);
+    constexpr bool kHasBias = requires { block.bias; };
+    if constexpr (kHasBias)
+        if (block.bias != nullptr && block.bias_first) plus_bias(block, j, s);
     if (block.cap != 0.0F)
         for_rows(s, [&](Row& row, Index) HWY_ATTR {
             row = mul(capped_share(row, block.cap), all_lanes(block.cap));
         });
-    if (block.bias != nullptr && !block.bias_first) plus_bias(block, j, s);
+    if constexpr (kHasBias)
+        if (block.bias != nullptr && !block.bias_first) plus_bias(block, j, s);
     if (block.slope != 0.0F)
         for_rows(s, [&](Row& row, Index n)
                         HWY_ATTR { row = less_distance(row, block.slope, block.distance, j + n); });
-    if (block.bias != nullptr) forbid_by_bias(block, j, s);
+    if constexpr (kHasBias)
+        if (block.bias != nullptr) forbid_by_bias(block, j, s);
 }
 
 /// out[c] = out[c] · factor + Σ_t rows[t] · matrix[t][c] for every column c of `matrix`, [count, width].
