@@ -633,6 +633,80 @@ DrawnText Language::draw(std::uint64_t stream, Part part) const {
     return {};
 }
 
+/// Finds the entries that the variables of one form of an entry have in a text, from left to right.
+class Language::Matching {
+  public:
+    Matching(const std::vector<Kind>& kinds, const Entry& entry, std::span<const Index> tokens)
+        : kinds_(kinds), entry_(entry), tokens_(tokens), bound_(entry.variables.size(), -1) {}
+
+    std::optional<std::vector<Index>> answers(const std::vector<Item>& items) {
+        if (!matches(items, 0, 0)) return std::nullopt;
+        std::vector<Index> answers;
+        for (const Item& item : items) {
+            const std::vector<Index> found = item.answer ? tokens_of(*item.answer) : none_;
+            const std::size_t count = tokens_of(item.word).size();
+            answers.insert(answers.end(), count, found.size() == 1 ? found.front() : -1);
+        }
+        return answers;
+    }
+
+  private:
+    bool matches(const std::vector<Item>& items, std::size_t n, std::size_t at) {
+        if (n == items.size()) return at == tokens_.size();
+        const Piece& piece = items[n].word;
+        if (piece.is_fixed() || bound_[piece.variable] >= 0) return follows(items, n, at);
+        const Variable& variable = entry_.variables[piece.variable];
+        const Index count = std::ssize(kinds_[variable.kind].entries);
+        for (Index value = 0; value < count; ++value) {
+            if (variable.differs_from >= 0 && bound_[variable.differs_from] == value) continue;
+            bound_[piece.variable] = value;
+            if (follows(items, n, at)) return true;
+        }
+        bound_[piece.variable] = -1;
+        return false;
+    }
+    /// The item has its tokens at `at`, and the rest follows.
+    bool follows(const std::vector<Item>& items, std::size_t n, std::size_t at) {
+        const std::vector<Index> own = tokens_of(items[n].word);
+        if (own.empty() || own.size() > tokens_.size() - at) return false;
+        return std::ranges::equal(own, tokens_.subspan(at, own.size())) &&
+               matches(items, n + 1, at + own.size());
+    }
+    /// Empty: a variable has no entry yet, or its text has variables.
+    std::vector<Index> tokens_of(const Piece& piece) const {
+        if (piece.is_fixed()) return {piece.token};
+        const Index value = bound_[piece.variable];
+        if (value < 0) return {};
+        const Index kind = entry_.variables[piece.variable].kind;
+        Index form = piece.form;
+        if (piece.agrees_with >= 0) {
+            const Index other = bound_[piece.agrees_with];
+            if (other < 0) return {};
+            const Kind& named = kinds_[entry_.variables[piece.agrees_with].kind];
+            form = kinds_[kind].form_of(named.entries[other].texts[piece.agreeing_form]);
+        }
+        std::vector<Index> tokens;
+        for (const Item& item : kinds_[kind].entries[value].forms[form]) {
+            if (!item.word.is_fixed()) return {};
+            tokens.push_back(item.word.token);
+        }
+        return tokens;
+    }
+
+    const std::vector<Kind>& kinds_;
+    const Entry& entry_;
+    const std::span<const Index> tokens_;
+    const std::vector<Index> none_;
+    std::vector<Index> bound_;  // of each variable: an entry of its class; −1: none yet
+};
+
+std::optional<std::vector<Index>> Language::answers_of(std::span<const Index> tokens) const {
+    for (const Entry& entry : kinds_[root_].entries)
+        for (const std::vector<Item>& form : entry.forms)
+            if (auto answers = Matching(kinds_, entry, tokens).answers(form)) return answers;
+    return std::nullopt;
+}
+
 bool Language::is_held_out(const DrawnText& text) const {
     const auto has = [&](const std::vector<Index>& part) {
         return !std::ranges::search(text, part, {}, &DrawnWord::token).empty();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,6 +92,9 @@ class Language {
     std::optional<Index> answers_from() const { return answers_from_; }
     /// The word that ends a generated text; nullopt: no word does.
     std::optional<Index> end() const { return end_; }
+    /// The marked answer of each token, −1 for none, of a text that an entry of the class `text` gives. nullopt: no entry
+    /// does, or only one whose variables have texts with variables.
+    std::optional<std::vector<Index>> answers_of(std::span<const Index> tokens) const;
     /// Some text marks an answer; then only marked ones count in an evaluation.
     bool marks_answers() const { return marks_answers_; }
     /// Some text marks this word with an answer.
@@ -110,6 +114,7 @@ class Language {
     struct Entry;
     struct Kind;
     class Drawing;
+    class Matching;
     Language();
     DrawnText draw_any(std::uint64_t stream) const;
 

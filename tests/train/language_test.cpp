@@ -179,6 +179,29 @@ TEST_CASE("answers: marked words, echoes and next words") {
     CHECK(next.fixed() == must(next.typed(phrases->text())));
 }
 
+TEST_CASE("the marked answers of a text are found from its words alone") {
+    const auto recipe =
+        must(parse_json(must(read_text_file(ATTN_MODELS "/pronouns.json")), "pronouns"));
+    const auto language = must(Language::parse(recipe.at("language").dump(), "pronouns"));
+    int answers = 0;
+    for (std::uint64_t stream = 0; stream < 400; ++stream) {
+        const DrawnText text = language->draw(stream, Language::Part::training);
+        std::vector<Index> tokens;
+        for (const DrawnWord& word : text) tokens.push_back(word.token);
+        const auto found = language->answers_of(tokens);
+        REQUIRE(found);
+        REQUIRE(found->size() == text.size());
+        for (std::size_t n = 0; n < text.size(); ++n) {
+            CHECK((*found)[n] == text[n].answer);
+            answers += text[n].answer >= 0 ? 1 : 0;
+        }
+        tokens.push_back(tokens.front());
+        CHECK_FALSE(language->answers_of(tokens));  // no template gives this one
+    }
+    CHECK(answers >= 400);
+    CHECK_FALSE(language->answers_of({}));
+}
+
 TEST_CASE("an answer's keys are the words of its variable") {
     const LanguagePtr phrases = language_of(kPhrases);
     const Sequences next(spec_of("sentences", phrases));
