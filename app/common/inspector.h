@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/common/action.h"
 #include "app/common/cell.h"
 
 namespace attn::view {
@@ -15,6 +16,7 @@ struct Piece {
     std::optional<Role> role = {};  // nullopt: plain text
     bool muted = false;
     std::optional<CellRef> link = {};  // click selects that cell; hover lights it
+    Actions on_click = {};             // where `link` is of another kind of cell; empty: nothing
 };
 struct Line {
     std::string label;  // "q · k", "÷ √d_k", "exp(s − m)"; may be empty
@@ -29,6 +31,7 @@ struct TableCell {
     std::string text;
     std::optional<Role> role;
     std::optional<CellRef> link;
+    Actions on_click = {};  // as of Piece
 };
 struct TableRow {
     std::string label;             // a token, a dimension

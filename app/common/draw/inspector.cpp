@@ -24,16 +24,30 @@ Color color_of(const Piece& piece, const Theme& theme) {
     return piece.muted ? theme.muted : theme.text;
 }
 
-/// A linked number: underlined while the pointer is on it.
+/// Of a piece or a cell of the table.
+template <class Linked>
+bool is_link(const Linked& linked) {
+    return linked.link || !linked.on_click.empty();
+}
+template <class Linked>
+void push_click(const Linked& linked, Actions& out) {
+    if (linked.link) out.push_back(SelectCell{*linked.link});
+    out.insert(out.end(), linked.on_click.begin(), linked.on_click.end());
+}
+
+/// A linked number: underlined while the pointer is on it; a link to another matrix, always.
 void link(const Piece& piece, const Frame& frame, std::optional<CellRef>& hovered, Actions& out) {
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
-    if (link_pressed_by_key(frame, low, high)) out.push_back(SelectCell{*piece.link});
-    if (!ImGui::IsItemHovered()) return;
-    hovered = *piece.link;
+    if (link_pressed_by_key(frame, low, high)) push_click(piece, out);
+    const bool over = ImGui::IsItemHovered();
+    if (over || !piece.on_click.empty())
+        frame.painter.line({low.x, high.y}, high, over ? frame.theme.accent : frame.theme.muted,
+                           frame.px(1));
+    if (!over) return;
+    if (piece.link) hovered = *piece.link;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    frame.painter.line({low.x, high.y}, high, frame.theme.accent, frame.px(1));
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(SelectCell{*piece.link});
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) push_click(piece, out);
 }
 
 /// A part of a piece that stands on one line.
@@ -117,7 +131,7 @@ void draw_pieces(const std::vector<Piece>& pieces, const Frame& frame,
             width <= ImGui::GetContentRegionAvail().x
                 ? put_text(frame, font, color, fragment.text)
                 : wrapped_text(frame, font, color, fragment.text);
-            if (fragment.piece.link) link(fragment.piece, frame, hovered, out);
+            if (is_link(fragment.piece)) link(fragment.piece, frame, hovered, out);
         }
     }
 }
@@ -294,13 +308,13 @@ float text_start(const Column& column, float low, const std::string& text, const
 /// A linked number: underlined while the pointer is on it, a click goes there.
 void follow(const TableCell& cell, Point low, Point high, const Frame& frame,
             std::optional<CellRef>& hovered, Actions& out) {
-    if (!cell.link || !ImGui::IsWindowHovered()) return;
+    if (!is_link(cell) || !ImGui::IsWindowHovered()) return;
     if (!ImGui::IsMouseHoveringRect({low.x, low.y}, {high.x, high.y})) return;
-    hovered = *cell.link;
+    if (cell.link) hovered = *cell.link;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     const float line = high.y - frame.px(3);
     frame.painter.line({low.x, line}, {high.x, line}, frame.theme.accent, frame.px(1));
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) out.push_back(SelectCell{*cell.link});
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) push_click(cell, out);
 }
 
 /// Of shares in their role's colour; what has a sign in the colours of signs.
