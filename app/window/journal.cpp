@@ -8,6 +8,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
 #include "app/common/document/intervention_actions.h"
+#include "app/common/document/model_place.h"
 #include "app/common/document/requests.h"
 #include "app/common/fields.h"
 #include "app/common/figure_size.h"
@@ -54,6 +55,7 @@ std::vector<const ActionType*> all_actions() {
     add(PartsActions::kTypes);
     add(FigureActions::kTypes);
     add(InterventionActions::kTypes);
+    add(ModelPlaceActions::kTypes);
     for (const WorkspaceInfo* workspace : workspaces()) add(workspace->actions);
     return all;
 }

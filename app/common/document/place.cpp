@@ -19,15 +19,15 @@ std::size_t kind_of_place(Stage stage) {
     return rows * kAxes + static_cast<std::size_t>(info(stage).columns);
 }
 
-/// The key with the largest weight of the first query; 0 where no weight is a number.
-Index first_key(const AppState& state) {
+/// The key with the largest weight of a query; 0 where no weight is a number.
+Index best_key(const AppState& state, Index query) {
     const auto weights = sheet_of(state, Stage::weights).values;
-    if (weights.rows == 0) return 0;
+    if (weights.rows <= query) return 0;
     Index key = 0;
     float largest = 0.0F;
     for (Index j = 0; j < weights.columns; ++j)
-        if (weights(0, j) > largest) {
-            largest = weights(0, j);
+        if (weights(query, j) > largest) {
+            largest = weights(query, j);
             key = j;
         }
     return key;
@@ -37,7 +37,7 @@ Index first_key(const AppState& state) {
 large::Cell first_pair(const AppState& state) {
     const auto& pair = state.places[kind_of_place(Stage::weights)];
     if (pair && has_cell(state, at(Stage::weights, *pair))) return *pair;
-    return {0, first_key(state)};
+    return {0, best_key(state, 0)};
 }
 
 large::Cell first_place(const AppState& state, Stage stage) {
@@ -72,6 +72,14 @@ void choose_cell(AppState& state, const CellRef& cell) {
 void choose_pair(AppState& state, const large::Cell& pair) {
     state.places[kind_of_place(Stage::weights)] = pair;
     if (pair_stages()[index_of(state.stage)]) state.chosen = state.selected = at(state.stage, pair);
+}
+
+void choose_query(AppState& state, Index query) {
+    if (first_pair(state).row != query) choose_pair(state, {query, best_key(state, query)});
+    const bool row_of_query = info(state.stage).rows == Axis::query;
+    if (row_of_query && !pair_stages()[index_of(state.stage)] && state.selected &&
+        state.selected->tensor == OperandId(state.stage))
+        choose_cell(state, {state.stage, query, state.selected->column});
 }
 
 void go_to_stage(AppState& state, Stage stage) {

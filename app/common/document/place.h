@@ -17,6 +17,8 @@ void choose_cell(AppState& state, const CellRef& cell);
 void go_to_stage(AppState& state, Stage stage);
 /// Query and key of scores and weights, for every workspace; selected where the stage that is looked at is one of them.
 void choose_pair(AppState& state, const large::Cell& pair);
+/// The query of that pair; another query looks at the key with its largest weight.
+void choose_query(AppState& state, Index query);
 /// `selected` from what was chosen and from what the document has. Without a choice: the pair that is looked at, else
 /// the largest weight of the first query; of keys and values that key's row, of the other stages that query's.
 void show_place(AppState& state);

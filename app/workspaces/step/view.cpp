@@ -70,6 +70,32 @@ RibbonItem ribbon_item(const AppState& state, Stage stage) {
     return item;
 }
 
+/// An end of the ribbon: the part of the whole transformer before attention, or after it.
+RibbonItem place_item(const AppState& state, ModelPlace place) {
+    RibbonItem item;
+    item.place = place;
+    item.progress = Progress::ahead;
+    const bool input = place == ModelPlace::input;
+    item.stage = input ? Stage::x : Stage::output;
+    item.role = info(item.stage).role;
+    item.label = input ? "tokens" : "MLP, answer";
+    item.tooltip = fmt::format(
+        "{}\nShows layer {} in the whole transformer. Key: {}",
+        input ? "Where the input of attention comes from" : "What follows the output of attention",
+        state.document().layer, input ? "Shift+W" : "W");
+    return item;
+}
+
+std::vector<RibbonItem> ribbon_of(const AppState& state) {
+    std::vector<RibbonItem> ribbon;
+    const bool ends = has_model_place(state);
+    if (ends) ribbon.push_back(place_item(state, ModelPlace::input));
+    for (const Stage stage : ribbon_stages(state.document()))
+        ribbon.push_back(ribbon_item(state, stage));
+    if (ends) ribbon.push_back(place_item(state, ModelPlace::output));
+    return ribbon;
+}
+
 // ---- controls
 
 std::string operand_text(const Document& document) {
@@ -342,8 +368,7 @@ std::string scale_description(const Document& document) {
 StepView build_step_view(const AppState& state) {
     const Stage stage = state.stage;
     StepView view;
-    for (const Stage on_ribbon : ribbon_stages(state.document()))
-        view.ribbon.push_back(ribbon_item(state, on_ribbon));
+    view.ribbon = ribbon_of(state);
     head(state, info(stage), view);
     headline(state, view);
     if (const std::string stated = read_out_text(state.document()); !stated.empty())

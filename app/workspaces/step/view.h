@@ -7,6 +7,7 @@
 
 #include "app/common/document/call_actions.h"
 #include "app/common/document/loss.h"
+#include "app/common/document/model_place.h"
 #include "app/common/document/model_text.h"
 #include "app/common/grid.h"
 #include "app/common/inspector.h"
@@ -30,6 +31,7 @@ struct RibbonItem {
     Role role;
     Progress progress;
     Mark mark = Mark::none;
+    std::optional<ModelPlace> place = {};  // before or after attention, in place of a stage
 };
 
 /// What is said of one row of weights.

@@ -87,6 +87,16 @@ void add_losses(std::vector<Command>& list, const AppState& state) {
         given_gradient(state.document()) != nullptr);
 }
 
+void add_places(std::vector<Command>& list, const AppState& state) {
+    const bool there = has_model_place(state);
+    const CommandAdder add{list, "Step"};
+    const char* const why = "Only a trained model has layers around attention.";
+    add("What follows attention, in the whole model", Key::w, ShowModelPlace{ModelPlace::output},
+        there, there ? "" : why);
+    add("Where the input of attention comes from, in the whole model", shift(Key::w),
+        ShowModelPlace{ModelPlace::input}, there, there ? "" : why);
+}
+
 void add_jumps(std::vector<Command>& list, const AppState& state) {
     for (const Stage stage : ribbon_stages(state.document()))
         list.push_back({fmt::format("Go to {}: {}", info(stage).step, info(stage).title), "Step",
@@ -112,6 +122,12 @@ void check_look(Fields& fields, const AppState& state) {
         fields.complain("edits a cell that cannot be edited");
 }
 
+std::string last_stage_text(const AppState& state) {
+    return has_model_place(state)
+               ? "This is the last stage: W shows what follows it in the whole model."
+               : "This is the last stage: Home goes back to X.";
+}
+
 void enter_step(AppState& state) {
     const bool maps = map_form(state, Stage::weights) != MapForm::own;
     if (maps && !step_missing_data(state).empty() && map_form(state, state.stage) == MapForm::own)
@@ -129,7 +145,7 @@ void enter_step(AppState& state) {
     const bool empty = is_empty(state.document()) && !is_toy(state.document());
     const bool last = !empty && state.stage == ribbon_stages(state.document()).back();
     show_message(state, empty  ? step_missing_data(state)
-                        : last ? "This is the last stage: Home goes back to X."
+                        : last ? last_stage_text(state)
                                : "→ computes the next stage.");
 }
 
@@ -140,6 +156,7 @@ void add_step_commands(std::vector<Command>& list, const AppState& state) {
         add_zoom_commands({list, "Step"}, map_look(state));
     add_prediction(list, state);
     add_stepping(list, state);
+    add_places(list, state);
     add_selection(list, state);
     const CommandAdder add{list, "Step"};
     const bool open = step_look(state).model_open;
@@ -270,6 +287,8 @@ constexpr std::string_view kStepMouse[] = {
     "Turn the wheel over a slider or a number to change it by one step.",
     "Click a number in the inspector to go to its cell.",
     "Click a stage on the ribbon to go there.",
+    "Of a model: click tokens or MLP, answer at the ribbon's ends to see the rest of the "
+    "transformer.",
     "More than 64 tokens: scores and weights are a map; the wheel zooms, dragging pans.",
 };
 
@@ -345,7 +364,7 @@ void carry_out(AppState& state, const StepBy& action) {
     const Index here = std::ranges::find(stages, state.stage) - stages.begin();
     const Index to = std::clamp(here + action.steps, Index{0}, last);
     if (to == here)
-        show_message(state, here == last ? "This is the last stage: Home goes back to X."
+        show_message(state, here == last ? last_stage_text(state)
                                          : "This is the first stage: → computes the next one.");
     go_to_stage(state, stages[to]);
 }

@@ -263,12 +263,17 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actio
         const RibbonItem& item = items[n];
         const ImVec2 size{std::max(setting.widths[n], 1.0F), space.y};
         ImGui::SetCursorScreenPos(low);
+        ImGui::PushID(item.place ? "place" : "stage");
         ImGui::PushID(info(item.stage).key.data());
         invisible_button("stage", size);
         const bool clicked = ImGui::IsItemClicked();
-        if (pressed_by_key(frame) || clicked) out.push_back(GoToStage{item.stage});
-        tooltip(frame, item.label + "  " + item.shape, item.tooltip);
+        if (pressed_by_key(frame) || clicked)
+            item.place ? out.push_back(ShowModelPlace{*item.place})
+                       : out.push_back(GoToStage{item.stage});
+        tooltip(frame, item.shape.empty() ? item.label : item.label + "  " + item.shape,
+                item.tooltip);
         draw_item(item, setting, frame, low, size);
+        ImGui::PopID();
         ImGui::PopID();
         low.x += size.x + setting.gap;
         if (n + 1 < items.size() && setting.gap >= frame.px(kLeastChevron))
