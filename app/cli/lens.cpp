@@ -136,8 +136,9 @@ std::string as_text(const Model& model, const OpenedText& text, const Seen& seen
 }
 
 std::string_view part_key(PartKind kind) {
-    constexpr std::string_view keys[] = {"embedding", "head",       "b_O",
-                                         "mlp",       "norm_shift", "read_out_bias"};
+    constexpr std::string_view keys[] = {
+        "embedding",       "head",     "b_O", "mlp", "norm_shift", "read_out_bias",
+        "attention_shift", "mlp_shift"};
     return keys[static_cast<std::size_t>(kind)];
 }
 

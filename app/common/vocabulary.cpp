@@ -66,6 +66,13 @@ std::vector<VocabularyClass> read_classes(const std::filesystem::path& recipe,
     return all;
 }
 
+std::shared_ptr<const train::Language> read_language(const std::filesystem::path& recipe) {
+    const auto read = read_json(recipe);
+    const json::json_pointer at("/language");
+    if (!read || !read->contains(at)) return nullptr;
+    return train::Language::parse(read->at(at).dump(), recipe.string()).value_or(nullptr);
+}
+
 std::map<std::string, std::vector<VocabularyClass>> read_all() {
     std::map<std::string, std::vector<VocabularyClass>> all;
     for (const std::filesystem::path& recipe : asset_files("models")) {
@@ -94,6 +101,16 @@ std::string class_of(std::span<const VocabularyClass> vocabulary, const std::str
 }
 
 }  // namespace
+
+std::optional<std::vector<Index>> marked_answers(const std::string& model_path,
+                                                 std::span<const Index> tokens) {
+    for (const std::filesystem::path& recipe : asset_files("models")) {
+        if ((recipe.parent_path() / recipe.stem()).string() != model_path) continue;
+        const auto language = read_language(recipe);
+        return language && language->marks_answers() ? language->answers_of(tokens) : std::nullopt;
+    }
+    return std::nullopt;
+}
 
 const std::vector<VocabularyClass>& vocabulary_of(const AppState& state) {
     static const auto all = read_all();

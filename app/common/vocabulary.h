@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,11 @@ struct VocabularyClass {
 /// The vocabulary of the open model by the classes of the grammar that it learned from, the rest last. Empty for a
 /// model that does not come with the program.
 const std::vector<VocabularyClass>& vocabulary_of(const AppState& state);
+
+/// The answer that the grammar marks for each token of a text, −1 for none; nullopt: the model does not come with the
+/// program, or no template of its grammar gives the text.
+std::optional<std::vector<Index>> marked_answers(const std::string& model_path,
+                                                 std::span<const Index> tokens);
 
 /// A known word that a field offers in place of the typed word.
 struct Completion {

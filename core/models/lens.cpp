@@ -16,19 +16,24 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-Result<void> check_row(const Model& model, const ModelRun& run, Index row) {
+/// One stack, which has the row.
+Result<void> check_stack(const Model& model, const ModelRun& run, Index row) {
     if (model.reads_across())
         return bad_input(
             "a logit of a decoder that reads an encoder is not the sum of these parts: attention "
             "over the encoder is missing");
-    if (!model.gives_logits())
-        return bad_input(
-            fmt::format("this {} gives no next token; expected a model that does, as GPT-2",
-                        model.config().family->text));
     if (row < 0 || row >= std::ssize(run.tokens))
         return bad_input(fmt::format("there is no position {}; expected 0 to {}", row,
                                      std::ssize(run.tokens) - 1));
     return {};
+}
+
+Result<void> check_row(const Model& model, const ModelRun& run, Index row) {
+    if (!model.reads_across() && !model.gives_logits())
+        return bad_input(
+            fmt::format("this {} gives no next token; expected a model that does, as GPT-2",
+                        model.config().family->text));
+    return check_stack(model, run, row);
 }
 
 /// Logits are products with rows of a table of tokens; else with columns of a classifier.
@@ -112,62 +117,105 @@ class WidenedRow {
     std::vector<float> row_;
 };
 
-/// Sums parts of one row of a run.
-class Attribution {
+double product(const Tensor& a, const Numbers& b) { return product(a.values(), b); }
+
+/// The parts of a number `direction` · x, x being the last block's output in a row. The direction goes down from
+/// there: through a norm of a sum it is multiplied by the norm's frozen factor.
+class Parts {
   public:
-    Attribution(const Model& model, const ModelRun& run, LogitAttribution& into)
-        : model_(model), config_(model.config()), run_(run), into_(into) {
-        const Tensor x = residual_row(run, std::ssize(run.layers) - 1, into.row);
-        const NormWeights& norm = model.weights().final_norm;
-        const Numbers u = direction_of(model, into.token, into.against);
-        direction_ = frozen(u, norm, x);
-        add(PartKind::embedding, {-1, -1},
-            product(residual_row(run, -1, into.row).values(), direction_));
-        for (Index layer = 0; layer < std::ssize(run.layers); ++layer) add_layer(layer);
-        if (!norm.shift.empty())
-            add(PartKind::norm_shift, {-1, -1}, product(norm.shift.values(), u));
-        into.logit = product(normalised_at_end(model, x).values(), u);
-        const Tensor& bias = model.weights().read_out.bias;
-        if (reads_tokens(model) || bias.empty()) return;
-        const auto b = bias.values();
-        add(PartKind::read_out_bias, {-1, -1},
-            double{b[into.token]} - (into.against ? double{b[*into.against]} : 0.0));
-        into.logit += into.parts.back().value;
+    Parts(const Model& model, const ModelRun& run, Index row)
+        : model_(model), config_(model.config()), run_(run), row_(row) {}
+
+    /// Embedding, then layer by layer.
+    std::vector<LogitPart> of(Numbers direction) {
+        std::vector<std::vector<LogitPart>> layers(run_.layers.size());
+        for (Index layer = std::ssize(run_.layers) - 1; layer >= 0; --layer)
+            layers[static_cast<std::size_t>(layer)] = layer_parts(layer, direction);
+        std::vector<LogitPart> parts = {
+            {PartKind::embedding, {-1, -1}, product(residual_row(run_, -1, row_), direction)}};
+        for (const auto& each : layers) parts.insert(parts.end(), each.begin(), each.end());
+        return parts;
     }
 
   private:
-    void add(PartKind kind, HeadPlace at, double value) {
-        into_.parts.push_back({kind, at, value});
-        into_.sum += value;
-    }
-
     Numbers frozen(const Numbers& direction, const NormWeights& norm, const Tensor& y) const {
         return through_frozen(direction, norm, config_.family->norm, config_.epsilon, y.values());
     }
 
-    void add_layer(Index layer) {
+    /// `direction` is that of the layer's output, and becomes that of its input.
+    std::vector<LogitPart> layer_parts(Index layer, Numbers& direction) const {
         const ModelLayer& made = run_.layers[layer];
         const BlockWeights& block = model_.weights().blocks[layer];
+        const bool after = config_.family->norms_after;
         const Tensor attended = output_of(made);
-        Numbers direction = direction_;
-        for (double& value : direction) value *= config_.residual_factor;
-        const Numbers of_attention = frozen(direction, block.attention_out_norm, attended);
+        BlockSteps steps;
+        const Tensor mlp =
+            after_block(residual_row(run_, layer - 1, row_), attended, block, config_, &steps).mlp;
+        std::vector<LogitPart> late;
+        const auto add_shift = [&](PartKind kind, const NormWeights& norm) {
+            if (!norm.shift.empty())
+                late.push_back({kind, {layer, -1}, product(norm.shift, direction)});
+        };
+        const auto add_mlp = [&] {
+            Numbers of_mlp = direction;
+            for (double& value : of_mlp) value *= config_.residual_factor;
+            late.push_back({PartKind::mlp, {layer, -1}, product(mlp, of_mlp)});
+        };
+        if (after) {
+            add_shift(PartKind::mlp_shift, block.mlp_norm);
+            direction = frozen(direction, block.mlp_norm, steps.mlp_sum);
+        }
+        add_mlp();
+        if (after) {
+            add_shift(PartKind::attention_shift, block.attention_norm);
+            direction = frozen(direction, block.attention_norm, steps.attention_sum);
+        }
+        std::vector<LogitPart> parts = attention_parts(layer, attended, direction);
+        parts.insert(parts.end(), late.rbegin(), late.rend());
+        if (block.residual.there()) direction = through_transposed(block.residual, direction);
+        return parts;
+    }
+
+    /// Heads, then b_O with the bias of the residual's own matrix.
+    std::vector<LogitPart> attention_parts(Index layer, const Tensor& attended,
+                                           const Numbers& direction) const {
+        const ModelLayer& made = run_.layers[layer];
+        const BlockWeights& block = model_.weights().blocks[layer];
+        Numbers scaled = direction;
+        for (std::size_t c = 0; c < scaled.size(); ++c)
+            scaled[c] *= config_.residual_factor *
+                         (block.attention_scale.empty() ? 1.0 : block.attention_scale.values()[c]);
+        const Numbers of_attention = frozen(scaled, block.attention_out_norm, attended);
         const Tensor& context = made.trace[Stage::context];
         const WeightMatrix w_o(made.inputs->params[Param::w_o]);
         WidenedRow row(w_o);
         const Index width = context.shape().d;
+        std::vector<LogitPart> parts;
         for (Index head = 0; head < context.shape().h; ++head) {
             double value = 0.0;
             for (Index c = 0; c < width; ++c)
-                value += context(0, head, into_.row, c) *
-                         product(row.at(head * width + c), of_attention);
-            add(PartKind::head, {layer, head}, value);
+                value +=
+                    context(0, head, row_, c) * product(row.at(head * width + c), of_attention);
+            parts.push_back({PartKind::head, {layer, head}, value});
         }
-        if (const Tensor& b_o = made.inputs->params[Param::b_o]; !b_o.empty())
-            add(PartKind::attention_bias, {layer, -1}, product(b_o.values(), of_attention));
-        const Tensor mlp =
-            after_block(residual_row(run_, layer - 1, into_.row), attended, block, config_).mlp;
-        add(PartKind::mlp, {layer, -1}, product(mlp.values(), direction));
+        std::optional<double> bias;
+        const auto add_bias = [&](const Tensor& of, const Numbers& along) {
+            if (!of.empty()) bias = bias.value_or(0.0) + product(of, along);
+        };
+        add_bias(made.inputs->params[Param::b_o], of_attention);
+        add_bias(block.attention_out_norm.shift, scaled);
+        add_bias(block.residual.bias, direction);
+        if (bias) parts.push_back({PartKind::attention_bias, {layer, -1}, *bias});
+        return parts;
+    }
+
+    /// W direction: that of x before x W.
+    static Numbers through_transposed(const LinearWeights& linear, const Numbers& direction) {
+        WidenedRow row(linear.weight);
+        Numbers result(static_cast<std::size_t>(linear.weight.shape().t));
+        for (std::size_t n = 0; n < result.size(); ++n)
+            result[n] = product(row.at(static_cast<Index>(n)), direction);
+        return result;
     }
 
     /// concat(heads) W_O + b_O of the row.
@@ -180,7 +228,7 @@ class Attribution {
         for (std::size_t n = 0; n < sum.size() && !b_o.empty(); ++n) sum[n] = b_o.values()[n];
         for (Index n = 0; n < w_o.shape().t; ++n) {
             const Index width = context.shape().d;
-            const double value = context(0, n / width, into_.row, n % width);
+            const double value = context(0, n / width, row_, n % width);
             const auto row = of_w_o.at(n);
             for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += value * row[c];
         }
@@ -193,9 +241,41 @@ class Attribution {
     const Model& model_;
     const ModelConfig& config_;
     const ModelRun& run_;
-    LogitAttribution& into_;
-    Numbers direction_;  // what a part of the residual adds to the logit is its product with it
+    const Index row_;
 };
+
+/// Fills parts, logit and sum of a logit.
+void attribute(const Model& model, const ModelRun& run, LogitAttribution& into) {
+    const Tensor x = residual_row(run, std::ssize(run.layers) - 1, into.row);
+    const NormWeights& norm = model.weights().final_norm;
+    const ModelConfig& config = model.config();
+    const Numbers u = direction_of(model, into.token, into.against);
+    into.parts = Parts(model, run, into.row)
+                     .of(through_frozen(u, norm, config.family->norm, config.epsilon, x.values()));
+    if (!norm.shift.empty())
+        into.parts.push_back({PartKind::norm_shift, {-1, -1}, product(norm.shift, u)});
+    into.logit = product(normalised_at_end(model, x), u);
+    const Tensor& bias = model.weights().read_out.bias;
+    if (reads_tokens(model) || bias.empty()) return;
+    const auto b = bias.values();
+    into.parts.push_back({PartKind::read_out_bias,
+                          {-1, -1},
+                          double{b[into.token]} - (into.against ? double{b[*into.against]} : 0.0)});
+    into.logit += into.parts.back().value;
+}
+
+/// Errors: numbers that are not finite.
+Result<LogitAttribution> summed(const std::string& name, LogitAttribution made) {
+    for (const LogitPart& part : made.parts) made.sum += part.value;
+    if (std::isfinite(made.logit) && std::isfinite(made.sum)) return made;
+    return bad_input(fmt::format("{} is {}; expected a finite number", name, made.logit));
+}
+Result<void> check_context(const ModelRun& run) {
+    for (const ModelLayer& layer : run.layers)
+        if (layer.trace[Stage::context].empty())
+            return bad_input("the run kept no context, whose parts are asked for");
+    return {};
+}
 
 }  // namespace
 
@@ -240,19 +320,23 @@ Result<LogitAttribution> attribute_logit(const Model& model, const ModelRun& run
     for (const Index each : {token, against.value_or(token)})
         if (auto valid = check_token(each, count_of_logits(model)); !valid)
             return tl::unexpected(valid.error());
-    if (model.config().family->norms_after)
-        return bad_input(fmt::format(
-            "{} normalises the residual itself after each part; expected a sum of parts",
-            model.config().family->text));
-    for (const ModelLayer& layer : run.layers)
-        if (layer.trace[Stage::context].empty())
-            return bad_input("the run kept no context, whose parts are asked for");
+    if (auto valid = check_context(run); !valid) return tl::unexpected(valid.error());
     LogitAttribution made{row, token, against, {}, 0.0, 0.0};
-    Attribution(model, run, made);
-    if (!std::isfinite(made.logit) || !std::isfinite(made.sum))
-        return bad_input(fmt::format("the logit of token {} is {}; expected a finite number", token,
-                                     made.logit));
-    return made;
+    attribute(model, run, made);
+    return summed(fmt::format("the logit of token {}", token), std::move(made));
+}
+
+Result<LogitAttribution> attribute_norm(const Model& model, const ModelRun& run, Index row) {
+    if (auto valid = check_stack(model, run, row); !valid) return tl::unexpected(valid.error());
+    if (auto valid = check_context(run); !valid) return tl::unexpected(valid.error());
+    const Tensor x = residual_row(run, std::ssize(run.layers) - 1, row);
+    double squares = 0.0;
+    for (const float value : x.values()) squares += double{value} * value;
+    LogitAttribution made{row, -1, {}, {}, std::sqrt(squares), 0.0};
+    Numbers direction(x.values().begin(), x.values().end());
+    for (double& value : direction) value /= made.logit;
+    made.parts = Parts(model, run, row).of(std::move(direction));
+    return summed("the norm of the residual stream", std::move(made));
 }
 
 Result<double> logit_difference(const ModelRun& run, Index a, Index b) {

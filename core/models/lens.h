@@ -37,7 +37,9 @@ enum class PartKind : std::uint8_t {
     attention_bias,  // b_O
     mlp,             // with its bias, or the experts' sum
     norm_shift,      // of the final LayerNorm; like the next one it is not of the residual
-    read_out_bias    // of a classifier
+    read_out_bias,   // of a classifier
+    attention_shift,  // of the LayerNorm of the sum after attention, of a family that normalises sums
+    mlp_shift         // the same after the MLP
 };
 struct LogitPart {
     PartKind kind = PartKind::embedding;
@@ -46,15 +48,15 @@ struct LogitPart {
 };
 
 /// Direct logit attribution (Elhage et al. 2021): the logit of a token, or its difference to another one's, before any soft cap, as a sum over
-/// parts. The final norm is frozen: its factor is that of this row, its mean is removed from each part, so that the sum is
-/// exact. Norms of what attention and the MLP give (Gemma, OLMo 2) are frozen alike; factors of residual and logits
-/// (Granite) are in the values.
+/// parts. Every norm between a part and the logit is frozen: its factor is that of this row, its mean is removed from each
+/// part, so that the sum is exact. Frozen are the final norm, norms of the outputs of attention and the MLP (Gemma, OLMo 2), and
+/// norms of sums (BERT), whose shifts are parts of their own. Factors of residual and logits (Granite) are in the values.
 struct LogitAttribution {
     Index row = 0;
     Index token = 0;
     std::optional<Index> against;  // the difference: logit of token − logit of this one
     std::vector<LogitPart>
-        parts;  // embedding, then of each layer its heads, attention_bias (where there is one) and mlp, then norm_shift and read_out_bias (where there are some)
+        parts;  // embedding, then of each layer its heads, attention_bias, attention_shift, mlp and mlp_shift (where there are some), then norm_shift and read_out_bias (the same)
     double logit = 0.0;  // by the read-out, in float32
     double sum = 0.0;    // of the parts
     double residue() const { return logit - sum; }
@@ -62,9 +64,13 @@ struct LogitAttribution {
 /// What a run has to keep for it.
 inline StageSet attribution_stages() { return only_stage(Stage::context); }
 /// Of a classifier the tokens are its classes; one that reads the class token has row 0 alone.
-/// Errors: as of logit_lens(), but for models with a classifier; the run kept no context; a block that normalises the sum.
+/// Errors: as of logit_lens(), but for models with a classifier; the run kept no context.
 Result<LogitAttribution> attribute_logit(const Model& model, const ModelRun& run, Index row,
                                          Index token, std::optional<Index> against = {});
+
+/// The same of ‖x‖, the norm of the last block's output in a row: of any model of one stack, also without an answer. A part
+/// adds its dot product with x / ‖x‖. `token` is −1, and the final norm does not count.
+Result<LogitAttribution> attribute_norm(const Model& model, const ModelRun& run, Index row);
 
 /// logit(a) − logit(b) of the last row's read-out, after any soft cap: a measure of what an intervention does. Errors: the run has no logits, a token is not of the vocabulary.
 Result<double> logit_difference(const ModelRun& run, Index a, Index b);

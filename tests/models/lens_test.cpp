@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/models/block.h"
 #include "core/models/generate.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -134,6 +135,91 @@ TEST_CASE("parts sum to the logit of a class, and to the difference of two") {
         CHECK_FALSE(attribute_logit(model, run, 0, model.weights().read_out.weight.shape().d));
         CHECK_FALSE(logit_lens(model, run, 0));
     }
+}
+
+TEST_CASE("parts sum to the logit of a label, also where norms come after each sum") {
+    for (const char* name : {"megatron-bert", "bert~labels"}) {
+        CAPTURE(name);
+        const auto model = must(Model::open(test::golden_model(name)));
+        REQUIRE(model.gives_logits());
+        const ModelRun run = context_run(model);
+        for (const Index row : {0, 4, 6})
+            for (const Index label : {0, 8}) {
+                const auto one = must(attribute_logit(model, run, row, label));
+                CHECK(std::abs(one.residue()) <= 1e-5 * sizes_of(one));
+                CHECK(std::abs(one.residue()) <= 1e-4 * std::abs(one.logit));
+                CHECK(one.logit == doctest::Approx(run.read_out(0, 0, row, label)).epsilon(1e-4));
+                const auto both = must(attribute_logit(model, run, row, label, 3));
+                CHECK(std::abs(both.residue()) <= 1e-5 * sizes_of(both));
+                const bool after = model.config().family->norms_after;
+                for (const PartKind shift : {PartKind::attention_shift, PartKind::mlp_shift})
+                    CHECK(std::ranges::count(one.parts, shift, &LogitPart::kind) ==
+                          (after ? model.config().layers : 0));
+            }
+    }
+}
+
+TEST_CASE("with the norms' factors frozen a part of a BERT adds what leaving it out takes away") {
+    // By hand: the last layer's MLP of bert~labels, y = γ (r + m − mean(r + m)) f + β, its logit u · y.
+    const auto model = must(Model::open(test::golden_model("bert~labels")));
+    const ModelRun run = context_run(model);
+    const Index row = 3, label = 5, width = model.config().width;
+    const BlockWeights& block = model.weights().blocks.back();
+    const auto parts = must(attribute_logit(model, run, row, label));
+    const auto run_all = must(
+        model.run(seven_tokens(), by_staged(), attribution_stages() | only_stage(Stage::output)));
+    BlockSteps steps;
+    const auto out = after_block(row_of(run_all.layers[0].residual, row),
+                                 row_of(run_all.layers[1].trace[Stage::output], row), block,
+                                 model.config(), &steps);
+    double mean = 0.0, squares = 0.0, mlp_mean = 0.0;
+    const auto n = static_cast<double>(width);
+    for (Index c = 0; c < width; ++c) {
+        mean += steps.mlp_sum(0, 0, 0, c) / n;
+        mlp_mean += out.mlp(0, 0, 0, c) / n;
+    }
+    for (Index c = 0; c < width; ++c) squares += std::pow(steps.mlp_sum(0, 0, 0, c) - mean, 2) / n;
+    double expected = 0.0, shift = 0.0;
+    for (Index c = 0; c < width; ++c) {
+        const double u = model.weights().read_out.weight(c, label);
+        expected += u * block.mlp_norm.scale.values()[c] * (out.mlp(0, 0, 0, c) - mlp_mean) /
+                    std::sqrt(squares + model.config().epsilon);
+        shift += u * block.mlp_norm.shift.values()[c];
+    }
+    for (const LogitPart& part : parts.parts) {
+        if (part.at.layer != 1) continue;
+        if (part.kind == PartKind::mlp)
+            CHECK(part.value == doctest::Approx(expected).epsilon(1e-5));
+        if (part.kind == PartKind::mlp_shift) CHECK(part.value == doctest::Approx(shift));
+    }
+}
+
+TEST_CASE("of every model of one stack parts sum to the norm of what leaves the last block") {
+    std::size_t models = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(ATTN_TEST_DATA) / "models")) {
+        const std::string name = entry.path().filename().string();
+        CAPTURE(name);
+        const auto model = must(Model::open(entry.path()));
+        if (model.config().family->second != nullptr) continue;
+        std::vector<ModelToken> tokens = seven_tokens();
+        for (ModelToken& token : tokens)
+            token.id %= std::max<Index>(model.weights().embedding.shape().t, 1);
+        const ModelRun run =
+            must(model.config().image ? model.read("", by_staged(), attribution_stages())
+                                      : model.run(tokens, by_staged(), attribution_stages()));
+        ++models;
+        for (const Index row : {0, 4}) {
+            const auto sum = must(attribute_norm(model, run, row));
+            const Tensor x = row_of(run.layers.back().residual, row);
+            double squares = 0.0;
+            for (const float value : x.values()) squares += double{value} * value;
+            CHECK(sum.logit == doctest::Approx(std::sqrt(squares)));
+            CHECK(std::abs(sum.residue()) <= 1e-5 * sizes_of(sum));
+        }
+        CHECK_FALSE(attribute_norm(model, run, std::ssize(run.tokens)));
+    }
+    CHECK(models >= 24);
 }
 
 TEST_CASE("a head that is off adds nothing, and no other head of its layer changes") {

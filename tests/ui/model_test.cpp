@@ -1,3 +1,4 @@
+#include "app/common/document/model_place.h"
 #include "app/workspaces/model/view.h"
 #include "tests/support/fake_reader.h"
 #include "tests/ui/app.h"
@@ -97,6 +98,66 @@ TEST_CASE("a click on a word selects it, on a folded layer unfolds it, on an ans
     CHECK(app.state.document().layer == layer->layer);
 }
 
+TEST_CASE("a click on an operand in the inspector goes to its number, Backspace comes back") {
+    WholeModel app;
+    app.act({view::ShowModelStage{"residual1", 2, 5}});
+    app.ui.frames(2);
+    const ImGuiWindow* const inspector = test::child("inspector");
+    REQUIRE(inspector);
+    const ImVec2 low = inspector->Pos;
+    const auto followed = test::click_until<view::FollowOperand>(
+        app.ui, {low.x + 12, low.y + 60},
+        {low.x + inspector->Size.x - 12, low.y + inspector->Size.y - 8}, {14.0F, 7.0F});
+    REQUIRE(followed);
+    CHECK(view::model_look(app.state).stage == followed->stage);
+    CHECK(followed->row == 2);
+    CHECK(followed->column == 5);
+    app.answered();
+    app.ui.press(Key::backspace);
+    CHECK(view::model_look(app.state).stage == "residual1");
+    CHECK(view::model_look(app.state).row == 2);
+    CHECK(view::model_look(app.state).column == 5);
+}
+
+TEST_CASE("two actions from Step: what follows attention, and one click back to a stage of it") {
+    WholeModel app;
+    app.act({view::SetWorkspace{"step"}, view::GoToStage{Stage::weights}});
+    app.ui.frames(2);
+    const ImGuiWindow* const ribbon = test::child("ribbon");
+    REQUIRE(ribbon);
+    const float y = ribbon->Pos.y + ribbon->Size.y / 2;
+    const view::Actions first_actions = app.ui.click({ribbon->Pos.x + ribbon->Size.x - 12, y});
+    const auto* const place = test::last<view::ShowModelPlace>(first_actions);
+    REQUIRE(place);
+    CHECK(place->place == view::ModelPlace::output);
+    CHECK(app.state.workspace == "model");
+    app.answered();
+    CHECK(view::build_model_view(app.state).headline.starts_with("After attention: + residual"));
+    const auto stage = app.click_until<view::ShowAttentionStage>();
+    REQUIRE(stage);
+    CHECK(app.state.workspace == "step");
+    CHECK(app.state.stage == *stage->stage);
+    const view::Actions first = app.ui.click({ribbon->Pos.x + 8, y});
+    REQUIRE(test::last<view::ShowModelPlace>(first));
+    CHECK(test::last<view::ShowModelPlace>(first)->place == view::ModelPlace::input);
+    app.answered();
+    CHECK(view::build_model_view(app.state).headline.starts_with("X, the input of attention"));
+}
+
+TEST_CASE("G replaces parameters and FLOP with the gradient of the loss, and back") {
+    WholeModel app;
+    app.act({view::SelectModelToken{2}});
+    app.ui.press(Key::g);
+    app.answered();
+    const view::ModelView view = view::build_model_view(app.state);
+    CHECK(view.gradients);
+    CHECK(std::ranges::any_of(view.rows,
+                              [](const view::ModelRow& row) { return row.gradient_share == 1.0; }));
+    app.ui.press(Key::g);
+    app.answered();
+    CHECK_FALSE(view::build_model_view(app.state).gradients);
+}
+
 TEST_CASE("Space and the arrows work in the window") {
     WholeModel app;
     app.ui.press(Key::space);
@@ -109,7 +170,7 @@ TEST_CASE("Space and the arrows work in the window") {
 
 TEST_CASE("every family and size is drawn, also without a model") {
     for (const ImVec2 size : test::kAppSizes) {
-        for (const char* family : {"gpt2", "bert", "vit", "mixtral"}) {
+        for (const char* family : {"gpt2", "bert", "bert~labels", "vit", "mixtral"}) {
             WholeModel app(family, size);
             app.ui.frames(2);
             app.ui.press(Key::space);

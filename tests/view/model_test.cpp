@@ -1,8 +1,10 @@
 #include <cmath>
 #include <set>
 
+#include "app/common/document/model_place.h"
 #include "app/common/typed.h"
 #include "app/workspaces/model/actions.h"
+#include "app/workspaces/model/motion.h"
 #include "app/workspaces/model/view.h"
 #include "tests/support/fake_reader.h"
 #include "tests/view/view_test.h"
@@ -102,7 +104,8 @@ TEST_CASE("the rows go from the tokens to the answer, one layer unfolded") {
 }
 
 TEST_CASE("the bars begin at 0, join each other and end at the logit, of the difference too") {
-    for (const char* family : {"gpt2", "llama", "mixtral", "gemma2", "gpt_neox"})
+    for (const char* family :
+         {"gpt2", "llama", "mixtral", "gemma2", "gpt_neox", "megatron-bert", "bert~labels"})
         for (const bool difference : {false, true}) {
             CAPTURE(family);
             const AppState state =
@@ -118,8 +121,30 @@ TEST_CASE("the bars begin at 0, join each other and end at the logit, of the dif
             const ModelRead& read = *current_model_read(state);
             CHECK(read.sum->against.has_value() == difference);
             CHECK(sum == doctest::Approx(read.sum->logit).epsilon(1e-4));
+            CHECK(std::ssize(read.sum->parts) >= std::ssize(bars));
             CHECK(has(view.sum_name, difference ? "−" : "logit of"));
         }
+}
+
+TEST_CASE("a model without an answer has bars that add up to the norm of its vector") {
+    for (const char* family : {"bert", "roberta", "distilbert", "dinov2", "use_lite"}) {
+        CAPTURE(family);
+        const AppState state = golden_read(family, {ShowLayer{1}});
+        const ModelView view = build_model_view(state);
+        CHECK(view.answers.empty());
+        double sum = 0.0;
+        for (const ModelBar& bar : bars_of(view)) {
+            CHECK(bar.start == doctest::Approx(sum).epsilon(1e-12));
+            sum = bar.end;
+        }
+        const ModelRead& read = *current_model_read(state);
+        double squares = 0.0;
+        for (const float x : read.run->layers.back().residual.matrix(0, 0).row(read.stages.row))
+            squares += double{x} * x;
+        CHECK(sum == doctest::Approx(std::sqrt(squares)).epsilon(1e-4));
+        CHECK(has(view.sum_name, "norm of the vector of “"));
+        CHECK(has(view.headline, "The norm of the residual stream of "));
+    }
 }
 
 TEST_CASE("every number of every stage has arithmetic whose printed products are right") {
@@ -146,6 +171,214 @@ TEST_CASE("every number of every stage has arithmetic whose printed products are
         }
     }
     CHECK(products > 200);
+}
+
+namespace {
+
+/// The printed number is this one, to its last digit.
+void check_printed(const std::string& text, double value) {
+    const auto printed = typed_number(text);
+    REQUIRE(printed);
+    const double digit = last_digit(text);
+    CHECK(std::abs(*printed - value) <=
+          (std::isinf(digit) ? 0.02 * std::abs(value) + 1e-9 : digit));
+}
+
+/// Goes to the operand and comes back with Backspace.
+void check_link(AppState state, const std::string& text, const Actions& actions) {
+    const ReturnToCell start{state.document().layer, model_look(state).stage, model_look(state).row,
+                             model_look(state).column, model_look(state).answer};
+    for (const Action& action : actions) view::apply(state, action);
+    answer_all(state, golden_reader);
+    const auto cell = explained_cell(state);
+    REQUIRE(cell);
+    const ModelRead& read = *current_model_read(state);
+    CHECK(read.stages.layer == state.document().layer);
+    check_printed(text, read.stages[cell->stage](0, 0, cell->row, cell->column));
+    CHECK(has(build_model_view(state).back, "["));
+    state = pressed(state, plain(Key::backspace));
+    answer_all(state, golden_reader);
+    CHECK(state.document().layer == start.layer);
+    CHECK(model_look(state).stage == start.stage);
+    CHECK(model_look(state).row == start.row);
+    CHECK(model_look(state).column == start.column);
+    CHECK(model_look(state).answer == start.answer);
+    CHECK(build_model_view(state).back.empty());
+}
+
+}  // namespace
+
+TEST_CASE("a click on an operand goes to its number, Backspace comes back") {
+    int links = 0;
+    for (const char* family : {"gpt2", "llama", "bert", "mixtral", "phi3", "gpt_oss", "gpt_neox"}) {
+        CAPTURE(family);
+        for (const Index layer : {0, 1}) {
+            AppState state = golden_read(family, {ShowLayer{layer}});
+            const ModelStages stages = current_model_read(state)->stages;
+            for (const ModelStage stage : stages.order) {
+                CAPTURE(info(stage).key);
+                const Index row = stages[stage].shape().t > 1 ? 2 : 0;
+                view::apply(state, ShowModelStage{std::string(info(stage).key), row, 5});
+                const InspectorView view = model_inspector(state);
+                for (const Line& line : view.lines)
+                    for (const Piece& piece : line.pieces)
+                        if (!piece.on_click.empty() && piece.on_click[0].is<FollowOperand>() &&
+                            piece.text.find("·") == std::string::npos) {
+                            CAPTURE(line.label);
+                            check_link(state, piece.text, piece.on_click);
+                            ++links;
+                        }
+                if (!view.table) continue;
+                const TableCell& operand = view.table->rows[1].cells[0];
+                REQUIRE_FALSE(operand.on_click.empty());
+                check_link(state, operand.text, operand.on_click);
+                ++links;
+            }
+        }
+    }
+    CHECK(links > 120);
+}
+
+TEST_CASE("from an answer to the number of the final norm and back; Escape comes back too") {
+    AppState state = golden_read("llama", {ExplainAnswer{7}});
+    const InspectorView view = model_inspector(state);
+    const TableCell& operand = view.table->rows[3].cells[0];
+    for (const Action& action : operand.on_click) view::apply(state, action);
+    CHECK(model_look(state).stage == "final_norm");
+    CHECK(build_model_view(state).back == "p(#7)");
+    state = pressed(state, plain(Key::escape));
+    CHECK(model_look(state).answer == 7);
+    CHECK(model_look(state).stage.empty());
+    CHECK(after(state, {FollowOperand{0, "cellar", 0, 0}}).message.severity == Severity::warning);
+    CHECK(after(state, {ReturnToCell{0, "cellar"}}).message.severity == Severity::warning);
+}
+
+TEST_CASE("a head's share leads to its context in Step, W comes back to the number") {
+    AppState state = golden_read("gpt2", {ShowLayer{1}, ShowModelStage{"attention", 3, 5}});
+    const InspectorView view = model_inspector(state);
+    REQUIRE(view.lines.size() > 3);
+    const Actions& actions = view.lines[2].pieces[0].on_click;
+    REQUIRE(actions.size() == 2);
+    for (const Action& action : actions) view::apply(state, action);
+    CHECK(state.workspace == "step");
+    CHECK(state.stage == Stage::context);
+    CHECK(state.head == 2);
+    CHECK(state.document().layer == 1);
+    REQUIRE(state.selected);
+    CHECK(state.selected->row == 3);
+    state = pressed(state, plain(Key::w));
+    CHECK(state.workspace == "model");
+    CHECK(model_look(state).stage == "attention");
+    CHECK(model_look(state).row == 3);
+    CHECK(model_look(state).column == 5);
+}
+
+TEST_CASE("W leads from Step to what follows attention, and back to the same place") {
+    AppState state = golden_read(
+        "gpt2", {ShowLayer{1}, SetWorkspace{"step"}, GoToStage{Stage::weights}, ShowHead{2}});
+    state = after(state, {SelectCell{{Stage::weights, 3, 1}}});
+    state = pressed(state, plain(Key::w));
+    CHECK(state.workspace == "model");
+    answer_all(state, golden_reader);
+    CHECK(state.document().layer == 1);
+    CHECK(state.head == 2);
+    CHECK(model_token(state) == 3);
+    const ModelView view = build_model_view(state);
+    CHECK(view.headline ==
+          "After attention: + residual → norm → MLP → + residual → final norm → logits → softmax.");
+    CHECK(has(view.muted, "enters layer 1 with norm "));
+    bool after_attention = false;
+    for (const ModelRow& row : view.rows) {
+        CHECK(row.marked == after_attention);
+        after_attention = after_attention || row.stage == ModelStage::attention;
+    }
+    const auto steps = std::ranges::find(view.rows, ModelRowKind::stages, &ModelRow::kind);
+    REQUIRE(steps != view.rows.end());
+    CHECK(std::ranges::count(steps->steps, true, &AttentionStep::selected) == 1);
+    CHECK(one_of(steps->steps, Stage::weights, &AttentionStep::stage).selected);
+    state = pressed(state, plain(Key::w));
+    CHECK(state.workspace == "step");
+    CHECK(state.stage == Stage::weights);
+    CHECK(state.head == 2);
+    CHECK(state.document().layer == 1);
+    CHECK(state.selected == CellRef{Stage::weights, 3, 1});
+    // another token there is another query here
+    state = after(pressed(state, plain(Key::w)), {SelectModelToken{2}, ShowAttentionStage{}});
+    REQUIRE(state.selected);
+    CHECK(state.selected->row == 2);
+    // entered from elsewhere, the workspace shows the answer
+    state = after(state, {SetWorkspace{"model"}});
+    answer_all(state, golden_reader);
+    CHECK(has(build_model_view(state).headline, "the model predicts"));
+}
+
+TEST_CASE("what follows attention, and what its input is, of each kind of family") {
+    const auto headlines = [](const char* family, Index layer) {
+        const auto at = [&](ModelPlace place) {
+            AppState state = golden_read(family, {ShowLayer{layer}, ShowModelPlace{place}});
+            return build_model_view(state).headline;
+        };
+        return std::pair{at(ModelPlace::input), at(ModelPlace::output)};
+    };
+    const auto gpt2 = headlines("gpt2", 0);
+    CHECK(gpt2.first ==
+          "X, the input of attention in layer 0: the norm of token embedding + position.");
+    CHECK(gpt2.second ==
+          "After attention: + residual → norm → MLP → + residual → layer 1 → final norm → logits → "
+          "softmax.");
+    const auto bert = headlines("bert", 1);
+    CHECK(bert.first ==
+          "X, the input of attention in layer 1: token embedding + position, "
+          "normalised, through layer 0.");
+    CHECK(bert.second == "After attention: + residual → norm → MLP → + residual → norm.");
+    CHECK(headlines("llama", 1).first ==
+          "X, the input of attention in layer 1: the norm of token embedding, through layer 0.");
+    CHECK(has(headlines("gemma2", 0).second,
+              "After attention: norm → + residual → norm → MLP → norm → + residual → layer 1"));
+    CHECK(has(headlines("mixtral", 1).second, "norm → experts → + residual"));
+    CHECK(has(headlines("gpt_neox", 1).second,
+              "After attention: + residual + MLP of the same input"));
+    CHECK(has(headlines("vit", 0).first, "the norm of patch embedding + position"));
+}
+
+TEST_CASE("G: norms of gradients of the loss by each block's output") {
+    AppState state = golden_read("gpt2", {ShowLayer{1}, SelectModelToken{2}});
+    state = pressed(state, plain(Key::g));
+    REQUIRE(requested_model_read(state));
+    answer_all(state, golden_reader);
+    const ModelRead& read = *current_model_read(state);
+    REQUIRE(read.gradients);
+    CHECK(read.target == read.run->tokens[3].id);  // the next token of the text
+    const ModelView view = build_model_view(state);
+    CHECK(view.gradients);
+    const auto norm = [](const TensorD& values) {
+        double squares = 0.0;
+        for (const double value : values.values()) squares += value * value;
+        return number(std::sqrt(squares));
+    };
+    const auto shown = [&](ModelStage stage) {
+        return one_of(view.rows, std::optional(stage), &ModelRow::stage).gradient;
+    };
+    CHECK(shown(ModelStage::attention) == norm(read.gradients->layers[1].attention));
+    CHECK(shown(ModelStage::mlp_out) == norm(read.gradients->layers[1].mlp));
+    CHECK(shown(ModelStage::residual2) == norm(read.gradients->layers[1].residual));
+    CHECK(shown(ModelStage::entry) == norm(read.gradients->embedded));
+    double largest = 0.0;
+    for (const ModelRow& row : view.rows) largest = std::max(largest, row.gradient_share);
+    CHECK(largest == 1.0);
+    CHECK(has(view.muted, "L = −ln p("));
+    CHECK(has(model_inspector(state).as_text, "‖∂L/∂F‖ of layer 1: " + shown(ModelStage::mlp_out)));
+    // the last token has no next one
+    state = after(state, {SelectModelToken{4}});
+    answer_all(state, golden_reader);
+    CHECK_FALSE(build_model_view(state).gradients);
+    CHECK(has(build_model_view(state).muted, "this is the last one: choose an earlier token"));
+    const auto muted = [](const char* family) {
+        AppState other = golden_read(family, {ShowBlockGradients{true}});
+        return build_model_view(other).muted;
+    };
+    CHECK(has(muted("bert~labels"), "A loss needs the right answer"));
+    CHECK(has(muted("bert"), "This model gives no answer"));
 }
 
 TEST_CASE("an answer has its softmax and its logit") {
@@ -223,7 +456,7 @@ TEST_CASE("a model without logits, of images, and of two stacks") {
     const ModelView bert = build_model_view(golden_read("bert"));
     CHECK(bert.answers.empty());
     CHECK(has(bert.headline, "The norm of the residual stream of "));
-    CHECK(bert.sum_low == bert.sum_high);
+    CHECK(bert.sum_low < bert.sum_high);
     const ModelView vit = build_model_view(golden_read("vit"));
     CHECK(has(vit.headline, "The model answers “"));
     CHECK(vit.sum_low < vit.sum_high);
@@ -233,6 +466,63 @@ TEST_CASE("a model without logits, of images, and of two stacks") {
     const ModelView view = build_model_view(decoder);
     CHECK(std::ranges::count(view.rows, ModelRowKind::heads, &ModelRow::kind) == 2);
     CHECK(has(view.muted, "encoder"));  // why there are no bars
+}
+
+namespace {
+
+/// The same model over another text of as many tokens, as typed in a window.
+AppState retyped(AppState state, const std::string& text) {
+    Document document = state.document();
+    std::get<ModelOrigin>(document.origin).text = text;
+    state.history[state.now].document = std::make_shared<const Document>(std::move(document));
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("while another text is read the last picture stays; then all of it moves in 400 ms") {
+    AppState state = after(golden_read("gpt2"), {Tick{10.0}});
+    CHECK_FALSE(is_animating(state));
+    const ModelView before = build_model_view(state);
+    state = retyped(state, "7 7 3 29 5");
+    CHECK(build_model_view(state).missing_data.empty());
+    CHECK(bars_of(build_model_view(state))[1].end == bars_of(before)[1].end);
+    answer_all(state, golden_reader);
+    CHECK(is_animating(state));
+    const ModelView first = build_model_view(state);
+    const AppState arrived = after(state, {Tick{kModelMotionSeconds}});
+    const AppState middle = after(state, {Tick{kModelMotionSeconds / 2}});
+    const ModelView half = build_model_view(middle), end = build_model_view(arrived);
+    CHECK_FALSE(is_animating(arrived));
+    CHECK(is_animating(middle));
+    CHECK(first.tokens == end.tokens);  // words are there at once
+    const auto at = [](const ModelView& view) { return bars_of(view).back().end; };
+    REQUIRE(at(before) != at(end));
+    CHECK(at(first) == doctest::Approx(at(before)));
+    CHECK(at(half) == doctest::Approx((at(before) + at(end)) / 2));
+    REQUIRE(half.rows.size() == end.rows.size());
+    for (std::size_t n = 0; n < end.rows.size(); ++n)
+        for (std::size_t k = 0; k < end.rows[n].pictures.size(); ++k)
+            CHECK(half.rows[n].pictures[k].key != end.rows[n].pictures[k].key);
+    const Picture &from = first.rows[3].pictures[0], &to = end.rows[3].pictures[0];
+    CHECK(from.paint().rgba == before.rows[3].pictures[0].paint().rgba);
+    CHECK(from.paint().rgba != to.paint().rgba);
+}
+
+TEST_CASE("nothing moves under reduced motion, in a picture, or with other sizes") {
+    const AppState ticking = after(golden_read("gpt2"), {Tick{10.0}});
+    const auto moves = [](AppState state, const char* text) {
+        state = retyped(state, text);
+        answer_all(state, golden_reader);
+        return is_animating(state);
+    };
+    CHECK(moves(ticking, "7 7 3 29 5"));
+    CHECK_FALSE(moves(ticking, "7 7 3 29"));
+    CHECK_FALSE(moves(golden_read("gpt2"), "7 7 3 29 5"));
+    CHECK_FALSE(moves(after(ticking, {SetReducedMotion{true}}), "7 7 3 29 5"));
+    AppState layer = after(ticking, {ShowLayer{1}});
+    answer_all(layer, golden_reader);
+    CHECK_FALSE(is_animating(layer));
 }
 
 TEST_CASE("what cannot be read says why, once") {

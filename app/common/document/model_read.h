@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/common/document/opened.h"
+#include "core/models/gradients.h"
 #include "core/models/lens.h"
 #include "core/models/model_stages.h"
 
@@ -18,6 +19,7 @@ struct ReadModel {
     std::optional<Index> row = {};      // whose answer; nullopt: the last
     bool difference = false;            // of the two likeliest answers, in place of one logit
     std::optional<HeadPlace> off = {};  // also the answer without this head
+    bool gradients = false;             // also those of the loss
     bool operator==(const ReadModel&) const = default;
 };
 /// The request with a ModelText, as OpenRequest::options has it; the answer is SweptModel::read.
@@ -40,8 +42,12 @@ struct ModelRead {
     std::shared_ptr<const ModelRun> run{};  // with weights, where they are few enough
     ModelStages stages{};
     std::vector<ModelAnswer> answers{};  // of stages.row, the likeliest first; empty: it gives none
-    std::optional<LogitAttribution> sum{};  // of the likeliest answer; not set: `no_sum` says why
+    std::optional<LogitAttribution>
+        sum{};  // of the likeliest answer, or of a norm; not set: `no_sum` says why
     std::string no_sum{};
+    std::optional<Index> target{};              // the answer of the loss; not set: unknown
+    std::optional<ModelGradients> gradients{};  // not set: not requested, or `no_gradients`
+    std::string no_gradients{};
     std::optional<double> ablated{};  // the same logit, or difference, without the head request.off
 };
 

@@ -33,7 +33,29 @@ struct SelectModelPart {
     std::optional<Index> part;
     static constexpr auto kJournalNames = journal_names("select_model_part", "part");
 };
+/// From a number to one of its operands; ReturnToCell comes back.
+struct FollowOperand {
+    Index layer;
+    std::string stage;
+    Index row, column;
+    static constexpr auto kJournalNames =
+        journal_names("follow_operand", "layer", "stage", "row", "column");
+};
+/// The number that was explained before.
+struct ReturnToCell {
+    Index layer;
+    std::string stage;
+    std::optional<Index> row = {}, column = {}, answer = {};
+    static constexpr auto kJournalNames =
+        journal_names("return_to_cell", "layer", "stage", "row", "column", "answer");
+};
+/// The stages of the shown layer's attention, in Step, for the token that is looked at; nullopt: the stage shown last.
+struct ShowAttentionStage {
+    std::optional<Stage> stage{};
+    static constexpr auto kJournalNames = journal_names("show_attention_stage", "stage");
+};
 using ShowLogitDifference = SetField<bool, model_look, "difference", "show_logit_difference", "on">;
+using ShowBlockGradients = SetField<bool, model_look, "gradients", "show_block_gradients", "on">;
 /// The picture up to so many of its rows, counted from the tokens up; nullopt: all of it.
 struct ComputeModelTo {
     std::optional<Index> until{};
@@ -45,14 +67,18 @@ struct ModelReadReady {
     std::string fault{};
 };
 
-using ModelActions = ActionList<ViewActions<ShowModelStage, SelectModelToken, ExplainAnswer,
-                                            SelectModelPart, ShowLogitDifference, ComputeModelTo>,
-                                Answers<ModelReadReady>>;
+using ModelActions =
+    ActionList<ViewActions<ShowModelStage, SelectModelToken, ExplainAnswer, SelectModelPart,
+                           ShowLogitDifference, ShowBlockGradients, ComputeModelTo, FollowOperand,
+                           ReturnToCell, ShowAttentionStage>,
+               Answers<ModelReadReady>>;
 template <ListedIn<ModelActions> A>
 inline constexpr Meta kMetaOf<A> = ModelActions::kMeta<A>;
 
 /// nullopt while the workspace is not shown, or what it shows is there.
 std::optional<ReadModel> requested_model_read(const AppState& state);
+/// Back to the number that was explained before; nullopt: no operand was followed.
+std::optional<ReturnToCell> previous_cell(const AppState& state);
 /// ModelReadReady.
 Action run(const ReadModel& request, const Opener& open, const RunControl& control);
 

@@ -1,12 +1,14 @@
 #include "app/workspaces/model/view.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/common/colormap.h"
+#include "app/common/document/model_place.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
@@ -72,20 +74,31 @@ Picture picture_of(std::shared_ptr<const void> owner, MatrixView<const float> ma
 
 /// Queries down, keys across.
 Picture head_picture(std::shared_ptr<const void> owner, MatrixView<const float> weights,
-                     ThemeName name) {
-    Picture picture = picture_of(std::move(owner), weights, ColorScale::unit,
-                                 hash_text("head of the whole model"), name, kPictureColumns);
+                     std::uint64_t key, ThemeName name) {
+    Picture picture =
+        picture_of(std::move(owner), weights, ColorScale::unit, key, name, kPictureColumns);
     picture.paint = [owner = std::move(picture.paint), weights, name] {
         std::vector<float> turned;
         turned.reserve(static_cast<std::size_t>(weights.rows * weights.columns));
-        for (const auto [key, query] : each_cell(weights.columns, weights.rows))
-            turned.push_back(weights(query, key));
+        for (const auto [row, query] : each_cell(weights.columns, weights.rows))
+            turned.push_back(weights(query, row));
         ColorRange range{ColorScale::unit, 0.0, std::max(largest_size(weights), 1e-30)};
         range.curve = ColorCurve::root;
         return image_of({turned.data(), weights.columns, weights.rows, weights.rows}, range, name,
                         kPictureColumns);
     };
     return picture;
+}
+
+/// Tells the numbers of one read from those of another at the same addresses: some numbers of the last residual.
+std::uint64_t number_key(const ModelRead& read) {
+    constexpr Index kSamples = 256;
+    const auto values = read.run->layers.back().residual.values();
+    const Index count = std::ssize(values);
+    std::uint64_t key = hash_text("whole model");
+    for (Index n = 0; n < std::min(count, kSamples); ++n)
+        key = mix(key, std::bit_cast<std::uint32_t>(values[n * count / std::min(count, kSamples)]));
+    return key;
 }
 
 // ---- words
@@ -115,6 +128,9 @@ std::string signed_number(double value) { return (value > 0.0 ? "+" : "") + cell
 
 /// The words of the logit that the bars add up to.
 std::string sum_name(const ModelRead& read) {
+    if (read.answers.empty())
+        return fmt::format("norm of the vector of {}",
+                           in_quotes(read.run->tokens[read.stages.row].text));
     const std::string first = in_quotes(read.answers[0].text);
     return read.sum->against
                ? fmt::format("logit of {} − {}", first, in_quotes(read.answers[1].text))
@@ -127,7 +143,7 @@ std::string sum_name(const ModelRead& read) {
 class Rows {
   public:
     Rows(const AppState& state, const std::shared_ptr<const ModelRead>& read)
-        : state_(state), read_(read), stages_(read->stages) {}
+        : state_(state), read_(read), stages_(read->stages), key_(number_key(*read)) {}
 
     std::vector<ModelRow> made() {
         const Index layers = std::ssize(read_->run->layers);
@@ -140,8 +156,10 @@ class Rows {
         for (const ModelStage stage : stages_.order) {
             const StackPart part = info(stage).part;
             if (part != StackPart::attention && part != StackPart::mlp) continue;
-            if (stage == ModelStage::attention)
+            if (stage == ModelStage::attention) {
+                add_steps();
                 add_heads(read_->run->layers[stages_.layer], "Attention weights");
+            }
             if (stage == ModelStage::cross)
                 add_heads(read_->run->cross[stages_.layer], "Cross-attention weights");
             add_stage(stage);
@@ -150,11 +168,13 @@ class Rows {
         if (stages_.has(ModelStage::final_norm)) add_stage(ModelStage::final_norm);
         if (!read_->answers.empty()) add_answers();
         add_bars();
+        if (read_->gradients) add_gradients(*read_->gradients);
+        if (const auto place = model_place_look(state_).place) mark(*place);
         return std::move(rows_);
     }
 
   private:
-    std::uint64_t key(std::uint64_t what) const { return mix(hash_text("whole model"), what); }
+    std::uint64_t key(std::uint64_t what) const { return mix(key_, what); }
 
     void add_stage(ModelStage stage) {
         const Tensor& values = stages_[stage];
@@ -204,6 +224,71 @@ class Rows {
         }
     }
 
+    // ---- gradients
+
+    static double norm_of(const TensorD& values) {
+        double squares = 0.0;
+        for (const double value : values.values()) squares += value * value;
+        return std::sqrt(squares);
+    }
+    void put_gradient(ModelRow* row, const TensorD& values, const char* symbol) {
+        if (row == nullptr) return;
+        const double norm = norm_of(values);
+        row->gradient = number(norm);
+        row->gradient_share = norm;
+        row->gradient_tip = fmt::format("‖∂L/∂{}‖ = {}, L = −ln p({}) = {}", symbol, number(norm),
+                                        shown_token(read_->model->answer_text(*read_->target)),
+                                        number(read_->gradients->loss));
+    }
+    void add_gradients(const ModelGradients& made) {
+        using S = ModelStage;
+        const BlockGradients& block = made.layers[stages_.layer];
+        put_gradient(row_of_stage({S::entry_norm, S::entry, S::embedding}), made.embedded, "X");
+        put_gradient(row_of_stage({S::attention_added, S::attention}), block.attention, "Y");
+        put_gradient(row_of_stage({S::mlp_added, S::mlp_out}), block.mlp, "F");
+        put_gradient(row_of_stage({block_output(read_->model->config())}), block.residual, "X_2");
+        for (ModelRow& row : rows_)
+            if (row.kind == ModelRowKind::layers)
+                put_gradient(&row, made.layers[row.layer].residual, "X_2");
+        double largest = 0.0;
+        for (const ModelRow& row : rows_) largest = std::max(largest, row.gradient_share);
+        for (ModelRow& row : rows_) row.gradient_share /= std::max(largest, 1e-300);
+    }
+
+    void add_steps() {
+        ModelRow row;
+        row.kind = ModelRowKind::stages;
+        row.in_layer = true;
+        row.role = Role::weight;
+        row.name = "Stages of attention";
+        row.tip =
+            "Queries and keys give scores, softmax makes them weights, and the weights mix "
+            "the values.\nClick a stage to go through it in Step.";
+        for (const Stage stage : ribbon_stages(state_.document())) {
+            const StageInfo& about = info(stage);
+            if (stage == Stage::x || stage == Stage::x_kv) continue;
+            row.steps.push_back({stage, std::string(about.step),
+                                 fmt::format("{}\nClick to see it in Step. Key: W", about.title),
+                                 stage == state_.stage});
+        }
+        if (!row.steps.empty()) rows_.push_back(std::move(row));
+    }
+
+    /// The rows that make attention's input, or those that follow its output in the layer, and the answer.
+    void mark(ModelPlace place) {
+        using S = ModelStage;
+        const auto attention =
+            std::ranges::find(rows_, std::optional(S::attention), &ModelRow::stage);
+        for (auto row = rows_.begin(); row != rows_.end(); ++row) {
+            const bool before = row < attention;
+            if (place == ModelPlace::output)
+                row->marked = row > attention && row->kind != ModelRowKind::heads;
+            else
+                row->marked =
+                    before && row->kind != ModelRowKind::heads && row->kind != ModelRowKind::stages;
+        }
+    }
+
     void add_heads(const ModelLayer& layer, const char* name) {
         const Tensor& weights = layer.trace[Stage::weights];
         if (weights.empty()) return;
@@ -216,7 +301,9 @@ class Rows {
         row.rows = weights.shape().t;
         row.columns = weights.shape().d;
         for (Index head = 0; head < std::min(weights.shape().h, kMostHeadPictures); ++head) {
-            row.pictures.push_back(head_picture(read_, weights.matrix(0, head), state_.theme));
+            row.pictures.push_back(head_picture(read_, weights.matrix(0, head),
+                                                key(2000 + static_cast<std::uint64_t>(head)),
+                                                state_.theme));
         }
         rows_.push_back(std::move(row));
     }
@@ -244,8 +331,10 @@ class Rows {
         if (part.kind == PartKind::embedding)
             return row_of_stage({S::entry_norm, S::entry, S::embedding});
         if (part.kind == PartKind::norm_shift || part.kind == PartKind::read_out_bias)
-            return row_of_stage({S::final_norm});
+            return !stages_.has(S::final_norm) ? &rows_.back() : row_of_stage({S::final_norm});
         if (part.at.layer == stages_.layer) {
+            if (part.kind == PartKind::attention_shift) return row_of_stage({S::norm1});
+            if (part.kind == PartKind::mlp_shift) return row_of_stage({S::norm2});
             if (part.kind == PartKind::mlp) return row_of_stage({S::mlp_added, S::mlp_out});
             const auto heads = std::ranges::find(rows_, ModelRowKind::heads, &ModelRow::kind);
             return heads == rows_.end() ? row_of_stage({S::attention}) : &*heads;
@@ -303,13 +392,14 @@ class Rows {
     const AppState& state_;
     const std::shared_ptr<const ModelRead>& read_;
     const ModelStages& stages_;
+    const std::uint64_t key_;
     std::vector<ModelRow> rows_;
 };
 
 // ---- the matrix that is shown large
 
 std::optional<ModelStage> open_stage(const AppState& state) {
-    const ModelRead* const read = current_model_read(state);
+    const ModelRead* const read = shown_model_read(state);
     const auto stage = find_model_stage(model_look(state).stage);
     return read && stage && read->stages.has(*stage) ? stage : std::nullopt;
 }
@@ -326,12 +416,16 @@ void add_large(const AppState& state, const std::shared_ptr<const ModelRead>& re
     view.map_columns = matrix.columns;
     if (values.count() > kMostGridCells) {
         view.map = picture_of(read, matrix, about.colors,
-                              mix(hash_text("large"), static_cast<std::uint64_t>(stage)),
+                              mix(number_key(*read), 3000 + static_cast<std::uint64_t>(stage)),
                               state.theme, kPictureColumns);
         return;
     }
     Sheet sheet{Stage::x, matrix, view.tokens, {}, about.role, Role::query, about.role};
-    for (Index c = 0; c < matrix.columns; ++c) sheet.column_labels.push_back(std::to_string(c));
+    const bool answers = stage == ModelStage::logits || stage == ModelStage::probabilities;
+    if (answers) sheet.row_labels = {view.tokens[read->stages.row]};
+    for (Index c = 0; c < matrix.columns; ++c)
+        sheet.column_labels.push_back(answers ? shown_token(read->model->answer_text(c))
+                                              : std::to_string(c));
     GridView grid = make_grid(state, sheet, {about.colors, false, {}});
     grid.title = tex_symbol(stage);
     grid.shape = view.map_shape;
@@ -339,7 +433,7 @@ void add_large(const AppState& state, const std::shared_ptr<const ModelRead>& re
     grid.editable = false;
     grid.selected.reset();
     if (cell && cell->stage == stage) grid.selected = {cell->row, cell->column};
-    grid.focus_row = view.token;
+    grid.focus_row = answers ? 0 : view.token;
     view.grid = std::move(grid);
 }
 
@@ -381,6 +475,129 @@ std::string sum_muted(const ModelRead& read) {
                        signed_number(most->value), sum_name(read), cell_number(read.sum->logit, 2));
 }
 
+/// "“it” takes expert 3 (62 %), expert 0 (38 %): 32 columns each, in this order."
+std::string experts_text(const AppState& state, const ModelRead& read, ModelStage stage) {
+    const Index row = model_token(state);
+    const Tensor& routing = read.stages[ModelStage::routing];
+    std::vector<std::string> experts;
+    for (const Index e : taken_experts(routing, row))
+        experts.push_back(fmt::format("expert {} ({})", e, percent_text(routing(0, 0, row, e))));
+    return fmt::format("{} takes {}: {} columns each, in this order.", model_token_text(state, row),
+                       fmt::join(experts, ", "),
+                       read.stages[stage].shape().d / read.model->config().experts_per_token);
+}
+
+std::string gradients_muted(const ModelRead& read) {
+    if (!read.gradients) return sentence(read.no_gradients);
+    return fmt::format("L = −ln p({}) = {}. Each number is the norm of ∂L by a block's output.",
+                       shown_token(read.model->answer_text(*read.target)),
+                       number(read.gradients->loss));
+}
+
+// ---- around attention
+
+/// "+ residual", "norm", "MLP" of the layer after its attention, in the order of computation.
+std::vector<std::string> steps_after_attention(const ModelRead& read) {
+    using S = ModelStage;
+    std::vector<std::string> steps;
+    bool after = false;
+    for (const S stage : read.stages.order) {
+        switch (stage) {
+            case S::attention:
+                after = true;
+                break;
+            case S::residual_self:
+            case S::residual1:
+            case S::residual2:
+                if (after) steps.emplace_back("+ residual");
+                break;
+            case S::norm1:
+            case S::norm2:
+            case S::cross_norm:
+                if (after) steps.emplace_back("norm");
+                break;
+            case S::attention_added:
+            case S::mlp_added:
+                steps.emplace_back(rule_of(*read.model, stage, read.stages.layer) == StageRule::norm
+                                       ? "norm"
+                                       : "scale");
+                break;
+            case S::cross:
+                steps.emplace_back("cross-attention");
+                break;
+            case S::mlp_out:
+                steps.emplace_back(read.stages.has(S::routing) ? "experts" : "MLP");
+                break;
+            default:
+                break;
+        }
+    }
+    return steps;
+}
+
+std::string layers_text(Index first, Index last) {
+    return first == last ? fmt::format("layer {}", first)
+                         : fmt::format("layers {} to {}", first, last);
+}
+
+/// The whole way from attention's output to the end of the model.
+std::string output_headline(const ModelRead& read) {
+    const Index layers = std::ssize(read.run->layers);
+    std::vector<std::string> steps;
+    if (read.model->config().parallel)
+        steps = {"+ residual + MLP of the same input"};
+    else
+        steps = steps_after_attention(read);
+    if (read.stages.layer + 1 < layers)
+        steps.push_back(layers_text(read.stages.layer + 1, layers - 1));
+    if (read.stages.has(ModelStage::final_norm)) steps.emplace_back("final norm");
+    if (!read.answers.empty()) steps.emplace_back("logits → softmax");
+    return fmt::format("After attention: {}.", fmt::join(steps, " → "));
+}
+
+/// The norm of one token's row of a stage.
+std::string norm_text(const Tensor& values, Index row) {
+    return number(length_of(values.matrix(0, 0).row(row)));
+}
+
+std::string output_muted(const AppState& state, const ModelRead& read) {
+    using S = ModelStage;
+    const Index row = model_token(state);
+    const S added = read.stages.has(S::attention_added) ? S::attention_added : S::attention;
+    const S mlp = read.stages.has(S::mlp_added) ? S::mlp_added : S::mlp_out;
+    return fmt::format(
+        "The vector of {} enters layer {} with norm {}. Attention adds one of norm {}, the MLP one "
+        "of norm {}.",
+        model_token_text(state, row), read.stages.layer,
+        norm_text(residual_into(*read.run, read.stages.layer), row),
+        norm_text(read.stages[added], row), norm_text(read.stages[mlp], row));
+}
+
+std::string input_headline(const ModelRead& read) {
+    using S = ModelStage;
+    const ModelStages& stages = read.stages;
+    const bool normal = !read.model->config().family->norms_after && stages.has(S::norm1);
+    std::string source = read.model->config().image ? "patch embedding + position"
+                         : stages.has(S::position)  ? "token embedding + position"
+                                                    : "token embedding";
+    if (stages.has(S::entry_norm)) source += ", normalised";
+    if (stages.layer > 0) source += fmt::format(", through {}", layers_text(0, stages.layer - 1));
+    return fmt::format("X, the input of attention in layer {}: {}{}.", stages.layer,
+                       normal ? "the norm of " : "", source);
+}
+
+std::string input_muted(const AppState& state, const ModelRead& read) {
+    const Index row = model_token(state);
+    const std::string token = model_token_text(state, row);
+    if (read.model->config().image)
+        return fmt::format("The vector of {} has {} numbers. Click a matrix to see them.", token,
+                           read.model->config().width);
+    return fmt::format(
+        "{} is number {} of the vocabulary: row {} of the embedding table, {} numbers.", token,
+        read.run->tokens[row].id, read.run->tokens[row].id,
+        read.model->weights().embedding.shape().d);
+}
+
 void add_sentences(const AppState& state, const ModelRead& read, ModelView& view) {
     if (const auto stage = open_stage(state)) {
         const bool of_layer =
@@ -389,6 +606,11 @@ void add_sentences(const AppState& state, const ModelRead& read, ModelView& view
         if (of_layer) view.headline += fmt::format(", layer {}", read.stages.layer);
         view.headline += ".";
         view.muted = info(*stage).text;
+        const bool of_experts = *stage == ModelStage::mlp_gate ||
+                                *stage == ModelStage::mlp_hidden || *stage == ModelStage::mlp_act ||
+                                *stage == ModelStage::expert_out;
+        if (of_experts && read.stages.has(ModelStage::routing))
+            view.muted = experts_text(state, read, *stage);
         return;
     }
     if (view.until && *view.until > 0 && *view.until <= std::ssize(view.rows)) {
@@ -397,10 +619,31 @@ void add_sentences(const AppState& state, const ModelRead& read, ModelView& view
         view.muted = row.tip.substr(0, row.tip.find('\n'));
         return;
     }
+    if (const auto place = model_place_look(state).place) {
+        const bool input = *place == ModelPlace::input;
+        view.headline = input ? input_headline(read) : output_headline(read);
+        view.muted = input ? input_muted(state, read) : output_muted(state, read);
+        return;
+    }
     view.headline =
         read.answers.empty() ? stream_headline(state, read) : answer_headline(state, read);
     const std::string unknown = unknown_tokens_text(state);
-    view.muted = unknown.empty() ? sum_muted(read) : sentence(unknown);
+    view.muted = !unknown.empty()              ? sentence(unknown)
+                 : model_look(state).gradients ? gradients_muted(read)
+                                               : sum_muted(read);
+}
+
+/// "N_1[it, 3]", "p(mat)".
+std::string cell_title(const ModelRead& read, const ReturnToCell& cell) {
+    const auto stage = find_model_stage(cell.stage);
+    if (!stage)
+        return cell.answer ? fmt::format("p({})", shown_token(read.model->answer_text(*cell.answer),
+                                                              kMostNamed))
+                           : std::string("the picture");
+    const Index last = std::ssize(read.run->tokens) - 1;
+    const auto& token = read.run->tokens[std::clamp<Index>(cell.row.value_or(0), 0, last)];
+    return fmt::format("{}[{}, {}]", info(*stage).symbol, shown_token(token.text, kMostNamed),
+                       cell.column.value_or(0));
 }
 
 void add_sum(const ModelRead& read, ModelView& view) {
@@ -469,6 +712,10 @@ std::string part_name(const LogitPart& part) {
             return "Shift of the final norm";
         case PartKind::read_out_bias:
             return "Bias of the classifier";
+        case PartKind::attention_shift:
+            return fmt::format("Shift of the norm after attention in layer {}", part.at.layer);
+        case PartKind::mlp_shift:
+            return fmt::format("Shift of the norm after the MLP in layer {}", part.at.layer);
     }
     return {};
 }
@@ -494,6 +741,17 @@ const ModelRead* current_model_read(const AppState& state) {
                : nullptr;
 }
 
+const ModelRead* shown_model_read(const AppState& state) {
+    if (const ModelRead* const read = current_model_read(state)) return read;
+    const ModelRead* const last = model_look(state).read.get();
+    const ModelOrigin* const model = model_of(state.document());
+    const bool reads = last && model && requested_model_read(state);
+    return reads && last->request.model.path == model->path &&
+                   last->request.model.group == requested_model_read(state)->model.group
+               ? last
+               : nullptr;
+}
+
 std::optional<Index> wanted_row(const AppState& state) {
     const Index answered = state.document().read_out.position;
     const std::optional<Index> row = model_look(state).row;
@@ -501,20 +759,20 @@ std::optional<Index> wanted_row(const AppState& state) {
 }
 
 Index model_token(const AppState& state) {
-    const ModelRead* const read = current_model_read(state);
+    const ModelRead* const read = shown_model_read(state);
     if (read == nullptr) return 0;
     const Index last = std::ssize(read->run->tokens) - 1;
     return std::clamp<Index>(wanted_row(state).value_or(last), 0, last);
 }
 
 std::string model_token_text(const AppState& state, Index row) {
-    const ModelRead* const read = current_model_read(state);
+    const ModelRead* const read = shown_model_read(state);
     return read == nullptr ? std::string() : in_quotes(read->run->tokens[row].text);
 }
 
 std::optional<ModelCell> explained_cell(const AppState& state) {
     const ModelLook& look = model_look(state);
-    const ModelRead* const read = current_model_read(state);
+    const ModelRead* const read = shown_model_read(state);
     if (read == nullptr) return std::nullopt;
     const auto stage = open_stage(state);
     if (stage && look.column) {
@@ -550,7 +808,7 @@ ModelView build_model_view(const AppState& state) {
     if (view.can_open || !view.missing_data.empty()) return view;
     if (requested_model_read(state))
         view.status = job_status_text(state, "model", "the model reads…");
-    const ModelRead* const read = current_model_read(state);
+    const ModelRead* const read = shown_model_read(state);
     view.reads_text = !reads_image(state.document()) && state.document().groups.empty();
     view.layers = std::max<Index>(std::ssize(state.document().layers), 1);
     view.layer = state.document().layer;
@@ -563,7 +821,8 @@ ModelView build_model_view(const AppState& state) {
     for (const ModelToken& token : read->run->tokens)
         view.tokens.push_back(shown_token(token.text));
     view.token = model_token(state);
-    view.rows = Rows(state, look.read).made();
+    const auto& shown = look.moving ? look.moving : look.read;
+    view.rows = Rows(state, shown).made();
     view.steps = std::ssize(view.rows);
     if (look.until && *look.until < view.steps) view.until = *look.until;
     for (Index n = 0; view.until && n < view.steps; ++n) view.rows[n].computed = n < *view.until;
@@ -571,16 +830,18 @@ ModelView build_model_view(const AppState& state) {
     view.answers_name = read_out == attn::ReadOut::classes         ? "answer"
                         : read_out == attn::ReadOut::token_classes ? "read as"
                                                                    : "next token";
-    for (const ModelAnswer& each : read->answers)
+    for (const ModelAnswer& each : shown->answers)
         view.answers.push_back({each.id, shown_token(each.text), percent(each.probability),
                                 each.probability, look.answer == each.id});
-    add_sum(*read, view);
+    add_sum(*shown, view);
     view.has_difference = read->sum.has_value() && read->answers.size() > 1;
     const LogitPart* const part = selected_model_part(state);
     if (part && part->kind == PartKind::head)
         view.head = fmt::format("Open {} in Heads", part_name(*part));
+    view.gradients = read->gradients.has_value();
     view.shown_head = state.head;
-    if (const auto stage = open_stage(state)) add_large(state, look.read, *stage, view);
+    if (const auto before = previous_cell(state)) view.back = cell_title(*read, *before);
+    if (const auto stage = open_stage(state)) add_large(state, shown, *stage, view);
     add_sentences(state, *read, view);
     return view;
 }

@@ -26,9 +26,16 @@ struct ModelBar {
 /// The kind of one row of the picture.
 enum class ModelRowKind : std::uint8_t {
     stage,   // a matrix of a stage
+    stages,  // the stages of attention, which Step shows
     heads,   // the weights of every head of the shown layer
     layers,  // layers that are folded: what leaves the last of them
     answers  // the answers of the model
+};
+/// A stage of attention in its row.
+struct AttentionStep {
+    Stage stage = Stage::x;
+    std::string text, tip;
+    bool selected = false;  // Step shows it
 };
 /// One row, from the tokens up.
 struct ModelRow {
@@ -39,10 +46,15 @@ struct ModelRow {
     std::string name, tip;
     std::string cost;  // parameters and FLOP of its part; "": said elsewhere
     Role role = Role::input;
-    bool residual = false;          // of the stream that runs through all layers
-    bool in_layer = false;          // of the shown layer
-    bool adds = false;              // what it is made of joins the stream here
-    bool computed = true;           // else its place is empty
+    bool residual = false;  // of the stream that runs through all layers
+    bool in_layer = false;  // of the shown layer
+    bool adds = false;      // what it is made of joins the stream here
+    bool computed = true;   // else its place is empty
+    bool marked = false;    // before or after attention, as ShowModelPlace requests
+    std::vector<AttentionStep> steps;
+    std::string gradient,
+        gradient_tip;  // norm of ∂L by this row of the stream, or by the part that joins it; "": none
+    double gradient_share = 0.0;    // of the largest one
     std::vector<Picture> pictures;  // one; of heads one each
     Index rows = 0, columns = 0;    // of the matrix, tokens by columns
     std::vector<ModelBar> bars;
@@ -77,6 +89,7 @@ struct ModelView {
     std::vector<ModelRow> rows;
     std::vector<ModelAnswerBar> answers;
     std::string answers_name;
+    bool gradients = false;                // in place of parameters and FLOP
     double sum_low = 0.0, sum_high = 0.0;  // of the bars; equal: there are none
     std::string sum_name, sum_text;        // "logit of “mat”", "4.20"
     bool has_difference = false;
@@ -91,6 +104,7 @@ struct ModelView {
     std::optional<Picture> map;    // of more
     std::string map_title, map_shape;
     Index map_rows = 0, map_columns = 0;
+    std::string back;  // the number explained before: "N_1[it, 3]"; "": no operand was followed
     std::string status;
 };
 ModelView build_model_view(const AppState& state);
@@ -100,6 +114,8 @@ InspectorView model_inspector(const AppState& state);
 std::string model_missing_data(const AppState& state);
 /// What was read of the open document's text; null: nothing yet.
 const ModelRead* current_model_read(const AppState& state);
+/// The shown one: the current one, or, while another text is read, the last text of the same model.
+const ModelRead* shown_model_read(const AppState& state);
 /// The stage and cell that the inspector explains; nullopt: none.
 struct ModelCell {
     ModelStage stage = ModelStage::entry;

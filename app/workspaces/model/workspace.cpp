@@ -6,10 +6,13 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/model_place.h"
+#include "app/common/document/place.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
 #include "app/workspaces/model/actions.h"
+#include "app/workspaces/model/motion.h"
 #include "app/workspaces/model/view.h"
 
 namespace attn::view {
@@ -51,6 +54,10 @@ void add_model_commands_here(std::vector<Command>& list, const AppState& state) 
     if (add.there) {
         add("Compute the next row of the picture", Key::space, next_computed(state), !large);
         add("Compute all of it", Key::end, ComputeModelTo{}, look.until.has_value());
+        add("Go through the stages of attention in Step", Key::w, ShowAttentionStage{});
+        const auto before = previous_cell(state);
+        add("Back to the number explained before", Key::backspace, before.value_or(ReturnToCell{}),
+            before.has_value());
         const LogitPart* const part = selected_model_part(state);
         add("Open the selected head in Heads", Key::enter, SetWorkspace{"heads"},
             part != nullptr && part->kind == PartKind::head);
@@ -61,10 +68,33 @@ void add_model_commands_here(std::vector<Command>& list, const AppState& state) 
                 ShowModelStage{std::string(attn::info(stage).key)});
     add(look.difference ? "Bars of the logit" : "Bars of the difference of two logits", Key::d,
         ShowLogitDifference{!look.difference});
+    add(look.gradients ? "Parameters and FLOP of each block" : "Gradient of the loss by each block",
+        Key::g, ShowBlockGradients{!look.gradients});
     add_document_commands(list, state);
 }
 
+/// Shows the picture where ShowModelPlace requested a place in it, for the query of the pair.
+void take_place(AppState& state) {
+    ModelLook& look = model_look(state);
+    const bool keeps = std::exchange(look.keeps_matrix, false);
+    const ModelPlaceLook& place = model_place_look(state);
+    if (!place.place) return;
+    if (place.query) look.row = place.query;
+    look.until.reset();
+    look.part.reset();
+    look.answer.reset();
+    if (keeps) return;
+    look.stage.clear();
+    look.column.reset();
+    look.trail.clear();
+}
+
+void clear_place(AppState& state) {
+    if (model_place_look(state).place) model_place_look(state) = {};
+}
+
 void enter_model(AppState& state) {
+    take_place(state);
     if (const std::string why = model_missing_data(state); !why.empty())
         return show_muted(state, why);
     show_message(state, "Click a matrix to see its numbers; Space computes the picture upward.");
@@ -72,22 +102,27 @@ void enter_model(AppState& state) {
 
 std::optional<Action> escape_model(const AppState& state) {
     const ModelLook& look = model_look(state);
+    if (const auto before = previous_cell(state)) return *before;
     if (!look.stage.empty()) return ShowModelStage{};
     if (look.until) return ComputeModelTo{};
-    if (look.part || look.answer) return SelectModelPart{};
+    if (look.part || look.answer || model_place_look(state).place) return SelectModelPart{};
     return std::nullopt;
 }
 
 void clear_model(AppState& state) {
-    const bool difference = model_look(state).difference;
+    const ModelLook before = model_look(state);
     model_look(state) = {};
-    model_look(state).difference = difference;
+    model_look(state).difference = before.difference;
+    model_look(state).gradients = before.gradients;
+    model_look(state).ticks = before.ticks;
 }
 
 std::vector<Shot> model_shots() { return {{"", {}}}; }
 
 constexpr std::string_view kModelMouse[] = {
     "Click a matrix to see it large, with the arithmetic of the number under the pointer.",
+    "Click an underlined operand in the inspector to go to its number; Backspace comes back.",
+    "Click a stage of attention to go through it in Step; W comes back.",
     "Click a folded layer to unfold it, a word to select it.",
     "Click a bar to see what its head or MLP adds to the answer.",
     "Click an answer to see its softmax and its logit.",
@@ -101,10 +136,12 @@ void carry_out(AppState& state, const ShowModelStage& action) {
     if (!action.stage.empty() && !find_model_stage(action.stage))
         return warn(state, "There is no stage '{}' of a model.", shortened(action.stage));
     ModelLook& look = model_look(state);
+    if (look.stage != action.stage) look.trail.clear();
     look.stage = action.stage;
     look.answer.reset();
     look.part.reset();
-    if (action.row) look.row = std::max<Index>(*action.row, 0);
+    const bool of_tokens = action.stage != "logits" && action.stage != "probabilities";
+    if (action.row && of_tokens) look.row = std::max<Index>(*action.row, 0);
     if (action.column) look.column = std::max<Index>(*action.column, 0);
     if (action.stage.empty()) look.column.reset();
 }
@@ -121,13 +158,16 @@ void carry_out(AppState& state, const SelectModelToken& action) {
 }
 
 void carry_out(AppState& state, const ExplainAnswer& action) {
+    clear_place(state);
     ModelLook& look = model_look(state);
+    look.trail.clear();
     look.stage.clear();
     look.part.reset();
     look.answer = std::max<Index>(action.answer, 0);
 }
 
 void carry_out(AppState& state, const SelectModelPart& action) {
+    clear_place(state);
     ModelLook& look = model_look(state);
     look.answer.reset();
     look.part = action.part;
@@ -135,16 +175,65 @@ void carry_out(AppState& state, const SelectModelPart& action) {
 }
 
 void carry_out(AppState& state, const ComputeModelTo& action) {
+    clear_place(state);
     ModelLook& look = model_look(state);
     look.until = action.until;
     if (look.until) look.until = std::max<Index>(*look.until, 0);
+}
+
+std::optional<ReturnToCell> previous_cell(const AppState& state) {
+    const auto& trail = model_look(state).trail;
+    if (trail.empty()) return std::nullopt;
+    const ExplainedBefore& last = trail.back();
+    return ReturnToCell{last.layer, last.stage, last.row, last.column, last.answer};
+}
+
+void carry_out(AppState& state, const FollowOperand& action) {
+    if (!find_model_stage(action.stage))
+        return warn(state, "There is no stage '{}' of a model.", shortened(action.stage));
+    ModelLook& look = model_look(state);
+    constexpr std::size_t kMostSteps = 64;
+    if (look.trail.size() == kMostSteps) look.trail.erase(look.trail.begin());
+    look.trail.push_back({state.document().layer, look.stage, look.row, look.column, look.answer});
+    look.stage = action.stage;
+    look.row = std::max<Index>(action.row, 0);
+    look.column = std::max<Index>(action.column, 0);
+    look.answer.reset();
+    look.part.reset();
+    if (action.layer != state.document().layer) carry_out(state, ShowLayer{action.layer});
+}
+
+void carry_out(AppState& state, const ReturnToCell& action) {
+    if (!action.stage.empty() && !find_model_stage(action.stage))
+        return warn(state, "There is no stage '{}' of a model.", shortened(action.stage));
+    ModelLook& look = model_look(state);
+    if (!look.trail.empty()) look.trail.pop_back();
+    look.stage = action.stage;
+    look.row = action.row;
+    look.column = action.column;
+    look.answer = action.answer;
+    look.part.reset();
+    if (action.layer != state.document().layer) carry_out(state, ShowLayer{action.layer});
+}
+
+void carry_out(AppState& state, const ShowAttentionStage& action) {
+    if (action.stage && !std::ranges::count(ribbon_stages(state.document()), *action.stage))
+        return warn(state, "There is no stage {} in this model.", attn::info(*action.stage).key);
+    const Index row = model_token(state);
+    ModelLook& look = model_look(state);
+    look.keeps_matrix = !look.stage.empty();
+    if (look.row && row < state.document().size.tq) choose_query(state, row);
+    if (action.stage) go_to_stage(state, *action.stage);
+    carry_out(state, SetWorkspace{"step"});
 }
 
 void carry_out(AppState& state, const ModelReadReady& action) {
     ModelLook& look = model_look(state);
     look.request = action.request;
     look.fault = action.fault;
-    if (action.read) look.read = action.read;
+    if (!action.read) return;
+    const auto before = std::exchange(look.read, action.read);
+    begin_model_motion(state, look.moving ? look.moving : before);
 }
 
 std::optional<ReadModel> requested_model_read(const AppState& state) {
@@ -152,6 +241,7 @@ std::optional<ReadModel> requested_model_read(const AppState& state) {
     const ModelLook& look = model_look(state);
     ReadModel wanted{*model_of(state.document()), state.document().layer, wanted_row(state),
                      look.difference};
+    wanted.gradients = look.gradients;
     wanted.model.before.clear();
     if (wanted.model.group == "cross") wanted.model.group = "decoder";
     if (const LogitPart* const part = selected_model_part(state))
@@ -188,6 +278,10 @@ extern const WorkspaceInfo kModelWorkspace{
     .requests = kModelRequests,
     .missing_data = model_missing_data,
     .enter = enter_model,
+    .leave =
+        [](AppState& state) {
+            if (state.workspace != "model") clear_place(state);
+        },
     .add_commands = add_model_commands_here,
     .escape = escape_model,
     .clear =
@@ -197,8 +291,14 @@ extern const WorkspaceInfo kModelWorkspace{
             model_look(state).column.reset();
         },
     .clear_cache = clear_model,
+    .tick = move_model_on,
+    .still =
+        [](AppState& state) {
+            if (model_look(std::as_const(state)).moving) model_look(state).moving = nullptr;
+        },
     .has_side = [](const AppState& state) { return model_missing_data(state).empty(); },
     .inspector = model_inspector,
+    .is_animating = [](const AppState& state) { return model_look(state).moving != nullptr; },
     .shots = model_shots,
     .mouse = kModelMouse,
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/document/model_place.h"
 #include "app/window/journal.h"
 #include "app/window/requests.h"
 #include "app/workspaces/compare/actions.h"
@@ -162,8 +163,9 @@ inline AppState writing_state(test::Scramble& draw) {
 /// A small model of any form over its text, after some of what can be done there.
 inline AppState reading_state(test::Scramble& draw) {
     constexpr std::pair<const char*, const char*> kModels[] = {
-        {"gpt2", ""},     {"llama", ""}, {"mixtral", ""},   {"bert", ""},
-        {"gpt_neox", ""}, {"vit", ""},   {"t5", "decoder"}, {"dinov2", ""}};
+        {"gpt2", ""},     {"llama", ""},    {"mixtral", ""},    {"bert", ""},
+        {"gpt_neox", ""}, {"vit", ""},      {"t5", "decoder"},  {"dinov2", ""},
+        {"gemma2", ""},   {"use_lite", ""}, {"bert~labels", ""}};
     const auto& [family, group] = kModels[draw.below(std::size(kModels))];
     AppState state = test::golden_read(family, {}, group);
     const ModelRead& read = *current_model_read(state);
@@ -175,7 +177,9 @@ inline AppState reading_state(test::Scramble& draw) {
         SelectModelPart{any(9)},
         ExplainAnswer{any(30)},
         ShowLogitDifference{true},
+        ShowBlockGradients{true},
         ComputeModelTo{any(12)},
+        ShowModelPlace{draw.below(2) == 0 ? ModelPlace::input : ModelPlace::output},
         ShowLayer{1}};
     for (std::uint64_t n = draw.below(3); n > 0; --n) {
         view::apply(state, some[draw.below(some.size())]);

@@ -23,7 +23,7 @@ constexpr float kNames = 172.0F, kSpine = 40.0F;         // left of the words' c
 constexpr float kCosts = 132.0F;                         // right of them
 constexpr float kLeastBars = 200.0F, kBarsShare = 0.3F;  // of the width
 constexpr float kRowGap = 5.0F, kLeastRow = 3.0F, kHighestRow = 60.0F;
-constexpr float kAnswerRow = 19.0F;
+constexpr float kAnswerRow = 19.0F, kStagesRow = 18.0F;
 constexpr float kTextField = 300.0F;
 // Heights of rows as parts of a common one.
 constexpr float kFoldedShare = 0.42F, kHeadsShare = 2.6F, kWideShare = 1.5F;
@@ -44,6 +44,7 @@ float share_of(const ModelRow& row) {
         case ModelRowKind::heads:
             return kHeadsShare;
         case ModelRowKind::answers:
+        case ModelRowKind::stages:
             return 0.0F;
         case ModelRowKind::stage:
             break;
@@ -65,14 +66,21 @@ void lay_out_rows(const ModelView& view, StackLayout& at, const Frame& frame) {
             : std::min(frame.px(kAnswerRow) *
                            static_cast<float>(std::min<std::size_t>(view.answers.size(), 5)),
                        (at.bottom - at.top) * 0.24F);
-    float shares = 0.0F, gaps = 0.0F;
-    for (const ModelRow& row : view.rows) shares += share_of(row), gaps += gap_above(row, frame);
-    const float unit = within((at.bottom - at.top - answers - gaps) / std::max(shares, 1.0F),
+    const float stages =
+        std::min(frame.px(kStagesRow), std::max((at.bottom - at.top) * 0.05F, 2.0F));
+    float shares = 0.0F, fixed = answers;
+    for (const ModelRow& row : view.rows) {
+        shares += share_of(row), fixed += gap_above(row, frame);
+        if (row.kind == ModelRowKind::stages) fixed += stages;
+    }
+    const float unit = within((at.bottom - at.top - fixed) / std::max(shares, 1.0F),
                               frame.px(kLeastRow), frame.px(kHighestRow));
     float y = at.bottom;
     for (const ModelRow& row : view.rows) {
-        const float height =
-            row.kind == ModelRowKind::answers ? answers : std::max(unit * share_of(row), 2.0F);
+        const float height = row.kind == ModelRowKind::answers ? answers
+                             : row.kind == ModelRowKind::stages
+                                 ? stages
+                                 : std::max(unit * share_of(row), 2.0F);
         at.rows.push_back({{at.low, std::round(y - height)}, {at.high, std::round(y)}});
         y -= height + gap_above(row, frame);
     }
@@ -175,6 +183,24 @@ void draw_name(const ModelRow& row, const Box& box, const StackLayout& at, const
                 {at.names + inset, box.low.y}, {at.spine, box.high.y}, Align::right, ink, row.name);
 }
 
+/// A thin bar under the norm of a gradient.
+void draw_gradient(const ModelRow& row, const Box& box, const StackLayout& at, const Frame& frame) {
+    if (row.gradient.empty()) return;
+    const float high = at.bars_low - frame.px(kSpace8);
+    const float thick = std::min(frame.px(3), box.size().y);
+    const float y = std::min(middle(box) + frame.fonts.small.px / 2, box.high.y - thick);
+    const auto share = static_cast<float>(within(row.gradient_share, 0.0, 1.0));
+    frame.painter.rect({at.costs, y},
+                       {at.costs + std::max((high - at.costs) * share, 1.0F), y + thick},
+                       frame.theme.role(Role::score));
+    if (box.size().y >= frame.fonts.small.px * 0.8F)
+        draw_fitted(frame, frame.fonts.small, {at.costs, box.low.y}, {high, box.high.y - thick},
+                    Align::left, frame.theme.text, row.gradient);
+    ImGui::SetCursorScreenPos({at.costs, box.low.y});
+    invisible_button("gradient", {high - at.costs, box.size().y});
+    tooltip(frame, row.name, row.gradient_tip);
+}
+
 void draw_cost(const ModelRow& row, const Box& box, const StackLayout& at, const Frame& frame) {
     if (row.cost.empty() || box.size().y < frame.fonts.small.px * 0.8F) return;
     draw_fitted(frame, frame.fonts.small, {at.costs, box.low.y},
@@ -236,6 +262,33 @@ void draw_heads(const ModelView& view, const ModelRow& row, const Box& box, cons
             out.push_back(ShowHead{static_cast<Index>(head), {}, view.layer});
         }
         ImGui::PopID();
+    }
+}
+
+/// The stages of attention side by side: a click shows one in Step.
+void draw_stages(const ModelRow& row, const Box& box, const Frame& frame, Actions& out) {
+    const Font& font = frame.fonts.small;
+    const float pad = frame.px(kSpace8);
+    float x = box.low.x;
+    for (const AttentionStep& step : row.steps) {
+        const float width = frame.text_width(font, step.text) + 2 * pad;
+        if (x + width > box.high.x) break;  // of the rest Step's ribbon has the names
+        const Box chip{{x, box.low.y}, {x + width, box.high.y}};
+        ImGui::PushID(attn::info(step.stage).key.data());
+        ImGui::SetCursorScreenPos(chip.low);
+        const bool clicked = invisible_button("attention stage", chip.size());
+        const bool pressed = pressed_by_key(frame, chip.low, chip.high);
+        if (clicked || pressed) out.push_back(ShowAttentionStage{step.stage});
+        const bool hovered = ImGui::IsItemHovered();
+        tooltip(frame, step.text, step.tip);
+        frame.painter.rect(chip.low, chip.high,
+                           hovered ? frame.theme.raised : frame.theme.background, frame.px(4));
+        frame.painter.outline(chip.low, chip.high,
+                              step.selected ? frame.theme.accent : frame.theme.control,
+                              frame.px(step.selected ? 1.5F : 1.0F), frame.px(4));
+        draw_text_in(frame, font, chip.low, chip.high, Align::center, frame.theme.text, step.text);
+        ImGui::PopID();
+        x += width + frame.px(kSpace4);
     }
 }
 
@@ -326,7 +379,9 @@ void draw_sum(const ModelView& view, const StackLayout& at, const Frame& frame, 
         const ModelRow& row = view.rows[n];
         if (!row.computed) return;
         const auto count = static_cast<float>(std::max<std::size_t>(row.bars.size(), 1));
-        const float height = at.rows[n].size().y / count;
+        const bool answers = row.kind == ModelRowKind::answers;
+        const float height =
+            std::min(at.rows[n].size().y / count, answers ? frame.px(kAnswerRow) : HUGE_VALF);
         for (std::size_t k = 0; k < row.bars.size(); ++k) {
             const float bottom = at.rows[n].high.y - height * static_cast<float>(k);
             const Box line{{at.bars_low, bottom - height}, {at.bars_high, bottom}};
@@ -357,7 +412,8 @@ void draw_heads_of_columns(const ModelView& view, const Box& box, const StackLay
         draw_fitted(frame, frame.fonts.small, {low, box.low.y}, {high, bottom}, align,
                     frame.theme.muted, text);
     };
-    head(at.costs, at.bars_low - frame.px(kSpace8), Align::left, "parameters · FLOP");
+    head(at.costs, at.bars_low - frame.px(kSpace8), Align::left,
+         view.gradients ? "‖∂L/∂ output‖" : "parameters · FLOP");
     if (view.sum_high > view.sum_low)
         head(at.bars_low, at.bars_high, Align::center, "sum: " + view.sum_name);
     if (!view.answers.empty()) head(at.low, at.high, Align::left, view.answers_name);
@@ -392,14 +448,20 @@ void draw_stack(const ModelView& view, const Box& box, const Frame& frame, Actio
         const ModelRow& row = view.rows[n];
         const Box& place = at.rows[n];
         draw_name(row, place, at, frame);
-        draw_cost(row, place, at, frame);
+        if (row.marked)
+            frame.painter.rect({at.names, place.low.y}, {at.names + frame.px(3), place.high.y},
+                               frame.theme.accent);
+        if (!view.gradients) draw_cost(row, place, at, frame);
         if (!row.computed) {
             frame.painter.outline(place.low, place.high, frame.theme.line, frame.px(1));
             continue;
         }
         ImGui::PushID(static_cast<int>(n));
+        if (view.gradients) draw_gradient(row, place, at, frame);
         if (row.kind == ModelRowKind::answers)
             draw_answers(view, place, frame, out);
+        else if (row.kind == ModelRowKind::stages)
+            draw_stages(row, place, frame, out);
         else if (row.kind == ModelRowKind::heads)
             draw_heads(view, row, place, frame, out);
         else
@@ -560,6 +622,13 @@ void draw_model_bar(const AppState& state, const ModelView& view, ControlBar& ba
     if (large &&
         bar.button("back", "Back to the stack", {"Show the whole model again", "Key: Esc"}))
         bar.out.push_back(ShowModelStage{});
+    if (!view.back.empty() &&
+        bar.button("return", "Back to " + view.back,
+                   {"Return to the number explained before", "Keys: Backspace, Esc"}))
+        if (const auto before = view::previous_cell(state)) bar.out.push_back(*before);
+    if (view.steps > 0 && bar.button("stages", "Stages of attention",
+                                     {"Go through the attention of this layer in Step", "Key: W"}))
+        bar.out.push_back(ShowAttentionStage{});
     if (view.reads_text && bar.take(bar.frame.px(kTextField)))
         model_text_field("##text", state.sentence_draft, bar.frame.px(kTextField),
                          view::vocabulary_of(state), bar.frame, bar.out);
@@ -574,6 +643,7 @@ void draw_model_bar(const AppState& state, const ModelView& view, ControlBar& ba
                                           {"Layer that is unfolded", "Keys: ↑ ↓"}))
             bar.out.push_back(ShowLayer{*layer});
     if (view.has_difference) bar.field<ShowLogitDifference>(view::model_look(state));
+    if (!view.answers.empty()) bar.field<ShowBlockGradients>(view::model_look(state));
     if (!view.head.empty() &&
         bar.button("head", view.head, {"Show this head in the workspace Heads", "Key: Enter"}))
         bar.out.push_back(SetWorkspace{"heads"});
