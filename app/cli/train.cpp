@@ -11,6 +11,7 @@
 #include "core/train/evaluation.h"
 #include "core/train/export.h"
 #include "core/train/language.h"
+#include "core/train/recording.h"
 #include "core/train/run_files.h"
 #include "core/train/trainer.h"
 
@@ -24,6 +25,7 @@ constexpr Index kMostSteps = 1'000'000'000;
 constexpr Index kMostSeeds = 1000;
 constexpr Index kMoments = 10;   // of a run, unless --every says otherwise
 constexpr Index kAveraged = 50;  // last steps that the table is the mean of
+constexpr Index kProbes = 100;   // of a recording, unless --every says otherwise
 
 struct TrainOptions {
     std::string from;  // a specification or a run
@@ -31,6 +33,7 @@ struct TrainOptions {
     std::string steps, every, seeds;
     std::vector<std::string> exported;  // format, folder
     bool half = false;
+    std::string recording;  // what Learn plays
 };
 
 std::string train_footer() {
@@ -69,6 +72,9 @@ void declare_train(CLI::App& app, TrainOptions& options) {
         ->expected(2);
     app.add_flag("--float16", options.half,
                  "round the weights of --export to float16; the evaluation reads the rounded ones");
+    add_value(app, "--record", options.recording, "FILE",
+              "train with and without scaling and write the recording that Learn plays "
+              "(.safetensors); saves no run");
     app.footer(train_footer());
 }
 
@@ -209,10 +215,44 @@ void finish_run(const Run& run, const std::string& exported, const TrainOptions&
     io.out << fmt::format("  {}: the model, for transformers and for attnscope\n", exported);
 }
 
+/// --record: both trainings of a specification, as Learn plays them.
+void record_both(const TrainOptions& options, const TrainNumbers& numbers, Streams io) {
+    if (!options.output.empty() || !options.exported.empty() || numbers.seeds > 1)
+        throw bad_input("--record with --output, --export or --seeds; expected --record alone");
+    Run run = read_run(options.from);
+    if (!run.moments.empty())
+        throw bad_input(
+            fmt::format("{} is a run; expected a specification with --record", options.from));
+    if (numbers.steps) run.spec.steps = *numbers.steps;
+    const Spec& spec = run.spec;
+    if (spec.language.empty() || !spec.language->holds_out())
+        throw bad_input(
+            fmt::format("{} has no language with held-out texts; expected one with "
+                        "--record, as assets/models/pronouns.json has it",
+                        options.from));
+    const Index every =
+        numbers.every.value_or(std::max<Index>((spec.steps + kProbes - 1) / kProbes, 1));
+    if (spec.steps % every != 0)
+        throw bad_input(
+            fmt::format("--every is {}; expected a divisor of the {} steps", every, spec.steps));
+    std::array<Spec, 2> specs{spec, spec};
+    specs[0].scaling = true;
+    specs[1].scaling = false;
+    for (const Spec& each : specs) or_throw(train::check(each));
+    const auto made = or_throw(train::record_training(specs, spec.steps, every));
+    or_throw(train::save_recording(options.recording, specs, made));
+    for (std::size_t n = 0; n < specs.size(); ++n)
+        io.out << fmt::format("  {} scaling: {} of held-out answers right after {} steps\n",
+                              n == 0 ? "with" : "without",
+                              view::percent(made.sides[n].held_out.back().right), spec.steps);
+    io.out << fmt::format("  {}: the recording, for Learn\n", options.recording);
+}
+
 void train_all(const TrainOptions& options, Streams io) {
     if (options.from.empty())
         throw bad_input("no SPEC; expected a specification (.json) or the folder of a run");
     const auto numbers = numbers_of(options);
+    if (!options.recording.empty()) return record_both(options, numbers, io);
     const std::string exported = export_folder(options);
     auto first = read_run(options.from);
     if (numbers.seeds > 1 && !first.moments.empty())

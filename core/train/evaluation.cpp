@@ -1,10 +1,12 @@
 #include "core/train/evaluation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "core/train/held_out.h"
 #include "core/train/pass.h"
 
 namespace attn::train {
@@ -35,18 +37,18 @@ double largest_weight(const Pass& pass, Index layer, Index position,
 
 class Evaluator {
   public:
-    Evaluator(const Spec& spec, const State& moment)
+    Evaluator(const Spec& spec, const State& moment, std::optional<Index> texts)
         : spec_(spec), require_(spec.language->requirements()), pass_(spec, moment) {
+        made_.texts = texts.value_or(require_.texts);
         alignment_.right.resize(spec.heads);
     }
 
     Result<Evaluation> run(std::stop_token stop) {
         const Sequences sequences(spec_);
-        for (Index n = 0; n < require_.texts; ++n) {
+        for (Index n = 0; n < made_.texts; ++n) {
             if (stop.stop_requested()) return failed("the evaluation was stopped");
             add(sequences.held_out(static_cast<std::uint64_t>(n)));
         }
-        made_.texts = require_.texts;
         made_.answers_right = share_of(right_, made_.answers);
         made_.whole_texts = share_of(whole_, made_.texts);
         made_.figures = {
@@ -144,9 +146,15 @@ class Evaluator {
 
 bool Evaluation::holds() const { return std::ranges::all_of(figures, &Figure::holds); }
 
-Result<Evaluation> evaluate(const Spec& spec, const State& moment, std::stop_token stop) {
+Result<Evaluation> evaluate(const Spec& spec, const State& moment, std::stop_token stop,
+                            std::optional<Index> texts) {
     ATTN_CHECK(info(spec.task).takes_language, "a task with a language has held-out texts");
-    return Evaluator(spec, moment).run(std::move(stop));
+    return Evaluator(spec, moment, texts).run(std::move(stop));
+}
+
+bool is_held_out_step(Index step) {
+    const Index spacing = std::max<Index>(std::bit_floor(static_cast<std::uint64_t>(step)) / 8, 4);
+    return step % spacing == 0;
 }
 
 }  // namespace attn::train

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct Evaluation {
     bool holds() const;
 };
 
-/// Of a spec with a language; `moment` fits it. Reads Requirements::texts texts, which are the same for every seed. Fails if it
-/// was stopped.
-Result<Evaluation> evaluate(const Spec& spec, const State& moment, std::stop_token stop = {});
+/// Of a spec with a language; `moment` fits it. Reads `texts` texts, or Requirements::texts, which are the same for every seed.
+/// Fails if it was stopped.
+Result<Evaluation> evaluate(const Spec& spec, const State& moment, std::stop_token stop = {},
+                            std::optional<Index> texts = {});
 
 }  // namespace attn::train
