@@ -132,8 +132,10 @@ void check_film(const RenderOptions& options, figures::Format format) {
             "--film draws one animation: expected neither --all nor --time-drag nor --time-step");
     if (format != figures::Format::png)
         throw bad_input("--film makes an animated PNG: expected -o with a name that ends in .png");
-    if (options.start.replay.empty())
-        throw bad_input("--film needs --replay: expected a journal, each of whose lines it shows");
+    if (options.start.replay.empty() && options.start.workspace.empty())
+        throw bad_input(
+            "--film needs --replay: expected a journal, each of whose lines it shows, or "
+            "--workspace with a workspace that plays by itself, such as learn");
 }
 
 /// A picture of the window shows the sentence in its place; a figure would have nothing else on it.
@@ -152,9 +154,11 @@ std::string found_by_check(const RenderOptions& options, const view::AppState& s
 /// A film, of whose first picture --check is.
 std::string film_of(Studio& studio, const RenderOptions& options, const Start& start,
                     view::AppState& state, jobs::Jobs& jobs, std::string& found) {
+    const double rest_s = options.rest_s.value_or(kRestSeconds);
+    const view::AppState entered = state;
     or_throw(complete(state, jobs));
     found = found_by_check(options, state);
-    return film(studio, start, state, jobs, options.rest_s.value_or(kRestSeconds));
+    return film(studio, start, start.replay.empty() ? entered : state, jobs, rest_s);
 }
 
 /// Options of which one would not count.
@@ -247,8 +251,10 @@ int run_render(Args args, Streams io) {
     app.add_flag("--all", options.all, "draw every workspace in both themes");
     app.add_flag("--main-shots", options.main_shots,
                  "with --all: only the first picture of each workspace");
-    app.add_flag("--film", options.film,
-                 "an animated PNG of the window: each line of --replay, with what it moves");
+    app.add_flag(
+        "--film", options.film,
+        "an animated PNG of the window: each line of --replay, with what it moves; without "
+        "--replay what the workspace plays by itself, as learn does");
     add_number(app, "--rest", options.rest_s, "SECONDS", files::real_numbers(0.05, 60),
                "pause after each line of the film, default 1.2");
     app.add_flag("--full-pass", options.full_pass,

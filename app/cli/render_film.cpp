@@ -1,4 +1,7 @@
-// A film of a journal, as an animated PNG: each line is carried out, what it moves is drawn frame by frame, and it rests.
+// A film as an animated PNG: each line of a journal is carried out, what it moves is drawn frame by frame, and it rests. Without
+// a journal it is what the workspace plays by itself.
+
+#include <fmt/format.h>
 
 #include "app/cli/render_parts.h"
 #include "app/common/or_throw.h"
@@ -21,12 +24,7 @@ std::string film(Studio& studio, const Start& start, view::AppState state, jobs:
     };
     const int rest_ms = static_cast<int>(std::lround(1000.0 * rest_s));
     const auto answer = [&] { jobs::answer(state, jobs); };
-    view::apply(state, view::Tick{0.0});  // from now on the clock of a window
-    or_throw(complete(state, jobs));
-    add(kLayoutFrames, rest_ms);
-    for (const view::Action& line : start.replay) {
-        or_throw(view::play(state, {line}, answer));
-        answer();
+    const auto play = [&] {
         for (int n = 0; n < kMostFrames && view::is_animating(state); ++n) {
             view::apply(state, view::Tick{kFrameMs / 1000.0});
             for (const view::Action& due : view::due_actions(state)) view::apply(state, due);
@@ -35,6 +33,23 @@ std::string film(Studio& studio, const Start& start, view::AppState state, jobs:
         }
         or_throw(complete(state, jobs));
         add(kLayoutFrames, rest_ms);
+    };
+    view::apply(state, view::Tick{0.0});  // from now on the clock of a window
+    if (start.replay.empty()) {
+        if (!view::is_animating(state))
+            throw bad_input(fmt::format("--film needs --replay: nothing plays by itself in {}",
+                                        state.workspace));
+        answer();
+        add(kLayoutFrames, kFrameMs);
+        play();
+        return film.finish();
+    }
+    or_throw(complete(state, jobs));
+    add(kLayoutFrames, rest_ms);
+    for (const view::Action& line : start.replay) {
+        or_throw(view::play(state, {line}, answer));
+        answer();
+        play();
     }
     return film.finish();
 }
