@@ -88,3 +88,22 @@ TEST_CASE("the panel of own lines trains on them and finds the lines of an answe
     REQUIRE(view::shown_influences(app.state));
     CHECK(view::shown_influences(app.state)->found->lines.size() == 2);
 }
+
+TEST_CASE("Learn opens on the recorded run; Space and a drag over its curve do what they say") {
+    App app;
+    app.draw_frames({view::SetWorkspace{"learn"}});
+    CHECK(view::shown_learn_step(app.state) == 500);
+    CHECK_FALSE(learn_look(app.state).plan);
+    std::optional<view::ShowLearnStep> found;
+    for (float y = 250; y < 800 && !found; y += 50) {
+        const view::Actions actions = app.ui.drag({app.left() + 96, y}, {app.left() + 176, y});
+        if (const auto* shown = last<view::ShowLearnStep>(actions)) found = *shown;
+    }
+    REQUIRE(found);
+    CHECK(view::shown_learn_step(app.state) < 500);
+    CHECK_FALSE(learn_look(app.state).plan);
+    app.ui.press(Key::space);
+    REQUIRE(learn_look(app.state).plan);
+    CHECK(learn_look(app.state).plan->until == 500);
+    CHECK(learn_look(app.state).plan->controls.a.task == train::Task::marked);
+}

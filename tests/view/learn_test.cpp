@@ -1,4 +1,5 @@
 #include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/training.h"
@@ -77,7 +78,7 @@ TEST_CASE("learn: a switch at a step leaves what was before it, and trains anew 
     const auto dashed = [](const CurveView& curve) { return curve.dashed; };
     CHECK(std::ranges::count_if(view.plots[0].curves, dashed) == 1);
     CHECK(std::ranges::any_of(view.notes, [](const std::string& note) {
-        return has(note, "Switched in B: scaling on from step 3");
+        return has(note, "Switched in B: with scaling from step 3");
     }));
     // The way back: the switch is taken away again.
     play(state, {SwitchScaling{"b", 3, false}});
@@ -446,4 +447,172 @@ TEST_CASE("learn: lines that are wrong change nothing, and the message says whic
     CHECK_FALSE(requested_influences(state));
     view::apply(state, CopyOwnData{});
     CHECK(state.message.severity == Severity::warning);
+}
+
+namespace {
+
+/// Learn in a window, whose clock ticks.
+AppState entered_in_window() { return after(initial_state(), {Tick{0.0}, SetWorkspace{"learn"}}); }
+
+/// The recorded weights from “it” at a sample, in one run.
+void check_shows(const AppState& state, std::size_t sample) {
+    const LearnRecording& recording = *learn_recording();
+    const LearnView view = build_learn_view(state);
+    REQUIRE(view.maps.size() == 2);
+    for (std::size_t run = 0; run < 2; ++run) {
+        const train::Probe& probe = *recording.probes[run][sample];
+        CHECK(view.maps[run].rows == 4);
+        for (const auto [head, key] : each_cell(4, 11))
+            CHECK(view.maps[run].at(head, key).value ==
+                  probe.weights[head / 2](0, head % 2, recording.word, key));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("learn: a recorded run plays on entry for six seconds and rests; nothing is trained") {
+    REQUIRE(learn_recording());
+    const LearnRecording& recording = *learn_recording();
+    CHECK(recording.steps == 500);
+    AppState state = entered_in_window();
+    CHECK(is_animating(state));
+    CHECK(shown_learn_step(state) == 0);
+    CHECK(has(build_learn_view(state).progress, "recorded run, step 0 of 500"));
+    Index last = 0;
+    std::size_t shown = 0;
+    double seconds = 0.0;
+    while (is_animating(state) && seconds < 20.0) {
+        view::apply(state, Tick{0.05});
+        seconds += 0.05;
+        const Index step = shown_learn_step(state);
+        CHECK(step >= last);
+        shown += step > last ? 1 : 0;
+        last = step;
+        CHECK_FALSE(requested_learning(state));
+        check_shows(state, static_cast<std::size_t>(step / recording.every));
+        if (is_animating(state)) CHECK(learn_steps_done(state) == step);  // the curve grows
+    }
+    CHECK(seconds == doctest::Approx(kReplaySeconds).epsilon(0.02));
+    CHECK(shown == 100);
+    CHECK(shown_learn_step(state) == 500);
+    CHECK(learn_point(state).starts_with("After 500 steps: with scaling "));
+    const LearnView view = build_learn_view(state);
+    CHECK(view.recorded);
+    CHECK(has(view.notes[0], "At “it” the models answer: with scaling “animal”"));
+    CHECK(view.plots[0].title == "right answers on held-out texts");
+    CHECK(view.plots[0].curves[0].y.size() == recording.sides[0].held_out.size());
+    CHECK_FALSE(state.history.size() > 1);  // nothing to undo
+    CHECK_FALSE(learn_look(state).plan);
+    // Away and back: it rests.
+    CHECK_FALSE(is_animating(after(state, {SetWorkspace{"step"}, SetWorkspace{"learn"}})));
+    CHECK(is_animating(after(state, {PlayRecordedRun{}})));
+}
+
+TEST_CASE("learn: the recorded run rests at once without a clock and with reduced motion") {
+    const AppState still = after(initial_state(), {SetWorkspace{"learn"}});
+    CHECK_FALSE(is_animating(still));
+    CHECK(shown_learn_step(still) == 500);
+    CHECK(is_animating(after(still, {Tick{0.0}})));  // the window came later
+    const AppState reduced =
+        after(initial_state(), {Tick{0.0}, SetReducedMotion{true}, SetWorkspace{"learn"}});
+    CHECK_FALSE(is_animating(reduced));
+    CHECK(shown_learn_step(reduced) == 500);
+    CHECK_FALSE(build_learn_view(reduced).can_replay);
+    CHECK_FALSE(is_animating(after(reduced, {PlayRecordedRun{}})));
+}
+
+TEST_CASE("learn: the curve of the recorded run is scrubbed like another") {
+    AppState state = after(entered_in_window(), {Tick{1.0}, ShowLearnStep{252}});
+    CHECK_FALSE(is_animating(state));
+    CHECK(shown_learn_step(state) == 250);
+    check_shows(state, 50);
+    CHECK(learn_steps_done(state) == 500);
+    CHECK(learn_point(state).starts_with("Step 250 of 500: "));
+    CHECK(shown_learn_step(pressed(state, plain(Key::right))) == 255);
+    CHECK(shown_learn_step(pressed(state, plain(Key::left))) == 245);
+    CHECK(shown_learn_step(pressed(state, plain(Key::home))) == 0);
+    CHECK(shown_learn_step(pressed(state, plain(Key::end))) == 500);
+    CHECK(shown_learn_step(pressed(after(state, {ShowLearnStep{0}}), plain(Key::left))) == 0);
+    CHECK(has(learn_point(after(state, {ShowLearnStep{0}})), "Before training"));
+    for (const LearnMeasure measure : learn_measures(state))
+        for (const PlotView& plot :
+             build_learn_view(after(state, {ShowLearnMeasure{measure}})).plots)
+            for (const CurveView& curve : plot.curves) CHECK(curve.y.size() > 10);
+    // Numbers that were not recorded are not shown.
+    CHECK(shown_measure(after(state, {ShowLearnMeasure{LearnMeasure::gradient}})) ==
+          LearnMeasure::held_out);
+    for (const LearnPage page : {LearnPage::heads, LearnPage::matrices})
+        CHECK(learn_inspector(after(state, {ShowLearnPage{page}})).empty);
+    CHECK(shown_workspace(state).runs(state).empty());
+    // A session has the recorded run and the step, and not the playback.
+    const AppState read = reopened(state);
+    CHECK(is_recorded(read));
+    CHECK_FALSE(is_animating(read));
+    CHECK(shown_learn_step(read) == 250);
+}
+
+TEST_CASE("learn: Space trains the recorded run here, with the numbers of the recording") {
+    AppState state = entered_in_window();
+    const LearnControls before = learn_controls(state);
+    view::apply(state, TrainRecordedRun{});
+    REQUIRE(learn_look(state).plan);
+    CHECK_FALSE(is_recorded(state));
+    CHECK(learn_look(state).plan->until == 500);
+    CHECK(learn_controls(state) == learn_recording()->controls);
+    CHECK(learn_look(state).picture == LearnPicture::word);
+    CHECK(has(learn_point(state), "Space trains them") == false);
+    const auto request = requested_learning(state);
+    REQUIRE(request);
+    LearnRequest part = *request;
+    part.plan.until = 40;  // a first part of the same training
+    Training training;
+    training.request(part);
+    while (training.work({})) {
+    }
+    const auto series = training.series();
+    const LearnRecording& recording = *learn_recording();
+    const double tolerance = 1e-3;  // of another processor's kernels over 40 steps
+    for (std::size_t run = 0; run < 2; ++run) {
+        const LearnSide& side = series->sides[run];
+        const LearnSide& stored = recording.sides[run];
+        for (std::size_t n = 0; n < 40; ++n) {
+            CHECK(side.records[n]->loss ==
+                  doctest::Approx(stored.records[n]->loss).epsilon(tolerance));
+            CHECK(side.records[n]->accuracy ==
+                  doctest::Approx(stored.records[n]->accuracy).epsilon(0.02));
+        }
+        for (std::size_t n = 0; n < side.held_out.size(); ++n) {
+            CHECK(side.held_out[n].step == stored.held_out[n].step);
+            CHECK(side.held_out[n].right ==
+                  doctest::Approx(stored.held_out[n].right).epsilon(0.05));
+        }
+        const train::Probe& now = *side.probe;
+        const train::Probe& then = *recording.probes[run][40 / recording.every];
+        CHECK(now.step == then.step);
+        CHECK(now.answers[7] == then.answers[7]);
+        for (const auto [head, key] : each_cell(4, 11))
+            CHECK(std::abs(now.weights[head / 2](0, head % 2, 7, key) -
+                           then.weights[head / 2](0, head % 2, 7, key)) <= 1e-3F);
+    }
+    view::apply(state, Undo{});
+    CHECK(learn_controls(state) == before);
+}
+
+TEST_CASE("learn: what was journaled on entry before there was a recorded run does the same") {
+    const train::Spec first = first_learn_spec(0);
+    AppState state = after(entered_in_window(), {TrainTo{2}});
+    CHECK(learn_look(state).plan->controls.a == first);
+    CHECK(learn_look(state).plan->until == 2);
+    CHECK_FALSE(is_recorded(state));
+    CHECK_FALSE(is_animating(state));
+    CHECK(learn_look(state).layer == 0);
+    const AppState switched = after(entered_in_window(), {SwitchScaling{"a", 0, false}});
+    CHECK(learn_look(switched).plan->switches[0].size() == 1);
+    const AppState field = after(entered_in_window(), {SetLearnField{"a", "d_k", "32"}});
+    CHECK(learn_look(field).plan->controls.a.task == first.task);
+    CHECK(learn_look(field).plan->controls.a.d_k == 32);
+    CHECK(has(learn_point(after(entered_in_window(), {NewTraining{}})), "Space trains them"));
+    CHECK(acted(state, {PlayRecordedRun{}}).message.severity == Severity::warning);
+    CHECK_FALSE(is_recorded(state));
+    CHECK(is_recorded(after(state, {NewTraining{}, PlayRecordedRun{}})));
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# The Learn workspace in the real window: training runs beside the window and is paused, looked back at, switched and
+# The Learn workspace in the real window: the recorded run is left, training runs beside the window and is paused, looked back at, switched and
 # gone on with; another setting, a moment opened in Step; the journal played again gives the same state.   learn.sh ATTNSCOPE
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
 start --save-session recorded.json --preset the-cat-sat-down
 goes_to learn
+does '"action":"show_learn_step"' press Left
+does '"action":"new_training"' press n
 does '"action":"train_to","until":600' press space
 does '"action":"train_to"' press space
 does '"action":"train_to"' press shift+Right

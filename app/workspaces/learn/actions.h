@@ -40,6 +40,14 @@ struct TrainTo {
     Index until;
     static constexpr auto kJournalNames = journal_names("train_to", "until");
 };
+/// Trains the recorded run here, from nothing, with its settings.
+struct TrainRecordedRun {
+    static constexpr auto kJournalNames = journal_names("train_recorded_run");
+};
+/// Shows the recorded run, from its first step. Not where something was trained.
+struct PlayRecordedRun {
+    static constexpr auto kJournalNames = journal_names("play_recorded_run");
+};
 /// Discards the training and restarts with the settings.
 struct NewTraining {
     static constexpr auto kJournalNames = journal_names("new_training");
@@ -80,6 +88,10 @@ struct ExplainLearnAnswer {
 struct CopyOwnData {
     static constexpr auto kJournalNames = journal_names("copy_own_data");
 };
+/// The command line that writes the recorded run as an animated PNG, to the clipboard.
+struct CopyLearnClip {
+    static constexpr auto kJournalNames = journal_names("copy_learn_clip");
+};
 // What is looked at.
 
 struct ShowLearnStep {
@@ -115,13 +127,15 @@ struct LearnProgress {
     std::shared_ptr<const LearnSeries> series{};
 };
 
-using LearnActions = ActionList<
-    ViewActions<TrainTo, NewTraining, SwitchScaling, SwitchLearnHead, TrainSeeds, OpenLearnMoment,
-                ShowLearnStep, ShowLearnHead, ShowLearnMeasure, ShowLearnPage, ShowLearnPicture,
-                SelectLearnCell, ExplainLearnAnswer, CopyOwnData, SetLearnSentence>,
-    EditActions<SetLearnDifference, LoadExperiment, SetOwnData>, DragActions<SetLearnField>,
-    TransientActions<DraftLearnSentence, DraftLearnText, DraftOwnData, HoverLearnCell,
-                     LearnProgress, LearnInfluencesFound>>;
+using LearnActions =
+    ActionList<ViewActions<TrainTo, NewTraining, SwitchScaling, SwitchLearnHead, TrainSeeds,
+                           OpenLearnMoment, ShowLearnStep, ShowLearnHead, ShowLearnMeasure,
+                           ShowLearnPage, ShowLearnPicture, SelectLearnCell, ExplainLearnAnswer,
+                           CopyOwnData, SetLearnSentence, PlayRecordedRun, CopyLearnClip>,
+               EditActions<SetLearnDifference, LoadExperiment, SetOwnData, TrainRecordedRun>,
+               DragActions<SetLearnField>,
+               TransientActions<DraftLearnSentence, DraftLearnText, DraftOwnData, HoverLearnCell,
+                                LearnProgress, LearnInfluencesFound>>;
 template <ListedIn<LearnActions> A>
 inline constexpr Meta kMetaOf<A> = LearnActions::kMeta<A>;
 

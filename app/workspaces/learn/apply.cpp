@@ -5,18 +5,21 @@
 #include "app/common/format.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
 #include "core/text.h"
 #include "core/train/language.h"
 #include "core/train/own_data.h"
+#include "core/train/recording.h"
 
 namespace attn::view {
 namespace {
 
 /// Settings that nothing was trained with yet are those of the plan.
 void follow_learn_controls(AppState& state) {
+    leave_recording(state);
     LearnLook& look = learn_look(state);
     if (look.plan && look.plan->until > 0) return;
     look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
@@ -49,6 +52,20 @@ void focus_on_word(AppState& state) {
     if (spec.task == train::Task::marked) look.picture = LearnPicture::word;
 }
 
+void load_experiment(AppState& state, const LearnExperiment& experiment,
+                     const LearnControls& controls) {
+    change_learning(state, controls, std::string(experiment.text));
+    LearnLook& look = learn_look(state);
+    if (look.plan->controls != controls) return;  // the training that is shown has other settings
+    look.layer = controls.a.layers - 1;
+    look.head = experiment.head;
+    look.measure = has_held_out(controls.a) ? LearnMeasure::held_out : LearnMeasure::accuracy;
+    if (!experiment.lines.empty()) look.page = LearnPage::lines;
+    look.lines_draft.reset();
+    focus_on_word(state);
+    clamp_learn(state);
+}
+
 /// Of the run that is shown: the plan's.
 std::optional<std::size_t> planned_run(AppState& state, const std::string& run) {
     if (learn_look(state).plan)
@@ -68,6 +85,7 @@ bool has_step(AppState& state, Index step) {
 /// Earlier switches of the run stay; those from this step on are replaced.
 void add_switch(AppState& state, const std::string& run, train::Switch added,
                 const std::string& text) {
+    leave_recording(state);
     const auto n = planned_run(state, run);
     if (!n) return;
     LearnPlan& plan = *learn_look(state).plan;
@@ -126,6 +144,7 @@ void carry_out(AppState& state, const SetOwnData& action) {
     auto spec = train::own_spec(action.text);
     if (!spec) return show_message(state, spec.error());
     const auto lines = train::read_own_data(action.text)->lines.size();
+    leave_recording(state);
     LearnLook& look = learn_look(state);
     look.lines_draft.reset();
     look.draft.clear();
@@ -147,6 +166,13 @@ void carry_out(AppState& state, const CopyOwnData&) {
         return warn(state, "You have no data yet: type lines in the panel “lines”.");
     state.effects.clipboard = spec.language->own_text();
     show_message(state, "The lines are copied. A text file (.txt) with them opens here.");
+}
+
+void carry_out(AppState& state, const CopyLearnClip&) {
+    const auto theme = kNamesOf<ThemeName>[static_cast<std::size_t>(state.theme)];
+    state.effects.clipboard = fmt::format(
+        "attnscope render --film --workspace learn --theme {} --size 1280x720 -o learn.png", theme);
+    show_message(state, "Copied: attnscope render --film writes the run as an animated PNG.");
 }
 
 void carry_out(AppState& state, const ExplainLearnAnswer&) {
@@ -171,24 +197,36 @@ void carry_out(AppState& state, const LoadExperiment& action) {
         return warn(state, "There is no experiment “{}”.", shortened(action.experiment));
     const Result<LearnControls>& controls = controls_of(*found);
     if (!controls) return show_message(state, controls.error());
-    change_learning(state, *controls, std::string(found->text));
-    LearnLook& look = learn_look(state);
-    if (look.plan->controls != *controls) return;  // the training that is shown has other settings
-    look.layer = controls->a.layers - 1;
-    look.head = found->head;
-    look.measure = has_held_out(controls->a) ? LearnMeasure::held_out : LearnMeasure::accuracy;
-    if (!found->lines.empty()) look.page = LearnPage::lines;
-    look.lines_draft.reset();
-    focus_on_word(state);
-    clamp_learn(state);
+    load_experiment(state, *found, *controls);
+}
+
+void carry_out(AppState& state, const TrainRecordedRun&) {
+    const Result<LearnRecording>& recording = learn_recording();
+    if (!recording) return show_message(state, recording.error());
+    const auto all = learn_experiments();
+    const auto found = std::ranges::find(all, recording->experiment, &LearnExperiment::key);
+    learn_look(state).plan.reset();
+    learn_look(state).before = nullptr;
+    load_experiment(state, *found, recording->controls);
+    carry_out(state, TrainTo{recording->steps});
+}
+
+void carry_out(AppState& state, const PlayRecordedRun&) {
+    const Result<LearnRecording>& recording = learn_recording();
+    if (!recording) return show_message(state, recording.error());
+    if (is_trained(state))
+        return warn(state, "A training is shown. N discards it, then the recorded run can play.");
+    play_recording(state);
+    show_message(state, "A recorded run of {} steps. Space trains it here.",
+                 grouped(recording->steps));
 }
 
 void carry_out(AppState& state, const TrainTo& action) {
     if (action.until < 0 || action.until > kMostLearnSteps)
         return warn(state, "{} steps: expected 0 to {}.", action.until, grouped(kMostLearnSteps));
+    leave_recording(state);
     LearnLook& look = learn_look(state);
-    const bool trained = look.plan && look.plan->until > 0;
-    if (!trained && (!look.plan || !look.plan->opened))
+    if (!is_trained(state) && (!look.plan || !look.plan->opened))
         look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     look.plan->until = action.until;
     look.shown.step.reset();
@@ -196,6 +234,7 @@ void carry_out(AppState& state, const TrainTo& action) {
 }
 
 void carry_out(AppState& state, const NewTraining&) {
+    leave_recording(state);
     LearnLook& look = learn_look(state);
     look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     look.shown.step.reset();
@@ -207,10 +246,11 @@ void carry_out(AppState& state, const NewTraining&) {
 
 void carry_out(AppState& state, const SwitchScaling& action) {
     add_switch(state, action.run, {action.from, -1, action.on},
-               action.on ? "scaling on" : "scaling off");
+               action.on ? "with scaling" : "without scaling");
 }
 
 void carry_out(AppState& state, const SwitchLearnHead& action) {
+    leave_recording(state);
     const auto run = planned_run(state, action.run);
     if (!run) return;
     const train::Spec& spec = learn_look(state).plan->controls.of(*run);
@@ -239,6 +279,7 @@ void carry_out(AppState& state, const TrainSeeds& action) {
 }
 
 void carry_out(AppState& state, const OpenLearnMoment& action) {
+    leave_recording(state);
     const auto run = planned_run(state, action.run);
     if (!run) return;
     const WorkspaceInfo* workspace = find_workspace(state.workspaces, action.workspace);
@@ -269,6 +310,7 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
 }
 
 void carry_out(AppState& state, const ShowLearnStep& action) {
+    if (is_recorded(state)) return show_recorded_step(state, action.step);
     LearnLook& look = learn_look(state);
     look.shown.step = action.step;
     if (action.step)
@@ -288,6 +330,7 @@ void carry_out(AppState& state, const SelectLearnCell& action) {
 }
 
 void carry_out(AppState& state, const SetLearnSentence& action) {
+    leave_recording(state);
     LearnLook& look = learn_look(state);
     look.draft = action.text;
     if (action.text.empty()) {

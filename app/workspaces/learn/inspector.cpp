@@ -6,6 +6,7 @@
 #include "app/common/format.h"
 #include "app/common/text.h"
 #include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
 #include "core/text.h"
@@ -39,7 +40,8 @@ InspectorView row_page(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const LearnSeries& series = *look.series;
     const LearnControls& controls = series.request.plan.controls;
-    const auto [i, j] = look.cell;
+    const Index i = is_recorded(state) ? shown_word(state) : look.cell.row;
+    const Index j = look.cell.column;
     const train::Probe& first = *series.sides[0].probe;
     if (i >= std::ssize(first.example.tokens) || j >= std::ssize(first.example.tokens))
         return only_hint("Click a cell of a map to compare its row here.");
@@ -196,6 +198,10 @@ InspectorView learn_inspector(const AppState& state) {
     }
     if (!look.series || !look.series->sides[0].probe)
         return only_hint("Press Space to train two models side by side.");
+    const bool is_row = look.page != LearnPage::heads && look.page != LearnPage::matrices;
+    if (is_recorded(state) && !is_row)
+        return only_hint(
+            "The recorded run does not have these numbers. Press Space to train it here.");
     InspectorView view = look.page == LearnPage::heads      ? heads_page(state)
                          : look.page == LearnPage::matrices ? matrices_page(state)
                                                             : row_page(state);

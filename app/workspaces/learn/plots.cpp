@@ -4,6 +4,7 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
 
@@ -302,8 +303,8 @@ void add_learn_plots(const AppState& state, LearnView& view) {
             steps = std::max<Index>(steps, std::ssize(side.records));
     const LearnMeasure large = shown_measure(state);
     std::vector<LearnMeasure> list{large};
-    for (const LearnMeasure each :
-         {LearnMeasure::accuracy, LearnMeasure::saturated, LearnMeasure::w_q})
+    const LearnMeasure third = is_recorded(state) ? LearnMeasure::loss : LearnMeasure::w_q;
+    for (const LearnMeasure each : {LearnMeasure::accuracy, LearnMeasure::saturated, third})
         if (each != large && list.size() < 3) list.push_back(each);
     for (const LearnMeasure each : list) view.plots.push_back(plot_of(state, each, steps));
 }

@@ -29,7 +29,7 @@ constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
     {"d_model", "d_model", Kind::whole, "Width of the residual stream", true},
     {"d_k", "d_k", Kind::whole, "Width of queries and keys in each head", true},
     {"d_v", "d_v", Kind::whole, "Width of values in each head; 0: the same as d_k"},
-    {"scaling", "÷√d_k", Kind::flag, "Divides scores by √d_k"},
+    {"scaling", "scaling", Kind::flag, "Divides scores by √d_k"},
     {"temperature", "temperature τ", Kind::real,
      "Divides scores by τ as well: τ = √d_k has the effect of scaling"},
     {"initial_spread", "initial W_Q, W_K ×", Kind::real,

@@ -12,6 +12,7 @@
 #include "app/common/names.h"
 #include "app/common/state.h"
 #include "core/large/cell.h"
+#include "core/train/held_out.h"
 #include "core/train/matrices.h"
 #include "core/train/record.h"
 #include "core/train/spec.h"
@@ -81,12 +82,7 @@ struct LearnRequest {
 };
 
 /// What was trained so far. Immutable.
-/// The model on held-out texts after that number of steps.
-struct LearnHeldOut {
-    Index step = 0;
-    double right = 0.0;  // share of the answers
-    bool operator==(const LearnHeldOut&) const = default;
-};
+using LearnHeldOut = train::HeldOutPoint;
 struct LearnSide {
     std::vector<std::shared_ptr<const train::Record>> records;
     std::vector<train::Moment> moments;
@@ -153,6 +149,7 @@ inline constexpr std::string_view kNamesOf<LearnPage>[] = {"settings", "row", "h
 /// The shown part and the trained runs. Not undone.
 struct LearnLook {
     std::optional<LearnPlan> plan;  // nullopt: nothing was trained
+    bool recorded = false;          // the recorded run is shown, while no plan exists
     LearnShown shown;
     Index layer = 0, head = 0;
     LearnMeasure measure = LearnMeasure::accuracy;
@@ -161,6 +158,9 @@ struct LearnLook {
     large::Cell cell;
 
     // of the moment: in no session and no journal
+    bool ticks = false;              // the clock of a window does
+    bool replay_waits = false;       // the recorded run plays once it ticks
+    std::optional<double> replay_s;  // since the recorded run began to play; nullopt: it rests
     std::optional<large::Cell> hovered;
     std::string draft;                       // of the sentence, as typed so far
     std::string text_draft;                  // of the text that is learnt
@@ -168,7 +168,7 @@ struct LearnLook {
     std::optional<LearnInfluenceRequest> influence_request;
     std::shared_ptr<const LearnInfluences> influences;
     double influences_done = 0.0;               // progress of the request, 0 … 1
-    std::shared_ptr<const LearnSeries> series;  // null: none yet
+    std::shared_ptr<const LearnSeries> series;  // null: none yet; or the recorded run
     std::shared_ptr<const LearnSeries>
         before;  // as it was when something was switched; null: nothing was
 };

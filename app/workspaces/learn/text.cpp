@@ -7,6 +7,7 @@
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
 #include "core/metrics.h"
@@ -42,8 +43,8 @@ std::array<Ending, 2> endings_at(const LearnSeries& series, Index step) {
 
 /// Whether the whole plan is trained and its last step is shown.
 bool is_at_end(const AppState& state) {
-    const LearnLook& look = learn_look(state);
-    return look.plan && !is_learning(state) && shown_learn_step(state) == look.plan->until;
+    const bool there = is_recorded(state) || learn_look(state).plan;
+    return there && !is_learning(state) && shown_learn_step(state) == learn_until(state);
 }
 
 /// `ended`: a verdict is possible.
@@ -119,11 +120,13 @@ std::string switch_text(const LearnPlan& plan, std::size_t run) {
     std::string text;
     const train::Spec& spec = plan.controls.of(run);
     for (const train::Switch& each : plan.switches[run]) {
-        const std::string what = each.head < 0
-                                     ? std::string("scaling")
-                                     : head_name({each.head / spec.heads, each.head % spec.heads});
-        text += fmt::format("{} {} {} from step {}", text.empty() ? "" : ",", what,
-                            each.on ? "on" : "off", grouped(each.step));
+        const std::string what =
+            each.head < 0
+                ? fmt::format("{} scaling", each.on ? "with" : "without")
+                : fmt::format("{} {}", head_name({each.head / spec.heads, each.head % spec.heads}),
+                              each.on ? "on" : "off");
+        text +=
+            fmt::format("{} {} from step {}", text.empty() ? "" : ",", what, grouped(each.step));
     }
     if (text.empty()) return {};
     return fmt::format("Switched in {}:{}.", run == 0 ? "A" : "B", text);
@@ -223,9 +226,9 @@ std::string longer_text(const LearnSeries& series, Index step,
 }
 
 /// Before the first step, also of a run that was trained further and goes on from its end.
-std::string beginning_text(const LearnLook& look, const LearnControls& controls) {
+std::string beginning_text(const AppState& state, const LearnControls& controls) {
     const train::TaskInfo& task = train::info(controls.a.task);
-    const bool trained = look.series && look.plan && look.plan->until > 0;
+    const bool trained = learn_look(state).series && (is_trained(state) || is_recorded(state));
     if (!controls.has_b())
         return fmt::format("{}: one model. {}.", task.title,
                            trained ? "Before training" : "Space trains it");
@@ -289,10 +292,10 @@ std::string learn_point(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const LearnControls& controls = planned(state);
     const Index step = shown_learn_step(state);
-    if (!look.series || step == 0) return beginning_text(look, controls);
+    if (!look.series || step == 0) return beginning_text(state, controls);
     const auto endings = endings_at(*look.series, step);
     const bool ended = is_at_end(state);
-    const Index until = look.plan ? look.plan->until : step;
+    const Index until = learn_until(state);
     const std::string when =
         ended ? fmt::format("After {} step{}", grouped(step), step == 1 ? "" : "s")
               : fmt::format("Step {} of {}", grouped(step), grouped(std::max(step, until)));

@@ -1,7 +1,5 @@
 #include "app/workspaces/learn/training.h"
 
-#include <bit>
-
 #include "core/train/evaluation.h"
 #include "core/train/language.h"
 #include "core/train/own_data.h"
@@ -21,12 +19,6 @@ bool same_run(const LearnPlan& was, const LearnPlan& is, std::size_t run) {
 Result<train::Course> course_of(const LearnPlan& plan, std::size_t run) {
     if (run == 0 && plan.opened) return train::Course::from(*plan.opened);
     return train::Course::make(plan.controls.of(run));
-}
-
-/// After which numbers of steps held-out texts are read: eight times from a power of two to the next.
-bool is_measured(Index step) {
-    const Index spacing = std::max<Index>(std::bit_floor(static_cast<std::uint64_t>(step)) / 8, 4);
-    return step % spacing == 0;
 }
 
 /// The first step at which two lists of switches differ.
@@ -118,7 +110,7 @@ bool Training::needs_held_out(std::size_t run) const {
     const train::Spec& spec = courses_[run]->spec();
     if (spec.language.empty() || !spec.language->holds_out()) return false;
     const Index step = courses_[run]->step_count();
-    if (!is_measured(step) && step != request_->plan.until) return false;
+    if (!train::is_held_out_step(step) && step != request_->plan.until) return false;
     return std::ranges::find(held_out_[run], step, &LearnHeldOut::step) == held_out_[run].end();
 }
 

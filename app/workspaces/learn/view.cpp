@@ -9,6 +9,7 @@
 #include "app/common/pair_grid.h"
 #include "app/common/text.h"
 #include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/training.h"
@@ -121,7 +122,8 @@ void add_learn_maps(const AppState& state, LearnView& view) {
     if (!view.map_text.empty() || !series.sides[0].probe) return;
     std::vector<std::string> tokens = learn_tokens(series, series.sides[0].probe->example);
     if (view.by_head) {
-        view.map_text = fmt::format("Step {}, weights from “{}” in every head. A row is a head.",
+        view.map_text = fmt::format("{}tep {}, weights from “{}” in every head. A row is a head.",
+                                    view.recorded ? "Recorded run, s" : "S",
                                     grouped(series.sides[0].probe->step), tokens[view.word]);
         return;
     }
@@ -153,16 +155,25 @@ void add_learn_runs(const AppState& state, LearnView& view) {
 void add_learn_progress(const AppState& state, LearnView& view) {
     const LearnLook& look = learn_look(state);
     const LearnControls& controls = learn_controls(state);
-    view.steps = controls.a.steps;
+    view.recorded = is_recorded(state);
+    view.steps = view.recorded ? planned(state).a.steps : controls.a.steps;
     view.done = learn_steps_done(state);
-    view.until = look.plan ? look.plan->until : 0;
+    view.until = learn_until(state);
     view.training = is_learning(state);
-    view.started = look.plan && look.plan->until > 0;
+    view.started = is_trained(state);
     view.changed = look.plan && look.plan->controls != controls;
     view.scrubbed = look.shown.step.has_value();
     view.shown = shown_learn_step(state);
     view.pause_at = learn_pause_step(state);
     view.seeds_requested = look.plan && look.plan->seeds > 1;
+    if (view.recorded) {
+        view.replaying = is_replaying(state);
+        view.can_replay = !view.replaying && !state.reduced_motion;
+        view.stride = learn_recording()->every;
+        view.progress =
+            fmt::format("recorded run, step {} of {}", grouped(view.shown), grouped(view.until));
+        return;
+    }
     if (!view.started) return;
     view.progress = fmt::format("step {} of {}", grouped(view.done), grouped(view.until));
     if (view.training && look.series && look.series->steps_per_second > 0.0)
@@ -175,7 +186,7 @@ void add_learn_progress(const AppState& state, LearnView& view) {
 }
 
 void add_experiments(const AppState& state, LearnView& view) {
-    const LearnControls& controls = learn_controls(state);
+    const LearnControls& controls = is_recorded(state) ? planned(state) : learn_controls(state);
     for (const LearnExperiment& each : learn_experiments()) {
         view.experiment_names.emplace_back(each.text);
         view.experiment_keys.emplace_back(each.key);
@@ -244,13 +255,22 @@ std::vector<LearnFieldView> learn_field_views(const LearnControls& controls) {
 }
 
 const LearnControls& planned(const AppState& state) {
+    if (is_recorded(state)) return learn_recording()->controls;
     return learn_look(state).plan ? learn_look(state).plan->controls : learn_controls(state);
 }
 
 Index learn_pause_step(const AppState& state) {
     const Index done = learn_steps_done(state);
-    const Index until = learn_look(state).plan ? learn_look(state).plan->until : 0;
-    return std::min(done + kPauseMargin, std::max(until, done));
+    return std::min(done + kPauseMargin, std::max(learn_until(state), done));
+}
+
+Index learn_until(const AppState& state) {
+    if (is_recorded(state)) return learn_recording()->steps;
+    return learn_look(state).plan ? learn_look(state).plan->until : 0;
+}
+
+bool is_trained(const AppState& state) {
+    return learn_look(state).plan && learn_look(state).plan->until > 0;
 }
 
 Index learn_steps_done(const AppState& state) {
@@ -264,7 +284,7 @@ Index learn_steps_done(const AppState& state) {
 
 bool is_learning(const AppState& state) {
     const LearnLook& look = learn_look(state);
-    if (!look.plan || look.plan->until == 0 || !requested_learning(state)) return false;
+    if (!is_trained(state) || !requested_learning(state)) return false;
     if (look.series && !look.series->fault.empty()) return false;
     if (!failure_of(state, "learning").empty()) return false;
     const bool current = look.series && look.series->request.plan.switches == look.plan->switches;
@@ -274,6 +294,7 @@ bool is_learning(const AppState& state) {
 Index shown_learn_step(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const Index done = learn_steps_done(state);
+    if (is_recorded(state) && look.series) return look.series->sides[0].probe->step;
     if (!look.shown.step || !look.series) return done;
     const auto& moments = look.series->sides[0].moments;
     if (moments.empty()) return done;
@@ -281,6 +302,17 @@ Index shown_learn_step(const AppState& state) {
 }
 
 namespace {
+
+constexpr std::array<std::string_view, kLearnMeasureCount> kMeasureNames{
+    "right answers",
+    "loss",
+    "saturated rows",
+    "entropy of the head",
+    "largest weight of the head",
+    "gradient of all weights",
+    "gradient of W_Q and W_K",
+    "gradient of W_V and W_O",
+    "held-out answers"};
 
 constexpr std::string_view kLineForms =
     "One text a line: “the dog barked because it was hungry | dog”, “the cat = le chat”, or plain "
@@ -325,17 +357,6 @@ bool has_held_out(const train::Spec& spec) {
            spec.language->holds_out();
 }
 
-Index answering_position(const train::Spec& spec, const train::Example& example) {
-    const Index last = std::ssize(example.tokens) - 1;
-    if (spec.language.empty()) return last;
-    for (Index p = last; p >= 0; --p)
-        if (spec.language->marks(example.tokens[p])) return p;
-    const auto from = spec.language->answers_from();
-    const auto found =
-        from ? std::ranges::find(example.tokens, *from) : std::ranges::end(example.tokens);
-    return found == example.tokens.end() ? last : found - example.tokens.begin();
-}
-
 const LearnHeldOut* held_out_at(const LearnSide& side, Index step) {
     const auto after = std::ranges::upper_bound(side.held_out, step, {}, &LearnHeldOut::step);
     return after == side.held_out.begin() ? nullptr : &*(after - 1);
@@ -343,13 +364,26 @@ const LearnHeldOut* held_out_at(const LearnSide& side, Index step) {
 
 LearnMeasure shown_measure(const AppState& state) {
     const LearnMeasure measure = learn_look(state).measure;
-    const bool there = measure != LearnMeasure::held_out || has_held_out(planned(state).a);
-    return there ? measure : LearnMeasure::accuracy;
+    const std::vector<LearnMeasure> all = learn_measures(state);
+    if (std::ranges::find(all, measure) != all.end()) return measure;
+    return is_recorded(state) ? LearnMeasure::held_out : LearnMeasure::accuracy;
+}
+
+std::vector<LearnMeasure> learn_measures(const AppState& state) {
+    if (is_recorded(state))
+        return {LearnMeasure::accuracy, LearnMeasure::loss, LearnMeasure::saturated,
+                LearnMeasure::held_out};
+    std::vector<LearnMeasure> all;
+    for (std::size_t n = 0; n < kLearnMeasureCount; ++n)
+        all.push_back(static_cast<LearnMeasure>(n));
+    if (!has_held_out(planned(state).a)) all.pop_back();
+    return all;
 }
 
 Index shown_word(const AppState& state) {
     const LearnLook& look = learn_look(state);
     if (!look.series || !look.series->sides[0].probe) return 0;
+    if (is_recorded(state)) return learn_recording()->word;
     return std::clamp<Index>(look.cell.row, 0,
                              std::ssize(look.series->sides[0].probe->example.tokens) - 1);
 }
@@ -364,22 +398,19 @@ LearnView build_learn_view(const AppState& state) {
     add_experiments(state, view);
     add_learn_runs(state, view);
     add_learn_progress(state, view);
-    view.measures = {"right answers",
-                     "loss",
-                     "saturated rows",
-                     "entropy of the head",
-                     "largest weight of the head",
-                     "gradient of all weights",
-                     "gradient of W_Q and W_K",
-                     "gradient of W_V and W_O"};
-    if (has_held_out(planned(state).a)) view.measures.emplace_back("held-out answers");
-    view.measure = static_cast<int>(shown_measure(state));
+    view.measure_keys = learn_measures(state);
+    for (const LearnMeasure each : view.measure_keys) {
+        if (each == shown_measure(state)) view.measure = static_cast<int>(view.measures.size());
+        view.measures.emplace_back(kMeasureNames[static_cast<std::size_t>(each)]);
+    }
     add_learn_plots(state, view);
     view.layer = look.layer;
     view.head = look.head;
-    view.by_head = look.picture == LearnPicture::word && view.layers * view.heads > 1;
+    view.by_head =
+        view.recorded || (look.picture == LearnPicture::word && view.layers * view.heads > 1);
     view.word = shown_word(state);
-    if (view.layers * view.heads > 1) view.picture_names = {"one head", "one word"};
+    if (view.layers * view.heads > 1 && !view.recorded)
+        view.picture_names = {"one head", "one word"};
     view.picture = static_cast<int>(look.picture);
     add_learn_maps(state, view);
     view.sentence = look.draft;

@@ -9,10 +9,6 @@
 #include "app/common/plot.h"
 #include "app/workspaces/learn/state.h"
 
-namespace attn::train {
-struct Example;
-}
-
 namespace attn::view {
 
 inline constexpr Index kMostLearnSteps = 100'000;
@@ -67,6 +63,10 @@ struct LearnView {
     bool started = false;  // steps were made
     bool changed = false;  // the settings differ from those of the training
     bool scrubbed = false;
+    bool recorded = false;   // the run was not trained here
+    bool replaying = false;  // and it plays
+    bool can_replay = false;
+    Index stride = 1;      // steps between those that can be shown
     Index done = 0;        // steps that all runs made
     Index until = 0;       // that were requested
     Index steps = 0;       // of the settings
@@ -75,6 +75,7 @@ struct LearnView {
     std::string progress;  // "step 137 of 400, 52 steps/s"
 
     std::vector<std::string> measures;
+    std::vector<LearnMeasure> measure_keys;
     int measure = 0;
     std::vector<PlotView> plots;  // the large one, then the others
 
@@ -105,6 +106,10 @@ LearnView build_learn_view(const AppState& state);
 const LearnControls& planned(const AppState& state);
 /// Steps that every run of the plan made.
 Index learn_steps_done(const AppState& state);
+/// Steps that every run is to make: of the plan, or of the recorded run.
+Index learn_until(const AppState& state);
+/// Steps were requested; the recorded run does not count.
+bool is_trained(const AppState& state);
 /// Steps are still to be made.
 bool is_learning(const AppState& state);
 /// The step whose numbers are shown: the chosen one, or the latest.
@@ -113,12 +118,12 @@ Index shown_learn_step(const AppState& state);
 Index learn_pause_step(const AppState& state);
 /// Some texts of the language are held out of training.
 bool has_held_out(const train::Spec& spec);
-/// The last word of a sequence that its language marks with an answer; else the word from which on it answers, else the last.
-Index answering_position(const train::Spec& spec, const train::Example& example);
 /// The last measurement at or before that step; nullptr: no measurement.
 const LearnHeldOut* held_out_at(const LearnSide& side, Index step);
 /// The curve that is shown: of a task without held-out texts right answers in their place.
 LearnMeasure shown_measure(const AppState& state);
+/// Those that the shown runs have.
+std::vector<LearnMeasure> learn_measures(const AppState& state);
 /// The position of the word that is shown in every head.
 Index shown_word(const AppState& state);
 /// The plots: the large one first.

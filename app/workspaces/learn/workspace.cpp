@@ -9,6 +9,7 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/job.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
@@ -24,6 +25,8 @@ namespace {
 ShowLearnStep beside(const AppState& state, bool later) {
     const LearnLook& look = learn_look(state);
     const Index now = shown_learn_step(state);
+    if (is_recorded(state))
+        return {std::max<Index>(now + (later ? 1 : -1) * learn_recording()->every, 0)};
     if (!look.series || look.series->sides[0].moments.empty()) return {look.shown.step};
     const auto& moments = look.series->sides[0].moments;
     const auto step = [](const train::Moment& moment) { return moment->step; };
@@ -41,22 +44,30 @@ Index next_of(Index value, Index step, Index count) {
 }
 
 void add_training_commands(const CommandAdder& add, const AppState& state) {
-    const LearnLook& look = learn_look(state);
     const Index done = learn_steps_done(state);
     const Index steps = learn_controls(state).a.steps;
-    if (is_learning(state))
+    const bool recorded = is_recorded(state);
+    if (recorded)
+        add("Train the recorded run here", Key::space, TrainRecordedRun{});
+    else if (is_learning(state))
         add("Pause the training", Key::space, TrainTo{learn_pause_step(state)});
     else
         add("Train", Key::space,
             TrainTo{done < steps ? steps : std::min(done + steps, kMostLearnSteps)});
-    add("One more step", shift(Key::right), TrainTo{std::min(done + 1, kMostLearnSteps)});
-    add("Restart with these settings", Key::n, NewTraining{});
-    add("Train five seeds for the spread", Key::v, TrainSeeds{kSpreadSeeds},
-        look.plan && look.plan->until > 0, "Nothing is trained yet");
-    add("Show the previous step", Key::left, beside(state, false), done > 0);
-    add("Show the next step", Key::right, beside(state, true), done > 0);
-    add("Show the initial weights", Key::home, ShowLearnStep{0}, done > 0);
-    add("Show the latest step", Key::end, ShowLearnStep{std::nullopt}, done > 0);
+    add("One more step", shift(Key::right), TrainTo{std::min(done + 1, kMostLearnSteps)}, !recorded,
+        "This run is recorded: train it here first");
+    add(recorded ? "Close the recorded run" : "Restart with these settings", Key::n, NewTraining{});
+    add("Play the recorded run", {}, PlayRecordedRun{},
+        !is_trained(state) && learn_recording().has_value(), "N discards the training first");
+    add("Copy the command for a clip of the recorded run", {}, CopyLearnClip{},
+        learn_recording().has_value(), "The program's files have no recorded run");
+    add("Train five seeds for the spread", Key::v, TrainSeeds{kSpreadSeeds}, is_trained(state),
+        "Nothing is trained yet");
+    const bool steps_there = done > 0 || recorded;
+    add("Show the previous step", Key::left, beside(state, false), steps_there);
+    add("Show the next step", Key::right, beside(state, true), steps_there);
+    add("Show the initial weights", Key::home, ShowLearnStep{0}, steps_there);
+    add("Show the latest step", Key::end, ShowLearnStep{std::nullopt}, steps_there);
 }
 
 void add_switch_commands(const CommandAdder& add, const AppState& state) {
@@ -68,7 +79,8 @@ void add_switch_commands(const CommandAdder& add, const AppState& state) {
         const auto now = train::switches_at(spec, look.plan->switches[run], step);
         const std::string name(kLearnRunNames[run]);
         const char* letter = run == 0 ? "A" : "B";
-        add(fmt::format("{}: scaling {} from this step on", letter, now.scaling ? "off" : "on"),
+        add(fmt::format("{}: {} scaling from this step on", letter,
+                        now.scaling ? "without" : "with"),
             run == 0 ? plain(Key::s) : shift(Key::s), SwitchScaling{name, step, !now.scaling});
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         const bool off = now.silenced[look.layer * spec.heads + look.head];
@@ -99,6 +111,11 @@ std::string fault_of(const LearnRuns& controls) {
 }
 
 void enter_learn(AppState& state) {
+    const LearnLook& now = learn_look(std::as_const(state));
+    if (!now.plan && !now.recorded && learn_recording()) play_recording(state);
+    if (is_recorded(state))
+        return show_message(state, "A recorded run of {} steps. Space trains it here.",
+                            grouped(learn_until(state)));
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     clamp_learn(state);
@@ -121,23 +138,23 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
         layers > 1);
     add("Previous layer", Key::up, ShowLearnHead{next_of(look.layer, -1, layers), look.head},
         layers > 1);
+    const std::vector<LearnMeasure> all = learn_measures(state);
     const auto measure = [&](std::size_t step) {
-        const std::size_t count = kLearnMeasureCount - (has_held_out(planned(state).a) ? 0 : 1);
-        const std::size_t to = (static_cast<std::size_t>(shown_measure(state)) + step) % count;
-        return ShowLearnMeasure{static_cast<LearnMeasure>(to)};
+        const auto n = std::ranges::find(all, shown_measure(state)) - all.begin();
+        return ShowLearnMeasure{all[(static_cast<std::size_t>(n) + step) % all.size()]};
     };
     add("Next curve", Key::page_down, measure(1));
-    add("Previous curve", Key::page_up,
-        measure(kLearnMeasureCount - (has_held_out(planned(state).a) ? 1 : 2)));
+    add("Previous curve", Key::page_up, measure(all.size() - 1));
     const bool by_head = look.picture == LearnPicture::word;
     add(by_head ? "Show the map of one head" : "Show one word in every head", Key::w,
-        ShowLearnPicture{by_head ? LearnPicture::head : LearnPicture::word}, layers * heads > 1);
+        ShowLearnPicture{by_head ? LearnPicture::head : LearnPicture::word},
+        layers * heads > 1 && !is_recorded(state), "The recorded run has the weights of one word");
     const bool own = train::has_own_data(learn_controls(state).a);
     add("Find the lines that caused the answer", Key::f, ExplainLearnAnswer{},
         influence_request_of(state).has_value(), "Train on your own lines first");
     add("Copy your lines", {}, CopyOwnData{}, own, "You have no data yet");
-    add("Save the runs", Key::r, ShowPrompt{PromptKind::runs}, learn_steps_done(state) > 0,
-        "Nothing is trained yet");
+    add("Save the runs", Key::r, ShowPrompt{PromptKind::runs},
+        learn_steps_done(state) > 0 && !is_recorded(state), "Nothing is trained yet");
     for (std::size_t n = 0; n < std::size(kNamesOf<LearnPage>); ++n)
         add(fmt::format("Panel: {}", kNamesOf<LearnPage>[n]), {},
             ShowLearnPage{static_cast<LearnPage>(n)});
@@ -146,13 +163,13 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
 }
 
 std::optional<Action> escape_learn(const AppState& state) {
-    if (learn_look(state).shown.step) return ShowLearnStep{std::nullopt};
+    if (learn_look(state).shown.step || is_replaying(state)) return ShowLearnStep{std::nullopt};
     return std::nullopt;
 }
 
 std::string learn_figure_name(const AppState& state) {
     return fmt::format("learn-{}",
-                       kNamesOf<LearnMeasure>[static_cast<std::size_t>(learn_look(state).measure)]);
+                       kNamesOf<LearnMeasure>[static_cast<std::size_t>(shown_measure(state))]);
 }
 
 std::vector<Shot> learn_shots() {
@@ -221,8 +238,8 @@ void clamp_learn(AppState& state) {
     look.head = std::clamp<Index>(look.head, 0, controls.heads() - 1);
     look.cell.row = std::clamp<Index>(look.cell.row, 0, controls.a.tokens - 1);
     look.cell.column = std::clamp<Index>(look.cell.column, 0, controls.a.tokens - 1);
-    if (look.shown.step && look.plan)
-        look.shown.step = std::clamp<Index>(*look.shown.step, 0, look.plan->until);
+    if (look.shown.step && (look.plan || is_recorded(state)))
+        look.shown.step = std::clamp<Index>(*look.shown.step, 0, learn_until(state));
 }
 
 void describe(Visitor& visit, LearnRuns& runs) {
@@ -256,6 +273,9 @@ void describe(Visitor& visit, LearnPlan& plan) {
 void describe(Visitor& visit, LearnLook& look) {
     constexpr About kPlace{.low = 0.0, .high = static_cast<double>(kMostIndex)};
     visit("plan", look.plan);
+    look.recorded = look.recorded && !look.plan;
+    visit("recorded", look.recorded);
+    look.recorded = look.recorded && !look.plan;
     visit("step", look.shown.step, About{.low = 0, .high = kMostLearnSteps});
     visit("sentence", look.shown.sentence);
     visit("layer", look.layer, {.low = 0, .high = 3});
@@ -272,7 +292,7 @@ const WorkspaceInfo kLearnWorkspace{
     .key = "learn",
     .title = "Learn",
     .tip =
-        "Two small transformers learn a task side by side, with and without ÷√d_k or any other "
+        "Two small transformers learn a task side by side, with and without scaling or any other "
         "setting.",
     .group = Group::why,
     .letter = Key::l,
@@ -281,12 +301,19 @@ const WorkspaceInfo kLearnWorkspace{
     .values = kValues,
     .requests = kRequests,
     .enter = enter_learn,
-    .leave = [](AppState& state) { learn_look(state).hovered.reset(); },
+    .leave =
+        [](AppState& state) {
+            learn_look(state).hovered.reset();
+            end_replay(state);
+        },
     .add_commands = add_learn_commands,
     .escape = escape_learn,
     .clear = [](AppState& state) { learn_look(state).cell = {}; },
     .clamp_to_document = clamp_learn,
+    .follow = follow_recording,
     .opened = take_run,
+    .tick = tick_recording,
+    .still = end_replay,
     .progress =
         [](AppState& state, std::string_view request, double done) {
             if (request == "influences") learn_look(state).influences_done = done;
@@ -294,6 +321,7 @@ const WorkspaceInfo kLearnWorkspace{
     .has_side = [](const AppState&) { return true; },
     .inspector = learn_inspector,
     .runs = runs_of,
+    .is_animating = is_replaying,
     .figure_name = learn_figure_name,
     .shots = learn_shots,
     .mouse = kLearnMouse,

@@ -16,6 +16,11 @@ namespace {
 
 const LearnSeries& series(const AppState& state) { return *learn_look(state).series; }
 const LearnPlan& plan(const AppState& state) { return series(state).request.plan; }
+/// Steps of the plan; of a recorded run, which has none, its own.
+Index until_of(const AppState& state) {
+    const auto& planned = learn_look(state).plan;
+    return planned ? planned->until : plan(state).until;
+}
 
 /// Means of the last 50 steps before `step`, of fewer where something was switched since.
 struct Means {
@@ -68,7 +73,7 @@ bool tells_both(const Match& match, std::string stated, bool ended) {
 /// "After 400 steps: …" stands when all runs are done, "Step 3 of 400: …" until then.
 bool check_point(const Match& match) {
     const bool ended = match.text.starts_with("After ");
-    const Index step = shown_learn_step(match.state), until = learn_look(match.state).plan->until;
+    const Index step = shown_learn_step(match.state), until = until_of(match.state);
     bool done = step == until;
     for (std::size_t run = 0; run < plan(match.state).controls.count(); ++run)
         done = done && std::ssize(series(match.state).sides[run].records) == until;
@@ -174,8 +179,7 @@ bool check_progress(const Match& match) {  // "step 3 of 12, 210 steps/s, seed 2
     const auto is = [](std::string_view stated, Index count) {
         return number_of(stated) == static_cast<double>(count);
     };
-    return match.count(0) == done &&
-           is(split(match.part[1], ", ")[0], learn_look(match.state).plan->until) &&
+    return match.count(0) == done && is(split(match.part[1], ", ")[0], until_of(match.state)) &&
            (!seed || (is((*seed)[1], std::ssize(series(match.state).seeds) + 1) &&
                       is((*seed)[2], plan(match.state).seeds)));
 }
@@ -189,10 +193,11 @@ bool check_switched(const Match& match) {
     for (std::size_t n = 0; n < list.size(); ++n) {
         const auto parts = parts_of("{} from step {}", stated[n]);
         const std::string what = list[n].head < 0
-                                     ? "scaling"
+                                     ? std::string(list[n].on ? "with scaling" : "without scaling")
                                      : "layer " + std::to_string(list[n].head / heads) + " head " +
-                                           std::to_string(list[n].head % heads);
-        if (!parts || (*parts)[0] != what + (list[n].on ? " on" : " off") ||
+                                           std::to_string(list[n].head % heads) +
+                                           (list[n].on ? " on" : " off");
+        if (!parts || (*parts)[0] != what ||
             number_of((*parts)[1]) != static_cast<double>(list[n].step))
             return false;
     }
@@ -223,7 +228,9 @@ bool check_no_head(const Match& match) {
 }
 /// Of the row that is looked at, in one of the runs.
 bool check_answer(const Match& match) {
-    const auto at = static_cast<std::size_t>(learn_look(match.state).cell.row);
+    const LearnLook& look = learn_look(match.state);
+    const bool recorded = look.recorded && !look.plan;  // of one word
+    const auto at = static_cast<std::size_t>(recorded ? shown_word(match.state) : look.cell.row);
     for (const LearnSide& side : series(match.state).sides) {
         if (!side.probe || at >= side.probe->answers.size()) continue;
         const train::Probe& probe = *side.probe;

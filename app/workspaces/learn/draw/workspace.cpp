@@ -32,8 +32,25 @@ constexpr float kChoices = 36.0F, kMeasures = 240.0F;
 constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
 constexpr float kAroundMaps = 120.0F;            // words, labels and colours
 
+/// The recorded run: nothing of it is trained here.
+void draw_recorded(const LearnView& view, ControlBar& bar) {
+    bar.put_text(bar.frame.theme.muted, "recorded run");
+    if (bar.button("train here", "Train it here",
+                   {fmt::format("Trains both models here, {} steps from nothing",
+                                view::grouped(view.steps)),
+                    "Key: Space"}))
+        bar.out.push_back(TrainRecordedRun{});
+    if (view.can_replay &&
+        bar.button("replay", "Play again", {"Plays the recorded run from its first step", ""}))
+        bar.out.push_back(PlayRecordedRun{});
+    if (view.replaying &&
+        bar.button("skip", "Skip to the end", {"Shows the last step", "Key: End"}))
+        bar.out.push_back(ShowLearnStep{std::nullopt});
+}
+
 void draw_training(const LearnView& view, ControlBar& bar) {
     Actions& out = bar.out;
+    if (view.recorded) return draw_recorded(view, bar);
     if (view.training) {
         if (bar.button("pause", "pause", {"Stops training", "Key: Space"}))
             out.push_back(TrainTo{view.pause_at});
@@ -79,7 +96,7 @@ void draw_learn_run(const LearnView& view, std::size_t n, ControlBar& bar) {
     const std::string key = n == 0 ? "" : "Shift+";
     bar.put_text(bar.frame.theme.muted,
                  fmt::format("{} from step {} on:", run.name, view::grouped(view.shown)));
-    if (const auto on = bar.toggle(("scaling " + id).c_str(), "÷√d_k", run.scaling,
+    if (const auto on = bar.toggle(("scaling " + id).c_str(), "with scaling", run.scaling,
                                    {"Switches scaling from the shown step on",
                                     "The later steps are trained again. Key: " + key + "S"}))
         bar.out.push_back(SwitchScaling{id, view.shown, *on});
@@ -213,6 +230,10 @@ void draw_field(const LearnFieldView& field, const AppState& state, const Frame&
 void draw_learn_settings(const LearnView& view, const AppState& state, const Frame& frame,
                          Actions& out) {
     const float width = ImGui::GetContentRegionAvail().x - frame.px(12);
+    if (view.recorded)
+        return wrapped_text(frame, frame.fonts.body, frame.theme.muted,
+                            "This run is recorded. Train it here to change its settings, or choose "
+                            "another experiment.");
     put_text(frame, frame.fonts.body, frame.theme.muted, "B differs from A in");
     if (const auto n = combo(frame, "##differs", {view.difference_names, view.difference}, width,
                              {"The one setting in which B differs", ""}, out))
@@ -274,12 +295,13 @@ void draw_learn_plot(const PlotView& plot, const char* id, const Box& box, const
     const PlotInput input = draw_plot(plot, id, box.low, box.high, false, frame);
     if (input.moved_to && view.done > 0) {
         const auto step = static_cast<Index>(std::lround(*input.moved_to));
-        const bool newest = step >= view.done;
+        const bool newest = step >= (view.recorded ? view.until : view.done);
         const std::optional<Index> to = newest ? std::nullopt : std::optional<Index>(step);
         if (newest ? view.scrubbed : step != view.shown) out.push_back(ShowLearnStep{to});
     }
     if (input.steps != 0 && view.done > 0)
-        out.push_back(ShowLearnStep{within<Index>(view.shown + input.steps, 0, view.done)});
+        out.push_back(ShowLearnStep{within<Index>(view.shown + input.steps * view.stride, 0,
+                                                  view.recorded ? view.until : view.done)});
 }
 
 void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame, Actions& out) {
@@ -289,7 +311,7 @@ void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame,
         if (const auto n =
                 combo(frame, "##measure", {view.measures, view.measure}, frame.px(kMeasures),
                       {"The large curve", "Keys: Page up, Page down"}, out))
-            out.push_back(ShowLearnMeasure{static_cast<LearnMeasure>(*n)});
+            out.push_back(ShowLearnMeasure{view.measure_keys[static_cast<std::size_t>(*n)]});
         top += frame.px(kChoices);
     }
     draw_learn_plot(view.plots[0], "large", {{box.low.x, top}, box.high}, view, frame, out);
@@ -352,7 +374,7 @@ std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const
                 .controls = [&](ControlBar& bar) { draw_learn_bar(view, bar); },
                 .side = [&](const Frame& beside) { draw_learn_side(state, view, beside, out); },
                 .status = view.progress};
-    if (view.done > 0)
+    if (view.done > 0 || view.recorded)
         parts.others = {
             {"curve", "curve", [&](const Box& box) { draw_learn_curve(view, box, frame, out); },
              CanvasPart::Where::left, kCurves},
