@@ -1,6 +1,7 @@
 // attnscope page: what is open as one HTML file that opens from a disk, the program with it.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/arguments.h"
 #include "app/cli/render_parts.h"
@@ -24,7 +25,8 @@ constexpr std::string_view kPageFooter =
     "options describe.\n\n"
     "Examples:\n"
     "  attnscope page session.json -o page.html\n"
-    "  attnscope page qkv.npz --workspace heads -o page.html\n";
+    "  attnscope page qkv.npz --workspace heads -o page.html\n"
+    "  attnscope page pronouns --workspace heads -o page.html\n";
 constexpr std::string_view kPlace = "<!--document-->";
 constexpr std::string_view kSession = "session.json";
 constexpr std::size_t kMostLetters = std::size_t{64} << 20U;
@@ -63,13 +65,15 @@ std::string held(std::string_view name, std::string_view bytes, std::string_view
                        quoted(name), text, base64(bytes));
 }
 
-/// The file of tensors that the document is read from; "": none.
+/// The file of tensors that the document is read from; "": none. The built-in models are in every page.
 fs::path file_of(const view::DocumentOrigin& origin) {
-    if (const auto* const model = std::get_if<view::ModelOrigin>(&origin))
+    if (const auto* const model = std::get_if<view::ModelOrigin>(&origin)) {
+        if (!view::built_in_name(model->path).empty()) return {};
         throw bad_input(
-            fmt::format("'{}' is a trained model; a page holds a file of tensors, which attnscope "
-                        "trace --model makes of a text",
-                        model->path));
+            fmt::format("'{}' is a trained model; of models a page holds only {}. attnscope trace "
+                        "--model writes the tensors of a text, which a page can hold",
+                        model->path, fmt::join(view::built_in_models(), ", ")));
+    }
     const auto* const file = std::get_if<view::FileOrigin>(&origin);
     if (file != nullptr && files::is_standard(file->path))
         throw bad_input("a page holds a file, and - is none; expected the name of one");
