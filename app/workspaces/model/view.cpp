@@ -186,6 +186,8 @@ class Rows {
         row.role = about.role;
         row.in_layer = about.part == StackPart::attention || about.part == StackPart::mlp;
         const bool after = read_->model->config().family->norms_after;
+        if (after && stage == ModelStage::norm1) row.name = "Norm after attention";
+        if (after && stage == ModelStage::norm2) row.name = "Norm after the MLP";
         const bool sum = stage == ModelStage::residual1 || stage == ModelStage::residual2 ||
                          stage == ModelStage::residual_self;
         row.adds = sum;
@@ -603,6 +605,8 @@ void add_sentences(const AppState& state, const ModelRead& read, ModelView& view
         const bool of_layer =
             info(*stage).part == StackPart::attention || info(*stage).part == StackPart::mlp;
         view.headline = std::string(info(*stage).title);
+        if (read.model->config().family->norms_after && view.headline.starts_with("Norm before"))
+            view.headline.replace(0, std::string_view("Norm before").size(), "Norm after");
         if (of_layer) view.headline += fmt::format(", layer {}", read.stages.layer);
         view.headline += ".";
         view.muted = info(*stage).text;
