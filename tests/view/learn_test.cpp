@@ -560,7 +560,6 @@ TEST_CASE("learn: Space trains the recorded run here, with the numbers of the re
     CHECK(learn_look(state).plan->until == 500);
     CHECK(learn_controls(state) == learn_recording()->controls);
     CHECK(learn_look(state).picture == LearnPicture::word);
-    CHECK(has(learn_point(state), "Space trains them") == false);
     const auto request = requested_learning(state);
     REQUIRE(request);
     LearnRequest part = *request;
