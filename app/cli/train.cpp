@@ -23,9 +23,9 @@ using train::Record, train::Run, train::Spec, train::Trainer;
 
 constexpr Index kMostSteps = 1'000'000'000;
 constexpr Index kMostSeeds = 1000;
-constexpr Index kMoments = 10;   // of a run, unless --every says otherwise
+constexpr Index kMoments = 10;   // of a run, unless --every is given
 constexpr Index kAveraged = 50;  // last steps that the table is the mean of
-constexpr Index kProbes = 100;   // of a recording, unless --every says otherwise
+constexpr Index kProbes = 100;   // of a recording, unless --every is given
 
 struct TrainOptions {
     std::string from;  // a specification or a run

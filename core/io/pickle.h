@@ -33,7 +33,7 @@ struct PickleDict {
 struct PickleName {
     std::string_view module, name;
 };
-/// function(*arguments), with what was put into it afterwards.
+/// function(*arguments), and its state and items, which are set afterwards.
 struct PickleCall {
     PickleId function = 0;
     std::vector<PickleId> arguments;

@@ -42,7 +42,7 @@ class ZipEntry {
 /// is encrypted or damaged.
 class ZipFile {
   public:
-    /// `as`: what the zip is read as, in errors: ".npz (a zip of .npy arrays)".
+    /// `as`: the format that the zip is read as, in errors: ".npz (a zip of .npy arrays)".
     static Result<ZipFile> open(const std::filesystem::path& path, std::string_view as);
     /// From memory, which must outlive it; `what` names the bytes in errors.
     static Result<ZipFile> open(std::string_view bytes, std::string_view what, std::string_view as);

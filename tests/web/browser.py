@@ -48,7 +48,7 @@ class Browser:
         """What the screen says."""
         return self.script("return document.getElementById('words')?.textContent ?? ''")
 
-    def settle(self):
+    def wait_until_idle(self):
         """Until the screen says the same three times in a row."""
         seen = []
         self.wait(lambda: (seen.append(self.words()), len(seen) > 2 and len(set(seen[-3:])) == 1)[1], 5)

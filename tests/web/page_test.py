@@ -61,7 +61,7 @@ class Page:
         self.assertEqual(done.returncode, 0, done.stderr)
         self.browser.open(page.as_uri())
 
-    def said(self, part, seconds=60):
+    def shows(self, part, seconds=60):
         self.assertTrue(self.browser.says(part, seconds), f"'{part}' is not in: {self.browser.words()}")
 
     def npz(self, tokens=6, d=8, heads=2):
@@ -74,14 +74,14 @@ class Page:
     def first_screen(self):
         """A page of its own: the trained model *pronouns* reads a sentence."""
         self.browser.open(PAGE.as_uri())
-        self.said("it looks at animal 99 %")
+        self.shows("it looks at animal 99 %")
 
     def command(self, name):
         """The first command of the palette that matches."""
         self.browser.chord(CONTROL, "k")
-        self.browser.settle()
+        self.browser.wait_until_idle()
         self.browser.press(*name)
-        self.browser.settle()
+        self.browser.wait_until_idle()
         self.browser.press(ENTER)
 
     def weight(self, arrays, row, column, scale):
@@ -91,56 +91,56 @@ class Page:
 
     def test_first_screen_steps_and_the_arithmetic_of_what_is_clicked(self):
         self.first_screen()
-        self.said("The model reads “it” as: animal > 99.9 %.")
-        self.said("pronouns, trained weights")
-        self.said("A[it, animal] = 0.9914")
+        self.shows("The model reads “it” as: animal > 99.9 %.")
+        self.shows("pronouns, trained weights")
+        self.shows("A[it, animal] = 0.9914")
         self.assertEqual(self.browser.script("return document.getElementById('said').hidden"), True)
         self.browser.press(RIGHT)
-        self.said("The context of a token is the sum of the values")
+        self.shows("The context of a token is the sum of the values")
         self.browser.press("\ue012")
-        self.said("Softmax turns each row")
+        self.shows("Softmax turns each row")
         self.browser.click(*STREET_TOO)
-        self.said("A[street, too] = 0.1695")
-        self.said("÷ √ 16 = 0.5176")
+        self.shows("A[street, too] = 0.1695")
+        self.shows("÷ √ 16 = 0.5176")
         self.assertEqual(self.browser.faults(), [])
         self.assertEqual(self.browser.requests(), [PAGE.as_uri()])
 
     def test_another_word_gives_another_noun(self):
         """tired → wide: the headline and the prediction change; wide → tired: they change back."""
         self.first_screen()
-        self.said("tired → wide")
+        self.shows("tired → wide")
         for reads, weight, change in (("street", "97 %", "wide → tired"), ("animal", "99 %", "tired → wide")):
             self.browser.click(*CHANGE)
-            self.said(f"The model reads “it” as: {reads}")
-            self.said(f"it looks at {reads} {weight}")
-            self.said(change)
+            self.shows(f"The model reads “it” as: {reads}")
+            self.shows(f"it looks at {reads} {weight}")
+            self.shows(change)
         self.assertEqual(self.browser.faults(), [])
 
     def test_the_three_models_open_by_name(self):
         self.first_screen()
         for name, text in MODELS.items():
             self.command(f"open model: {name}")
-            self.said(f"{name}, trained weights")
-            self.said(text)
+            self.shows(f"{name}, trained weights")
+            self.shows(text)
         self.assertEqual(self.browser.faults(), [])
         self.assertEqual(self.browser.requests(), [PAGE.as_uri()])
 
     def test_a_page_of_a_model_names_it(self):
         self.page_of("stories", "--workspace", "heads")
-        self.said("L1 H0 has the lowest entropy: 1.0412 nats")
+        self.shows("L1 H0 has the lowest entropy: 1.0412 nats")
         self.assertEqual(self.browser.faults(), [])
 
     def test_a_file_is_dropped_and_its_numbers_are_those_of_numpy(self):
         self.first_screen()
         arrays, packed = self.npz()
         self.browser.drop(**{"mine.npz": packed})
-        self.said("mine.npz: 2 heads, 6 × 6")
-        self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 8 ** -0.5)}")
+        self.shows("mine.npz: 2 heads, 6 × 6")
+        self.shows(f"A[0, 1] {self.weight(arrays, 0, 1, 8 ** -0.5)}")
         self.browser.press("s")
-        self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")
+        self.shows(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")
         self.browser.drop(**{"broken.npz": b"PK\3\4 is no archive"})
-        self.said("broken.npz")
-        self.said(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")  # nothing is lost
+        self.shows("broken.npz")
+        self.shows(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")  # nothing is lost
 
     def test_a_host_gives_three_files_and_is_asked_for_no_more(self):
         folder = PAGE.parent.parent / "attnscope-web"
@@ -149,7 +149,7 @@ class Page:
             threading.Thread(target=host.serve_forever, daemon=True).start()
             root = f"http://127.0.0.1:{host.server_port}/"
             self.browser.open(root)
-            self.said("it looks at animal 99 %")
+            self.shows("it looks at animal 99 %")
             asked = self.browser.requests()
             self.assertEqual(sorted(set(asked) - {root + "favicon.ico"}), [root, root + "attnscope.js", root + "attnscope.wasm"])
             self.assertEqual([fault for fault in self.browser.faults() if "favicon" not in fault], [])
@@ -159,23 +159,23 @@ class Page:
         folder = TREE / "tests/goldens/models/gpt2"
         self.first_screen()
         self.browser.drop(**{file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()})
-        self.said("without a tokenizer a text is the numbers of its tokens")  # it is read as one, and this one has none
+        self.shows("without a tokenizer a text is the numbers of its tokens")  # it is read as one, and this one has none
 
     def test_a_page_holds_its_document_and_a_link_its_state(self):
         arrays, packed = self.npz()
         (self.folder / "mine.npz").write_bytes(packed)
         self.page_of("mine.npz", "--workspace", "step", "--stage", "weights", "--select", "weights:2,3")
-        self.said(f"A[2, 3] {self.weight(arrays, 2, 3, 8 ** -0.5)}")
+        self.shows(f"A[2, 3] {self.weight(arrays, 2, 3, 8 ** -0.5)}")
         self.first_screen()
         self.browser.press("1", "m")
-        self.said("every query may attend to every key")
+        self.shows("every query may attend to every key")
         self.browser.chord(CONTROL, "k")
-        self.browser.settle()
+        self.browser.wait_until_idle()
         self.browser.press(*"copy state", ENTER)
         link = self.browser.wait(lambda: self.browser.script("return Module.attnPasted"), 10)
         self.browser.open("about:blank")
         self.browser.open(PAGE.as_uri() + "#" + link.split(":", 1)[1])
-        self.said("every query may attend to every key")
+        self.shows("every query may attend to every key")
         self.assertEqual(self.browser.faults(), [])
 
     def test_a_malformed_state_in_the_address_is_reported(self):
@@ -189,7 +189,7 @@ class Page:
     def test_learn_trains_fifty_steps(self):
         self.first_screen()
         self.browser.press("2", "l")
-        self.said("recorded run")
+        self.shows("recorded run")
         self.browser.press(" ")
         steps = [f"step {n} of 500" for n in range(50, 501)]
 
@@ -203,34 +203,34 @@ class Page:
         """All 500 steps of both models."""
         self.first_screen()
         self.browser.press("2", "l")
-        self.said("Space trains them")
+        self.shows("Space trains them")
         self.command("experiment: the noun that each")
-        self.said("Marked words: two models from one seed, with scaling and without scaling.")
+        self.shows("Marked words: two models from one seed, with scaling and without scaling.")
         begun = time.monotonic()
         self.browser.press(" ")
-        self.said("step 500 of 500", 240)
+        self.shows("step 500 of 500", 240)
         print(f"{self.Browser.__name__}: 500 steps of pronouns with and without scaling, {time.monotonic() - begun:.1f} s")
         self.assertEqual(self.browser.faults(), [])
 
     def test_the_map_of_a_generated_matrix_is_exact(self):
         self.page_of("--planted", 2048)
         begun = time.monotonic()
-        self.said("exact overview", 120)
+        self.shows("exact overview", 120)
         print(f"{self.Browser.__name__}: a map of 2048 tokens, {time.monotonic() - begun:.1f} s")
 
     def test_a_finger_taps_and_a_long_press_hovers(self):
         self.first_screen()
         self.browser.press_long(*STREET_TOO)
-        self.said("A[street, too] = 0.1695")  # of what the pointer is over
-        self.said("exp( 4.7749 − 4.7749 )")  # and the cell that is looked at is that of before
+        self.shows("A[street, too] = 0.1695")  # of what the pointer is over
+        self.shows("exp( 4.7749 − 4.7749 )")  # and the cell that is looked at is that of before
         self.browser.tap(*STREET_TOO)
-        self.said("exp( 0.5176 − 0.6533 )")
+        self.shows("exp( 0.5176 − 0.6533 )")
 
     def test_two_fingers_pinch_a_map(self):
         if self.Browser.__name__ == "Firefox":
             self.skipTest("Marionette gives a page one finger")
         self.page_of("--planted", 2048)
-        self.said("exact overview of 2,048 rows", 120)
+        self.shows("exact overview of 2,048 rows", 120)
         scale = lambda: re.search(r"1 px = ([0-9.]+)", self.browser.words())
         before = float(scale()[1])
         self.browser.pinch(700, 450, 60, 240)
@@ -240,16 +240,16 @@ class Page:
     def test_what_is_not_saved_is_offered_again_and_what_is_saved_is_a_download(self):
         self.first_screen()
         self.browser.press("s")
-        self.said("scaling off")
+        self.shows("scaling off")
         unsaved = "return Object.keys(localStorage).some(name => name.startsWith('attnscope:unsaved:'))"
         self.assertTrue(self.browser.wait(lambda: self.browser.script(unsaved), 20))
         self.browser.open("about:blank")
         self.browser.open(PAGE.as_uri())
-        self.said("Restore unsaved work?")
+        self.shows("Restore unsaved work?")
         self.browser.press(ENTER)
-        self.said("scaling off")
+        self.shows("scaling off")
         self.browser.chord(CONTROL, "s")
-        self.browser.settle()
+        self.browser.wait_until_idle()
         self.browser.press(*"mine.json", ENTER)
         self.assertTrue(self.browser.wait(lambda: list(self.folder.glob("*.json")), 20), self.browser.words())
 
