@@ -294,7 +294,8 @@ TEST_CASE("each field of the spec is one option, and its text reads back as the 
     const std::string json =
         R"({"score": "cosine", "scale": 0.07, "temperature": 2, "rope": "interleaved",
             "rope_base": 500, "rope_scaling": "llama3,8,1,4,8192", "rope_dims": 2, "softcap": 30,
-            "alibi": true, "dropout": 0.5, "seed": 7, "training": false, "query_offset": 3,
+            "bias_before_softcap": true, "alibi": true, "dropout": 0.5, "seed": 7,
+            "training": false, "query_offset": 3,
             "causal": "bottom-right", "window": 4, "window_left": 3, "window_right": 2,
             "global_tokens": 1, "block": 5, "padding": [4, 3], "empty_rows": "nan"})";
     const AttentionSpec spec = call_options(options_from_json(json, "f.npz")).spec, usual;
