@@ -90,7 +90,7 @@ class SharedCall {
         auto of_keys = made(
             "d_kv", of, keys_, {k_shape(), v_shape()},
             [&](const std::vector<Index>& blocks) { return over_rows(keys.deal(blocks), rows); });
-        return {std::move(of_rows[0]), std::move(of_keys[0]), std::move(of_keys[1]), {}};
+        return {std::move(of_rows[0]), std::move(of_keys[0]), std::move(of_keys[1]), {}, {}};
     }
 
     /// So many blocks a run before has left.

@@ -16,9 +16,9 @@ constexpr std::array kForbiddingNumbers{kForbidding, std::numeric_limits<float>:
                                         -65504.0F, -0x1.FEp127F, -1e4F};
 
 /// The three readings of a float array called mask.
-enum class Reading { mask, zeros_and_ones, bias };
+enum class MaskReading { mask, zeros_and_ones, bias };
 
-Reading reading_of(std::span<const float> values) {
+MaskReading reading_of(std::span<const float> values) {
     bool forbids = false, ones = false, other = false;
     for (const float value : values) {
         if (value == 0.0F) continue;
@@ -27,8 +27,8 @@ Reading reading_of(std::span<const float> values) {
         ones = ones || value == 1.0F;
         other = other || !(forbidding || value == 1.0F);
     }
-    if (other || (ones && forbids)) return Reading::bias;
-    return ones ? Reading::zeros_and_ones : Reading::mask;
+    if (other || (ones && forbids)) return MaskReading::bias;
+    return ones ? MaskReading::zeros_and_ones : MaskReading::mask;
 }
 
 /// "-inf", "-10000 and -inf"
@@ -53,19 +53,19 @@ Tensor pairs_of(ArrayReader& reader, const std::string& name, std::string_view r
     return Tensor::shared(*shape, reader.numbers(name));
 }
 
-/// A float mask: see Reading.
+/// A float mask: see MaskReading.
 void read_float_mask(ArrayReader& reader, const std::string& name, const Dimensions& size,
                      MaskSpec& mask, std::vector<Note>& notes) {
     Tensor values = pairs_of(reader, name, "mask", size);
     const std::span<const float> numbers = std::as_const(values).values();
     const std::string what = fmt::format("{}: {} {}", reader.path(), name, reader.dtype_of(name));
     switch (reading_of(numbers)) {
-        case Reading::zeros_and_ones:
+        case MaskReading::zeros_and_ones:
             throw bad_input(fmt::format(
                 "{} has only 0 and 1, which is ambiguous: save it as bool if 1 means that a query "
                 "may attend, or as the array bias if the numbers are added to the scores",
                 what));
-        case Reading::mask: {
+        case MaskReading::mask: {
             Mask allowed(values.shape());
             std::ranges::transform(numbers, allowed.values().begin(),
                                    [](float value) { return value == 0.0F ? 1 : 0; });
@@ -80,7 +80,7 @@ void read_float_mask(ArrayReader& reader, const std::string& name, const Dimensi
             mask.custom = std::make_shared<const Mask>(std::move(allowed));
             return;
         }
-        case Reading::bias:
+        case MaskReading::bias:
             if (mask.bias)
                 throw bad_input(fmt::format(
                     "{} has numbers that are added to the scores, and so has bias; give one",

@@ -273,9 +273,9 @@ void check_corner(const ArrayReader& reader, const CallOptions& options,
 
 /// A list of strings, or an object with the list "tokens".
 std::vector<std::string> tokens_of_json(const std::string& text, const std::string& path) {
-    const auto json = or_throw(parse_json(text, path));
+    const auto parsed = or_throw(parse_json(text, path));
     const nlohmann::json& list =
-        json.is_object() && json.contains("tokens") ? json["tokens"] : json;
+        parsed.is_object() && parsed.contains("tokens") ? parsed["tokens"] : parsed;
     const auto is_text = [](const nlohmann::json& each) { return each.is_string(); };
     if (!list.is_array() || !std::ranges::all_of(list, is_text))
         throw bad_input(fmt::format(
@@ -301,8 +301,8 @@ std::vector<std::string> tokens_of_text(const std::string& text, Index count) {
 void read_tokens_file(const std::string& path, Index count, std::vector<std::string>& tokens) {
     const auto text = or_throw(read_text_file(path));
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool json = first != text.npos && (text[first] == '[' || text[first] == '{');
-    auto read = json ? tokens_of_json(text, path) : tokens_of_text(text, count);
+    const bool is_json = first != text.npos && (text[first] == '[' || text[first] == '{');
+    auto read = is_json ? tokens_of_json(text, path) : tokens_of_text(text, count);
     if (std::ssize(read) != count)
         throw bad_input(
             fmt::format("{} holds {} tokens, but there are {} queries (Tq); expected one each",

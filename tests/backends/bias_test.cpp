@@ -140,8 +140,8 @@ Plain compute(const Case& one) {
 }
 
 /// "" when `got` is `expected` up to single precision: of its largest value, or of `size`, the magnitudes that it sums.
-std::string compare(const Tensor& got, const TensorD& expected, const std::string& what,
-                    double size = 0.0) {
+std::string compare_sums(const Tensor& got, const TensorD& expected, const std::string& what,
+                         double size = 0.0) {
     constexpr double kTolerance = 3e-5;
     if (got.shape() != expected.shape())
         return fmt::format("{} is {}, expected {}", what, to_string(got.shape()),
@@ -177,13 +177,13 @@ std::string check(const Case& one, const Backend& backend, const Plain& plain) {
         const bool stored = n > 1 || backend.stages()[index_of(Stage::weights)];
         if (!stored) continue;
         const double size = arrays[n].first == &d.bias ? plain.largest_sum : 0.0;
-        if (auto wrong = compare(*arrays[n].first, *arrays[n].second, kNames[n] + name, size);
+        if (auto wrong = compare_sums(*arrays[n].first, *arrays[n].second, kNames[n] + name, size);
             !wrong.empty())
             return wrong;
     }
     // The few queries of decoding have a kernel of their own.
     const Trace few = must(attend(call, backend, StageSet().set(index_of(Stage::context))));
-    return compare(few[Stage::context], plain.context, "context alone" + name);
+    return compare_sums(few[Stage::context], plain.context, "context alone" + name);
 }
 
 std::string check(const Case& one) {
@@ -355,7 +355,7 @@ TEST_CASE("the gradient of a bias is its central difference, with every other op
             const Call call = must(validate(one.inputs, spec));
             const Trace forward = must(attend(call, *backend));
             const Trace d = must(attend_backward(call, forward, one.upstream, *backend));
-            CHECK(compare(d.bias, exact.d.bias, one.name) == "");
+            CHECK(compare_sums(d.bias, exact.d.bias, one.name) == "");
         }
     }
 }
@@ -461,7 +461,7 @@ TEST_CASE("the same bias gives the same gradients in every run, on one thread an
         const Trace first = run();
         CHECK(first.bias == run().bias);
         const ThreadLimit limit(1);
-        CHECK(compare(run().bias, cast<double>(first.bias), "one thread") == "");
+        CHECK(compare_sums(run().bias, cast<double>(first.bias), "one thread") == "");
     }
 }
 

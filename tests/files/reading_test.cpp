@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(OnDisk, "a role can be that of a layer") {
     CHECK(sentence_in(read_tensors(scratch.at("a.npz"), given({{"role", "a=l0.mask"}}))) ==
           "--role is 'a=l0.mask'; expected NAME=ROLE,... with a role of Q, K, V, qkv, weights, "
           "scores, scaled, masked, X, X_kv, W_Q, W_K, W_V, W_O, W_Q.T, W_K.T, W_V.T, W_O.T, b_Q, "
-          "b_K, b_V, b_O, dO, dY, mask, tokens, cu_seqlens or -, of layer N l<N>. before it");
+          "b_K, b_V, b_O, dO, dY, mask, bias, tokens, cu_seqlens or -, of layer N l<N>. before it");
 }
 
 TEST_CASE_FIXTURE(OnDisk,

@@ -184,6 +184,11 @@ bool check_progress(const Match& match) {  // "step 3 of 12, 210 steps/s, seed 2
                       is((*seed)[2], plan(match.state).seeds)));
 }
 
+bool check_recorded(const Match& match) {
+    return match.count(0) == shown_learn_step(match.state) &&
+           match.count(1) == until_of(match.state);
+}
+
 bool check_switched(const Match& match) {
     const std::size_t run = match.part[0] == "A" ? 0 : 1;
     const auto& list = plan(match.state).switches[run];
@@ -315,6 +320,8 @@ constexpr Claim kClaims[] = {
     {"At “{}” the model answers {}", check_reading},
     {"Held-out texts after {} step{}: {}", check_held_out},
     {"Step {}, weights from “{}” in every head", check_word_shown},
+    {"Recorded run, step {}, weights from “{}” in every head", check_word_shown},
+    {"recorded run, step {} of {}", check_recorded},
     {"“{}”, probability {}", check_own_answer},
     {"In no line: {}", check_unknown},
     {"{}: two models from one seed, {} and {}", check_one_seed},
