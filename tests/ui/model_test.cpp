@@ -125,21 +125,29 @@ TEST_CASE("two actions from Step: what follows attention, and one click back to 
     app.ui.frames(2);
     const ImGuiWindow* const ribbon = test::child("ribbon");
     REQUIRE(ribbon);
-    const float y = ribbon->Pos.y + ribbon->Size.y / 2;
-    const view::Actions first_actions = app.ui.click({ribbon->Pos.x + ribbon->Size.x - 12, y});
-    const auto* const place = test::last<view::ShowModelPlace>(first_actions);
+    const ImVec2 low{ribbon->Pos.x + 4, ribbon->Pos.y + ribbon->Size.y / 2};
+    const ImVec2 high{ribbon->Pos.x + ribbon->Size.x, low.y + 1};
+    const auto place = test::click_until<view::ShowModelPlace>(
+        app.ui, {(low.x + high.x) / 2, low.y}, high, {8.0F, 8.0F});
     REQUIRE(place);
     CHECK(place->place == view::ModelPlace::output);
     CHECK(app.state.workspace == "model");
     app.answered();
     CHECK(view::build_model_view(app.state).headline.starts_with("After attention: + residual"));
-    const auto stage = app.click_until<view::ShowAttentionStage>();
+    const auto [top, bottom] = app.hero();
+    std::optional<view::ShowAttentionStage> stage;
+    for (float at = top.y + 4; at < bottom.y && !stage; at += 7.0F) {
+        const view::Actions actions = app.ui.click({top.x + 250, at});
+        if (const auto* const found = test::last<view::ShowAttentionStage>(actions)) stage = *found;
+        if (!stage) app.ui.press(Key::escape);  // from a matrix
+        app.ui.frames(2);
+    }
     REQUIRE(stage);
     CHECK(app.state.workspace == "step");
     CHECK(app.state.stage == *stage->stage);
-    const view::Actions first = app.ui.click({ribbon->Pos.x + 8, y});
-    REQUIRE(test::last<view::ShowModelPlace>(first));
-    CHECK(test::last<view::ShowModelPlace>(first)->place == view::ModelPlace::input);
+    const auto input = test::click_until<view::ShowModelPlace>(app.ui, low, high, {8.0F, 8.0F});
+    REQUIRE(input);
+    CHECK(input->place == view::ModelPlace::input);
     app.answered();
     CHECK(view::build_model_view(app.state).headline.starts_with("X, the input of attention"));
 }

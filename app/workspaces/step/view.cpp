@@ -78,7 +78,7 @@ RibbonItem place_item(const AppState& state, ModelPlace place) {
     const bool input = place == ModelPlace::input;
     item.stage = input ? Stage::x : Stage::output;
     item.role = info(item.stage).role;
-    item.label = input ? "tokens" : "MLP, answer";
+    item.label = input ? "tokens" : "MLP";
     item.tooltip = fmt::format(
         "{}\nShows layer {} in the whole transformer. Key: {}",
         input ? "Where the input of attention comes from" : "What follows the output of attention",

@@ -287,7 +287,7 @@ constexpr std::string_view kStepMouse[] = {
     "Turn the wheel over a slider or a number to change it by one step.",
     "Click a number in the inspector to go to its cell.",
     "Click a stage on the ribbon to go there.",
-    "Of a model: click tokens or MLP, answer at the ribbon's ends to see the rest of the "
+    "Of a model: click tokens or MLP at the ribbon's ends to see the rest of the "
     "transformer.",
     "More than 64 tokens: scores and weights are a map; the wheel zooms, dragging pans.",
 };

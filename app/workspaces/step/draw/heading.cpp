@@ -144,6 +144,7 @@ void draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& 
 // Design units.
 constexpr float kChevron = 20.0F;  // between two items
 constexpr float kLeastChevron = 8.0F;
+constexpr float kWideRibbon = 1400.0F;
 constexpr float kSmallLabel = 12.0F;
 constexpr float kSmallestLabel = 11.0F;
 constexpr float kItemPad = 4.0F;
@@ -170,11 +171,13 @@ RibbonSetting set_in(const std::vector<RibbonItem>& items, view::Font font, floa
     return setting;
 }
 
-/// In the usual font where they fit, else in smaller ones; words that are still too wide are cut.
+/// In the usual font where they fit, else in smaller ones; words that are still too wide are cut. The ends of a model's ribbon leave
+/// space for its controls.
 RibbonSetting set_items(const std::vector<RibbonItem>& items, float space, const Frame& frame) {
     RibbonSetting setting;
     view::Font font = frame.fonts.strong;
-    for (const auto& [px, gap] : {std::pair{font.px, frame.px(kChevron)},
+    const bool close = items.front().place && space < frame.px(kWideRibbon);
+    for (const auto& [px, gap] : {std::pair{font.px, frame.px(close ? kLeastChevron : kChevron)},
                                   {font.px, frame.px(kLeastChevron)},
                                   {frame.px(kSmallLabel), frame.px(kLeastChevron)},
                                   {frame.px(kSmallestLabel), frame.px(2)}}) {
