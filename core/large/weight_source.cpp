@@ -44,8 +44,7 @@ Result<void> check_shown(const AttentionSpec& spec, Index keys) {
     if (spec.mask.bias)
         return bad_input(
             "a bias is given, but a map of weights computes each pair from its query and key "
-            "alone; "
-            "expected no bias. trace with --backend staged computes weights with it");
+            "alone; expected no bias");
     if (spec.score == Score::relative && keys > kMostDistanceKeys)
         return bad_input(
             fmt::format("score relative over {}: a map of weights has a column of operands for "

@@ -21,7 +21,7 @@
 namespace attn::train {
 namespace {
 
-constexpr std::string_view kRecordingFormat = "attnscope recording 1";
+constexpr std::string_view kRecordingFormat = "attention recording 1";
 constexpr std::array<std::string_view, 2> kRecordedSides{"with", "without"};
 constexpr Index kRecordedMeasures = 3, kRecordedAnswers = 3, kRecordedPoint = 2;
 constexpr Index kMostRecordedSteps = 100'000;
@@ -128,7 +128,7 @@ class RecordingReader {
         if (text("key") != recording_key(specs_))
             return bad_input(
                 fmt::format("{}: recorded from another specification; expected that "
-                            "of today. Record it again: attnscope train --record",
+                            "of today. Record it again",
                             file_.what()));
         Recording made;
         made.steps = count("steps");
