@@ -106,7 +106,7 @@ ExpertRows expert_rows(const Tensor& x, const Tensor& routing, const BlockWeight
     };
     for (Index row = 0; row < x.shape().t; ++row) {
         const std::vector<Index> experts = taken_experts(routing, row);
-        for (Index n = 0; n < std::min(taken, std::ssize(experts)); ++n) {
+        for (Index n = 0; n < std::min<Index>(taken, std::ssize(experts)); ++n) {
             BlockSteps steps;
             const Tensor out = mlp_of(row_of(x, row), block.experts[experts[n]], config, &steps);
             put_row(rows.gate, row, n, steps.gate);
