@@ -217,8 +217,7 @@ void carry_out(AppState& state, const PlayRecordedRun&) {
     if (is_trained(state))
         return warn(state, "A training is shown. N discards it, then the recorded run can play.");
     play_recording(state);
-    show_message(state, "A recorded run of {} steps. Space trains it here.",
-                 grouped(recording->steps));
+    show_message(state, "Space trains it here.");
 }
 
 void carry_out(AppState& state, const TrainTo& action) {

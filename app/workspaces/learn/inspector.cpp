@@ -31,7 +31,7 @@ std::string answer_text(const LearnSeries& series, const train::Probe& probe, In
     const auto word = [&](Index token) { return shown_token(series.vocabulary[token]); };
     const Index target = probe.example.targets[at];
     std::string text = fmt::format("answer “{}”", word(probe.answers[at]));
-    if (target == train::kNoTarget) return text + "; this position has no right answer";
+    if (target == train::kNoTarget) return text;
     return text + fmt::format("; the right answer “{}” has probability {}", word(target),
                               number(probe.shares[at]));
 }
@@ -40,7 +40,8 @@ InspectorView row_page(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const LearnSeries& series = *look.series;
     const LearnControls& controls = series.request.plan.controls;
-    const Index i = is_recorded(state) ? shown_word(state) : look.cell.row;
+    const bool recorded = is_recorded(state);  // its answers and rows are in the picture
+    const Index i = recorded ? shown_word(state) : look.cell.row;
     const Index j = look.cell.column;
     const train::Probe& first = *series.sides[0].probe;
     if (i >= std::ssize(first.example.tokens) || j >= std::ssize(first.example.tokens))
@@ -57,7 +58,8 @@ InspectorView row_page(const AppState& state) {
     for (std::size_t run = 0; run < controls.count(); ++run) {
         const train::Spec& spec = controls.of(run);
         const train::Probe& probe = *series.sides[run].probe;
-        view.add(learn_title(series.request.plan, run), answer_text(series, probe, i));
+        if (!recorded)
+            view.add(learn_title(series.request.plan, run), answer_text(series, probe, i));
         if (look.layer >= spec.layers || look.head >= spec.heads) continue;
         rows.push_back(probe.weights[look.layer].matrix(0, look.head));
         table.columns.push_back({run == 0 ? "A" : "B", Role::weight});
@@ -74,7 +76,7 @@ InspectorView row_page(const AppState& state) {
     if (!rows.empty()) view.value = number(rows[0](i, j));
     if (rows.size() == 2) view.value = fmt::format("A {}, B {}", view.value, number(rows[1](i, j)));
     view.formula = "a_ij = softmax_j(q_i·k_j · factor / τ), factor 1/√d_k or 1";
-    view.table = std::move(table);
+    if (!recorded) view.table = std::move(table);
     return view;
 }
 

@@ -122,9 +122,11 @@ void add_learn_maps(const AppState& state, LearnView& view) {
     if (!view.map_text.empty() || !series.sides[0].probe) return;
     std::vector<std::string> tokens = learn_tokens(series, series.sides[0].probe->example);
     if (view.by_head) {
-        view.map_text = fmt::format("{}tep {}, weights from “{}” in every head. A row is a head.",
-                                    view.recorded ? "Recorded run, s" : "S",
-                                    grouped(series.sides[0].probe->step), tokens[view.word]);
+        view.map_text =
+            view.recorded
+                ? fmt::format("Weights from “{}” in every head", tokens[view.word])
+                : fmt::format("Step {}, weights from “{}” in every head. A row is a head.",
+                              grouped(series.sides[0].probe->step), tokens[view.word]);
         return;
     }
     const bool cut = tokens.size() > kMostShownTokens;

@@ -113,9 +113,7 @@ std::string fault_of(const LearnRuns& controls) {
 void enter_learn(AppState& state) {
     const LearnLook& now = learn_look(std::as_const(state));
     if (!now.plan && !now.recorded && learn_recording()) play_recording(state);
-    if (is_recorded(state))
-        return show_message(state, "A recorded run of {} steps. Space trains it here.",
-                            grouped(learn_until(state)));
+    if (is_recorded(state)) return show_message(state, "Space trains it here.");
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     clamp_learn(state);

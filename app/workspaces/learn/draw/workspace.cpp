@@ -29,12 +29,12 @@ constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
 constexpr float kLinesShown = 14.0F;
 constexpr float kChoices = 36.0F, kMeasures = 240.0F;
+constexpr float kLeastWithChoice = 220.0F;       // a lower curve has the keys alone
 constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
 constexpr float kAroundMaps = 120.0F;            // words, labels and colours
 
 /// The recorded run: nothing of it is trained here.
 void draw_recorded(const LearnView& view, ControlBar& bar) {
-    bar.put_text(bar.frame.theme.muted, "recorded run");
     if (bar.button("train here", "Train it here",
                    {fmt::format("Trains both models here, {} steps from nothing",
                                 view::grouped(view.steps)),
@@ -306,7 +306,7 @@ void draw_learn_plot(const PlotView& plot, const char* id, const Box& box, const
 
 void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame, Actions& out) {
     float top = box.low.y;
-    if (!frame.is_canvas_alone()) {
+    if (!frame.is_canvas_alone() && box.size().y >= frame.px(kLeastWithChoice)) {
         ImGui::SetCursorScreenPos(box.low);
         if (const auto n =
                 combo(frame, "##measure", {view.measures, view.measure}, frame.px(kMeasures),
@@ -385,6 +385,10 @@ std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const
                  // What the maps, beside each other, cannot fill.
                  return std::max(kSmall * space.y, space.y - space.x / 2 - frame.px(kAroundMaps));
              }}};
+    if (view.recorded) {  // a row for each head fills a low window less than the curve does
+        parts.singles = {parts.others.front(), parts.hero};
+        parts.others.front().only_beside = true;
+    }
     return draw_parts(state, r, parts, frame, out);
 }
 
