@@ -8,7 +8,7 @@ chmod +x "$app"
 
 is_reading() { grep -q '^Name:.*attnscope' "/proc/$pid/status" && grep -q '^State:.*S' "/proc/$pid/status"; }
 # computes: it has used two seconds of processor time.
-computes() { (($(cut -d ' ' -f 14 "/proc/$pid/stat") > 200)); }
+computes() { (($(cut -d ' ' -f 14,15 --output-delimiter=+ "/proc/$pid/stat") > 200)); }
 
 # A start that reads: a pipe that brings nothing is a file that takes for ever.
 for signal in INT TERM HUP; do
