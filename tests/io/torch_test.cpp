@@ -224,6 +224,14 @@ TEST_CASE("what a file of torch.save promises is checked against what it has") {
         contains(refused(dict(text("q") + tensor("FloatStorage", "0", 6, 0,
                                                  {2147483647, 2147483647, 2147483647}, {0, 0, 0}))),
                  "more than 2^63 bytes"));
+    // 2^62 numbers, the last of them beyond 2^64 bytes
+    const std::string huge = "\x8a\x08" + little<std::int64_t>({std::int64_t{1} << 62});
+    const std::string far = "\x8a\x08" + little<std::int64_t>({(std::int64_t{1} << 62) - 1});
+    const std::string stored =
+        tuple(text("storage") + "ctorch\nFloatStorage\n" + text("0") + text("cpu") + huge) + "Q";
+    CHECK(contains(refused(dict(text("q") + call("torch._utils", "_rebuild_tensor_v2",
+                                                 stored + whole(0) + sizes({2}) + tuple(far)))),
+                   "its storage has no type or size"));
     CHECK(contains(refused(dict("")),
                    "f has no tensors; expected a tensor, or a dict or list of tensors"));
     CHECK(contains(complaint_of(saved(tensor("FloatStorage", "0", 600, 0, {600}, {1})), "tensor"),

@@ -23,6 +23,7 @@ namespace {
 constexpr std::string_view kTorch = "a file of torch.save (a zip of a pickle and its numbers)";
 constexpr std::uint64_t kMostPickleBytes = std::uint64_t{1} << 28;  // of PREFIX/data.pkl
 constexpr int kMostDepth = 64;
+constexpr Index kMostStored = Index{1} << 48;  // numbers of a storage: their bytes fit 63 bits
 constexpr std::size_t kMostPickledArrays = 1 << 16;
 
 /// A type of numbers as torch names it, and the class of its storages.
@@ -263,7 +264,8 @@ class ArrayFinder {
         const auto* const kind = pickle_.as<PickleName>((*parts)[1]);
         const auto* const given = dtype ? pickle_.as<PickleName>(*dtype) : nullptr;
         const std::optional<Index> count = whole((*parts)[4]);
-        if (!kind || !count || *count < 0) odd(name, "its storage has no type or size");
+        if (!kind || !count || *count < 0 || *count > kMostStored)
+            odd(name, "its storage has no type or size");
         Stored found{{given ? given->name : kind->name, "", 0, 1}, text((*parts)[2]), *count};
         for (const TorchType& type : kTorchTypes)
             if (given ? type.name == given->name : type.storage == kind->name) found.type = type;
