@@ -1,15 +1,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
-#include <thread>
 
+#include "app/common/latest_worker.h"
 #include "app/common/request.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/training.h"
@@ -22,31 +20,26 @@ class LearnJob : public Job {
   public:
     /// `wake` is called from that thread when something can be taken.
     explicit LearnJob(std::function<void()> wake) : wake_(std::move(wake)) {}
-    ~LearnJob() override;
-    LearnJob(const LearnJob&) = delete;
-    LearnJob& operator=(const LearnJob&) = delete;
 
     void update(const AppState& state) override;
     Actions take() override;
     void wait_until_idle() override;
 
   private:
-    void start();
-    void work(const std::stop_token& quit);
-    void work_a_slice(std::chrono::nanoseconds slice);
+    void train(const LearnRequest& request, const std::stop_token& stop);
+    void train_a_slice();
+    template <class Keep>
+    void publish(const std::stop_token& stop, const Keep& keep);
 
     std::function<void()> wake_;
-    std::optional<LearnRequest> last_;  // the caller's: what was requested last
-    std::mutex mutex_;                  // of what follows
-    std::condition_variable_any changed_;
-    std::optional<LearnRequest> next_;
-    std::stop_source current_;
-    bool busy_ = false;
-    std::shared_ptr<const LearnSeries> series_;  // not taken yet
+    std::optional<LearnRequest> last_;           // the caller's: what was requested last
+    std::shared_ptr<const LearnSeries> series_;  // not taken yet; under the worker's lock
     std::exception_ptr thrown_;                  // the same
     Training training_;                          // of the thread, or of take()
+    bool trains_here_ = false;                   // without a thread: there is more to train
     std::chrono::steady_clock::time_point published_;
-    std::jthread thread_;  // last: it uses all else
+    LatestWorker<LearnRequest> worker_{
+        [this](const LearnRequest& request, const std::stop_token& stop) { train(request, stop); }};
 };
 
 }  // namespace attn::view
