@@ -33,9 +33,9 @@ constexpr std::string_view kTraceFooter =
     "                    computed, with V context and with W_O output. scores need --scale or "
     "--d-k\n"
     "                    or the same as l<N>.Q, ... for several layers: choose one with --layer\n"
-    "  latents, W_latent of operation latents; E, F of linformer; A_log, W_B, W_C, W_delta, "
-    "b_delta, D_skip of state-space:\n"
-    "                    [H,rows,columns]; fresh ones of --seed if absent\n"
+    "{}"
+    "                    [H,rows,columns], of a number for each token [B,H,Tq,columns]; fresh ones "
+    "of --seed if absent\n"
     "  tokens, tokens_kv strings, one a query and one a key; for the window\n"
     "  W_score, W_score_q, W_score_k, w_score   of the score functions general and additive\n"
     "  b_score           of relative: a number for each head and distance\n"
@@ -78,6 +78,18 @@ struct TraceArguments {
     AttentionArguments attention;
 };
 
+/// "  E, F              of operation linformer", a line for each operation with parameters.
+std::string operation_arrays() {
+    std::string lines;
+    for (const OperationInfo& row : operation_table()) {
+        std::vector<std::string_view> names;
+        for (const OperationParam& param : row.params) names.push_back(param.npz);
+        if (!names.empty())
+            lines += fmt::format("  {:<17} of operation {}\n", fmt::join(names, ", "), row.key);
+    }
+    return lines;
+}
+
 std::string backend_names(BackendList backends) {
     std::string names = "auto";
     for (const Backend* backend : backends) names += fmt::format(", {}", backend->name());
@@ -118,7 +130,7 @@ void declare(CLI::App& app, TraceArguments& text, BackendList backends) {
                  "of a model the weights of one layer at a time are in memory, for models larger "
                  "than it; without the stage output");
     add_attention_options(app, text.attention);
-    app.footer(fmt::format(kTraceFooter, array_format_text()));
+    app.footer(fmt::format(kTraceFooter, array_format_text(), operation_arrays()));
 }
 
 StageSet parse_keep(std::string_view text) {

@@ -96,8 +96,13 @@ std::vector<NpzEntry> operation_entries(const files::FileCall& call, const Opera
     for (std::size_t p = 0; p < params.size(); ++p) {
         const Tensor& tensor = run.gradient->params.tensors[p];
         const Shape shape = tensor.shape();
+        std::vector<Index> extents{shape.h, shape.t, shape.d};
+        if (params[p].rows == Axis::query) {  // [B,H,Tq] or [B,H,Tq,d_k], as stages
+            extents.insert(extents.begin(), shape.b);
+            if (params[p].columns == Axis::one) extents.pop_back();
+        }
         entries.push_back(
-            {fmt::format("d_{}", params[p].key), {shape.h, shape.t, shape.d}, tensor.values()});
+            {fmt::format("d_{}", params[p].key), std::move(extents), tensor.values()});
     }
     add_param_gradients(call, run.gradient->call_params, entries);
     return entries;

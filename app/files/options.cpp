@@ -353,7 +353,9 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_training,
      {},
      "off"},
-    {"operation", "NAME", "", kOperationGroup, "chunked, linear, latents, state-space or linformer",
+    {"operation", "NAME", "", kOperationGroup,
+     "chunked, linear, latents, state-space, linformer, retention, gated-linear, gated-delta or "
+     "kda",
      set_operation},
     {"chunk", "C", "", kOperationGroup, "of chunked: keys a chunk (default 4)", set_chunk,
      whole_numbers(1, kMostPosition)},

@@ -132,16 +132,26 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
 }
 
 /// [1,H,rows,columns] of a parameter that the file gives as [H,rows,columns], or without H where there is one head, or
-/// without rows where there is one row; empty: there is none.
+/// without rows or columns where there is one; of a number for each token [B,H,Tq,columns]. Empty: there is none.
 Tensor read_operation_param(const LayerReader& layer, const OperationParam& param,
                             const Dimensions& size) {
     Tensor read;
     layer.read(param.npz, {}, read);
+    if (read.empty()) return read;
     const Shape shape = read.shape();
-    const bool flat = param.rows == Axis::one && shape.h == 1 && shape.t == size.heads;
-    if (!flat || read.empty()) return read;
-    return Tensor({1, size.heads, 1, shape.d},
-                  std::vector<float>(read.values().begin(), read.values().end()));
+    const auto as = [&](const Shape& whole) {
+        return Tensor(whole, std::vector<float>(read.values().begin(), read.values().end()));
+    };
+    const bool one_column = param.columns == Axis::one;
+    const Index before = shape.b * shape.h * shape.t;
+    if (param.rows == Axis::query && one_column && shape.d == size.tq &&
+        before == size.batch * size.heads)
+        return as({size.batch, size.heads, size.tq, 1});
+    if (param.rows == Axis::one && one_column && before == 1 && shape.d == size.heads)
+        return as({1, size.heads, 1, 1});
+    if (param.rows == Axis::one && shape.h == 1 && shape.t == size.heads)
+        return as({1, size.heads, 1, shape.d});
+    return read;
 }
 
 /// M and N are what the arrays have unless they are given as options.

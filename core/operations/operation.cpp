@@ -180,7 +180,8 @@ Shape operation_stage_shape(const OperationStage& stage, const Dimensions& size,
 
 Shape operation_param_shape(const OperationParam& param, const Dimensions& size,
                             const OperationSpec& operation) {
-    return {1, size.heads, operation_length(param.rows, size, operation),
+    const Index batch = param.rows == Axis::query ? size.batch : 1;
+    return {batch, size.heads, operation_length(param.rows, size, operation),
             operation_length(param.columns, size, operation)};
 }
 
@@ -206,10 +207,12 @@ OperationParams initial_params(const OperationSpec& operation, const Dimensions&
     for (const OperationParam& param : info(operation.operation).params) {
         Tensor tensor(operation_param_shape(param, size, operation));
         const std::uint64_t stream = mix(operation.seed, hash_text(param.key));
-        for (std::size_t n = 0; n < tensor.values().size(); ++n)
-            tensor.values()[n] = static_cast<float>(
-                param.initial(normal(stream, n), static_cast<Index>(n) % tensor.shape().d,
-                              tensor.shape().t, size));
+        const Shape shape = tensor.shape();
+        for (std::size_t n = 0; n < tensor.values().size(); ++n) {
+            const auto at = static_cast<Index>(n);
+            const ParamEntry entry{at / (shape.t * shape.d) % shape.h, at % shape.d, shape.t};
+            tensor.values()[n] = static_cast<float>(param.initial(normal(stream, n), entry));
+        }
         made.tensors.push_back(std::move(tensor));
     }
     return made;

@@ -22,8 +22,18 @@ namespace attn {
 // and one file beside this one.
 // T tokens, H heads; i query row, j key row, c column of V, M latents (of linformer rows), N states, C keys a chunk; d_ = gradient of.
 
-enum class Operation : std::uint8_t { chunked, linear, latents, state_space, linformer };
-inline constexpr std::size_t kOperationCount = 5;
+enum class Operation : std::uint8_t {
+    chunked,
+    linear,
+    latents,
+    state_space,
+    linformer,
+    retention,
+    gated_linear,
+    gated_delta,
+    kda
+};
+inline constexpr std::size_t kOperationCount = 9;
 
 /// How Δ and A make Ā and B̄: both Ā = exp(ΔA); zoh: B̄ = (exp(ΔA) − 1)/A · B; euler: B̄ = ΔB (what Mamba runs).
 enum class Discretise : std::uint8_t { zoh, euler };
@@ -64,7 +74,14 @@ struct OperationStage {
     bool gradient = true;  // false: nothing depends on it (a running maximum, logsumexp)
 };
 
-/// A trainable parameter of an operation: [1,H,rows,columns], one matrix a query head.
+/// An entry of a parameter.
+struct ParamEntry {
+    Index head = 0, column = 0;
+    Index rows = 0;  // of the matrix
+};
+
+/// A trainable parameter of an operation, one matrix a query head: [1,H,rows,columns], or [B,H,Tq,columns] where rows are queries: then
+/// it is a number for each token, as a gate is.
 struct OperationParam {
     std::string_view key;  // gradients are d_<key>
     std::string_view npz;  // name in an input file
@@ -73,8 +90,8 @@ struct OperationParam {
     Axis rows;
     Axis columns;
     std::string_view text;
-    /// An entry of column `column` of a fresh one with `rows` rows; `noise` is a standard normal number of the seed's.
-    double (*initial)(double noise, Index column, Index rows, const Dimensions& size);
+    /// An entry of a fresh one; `noise` is a standard normal number of the seed's.
+    double (*initial)(double noise, const ParamEntry& at);
 };
 
 /// Numbers held at once in the forward pass besides inputs and context.
@@ -151,7 +168,7 @@ std::optional<Operation> find_operation(std::string_view key);
 /// The shape of a stage in this call; count 0 when the call does not have it.
 Shape operation_stage_shape(const OperationStage& stage, const Dimensions& size,
                             const AttentionSpec& spec, const OperationSpec& operation);
-/// [1,H,rows,columns].
+/// [1,H,rows,columns], or [B,H,Tq,columns] of a number for each token.
 Shape operation_param_shape(const OperationParam& param, const Dimensions& size,
                             const OperationSpec& operation);
 

@@ -1,6 +1,7 @@
 #include "core/operations/parts.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -86,6 +87,15 @@ std::vector<std::uint8_t> open_keys(const CallD& call, Index b) {
     return open;
 }
 
+void follow_row_policy(const CallD& call, const std::vector<std::uint8_t>& open, ViewD context,
+                       ViewD implied) {
+    if (call.spec().empty_rows == EmptyRows::zero) return;
+    const Index empty = std::ranges::find(open, std::uint8_t{1}) - open.begin();
+    for (Index i = 0; i < empty; ++i)
+        for (const ViewD& stage : {context, implied})
+            std::ranges::fill(stage.row(i), std::numeric_limits<double>::quiet_NaN());
+}
+
 Index keys_before(const CallD& call, Index i) {
     MaskSpec causal;
     causal.causal = call.spec().mask.causal;
@@ -123,6 +133,20 @@ std::string refuse_pair_options(std::string_view operation, const CallForm& form
         if (refusal.given)
             return fmt::format("operation {} has no {}: {}", operation, refusal.what, refusal.why);
     return {};
+}
+
+std::string refuse_two_sequences(std::string_view operation, const CallForm& form) {
+    const Dimensions& size = form.size;
+    if (form.cross || size.tq != size.tk)
+        return fmt::format(
+            "operation {} reads one sequence: expected no X_kv and Tq = Tk, not Tq = {}, Tk = {}",
+            operation, size.tq, size.tk);
+    if (size.query_offset == 0) return {};
+    return fmt::format(
+        "operation {} has no query_offset: token i reads the state after token i, so 0 is "
+        "expected, "
+        "not {}",
+        operation, size.query_offset);
 }
 
 double open_pairs(const Dimensions& size, const AttentionSpec& spec) {

@@ -23,6 +23,7 @@ extern const OperationWork kLinearWork;
 extern const OperationWork kLatentsWork;
 extern const OperationWork kStateSpaceWork;
 extern const OperationWork kLinformerWork;
+extern const OperationWork kRecurrentWork;  // retention, gated-linear, gated-delta and kda
 
 // ---- passes
 
@@ -87,6 +88,9 @@ struct BackwardPass {
 
 /// 1 for each key of batch entry b that padding and a custom mask of keys leave.
 std::vector<std::uint8_t> open_keys(const CallD& call, Index b);
+/// In a recurrence over tokens that `open` leaves: rows before the first of them are NaN where the call wants that of empty rows.
+void follow_row_policy(const CallD& call, const std::vector<std::uint8_t>& open, ViewD context,
+                       ViewD implied);
 /// So many keys stand at or before query i; Tk without causal.
 Index keys_before(const CallD& call, Index i);
 
@@ -97,6 +101,9 @@ enum class Factor : std::uint8_t { used, not_used };
 /// The first option of the call that means nothing to an operation which has no logit a pair, and which sees a key from
 /// every query or from none (but for causal): "operation latents has no softcap: …".
 std::string refuse_pair_options(std::string_view operation, const CallForm& form, Factor factor);
+
+/// Of a recurrence, in which token i reads the state after token i: why the call has more than one sequence, or ""; as refuse_pair_options().
+std::string refuse_two_sequences(std::string_view operation, const CallForm& form);
 
 // ---- costs
 

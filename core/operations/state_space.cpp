@@ -122,20 +122,6 @@ void add_implied(MatrixView<const Scalar> readout, MatrixView<const Scalar> a_ba
         }
 }
 
-/// Rows before the first token that may be read.
-Index empty_rows(const std::vector<std::uint8_t>& open) {
-    return std::find(open.begin(), open.end(), std::uint8_t{1}) - open.begin();
-}
-
-void follow_policy(const CallD& call, const std::vector<std::uint8_t>& open, ViewD context,
-                   ViewD implied) {
-    if (call.spec().empty_rows == EmptyRows::zero) return;
-    for (Index i = 0; i < empty_rows(open); ++i) {
-        std::ranges::fill(context.row(i), kNan);
-        std::ranges::fill(implied.row(i), kNan);
-    }
-}
-
 Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
                                 const OperationParamsD& params, const RunControl& control) {
     const Dimensions& size = call.size();
@@ -157,7 +143,8 @@ Result<OperationTraceD> forward(const CallD& call, const OperationSpec& spec,
         for (Index c = 0; c < size.d_v; ++c)
             add_implied<double>(f.c, f.a_bar, f.b_bar, c, 1.0 / static_cast<double>(size.d_v),
                                 pass.trace["implied"].matrix(b, h));
-        follow_policy(call, open, pass.context.matrix(b, h), pass.trace["implied"].matrix(b, h));
+        follow_row_policy(call, open, pass.context.matrix(b, h),
+                          pass.trace["implied"].matrix(b, h));
     };
     return pass.run(control, run);
 }
@@ -264,16 +251,7 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
 
 std::string refuses(const CallForm& form, const OperationSpec& spec) {
     if (spec.state < 1) return fmt::format("state is {}: it must be at least 1", spec.state);
-    if (form.cross || form.size.tq != form.size.tk)
-        return fmt::format(
-            "operation state-space reads one sequence: expected no X_kv and Tq = Tk, not Tq = {}, "
-            "Tk = {}",
-            form.size.tq, form.size.tk);
-    if (form.size.query_offset != 0)
-        return fmt::format(
-            "operation state-space has no query_offset: token i reads the states after token i, so "
-            "0 is expected, not {}",
-            form.size.query_offset);
+    if (std::string two = refuse_two_sequences("state-space", form); !two.empty()) return two;
     return refuse_pair_options("state-space", form, Factor::not_used);
 }
 

@@ -17,10 +17,16 @@ Ran traced_operation(const std::string& path, const std::string& target,
     return succeeds(joined({"trace", path, "-o", target, "--grad"}, options));
 }
 
+/// Without a last axis of one number.
+std::vector<Index> trimmed(std::vector<Index> extents) {
+    if (extents.size() == 4 && extents.back() == 1) extents.pop_back();
+    return extents;
+}
+
 /// The largest difference of an array that both files have, by the largest value expected; -1 when shapes differ.
 double difference(const Npz& got, const Npz& expected, const std::string& name) {
     const auto& values = std::get<std::vector<double>>(expected.arrays.at(name).values);
-    if (extents(got, name) != expected.arrays.at(name).extents) return -1.0;
+    if (trimmed(extents(got, name)) != trimmed(expected.arrays.at(name).extents)) return -1.0;
     double worst = 0.0, largest = 0.0;
     for (std::size_t n = 0; n < values.size(); ++n) {
         if (std::isinf(values[n])) continue;
@@ -37,7 +43,8 @@ TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has 
     const std::string target = scratch.at("o.npz");
     int compared = 0;
     for (const char* name : {"chunked", "linear_causal", "linear_projected", "latents_padding",
-                             "latents_projected", "state_space_euler", "state_space_projected"}) {
+                             "latents_projected", "state_space_euler", "state_space_projected",
+                             "retention", "gated_linear", "gated_delta_projected", "kda"}) {
         CAPTURE(name);
         traced_operation(operation_golden(name), target);
         const Npz expected = read_npz(operation_golden(name)).value();
@@ -85,6 +92,32 @@ TEST_CASE("an operation on any file of tensors: fresh parameters of a seed, said
     CHECK(floats(read_npz(target).value(), "weights_in") != first);
 }
 
+TEST_CASE(
+    "a gate is [B,H,Tq] as kernels have it, or with its axis of one number, and so is its "
+    "gradient") {
+    const Scratch scratch;
+    const Npz golden_file = read_npz(operation_golden("gated_delta")).value();
+    std::vector<NpzEntry> entries;
+    std::vector<std::vector<float>> values;
+    for (const char* name : {"Q", "K", "V", "dO", "log_decay", "beta"}) {
+        const auto& exact = std::get<std::vector<double>>(golden_file.arrays.at(name).values);
+        values.emplace_back(exact.begin(), exact.end());
+    }
+    std::size_t n = 0;
+    for (const char* name : {"Q", "K", "V", "dO", "log_decay", "beta"}) {
+        std::vector<Index> shape = trimmed(golden_file.arrays.at(name).extents);
+        entries.push_back({name, std::move(shape), values[n++]});
+    }
+    CHECK(entries.back().extents == std::vector<Index>{2, 4, 6});
+    const std::string source = scratch.at("in.npz"), target = scratch.at("o.npz");
+    REQUIRE(write_npz(source, entries));
+    traced_operation(source, target, {"--operation", "gated-delta", "--padding", "6,4"});
+    const Npz got = read_npz(target).value();
+    CHECK(difference(got, golden_file, "context") < 1e-6);
+    CHECK(difference(got, golden_file, "d_log_decay") < 1e-6);
+    CHECK(extents(got, "d_beta") == std::vector<Index>{2, 4, 6});
+}
+
 TEST_CASE("chunked says that it is softmax attention, keep names the operation's stages") {
     const Scratch scratch;
     const std::string target = scratch.at("o.npz");
@@ -99,9 +132,9 @@ TEST_CASE("chunked says that it is softmax attention, keep names the operation's
 }
 
 TEST_CASE("an operation's option that cannot be is refused by name") {
-    check_option_refused(
-        {"--operation", "mamba"},
-        "--operation is 'mamba'; expected chunked, linear, latents, state-space or linformer");
+    check_option_refused({"--operation", "mamba"},
+                         "--operation is 'mamba'; expected chunked, linear, latents, state-space, "
+                         "linformer, retention, gated-linear, gated-delta or kda");
     check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked");
     check_option_refused({"--operation", "linear", "--state", "2"},
                          "--state is 2 without operation state-space");

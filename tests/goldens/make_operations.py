@@ -83,13 +83,59 @@ def state_space(q, k, v, inside, options, params):
     return stages | {"states": torch.stack(states, 2), "context": context}
 
 
+def recurrent(q, k, v, inside, options, params):
+    """Token by token: S = (I − β k kᵀ) diag(α) S + β k vᵀ (Yang et al. 2024, eq. 10; Kimi Team 2025, eq. 1), or without the delta
+    rule S = diag(α) S + k vᵀ (Sun et al. 2023, eq. 6; Yang et al. 2023, eq. 3)."""
+    delta = options["operation"] in ("gated-delta", "kda")
+    batch, heads, tokens, width = q.shape
+    open_tokens = inside[:, :, -1].expand(batch, heads, tokens)[..., None]
+    decay = torch.exp(params["log_decay"]).expand(batch, heads, tokens, -1)
+    decay = torch.where(open_tokens, decay, torch.ones_like(decay))
+    stages = {"decay": decay}
+    if delta:
+        q, k = (x / torch.sqrt((x * x).sum(-1, keepdim=True) + 1e-6) for x in (q, k))
+        stages |= {"q_unit": q}
+    state, states, outputs = torch.zeros(batch, heads, width, v.shape[-1]), [], []
+    for i in range(tokens):
+        key, value = k[:, :, i, :, None], v[:, :, i, None, :]
+        faded = decay[:, :, i, :, None] * state
+        if delta:
+            beta = params["beta"][:, :, i, None]
+            keep = torch.eye(width) - beta * (key @ key.transpose(-1, -2))
+            new = keep @ faded + beta * (key @ value)
+        else:
+            new = faded + key @ value
+        state = torch.where(open_tokens[:, :, i, None], new, state)
+        states.append(state.flatten(-2))
+        outputs.append((q[:, :, i, None, :] @ state)[:, :, 0] / math.sqrt(width))
+    return stages | {"states": torch.stack(states, 2), "context": torch.stack(outputs, 2)}
+
+
+def equals_transformers():
+    """The recurrence of gated-delta is that which transformers runs for Qwen3-Next, in float32, where it is installed."""
+    try:
+        from transformers.models.qwen3_next.modeling_qwen3_next import torch_recurrent_gated_delta_rule
+    except ImportError:
+        return print("transformers is not installed: gated-delta was not compared with its Qwen3-Next")
+    generator = torch.Generator().manual_seed(20)
+    q, k, v = draw(generator, 2, 4, 7, 5), draw(generator, 2, 4, 7, 5), draw(generator, 2, 4, 7, 3)
+    log_decay, beta = -torch.nn.functional.softplus(draw(generator, 2, 4, 7)), torch.sigmoid(draw(generator, 2, 4, 7))
+    theirs, _ = torch_recurrent_gated_delta_rule(*(x.transpose(1, 2) for x in (q, k, v, log_decay, beta)), None, False, True)
+    params = {"log_decay": log_decay[..., None], "beta": beta[..., None]}
+    ours = recurrent(q, k, v, torch.ones(2, 1, 7, 7, dtype=torch.bool), {"operation": "gated-delta"}, params)["context"]
+    off = (theirs.transpose(1, 2).double() - ours).abs().max().item()
+    print(f"gated-delta is off transformers' Qwen3-Next by at most {off:.1e} of {ours.abs().max().item():.2f}")
+    assert off < 1e-6
+
+
 def chunked(q, k, v, inside, options, params):
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
     weights = softmax(scores.masked_fill(~inside, -math.inf))
     return {"implied": weights, "context": weights @ v}
 
 
-RUN = {"linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked}
+RUN = {"linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked} | dict.fromkeys(
+    ("retention", "gated-linear", "gated-delta", "kda"), recurrent)
 
 
 def split(x, heads):
@@ -105,6 +151,10 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=6, tk=6, d_k=4, 
     else:
         shapes = {"Q": (batch, heads, tq, d_k), "K": (batch, kv_heads, tk, d_k), "V": (batch, kv_heads, tk, d_v)}
     inputs = {key: draw(generator, *shape) for key, shape in (shapes | (params or {})).items()}
+    if "log_decay" in inputs:
+        inputs["log_decay"] = -torch.nn.functional.softplus(inputs["log_decay"]).float().double()
+    if "beta" in inputs:
+        inputs["beta"] = torch.sigmoid(inputs["beta"]).float().double()
     for tensor in inputs.values():
         tensor.requires_grad_(True)
     if d_model:
@@ -156,6 +206,13 @@ def main():
     write("state_space_euler", euler, 9, params=of_states)
     write("state_space_projected", {"operation": "state-space", "state": n}, 10, params=of_states, d_model=5)
     write("chunked", {"operation": "chunked", "chunk": 3, "causal": "bottom-right", "padding": [8, 5]}, 11, tq=4, tk=8)
+    gates = {"log_decay": (2, 4, 6, 1), "beta": (2, 4, 6, 1)}
+    write("retention", {"operation": "retention"}, 12, params={"log_decay": (4, 1, 1)})
+    write("gated_linear", {"operation": "gated-linear", "padding": [6, 4]}, 13, params={"log_decay": (2, 4, 6, 4)})
+    write("gated_delta", {"operation": "gated-delta", "padding": [6, 4]}, 14, params=gates)
+    write("gated_delta_projected", {"operation": "gated-delta"}, 15, params=gates, d_model=5)
+    write("kda", {"operation": "kda"}, 16, params=gates | {"log_decay": (2, 4, 6, 4)})
+    equals_transformers()
 
 
 if __name__ == "__main__":

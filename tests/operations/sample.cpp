@@ -122,6 +122,13 @@ std::vector<OperationCase> operation_cases() {
         add_causal(cases, operation, 3, 5);
     add_masked(cases, Operation::state_space, 5, 5);
     add_causal(cases, Operation::state_space, 5, 5);
+    for (const Operation operation :
+         {Operation::retention, Operation::gated_linear, Operation::gated_delta, Operation::kda}) {
+        add_masked(cases, operation, 5, 5);
+        AttentionSpec& sharp = add(cases, sample(operation, 5, 5), "temperature, scale").spec;
+        sharp.temperature = 0.6;
+        sharp.scale = ScaleKind::none;
+    }
     add(cases, sample(Operation::state_space, 5, 5), "euler").operation.discretise =
         Discretise::euler;
     AttentionSpec& warm = add(cases, sample(Operation::latents, 3, 5), "temperature, scale").spec;

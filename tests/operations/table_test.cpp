@@ -45,8 +45,9 @@ TEST_CASE("every row is whole: key, formula, words, stages, parameters") {
         CHECK(stages.contains("implied"));
         CHECK(row.stages.back().key == "output");
     }
-    CHECK(keys ==
-          std::set<std::string_view>{"chunked", "linear", "latents", "state-space", "linformer"});
+    CHECK(keys == std::set<std::string_view>{"chunked", "linear", "latents", "state-space",
+                                             "linformer", "retention", "gated-linear",
+                                             "gated-delta", "kda"});
     CHECK(find_operation("state_space") == Operation::state_space);
     CHECK(!find_operation("softmax"));
 }
@@ -184,7 +185,10 @@ TEST_CASE("costs by hand: B 1, H 1, n 1000, d 64") {
     size.tq = size.tk = 1000;
     size.d_k = size.d_v = 64;
     OperationSpec spec;
-    const auto cost = [&](Operation operation) { return info(operation).cost(size, {}, spec); };
+    const auto cost = [&](Operation operation) {
+        spec.operation = operation;
+        return info(operation).cost(size, {}, spec);
+    };
     CHECK(attention_cost(size, {}).products == 4.0 * 1000 * 1000 * 64);
     CHECK(attention_cost(size, {}).stored_bytes() == 4.0 * 1000 * 1000);
     // pairs 10⁶: dot 2·64, the squares of a distance as much and 64 + 3 besides
@@ -206,6 +210,9 @@ TEST_CASE("costs by hand: B 1, H 1, n 1000, d 64") {
     CHECK(cost(Operation::state_space).products ==
           2.0 * 1000 * 64 * (2 * 16 + 64) + 2.0 * 1000 * 64 * (3 * 16 + 1));
     CHECK(cost(Operation::state_space).stored_bytes() == 4.0 * (64 * 16 + 64 + 2 * 16));
+    CHECK(cost(Operation::retention).products == 4.0 * 1000 * 64 * 64);
+    CHECK(cost(Operation::gated_delta).products == 6.0 * 1000 * 64 * 64);
+    CHECK(cost(Operation::kda).stored_bytes() == 4.0 * 64 * 64);
     AttentionSpec causal;
     causal.mask.causal = CausalAlign::top_left;
     CHECK(attention_cost(size, causal).products == 2.0 * 128 * 1000 * 1001 / 2);
