@@ -23,7 +23,11 @@ enum class KindOperation : std::uint8_t {
     linear,
     latents,
     state_space,
-    linformer
+    linformer,
+    retention,
+    gated_linear,
+    gated_delta,
+    kda
 };
 /// document: the mask of the call that Q, K and V are of.
 enum class KindMask : std::uint8_t { document, full, causal, window, causal_window };
@@ -44,6 +48,11 @@ struct AttentionKind {
     Index latents = 4;  // latents: learned queries
     Index state = 4;    // state_space: numbers of the state
     Index rank = 2;     // linformer: rows that replace all keys
+
+    /// A recurrence on a matrix state.
+    bool recurs() const { return operation >= KindOperation::retention; }
+    /// One in which a key replaces its value.
+    bool replaces() const { return operation >= KindOperation::gated_delta; }
     bool operator==(const AttentionKind&) const = default;
 };
 

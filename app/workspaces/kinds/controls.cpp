@@ -88,7 +88,9 @@ constexpr KindSetting kSettings[] = {
         "mask", "document, full, causal, window or causal-window"),
     whole_setting<&AttentionKind::window, 0, kMostWindow>("window", "a whole number from 0 to 64"),
     named_setting<&AttentionKind::operation, kOperationNames>(
-        "operation", "softmax, chunked, linear, latents, state-space or linformer"),
+        "operation",
+        "softmax, chunked, linear, latents, state-space, linformer, retention, gated-linear, "
+        "gated-delta or kda"),
     whole_setting<&AttentionKind::chunk, 1, kMostChunk>("chunk", "a whole number from 1 to 64"),
     whole_setting<&AttentionKind::latents, 1, kMostLatents>("latents",
                                                             "a whole number from 1 to 64"),
@@ -113,6 +115,12 @@ constexpr AttentionKind kStateSpace{.mask = KindMask::causal,
                                     .operation = KindOperation::state_space};
 
 constexpr AttentionKind kLinformer{.mask = KindMask::full, .operation = KindOperation::linformer};
+
+constexpr AttentionKind kRetention{.mask = KindMask::causal, .operation = KindOperation::retention};
+constexpr AttentionKind kGatedLinear{.mask = KindMask::causal,
+                                     .operation = KindOperation::gated_linear};
+constexpr AttentionKind kGatedDelta{.mask = KindMask::causal,
+                                    .operation = KindOperation::gated_delta};
 
 constexpr KindsPreset kPresets[] = {
     {"dot-cosine", "dot product or cosine",
@@ -146,6 +154,13 @@ constexpr KindsPreset kPresets[] = {
      "Two weighted sums replace all keys, and two replace all values; E and F, random here, depend "
      "on positions only.",
      kFull, kLinformer},
+    {"retention", "causal softmax or retention",
+     "No softmax: each key adds its value to one matrix, which fades by γ at every token.", kCausal,
+     kRetention},
+    {"gated-delta", "adding or replacing values",
+     "A gated linear memory adds every value; under the delta rule, a key replaces its old value. "
+     "The gates are random here.",
+     kGatedLinear, kGatedDelta},
 };
 
 }  // namespace

@@ -60,9 +60,16 @@ inline constexpr KindName kMaskNames[] = {{"document", "given mask"},
                                           {"causal", "causal"},
                                           {"window", "window"},
                                           {"causal-window", "causal window"}};
-inline constexpr KindName kOperationNames[] = {
-    {"softmax", "softmax"}, {"chunked", "chunked softmax"}, {"linear", "linear attention"},
-    {"latents", "latents"}, {"state-space", "state space"}, {"linformer", "low rank (Linformer)"}};
+inline constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
+                                               {"chunked", "chunked softmax"},
+                                               {"linear", "linear attention"},
+                                               {"latents", "latents"},
+                                               {"state-space", "state space"},
+                                               {"linformer", "low rank (Linformer)"},
+                                               {"retention", "retention"},
+                                               {"gated-linear", "gated linear (GLA)"},
+                                               {"gated-delta", "gated delta rule"},
+                                               {"kda", "Kimi delta attention"}};
 
 inline bool is_windowed(KindMask mask) {
     return mask == KindMask::window || mask == KindMask::causal_window;

@@ -361,13 +361,54 @@ void add_state_space(const Pair& pair) {
     pair.add("a", plain(evaluate(sum)) / constant(columns), pair.out.weight);
 }
 
-/// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space.
+/// scale · q carried back over the tokens after the key, times the key.
+void add_recurrence(const Pair& pair) {
+    if (pair.j > pair.i)
+        return pair.note("The key comes after the query: a recurrence only looks back.");
+    const bool delta = pair.side.kind.replaces();
+    const auto decay = pair.side.made_of("decay");
+    const auto gate = [&](Index t, std::size_t a) {
+        return decay(t, decay.columns > 1 ? static_cast<Index>(a) : 0);
+    };
+    const auto key = [&](Index t) {
+        return delta ? pair.made_row("k_unit", t) : pair.made_row("k", t);
+    };
+    const auto strength = [&](Index t) {
+        return delta ? pair.side.fresh.tensors[1].matrix(0, pair.side.head)(t, 0) : 1.0;
+    };
+    Row w = delta ? pair.made_row("q_unit", pair.i) : pair.made_row("q", pair.i);
+    if (delta)
+        pair.note(fmt::format("Of length 1: q = {}, k = {}.", listed(w), listed(key(pair.j))));
+    for (Index t = pair.i; t > pair.j; --t) {
+        const Row k = key(t);
+        double along = 0.0;
+        for (std::size_t a = 0; a < k.size(); ++a) along += w[a] * k[a];
+        for (std::size_t a = 0; a < k.size(); ++a)
+            w[a] = gate(t, a) * (w[a] - (delta ? strength(t) * along * k[a] : 0.0));
+    }
+    if (pair.i > pair.j)
+        pair.note(
+            fmt::format("Each later token multiplies what is stored by its α{}: after {} the "
+                        "query reads it as w = {}.",
+                        delta ? ", and replaces β of what lies along its own key" : "",
+                        counted(pair.i - pair.j, "token"), listed(w)));
+    const Expr product = products(w, Role::query, key(pair.j), Role::key);
+    pair.add(pair.i > pair.j ? "w·k" : "q·k", product, evaluate(product), sum_text(w));
+    Expr weight = plain(evaluate(product)) * plain(pair.side.factor);
+    if (delta) weight = std::move(weight) * plain(strength(pair.j));
+    pair.add("a", weight, pair.out.weight,
+             delta ? "the product, times the scale, times β of the key"
+                   : "the product, times the scale");
+}
+
+/// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space, recurrences.
 void add_in_place(const Pair& pair) {
     if (!pair.side.may(pair.i, pair.j)) return pair.note("The mask forbids the pair.");
     if (pair.side.kind.operation == KindOperation::linear) return add_linear(pair);
     if (pair.side.kind.operation == KindOperation::latents) return add_latents(pair);
     if (pair.side.kind.operation == KindOperation::linformer) return add_linformer(pair);
-    add_state_space(pair);
+    if (pair.side.kind.operation == KindOperation::state_space) return add_state_space(pair);
+    add_recurrence(pair);
 }
 
 }  // namespace

@@ -228,7 +228,8 @@ std::string kinds_note(const KindsResult& result) {
                         "1/d_k) with seed {}: they are not trained.",
                         result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b})
-        if (!side->is_softmax() && !info(side->operation_spec.operation).params.empty())
+        if (!side->is_softmax() && side->kind.operation != KindOperation::retention &&
+            !info(side->operation_spec.operation).params.empty())
             notes.push_back(fmt::format("{}: random parameters of seed {}, not trained.",
                                         info(side->operation_spec.operation).title,
                                         result.call.seed));

@@ -55,7 +55,7 @@ void show_settings(KindSideView& side) {
     const AttentionKind& kind = side.kind;
     const bool scores = has_pair_scores(kind);
     const bool scales = scores || kind.operation == KindOperation::latents ||
-                        kind.operation == KindOperation::linformer;
+                        kind.operation == KindOperation::linformer || kind.recurs();
     side.choices = choices_of(kind);
     side.shows_scaling = scales || !kind.scaled;
     side.shows_temperature = scales || kind.temperature != 1.0;
