@@ -124,10 +124,21 @@ void count_allowed(KindComputed& side, const Dimensions& size) {
     }
 }
 
+/// No weight is negative, and they sum to 1 at most.
+bool is_of_shares(std::span<const double> row) {
+    double sum = 0.0;
+    for (const double weight : row) {
+        if (weight < 0.0) return false;
+        sum += weight;
+    }
+    return !(sum > 1.0 + 1e-9);  // a NaN row is for the measures
+}
+
 void measure_rows(KindComputed& side) {
     side.shown = cast<float>(side.weights_of);
-    side.has_shares =
-        std::ranges::none_of(side.weights_of.values(), [](double weight) { return weight < 0.0; });
+    side.has_shares = true;
+    for (Index i = 0; i < side.weights().rows; ++i)
+        side.has_shares = side.has_shares && is_of_shares(side.weights().row(i));
     if (!side.has_shares) return;
     const auto weights = side.weights();
     for (Index i = 0; i < weights.rows; ++i) {

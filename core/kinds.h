@@ -84,7 +84,7 @@ struct KindComputed {
     Index slope_heads = 1;
     std::vector<std::uint8_t> allowed;  // 1: i may attend to j
     std::vector<Index> allowed_of_row;  // how many
-    bool has_shares = true;             // no weight is negative: a row is a distribution, or less
+    bool has_shares = true;             // no weight is negative, no row sums to more than 1
     std::vector<double> entropy;        // of each row, nats: −Σ a ln a; none without shares
     std::vector<double> evenness;       // H / ln n of the allowed keys; NaN where n < 2
     Tensor shown;                       // weights as floats

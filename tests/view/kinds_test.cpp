@@ -159,6 +159,17 @@ TEST_CASE("chunks give the same weights; latents and state space their own, fres
     CHECK(result_of(state).b.weights()(1, 0) != 0.0);
 }
 
+TEST_CASE("rows that sum to more than 1 have no entropy") {
+    const AppState state = kinds_state({ChooseKinds{"retention"}});
+    const KindComputed& b = result_of(state).b;
+    REQUIRE(b.fault.empty());
+    CHECK(std::ranges::none_of(b.weights_of.values(), [](double weight) { return weight < 0.0; }));
+    CHECK_FALSE(b.has_shares);
+    CHECK(b.entropy.empty());
+    CHECK(result_of(state).a.entropy.size() == 3);
+    CHECK(!has(build_kinds_view(state).note, "retention"));  // γ is given, not drawn
+}
+
 TEST_CASE("low rank: its weights may be negative, its FLOPs and memory stand in the table") {
     const AppState state = kinds_state({ChooseKinds{"linformer"}});
     REQUIRE(result_of(state).b.fault.empty());
