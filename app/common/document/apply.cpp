@@ -84,6 +84,7 @@ std::string factor_text(const Document& document) {
 /// What a document says of itself: "The cat sat down. Toy weights, hand-set: sat looks at cat."
 std::string opened_text(const Document& document) {
     if (is_toy(document)) return fmt::format("{}. {}", document.title, sentence(document.note));
+    if (document.note.starts_with(document.title + ",")) return document.note + ".";
     return fmt::format("{}: {}.", document.title, document.note);
 }
 
