@@ -354,8 +354,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      {},
      "off"},
     {"operation", "NAME", "", kOperationGroup,
-     "chunked, linear, latents, state-space, linformer, retention, gated-linear, gated-delta or "
-     "kda",
+     "chunked, linear, latents, state-space, linformer, retention, gated-linear, gated-delta, kda, "
+     "gated or differential",
      set_operation},
     {"chunk", "C", "", kOperationGroup, "of chunked: keys a chunk (default 4)", set_chunk,
      whole_numbers(1, kMostPosition)},

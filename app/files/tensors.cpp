@@ -131,6 +131,14 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
     file.numbers.push_back(layer.layer);
 }
 
+/// One number for each token, in each of its columns.
+Tensor in_every_column(const Tensor& one, const Shape& shape) {
+    Tensor all(shape);
+    const auto width = static_cast<std::size_t>(shape.d);
+    for (std::size_t n = 0; n < all.values().size(); ++n) all.values()[n] = one.values()[n / width];
+    return all;
+}
+
 /// [1,H,rows,columns] of a parameter that the file gives as [H,rows,columns], or without H where there is one head, or
 /// without rows or columns where there is one; of a number for each token [B,H,Tq,columns]. Empty: there is none.
 Tensor read_operation_param(const LayerReader& layer, const OperationParam& param,
@@ -147,6 +155,11 @@ Tensor read_operation_param(const LayerReader& layer, const OperationParam& para
     if (param.rows == Axis::query && one_column && shape.d == size.tq &&
         before == size.batch * size.heads)
         return as({size.batch, size.heads, size.tq, 1});
+    const Index tokens = size.batch * size.heads * size.tq;
+    if (param.rows == Axis::query && !one_column && read.count() == tokens &&
+        (shape.d == 1 || shape.d == size.tq))
+        return in_every_column(read,
+                               {size.batch, size.heads, size.tq, length(param.columns, size)});
     if (param.rows == Axis::one && one_column && before == 1 && shape.d == size.heads)
         return as({1, size.heads, 1, 1});
     if (param.rows == Axis::one && shape.h == 1 && shape.t == size.heads)

@@ -18,7 +18,8 @@ namespace attn {
 
 // THE table of operations: what stands where softmax attention stands and is computed another way. It reads the same
 // call (Q, K, V or X with its projections, W_O) and gives `context` and `output` of the same shapes, and `implied`
-// [B,H,Tq,Tk], the matrix that attention weights would be: context = implied V. An operation is one row of the table
+// [B,H,Tq,Tk], the matrix that attention weights would be: context = implied V (of differential, before its norm; of gated and
+// state_space, the mean of a matrix for each column of V). An operation is one row of the table
 // and one file beside this one.
 // T tokens, H heads; i query row, j key row, c column of V, M latents (of linformer rows), N states, C keys a chunk; d_ = gradient of.
 
@@ -31,9 +32,11 @@ enum class Operation : std::uint8_t {
     retention,
     gated_linear,
     gated_delta,
-    kda
+    kda,
+    gated,
+    differential
 };
-inline constexpr std::size_t kOperationCount = 9;
+inline constexpr std::size_t kOperationCount = 11;
 
 /// How Δ and A make Ā and B̄: both Ā = exp(ΔA); zoh: B̄ = (exp(ΔA) − 1)/A · B; euler: B̄ = ΔB (what Mamba runs).
 enum class Discretise : std::uint8_t { zoh, euler };

@@ -20,12 +20,12 @@ void move_shared(TraceD&& from, OperationTraceD& to) {
             to.stages[s] = std::move(from[*stage]);
 }
 
-/// forward:  context = implied V  so  d_implied = d_context Vᵀ
-TensorD implied_gradient(const Dimensions& size, const TensorD& d_context, const TensorD& v) {
+/// forward:  product = implied V  so  d_implied = d_product Vᵀ
+TensorD implied_gradient(const Dimensions& size, const TensorD& d_product, const TensorD& v) {
     TensorD d(Shape{size.batch, size.heads, size.tq, size.tk});
     for (Index b = 0; b < size.batch; ++b)
         for (Index h = 0; h < size.heads; ++h)
-            add_product_transposed(d_context.matrix(b, h),
+            add_product_transposed(d_product.matrix(b, h),
                                    v.matrix(b, h / (size.heads / size.kv_heads)), d.matrix(b, h));
     return d;
 }
@@ -73,7 +73,8 @@ BackwardPass::BackwardPass(const CallD& of, const OperationSpec& spec,
 
 OperationTraceD BackwardPass::finish() {
     inputs_backward(call.inputs(), d);
-    made["implied"] = implied_gradient(call.size(), d[Stage::context], f["v"]);
+    made["implied"] =
+        implied_gradient(call.size(), d_product.empty() ? d[Stage::context] : d_product, f["v"]);
     made.call_params = std::move(d.params);
     move_shared(std::move(d), made);
     return std::move(made);

@@ -23,6 +23,8 @@ extern const OperationWork kLinearWork;
 extern const OperationWork kLatentsWork;
 extern const OperationWork kStateSpaceWork;
 extern const OperationWork kLinformerWork;
+extern const OperationWork kGatedWork;
+extern const OperationWork kDifferentialWork;
 extern const OperationWork kRecurrentWork;  // retention, gated-linear, gated-delta and kda
 
 // ---- passes
@@ -82,6 +84,7 @@ struct BackwardPass {
     const OperationTraceD& f;
     TraceD d;
     OperationTraceD made;
+    TensorD d_product;  // of implied V, where that is not the context
 };
 
 // ---- masks of operations that see a key or do not, whoever asks

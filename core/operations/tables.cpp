@@ -11,6 +11,9 @@ namespace {
 constexpr Stage kUpToMask[] = {Stage::x,      Stage::x_kv,   Stage::q,     Stage::k,
                                Stage::v,      Stage::q_rot,  Stage::k_rot, Stage::scores,
                                Stage::scaled, Stage::biased, Stage::masked};
+constexpr Stage kUpToDropped[] = {Stage::x,      Stage::x_kv,   Stage::q,      Stage::k,     Stage::v,
+                                  Stage::q_rot,  Stage::k_rot,  Stage::scores, Stage::scaled, Stage::biased,
+                                  Stage::masked, Stage::weights, Stage::dropped};
 constexpr Stage kValues[] = {Stage::x, Stage::v};
 
 std::string_view key_of(const OperandId& id) {
@@ -449,14 +452,100 @@ OperationInfo kda_row() {
         kSource, false, stages, kKdaParams, kRecurrentWork.cost, kRecurrentWork.refuses, kRecurrentWork.forward, kRecurrentWork.backward};
 }
 
+// ---- softmax attention with a gate
+
+constexpr OperationParam kGatedParams[] = {
+    {"gate", "gate", "G", Role::weight, Axis::query, Axis::d_v, "How far each number of the context gets through, before the sigmoid; fresh ones are standard normal.",
+     [](double noise, const ParamEntry&) { return noise; }},
+};
+
+OperationInfo gated_row() {
+    constexpr std::string_view kSource = "Qiu et al. 2025, arXiv:2505.06708";
+    static const std::vector<OperationStage> stages = stages_of(kSource, kUpToDropped, {
+        {"attended", "A V", "A V", "Context before the gate",
+         R"(A\,V)",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"weights", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The context of softmax attention.", {}},
+        {"gate_open", "σ(G)", "σ(G)", "Open gate",
+         R"(\sigma(G) = \frac{1}{1 + e^{-G}})",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"gate", Lights::same_cell}},
+         "A factor for each number of the context: 1 lets it through, 0 closes the gate.", {}},
+        {"implied", "Â", "implied", "Implied weights, mean of the columns",
+         R"(\hat{A}_{i,j} = \frac{1}{d_v} \cdot \sum_c \sigma(G_{i,c})\,A_{i,j})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"gate_open", Lights::same_row}, OperationOperand{"weights", Lights::same_cell}},
+         "The factor of each value, averaged over the columns of V. A row sums to 1 at most: a closed gate needs no sink.", {}},
+        context_row(R"(\mathrm{context} = \sigma(G) \cdot (A\,V))", "The gate multiplies the context, number by number."),
+    });
+    return {Operation::gated, "gated", "Gated softmax attention",
+        R"(\mathrm{context} = \sigma(G) \cdot \mathrm{softmax}(S)\,V)",
+        "Softmax attention whose context passes a gate between 0 and 1: a token can take nothing, without a sink.",
+        kSource, false, stages, kGatedParams, kGatedWork.cost, kGatedWork.refuses, kGatedWork.forward, kGatedWork.backward};
+}
+
+// ---- differential attention
+
+constexpr OperationParam kDifferentialParams[] = {
+    {"lambda", "lambda", "λ", Role::weight, Axis::one, Axis::one, "How much of the second softmax is subtracted; fresh: 0.2, that of a first layer.",
+     [](double, const ParamEntry&) { return 0.2; }},
+    {"norm_weight", "norm_weight", "w", Role::value, Axis::one, Axis::d_v, "The weight of the norm; fresh: 0.8, that is 1 − λ.",
+     [](double, const ParamEntry&) { return 0.8; }},
+};
+
+OperationInfo differential_row() {
+    constexpr std::string_view kSource = "Ye et al. 2024, arXiv:2410.05258";
+    const auto logits = [](std::string_view key, std::string_view symbol, std::string_view title, std::string_view tex, std::string_view text) {
+        return OperationStage{key, symbol, symbol, title, tex,
+            Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+            {OperationOperand{"q", Lights::same_row}, OperationOperand{"k", Lights::row_of_column}}, text, {}};
+    };
+    const auto weights = [](std::string_view key, std::string_view symbol, std::string_view title, std::string_view tex, std::string_view from, std::string_view text) {
+        return OperationStage{key, symbol, symbol, title, tex,
+            Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+            {OperationOperand{from, Lights::same_row}}, text, {}};
+    };
+    static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
+        logits("masked_1", "M_1", "Scores of the first half", R"(M_1 = Q_1\,K_1^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+               "The first d_k/2 columns of the queries meet those of the keys. The mask is in."),
+        weights("weights_1", "A_1", "Weights of the first half", R"(A_1 = \mathrm{softmax}(M_1))", "masked_1",
+                "Each row of the first scores becomes weights that sum to 1."),
+        logits("masked_2", "M_2", "Scores of the second half", R"(M_2 = Q_2\,K_2^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+               "The same with the last d_k/2 columns."),
+        weights("weights_2", "A_2", "Weights of the second half", R"(A_2 = \mathrm{softmax}(M_2))", "masked_2",
+                "Each row of the second scores becomes weights that sum to 1."),
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A} = A_1 - \lambda\,A_2)",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"weights_1", Lights::same_cell}, OperationOperand{"weights_2", Lights::same_cell}, OperationOperand{"lambda", Lights::own_head}},
+         "What both softmaxes give to a key is taken out, as noise. Rows sum to 1 − λ; entries may be negative.", {}},
+        {"mixed", "Â V", "Â V", "Context before the norm",
+         R"(\mathrm{mixed} = \hat{A}\,V)",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"implied", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The values, each times its weight.", {}},
+        {"context", info(Stage::context).symbol, info(Stage::context).step, info(Stage::context).title,
+         R"(\mathrm{context}_{i,c} = w_c \cdot \frac{\mathrm{mixed}_{i,c}}{\sqrt{\frac{1}{d_v} \cdot \sum_c \mathrm{mixed}_{i,c}^2 + 10^{-5}}})",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::output,
+         {OperationOperand{"mixed", Lights::same_row}, OperationOperand{"norm_weight", Lights::column}},
+         "RMSNorm of each head: rows whose weights nearly cancel get the size of the others.", {}},
+    });
+    return {Operation::differential, "differential", "Differential attention",
+        R"(\mathrm{context} = \mathrm{RMSNorm}((\mathrm{softmax}(Q_1\,K_1^\top) - \lambda\,\mathrm{softmax}(Q_2\,K_2^\top))\,V))",
+        "Two softmaxes, over the two halves of each query and key; the second, times λ, is subtracted from the first.",
+        kSource, false, stages, kDifferentialParams, kDifferentialWork.cost, kDifferentialWork.refuses, kDifferentialWork.forward, kDifferentialWork.backward};
+}
+
 // clang-format on
 
 }  // namespace
 
 std::span<const OperationInfo, kOperationCount> operation_table() {
     static const std::array<OperationInfo, kOperationCount> table{
-        chunked_row(),   linear_row(),       latents_row(),     state_space_row(), linformer_row(),
-        retention_row(), gated_linear_row(), gated_delta_row(), kda_row()};
+        chunked_row(),   linear_row(),    latents_row(),      state_space_row(),
+        linformer_row(), retention_row(), gated_linear_row(), gated_delta_row(),
+        kda_row(),       gated_row(),     differential_row()};
     return table;
 }
 

@@ -42,9 +42,10 @@ TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has 
     const Scratch scratch;
     const std::string target = scratch.at("o.npz");
     int compared = 0;
-    for (const char* name : {"chunked", "linear_causal", "linear_projected", "latents_padding",
-                             "latents_projected", "state_space_euler", "state_space_projected",
-                             "retention", "gated_linear", "gated_delta_projected", "kda"}) {
+    for (const char* name :
+         {"chunked", "linear_causal", "linear_projected", "latents_padding", "latents_projected",
+          "state_space_euler", "state_space_projected", "retention", "gated_linear",
+          "gated_delta_projected", "kda", "gated_projected", "differential"}) {
         CAPTURE(name);
         traced_operation(operation_golden(name), target);
         const Npz expected = read_npz(operation_golden(name)).value();
@@ -132,9 +133,10 @@ TEST_CASE("chunked says that it is softmax attention, keep names the operation's
 }
 
 TEST_CASE("an operation's option that cannot be is refused by name") {
-    check_option_refused({"--operation", "mamba"},
-                         "--operation is 'mamba'; expected chunked, linear, latents, state-space, "
-                         "linformer, retention, gated-linear, gated-delta or kda");
+    check_option_refused(
+        {"--operation", "mamba"},
+        "--operation is 'mamba'; expected chunked, linear, latents, state-space, "
+        "linformer, retention, gated-linear, gated-delta, kda, gated or differential");
     check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked");
     check_option_refused({"--operation", "linear", "--state", "2"},
                          "--state is 2 without operation state-space");

@@ -111,12 +111,59 @@ def recurrent(q, k, v, inside, options, params):
     return stages | {"states": torch.stack(states, 2), "context": torch.stack(outputs, 2)}
 
 
+def gated(q, k, v, inside, options, params):
+    """Qiu et al. 2025: the context of softmax attention times the sigmoid of the gate."""
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    weights = softmax(scores.masked_fill(~inside, -math.inf))
+    attended = weights @ v
+    gate_open = torch.sigmoid(params["gate"])
+    return {"weights": weights, "attended": attended, "gate_open": gate_open, "context": gate_open * attended}
+
+
+def differential(q, k, v, inside, options, params):
+    """Ye et al. 2024, equations 1 and 3; the norm as torch.nn.functional.rms_norm."""
+    half = q.shape[-1] // 2
+    weights = [softmax((a @ b.transpose(-1, -2) / math.sqrt(half)).masked_fill(~inside, -math.inf))
+               for a, b in zip(q.split(half, -1), k.split(half, -1))]
+    implied = weights[0] - params["lambda"] * weights[1]
+    mixed = implied @ v
+    context = torch.nn.functional.rms_norm(mixed, (v.shape[-1],), eps=1e-5) * params["norm_weight"]
+    return {"weights_1": weights[0], "weights_2": weights[1], "implied": implied, "mixed": mixed, "context": context}
+
+
+def equals_diff_llama():
+    """Differential attention is that of transformers' DiffLlama, whose head h and h + H/2 are the halves of one."""
+    from transformers import DiffLlamaConfig
+    from transformers.models.diffllama.modeling_diffllama import DiffLlamaAttention
+
+    torch.manual_seed(22)
+    heads, width, tokens = 4, 6, 7
+    config = DiffLlamaConfig(hidden_size=heads * width, num_attention_heads=heads, num_key_value_heads=heads, attn_implementation="eager")
+    module = DiffLlamaAttention(config, layer_idx=1)
+    x = torch.randn(2, tokens, heads * width)
+    causal = torch.full((tokens, tokens), -math.inf).triu(1)
+    turns = torch.ones(2, tokens, width), torch.zeros(2, tokens, width)
+    kept = {}
+    module.o_proj.register_forward_hook(lambda _, given, __: kept.update(context=given[0]))
+    module(x, position_embeddings=turns, attention_mask=causal.expand(2, 1, tokens, tokens))
+    q, k, v = (split(project(x), heads) for project in (module.q_proj, module.k_proj, module.v_proj))
+    q, k, v = (torch.cat(part.chunk(2, 1), -1) for part in (q, k, v))
+    parts = [torch.exp((a * b).sum()) for a, b in ((module.lambda_q1, module.lambda_k1), (module.lambda_q2, module.lambda_k2))]
+    params = {"lambda": parts[0] - parts[1] + module.lambda_init, "norm_weight": torch.full((1, 2 * width), 1 - module.lambda_init)}
+    inside = torch.ones(2, 1, tokens, tokens, dtype=torch.bool).tril()
+    ours = differential(q, k, v, inside, {}, params)["context"].transpose(1, 2).flatten(2)
+    off = (ours - kept["context"]).abs().max().item()
+    print(f"differential is off transformers' DiffLlama by at most {off:.1e} of {ours.abs().max().item():.2f}")
+    assert off < 1e-6
+
+
 def equals_transformers():
     """The recurrence of gated-delta is that which transformers runs for Qwen3-Next, in float32, where it is installed."""
     try:
         from transformers.models.qwen3_next.modeling_qwen3_next import torch_recurrent_gated_delta_rule
     except ImportError:
-        return print("transformers is not installed: gated-delta was not compared with its Qwen3-Next")
+        return print("transformers is not installed: gated-delta and differential were not compared with its models")
+    equals_diff_llama()
     generator = torch.Generator().manual_seed(20)
     q, k, v = draw(generator, 2, 4, 7, 5), draw(generator, 2, 4, 7, 5), draw(generator, 2, 4, 7, 3)
     log_decay, beta = -torch.nn.functional.softplus(draw(generator, 2, 4, 7)), torch.sigmoid(draw(generator, 2, 4, 7))
@@ -134,7 +181,7 @@ def chunked(q, k, v, inside, options, params):
     return {"implied": weights, "context": weights @ v}
 
 
-RUN = {"linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked} | dict.fromkeys(
+RUN = {"gated": gated, "differential": differential, "linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked} | dict.fromkeys(
     ("retention", "gated-linear", "gated-delta", "kda"), recurrent)
 
 
@@ -212,6 +259,11 @@ def main():
     write("gated_delta", {"operation": "gated-delta", "padding": [6, 4]}, 14, params=gates)
     write("gated_delta_projected", {"operation": "gated-delta"}, 15, params=gates, d_model=5)
     write("kda", {"operation": "kda"}, 16, params=gates | {"log_decay": (2, 4, 6, 4)})
+    write("gated", {"operation": "gated", "causal": "bottom-right"}, 17, tk=8, params={"gate": (2, 4, 6, 3)})
+    write("gated_projected", {"operation": "gated", "padding": [6, 4]}, 18, params={"gate": (2, 4, 6, 3)}, d_model=5)
+    of_difference = {"lambda": (4, 1, 1), "norm_weight": (4, 1, 3)}
+    write("differential", {"operation": "differential", "causal": True}, 19, params=of_difference)
+    write("differential_projected", {"operation": "differential", "padding": [6, 4]}, 21, params=of_difference, d_model=5)
     equals_transformers()
 
 

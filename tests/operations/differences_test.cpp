@@ -74,16 +74,16 @@ TEST_CASE("every stage with a gradient has one of its shape, and it is not all z
     }
 }
 
-TEST_CASE("the gradient of the implied matrix is what a nudged weight does to the context") {
+TEST_CASE("the gradient of the implied matrix is what a nudged weight does to implied V") {
     for (const OperationCase& one : operation_cases()) {
         const OperationTraceD d = one.backward();
-        const TensorD v = one.forward()["v"];
+        const bool normed = one.operation.operation == Operation::differential;
+        const TensorD &product = d[normed ? "mixed" : "context"], v = one.forward()["v"];
         const Shape n = d["implied"].shape();
         for (Index i = 0; i < n.t; ++i)
             for (Index j = 0; j < n.d; ++j) {
                 double dot = 0.0;
-                for (Index c = 0; c < v.shape().d; ++c)
-                    dot += d["context"](1, 3, i, c) * v(1, 1, j, c);
+                for (Index c = 0; c < v.shape().d; ++c) dot += product(1, 3, i, c) * v(1, 1, j, c);
                 CHECK(d["implied"](1, 3, i, j) == doctest::Approx(dot));
             }
     }

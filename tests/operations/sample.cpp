@@ -80,8 +80,9 @@ TraceD OperationCase::exact() const { return attend_exact(inputs, spec).value();
 OperationCase sample(Operation operation, Index tq, Index tk, std::uint64_t seed) {
     OperationCase made;
     made.operation.operation = operation;
-    made.inputs.q = normal_tensor<double>({2, 4, tq, 3}, 10 * seed);
-    made.inputs.k = normal_tensor<double>({2, 2, tk, 3}, 10 * seed + 1);
+    const Index d_k = operation == Operation::differential ? 4 : 3;
+    made.inputs.q = normal_tensor<double>({2, 4, tq, d_k}, 10 * seed);
+    made.inputs.k = normal_tensor<double>({2, 2, tk, d_k}, 10 * seed + 1);
     made.inputs.v = normal_tensor<double>({2, 2, tk, 2}, 10 * seed + 2);
     made.upstream.stage = Stage::context;
     finish(made);
@@ -98,12 +99,13 @@ OperationCase projected_sample(Operation operation, bool cross, std::uint64_t se
     made.inputs.x = tensor({2, 1, 5, 4});
     if (cross) made.inputs.x_kv = tensor({2, 1, 6, 4});
     ParamsD& params = made.inputs.params;
-    params[Param::w_q] = tensor({1, 1, 4, 12});
-    params[Param::w_k] = tensor({1, 1, 4, 6});
+    const Index d_k = operation == Operation::differential ? 4 : 3;
+    params[Param::w_q] = tensor({1, 1, 4, 4 * d_k});
+    params[Param::w_k] = tensor({1, 1, 4, 2 * d_k});
     params[Param::w_v] = tensor({1, 1, 4, 4});
     params[Param::w_o] = tensor({1, 1, 8, 3});
-    params[Param::b_q] = tensor({1, 1, 1, 12});
-    params[Param::b_k] = tensor({1, 1, 1, 6});
+    params[Param::b_q] = tensor({1, 1, 1, 4 * d_k});
+    params[Param::b_k] = tensor({1, 1, 1, 2 * d_k});
     params[Param::b_v] = tensor({1, 1, 1, 4});
     params[Param::b_o] = tensor({1, 1, 1, 3});
     made.upstream.stage = Stage::output;
@@ -114,11 +116,13 @@ OperationCase projected_sample(Operation operation, bool cross, std::uint64_t se
 std::vector<OperationCase> operation_cases() {
     std::vector<OperationCase> cases;
     for (const Operation operation :
-         {Operation::chunked, Operation::linear, Operation::latents, Operation::linformer}) {
+         {Operation::chunked, Operation::linear, Operation::latents, Operation::linformer,
+          Operation::gated, Operation::differential}) {
         add_masked(cases, operation, 3, 5);
         add(cases, projected_sample(operation, true), "cross");
     }
-    for (const Operation operation : {Operation::chunked, Operation::linear})
+    for (const Operation operation :
+         {Operation::chunked, Operation::linear, Operation::gated, Operation::differential})
         add_causal(cases, operation, 3, 5);
     add_masked(cases, Operation::state_space, 5, 5);
     add_causal(cases, Operation::state_space, 5, 5);

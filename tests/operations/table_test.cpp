@@ -47,7 +47,7 @@ TEST_CASE("every row is whole: key, formula, words, stages, parameters") {
     }
     CHECK(keys == std::set<std::string_view>{"chunked", "linear", "latents", "state-space",
                                              "linformer", "retention", "gated-linear",
-                                             "gated-delta", "kda"});
+                                             "gated-delta", "kda", "gated", "differential"});
     CHECK(find_operation("state_space") == Operation::state_space);
     CHECK(!find_operation("softmax"));
 }
