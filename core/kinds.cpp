@@ -217,7 +217,8 @@ OperationSpec operation_of(const AttentionKind& kind, std::uint64_t seed) {
     spec.seed = seed;
     return spec;
 }
-static_assert(static_cast<int>(KindOperation::kda) == static_cast<int>(Operation::kda) + 1);
+static_assert(static_cast<int>(KindOperation::differential) ==
+              static_cast<int>(Operation::differential) + 1);
 static_assert(static_cast<int>(KindOperation::chunked) == static_cast<int>(Operation::chunked) + 1);
 
 void note_pair(KindsDifference& found, Index i, Index j, double by) {

@@ -27,7 +27,9 @@ enum class KindOperation : std::uint8_t {
     retention,
     gated_linear,
     gated_delta,
-    kda
+    kda,
+    gated,
+    differential
 };
 /// document: the mask of the call that Q, K and V are of.
 enum class KindMask : std::uint8_t { document, full, causal, window, causal_window };
@@ -50,9 +52,13 @@ struct AttentionKind {
     Index rank = 2;     // linformer: rows that replace all keys
 
     /// A recurrence on a matrix state.
-    bool recurs() const { return operation >= KindOperation::retention; }
+    bool recurs() const {
+        return operation >= KindOperation::retention && operation <= KindOperation::kda;
+    }
     /// One in which a key replaces its value.
-    bool replaces() const { return operation >= KindOperation::gated_delta; }
+    bool replaces() const {
+        return operation == KindOperation::gated_delta || operation == KindOperation::kda;
+    }
     bool operator==(const AttentionKind&) const = default;
 };
 

@@ -90,7 +90,7 @@ constexpr KindSetting kSettings[] = {
     named_setting<&AttentionKind::operation, kOperationNames>(
         "operation",
         "softmax, chunked, linear, latents, state-space, linformer, retention, gated-linear, "
-        "gated-delta or kda"),
+        "gated-delta, kda, gated or differential"),
     whole_setting<&AttentionKind::chunk, 1, kMostChunk>("chunk", "a whole number from 1 to 64"),
     whole_setting<&AttentionKind::latents, 1, kMostLatents>("latents",
                                                             "a whole number from 1 to 64"),
@@ -117,6 +117,8 @@ constexpr AttentionKind kStateSpace{.mask = KindMask::causal,
 constexpr AttentionKind kLinformer{.mask = KindMask::full, .operation = KindOperation::linformer};
 
 constexpr AttentionKind kRetention{.mask = KindMask::causal, .operation = KindOperation::retention};
+constexpr AttentionKind kGated{.operation = KindOperation::gated};
+constexpr AttentionKind kDifferential{.operation = KindOperation::differential};
 constexpr AttentionKind kGatedLinear{.mask = KindMask::causal,
                                      .operation = KindOperation::gated_linear};
 constexpr AttentionKind kGatedDelta{.mask = KindMask::causal,
@@ -161,6 +163,14 @@ constexpr KindsPreset kPresets[] = {
      "A gated linear memory adds every value; under the delta rule, a key replaces its old value. "
      "The gates are random here.",
      kGatedLinear, kGatedDelta},
+    {"gated", "softmax or softmax with a gate",
+     "A gate between 0 and 1 multiplies the context, random here: a token can take little without "
+     "a "
+     "sink.",
+     kPlain, kGated},
+    {"differential", "one softmax or the difference of two",
+     "Each half of a query and key makes a softmax; the second, times λ, is subtracted.", kPlain,
+     kDifferential},
 };
 
 }  // namespace

@@ -69,7 +69,9 @@ inline constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
                                                {"retention", "retention"},
                                                {"gated-linear", "gated linear (GLA)"},
                                                {"gated-delta", "gated delta rule"},
-                                               {"kda", "Kimi delta attention"}};
+                                               {"kda", "Kimi delta attention"},
+                                               {"gated", "softmax with a gate"},
+                                               {"differential", "differential"}};
 
 inline bool is_windowed(KindMask mask) {
     return mask == KindMask::window || mask == KindMask::causal_window;

@@ -401,6 +401,30 @@ void add_recurrence(const Pair& pair) {
                    : "the product, times the scale");
 }
 
+/// The weight of softmax, times the mean of the row's gates.
+void add_gated(const Pair& pair) {
+    const Row open = pair.made_row("gate_open", pair.i);
+    pair.note(fmt::format("The gate of the query's token lets through: {}.", listed(open)));
+    std::vector<Expr> each;
+    for (const double gate : open) each.push_back(plain(gate));
+    const Expr mean = combine(Op::sum, std::move(each)) / constant(std::ssize(open));
+    pair.add("gate", mean, evaluate(mean), "the mean of the columns");
+    const double weight = pair.side.made_of("weights")(pair.i, pair.j);
+    pair.add("a", plain(weight) * plain(evaluate(mean)), pair.out.weight,
+             "softmax's weight, times the gate");
+}
+
+/// Â = A_1 − λ A_2.
+void add_differential(const Pair& pair) {
+    const double first = pair.side.made_of("weights_1")(pair.i, pair.j);
+    const double second = pair.side.made_of("weights_2")(pair.i, pair.j);
+    const double lambda = pair.side.fresh.tensors.front()(0, pair.side.head, 0, 0);
+    pair.note(fmt::format(
+        "Softmax over the first half of the columns of q and k gives {}, over the second {}.",
+        number(first), number(second)));
+    pair.add("a", plain(first) - plain(lambda) * plain(second), pair.out.weight, "A_1 − λ A_2");
+}
+
 /// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space, recurrences.
 void add_in_place(const Pair& pair) {
     if (!pair.side.may(pair.i, pair.j)) return pair.note("The mask forbids the pair.");
@@ -408,6 +432,8 @@ void add_in_place(const Pair& pair) {
     if (pair.side.kind.operation == KindOperation::latents) return add_latents(pair);
     if (pair.side.kind.operation == KindOperation::linformer) return add_linformer(pair);
     if (pair.side.kind.operation == KindOperation::state_space) return add_state_space(pair);
+    if (pair.side.kind.operation == KindOperation::gated) return add_gated(pair);
+    if (pair.side.kind.operation == KindOperation::differential) return add_differential(pair);
     add_recurrence(pair);
 }
 

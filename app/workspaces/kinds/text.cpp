@@ -229,6 +229,7 @@ std::string kinds_note(const KindsResult& result) {
                         result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b})
         if (!side->is_softmax() && side->kind.operation != KindOperation::retention &&
+            side->kind.operation != KindOperation::differential &&
             !info(side->operation_spec.operation).params.empty())
             notes.push_back(fmt::format("{}: random parameters of seed {}, not trained.",
                                         info(side->operation_spec.operation).title,

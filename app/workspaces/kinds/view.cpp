@@ -55,7 +55,9 @@ void show_settings(KindSideView& side) {
     const AttentionKind& kind = side.kind;
     const bool scores = has_pair_scores(kind);
     const bool scales = scores || kind.operation == KindOperation::latents ||
-                        kind.operation == KindOperation::linformer || kind.recurs();
+                        kind.operation == KindOperation::linformer || kind.recurs() ||
+                        kind.operation == KindOperation::gated ||
+                        kind.operation == KindOperation::differential;
     side.choices = choices_of(kind);
     side.shows_scaling = scales || !kind.scaled;
     side.shows_temperature = scales || kind.temperature != 1.0;
