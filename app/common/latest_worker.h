@@ -10,7 +10,7 @@
 
 namespace attn::view {
 
-/// A thread that works on the newest request: one that arrives stops the one in work and replaces the one that waits. The thread is
+/// A thread that works on the newest request: a new request stops the running one and replaces the waiting one. The thread is
 /// started for the first request. Where the system has no thread, the owner takes the request and works on its own.
 template <class Request>
 class LatestWorker {
@@ -98,7 +98,7 @@ class LatestWorker {
     std::mutex mutex_;  // of what follows, and of the owner's results
     std::condition_variable_any changed_;
     std::optional<Request> next_;  // not begun
-    std::stop_source current_;     // of the one in work
+    std::stop_source current_;     // of the running request
     bool busy_ = false;
     std::jthread thread_;  // last: it uses all else
 };

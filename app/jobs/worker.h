@@ -12,7 +12,7 @@
 namespace attn::jobs {
 
 /// Answers each request with one action (answered() in request.h), on a thread of its own. Where no thread is to be had take() and
-/// wait_until_idle() answer on the caller's, so that a frame that says what is computed comes first.
+/// wait_until_idle() answer on the caller's, so that a frame with the progress note comes first.
 class Worker : public view::Job {
   public:
     using Request = view::Request;

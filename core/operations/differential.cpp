@@ -1,5 +1,5 @@
-// Differential attention: two softmax attentions of one head, over the first and the second half of the columns of Q and K, and what they
-// have in common taken out:
+// Differential attention: two softmax attentions of one head, over the first and the second half of the columns of Q and K, the second
+// subtracted, as noise that both have:
 //   A_1 = softmax(Q_1 K_1ᵀ / √(d_k/2)),  A_2 = softmax(Q_2 K_2ᵀ / √(d_k/2)),  mixed = (A_1 − λ A_2) V
 //   context = norm_weight ∘ mixed / √(mean_c mixed² + 1e−5)
 // The published module has λ = exp(λ_q1 · λ_k1) − exp(λ_q2 · λ_k2) + λ_init and multiplies its norm's weight by 1 − λ_init: both are numbers
@@ -43,7 +43,7 @@ void put_half(const TensorD& half, Index n, TensorD& whole) {
                     whole(b, h, t, n * shape.d + c) = half(b, h, t, c);
 }
 
-/// The two calls, and what each computes.
+/// The two calls and their results.
 struct Halves {
     std::array<InputsD, 2> inputs;
     std::array<TraceD, 2> traces;

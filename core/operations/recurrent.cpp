@@ -50,7 +50,7 @@ TensorD unit_rows(const TensorD& from) {
 }
 
 // forward:  y = x / n, n = √(Σ x² + ε)  so  d_x = (d_y − y (y · d_y)) / n
-/// Rows whose d_y is 0 keep 0, even where x is NaN: such a row was not read.
+/// Rows whose d_y is 0 keep 0, even where x is NaN: these rows were not read.
 void add_unit_gradient(const TensorD& x, const TensorD& y, const TensorD& d_y, TensorD& d_x) {
     const auto width = static_cast<std::size_t>(x.shape().d);
     for (std::size_t n = 0; n < x.values().size(); n += width) {
@@ -65,7 +65,7 @@ void add_unit_gradient(const TensorD& x, const TensorD& y, const TensorD& d_y, T
     }
 }
 
-/// What one head reads; `q` and `k` have length 1 under the delta rule.
+/// Inputs of one head; `q` and `k` have length 1 under the delta rule.
 struct Head {
     ConstViewD q, k, v, log_decay, beta;
     std::vector<std::uint8_t> open;
@@ -78,7 +78,7 @@ struct Head {
     double strength(Index i) const { return rule.delta ? beta(i, 0) : 1.0; }
 };
 
-/// What one head computes, or the gradients of that; `read` and `written` exist under the delta rule.
+/// Results of one head, or their gradients; `read` and `written` exist under the delta rule.
 struct HeadStages {
     ViewD decay, read, written, states;
 

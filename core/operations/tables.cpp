@@ -343,13 +343,13 @@ double fresh_log_decay(double noise, const ParamEntry&) { return -0.5 * std::log
 
 constexpr OperationParam decay_param(Axis columns) {
     return {"log_decay", "log_decay", "λ", Role::weight, Axis::query, columns,
-            "The logarithm of what stays of the state at each token; fresh: −softplus(z) / 2, z standard normal.", fresh_log_decay};
+            "The logarithm of α, the share of the state that stays at each token; fresh: −softplus(z) / 2, z standard normal.", fresh_log_decay};
 }
 constexpr OperationParam kBetaParam{"beta", "beta", "β", Role::weight, Axis::query, Axis::one,
     "How much of a key's value each token replaces; fresh: the sigmoid of a standard normal number.",
     [](double noise, const ParamEntry&) { return 1.0 / (1.0 + std::exp(-noise)); }};
 constexpr OperationParam kRetentionParams[] = {
-    {"log_decay", "log_decay", "λ", Role::weight, Axis::one, Axis::one, "The logarithm of γ, what stays of the state at every token; fresh: γ = 1 − 2^(−5−h) of head h.",
+    {"log_decay", "log_decay", "λ", Role::weight, Axis::one, Axis::one, "The logarithm of γ, the share of the state that stays at every token; fresh: γ = 1 − 2^(−5−h) of head h.",
      [](double, const ParamEntry& at) { return std::log1p(-std::exp2(-5.0 - static_cast<double>(at.head))); }},
 };
 constexpr OperationParam kGatedLinearParams[] = {decay_param(Axis::d_k)};
@@ -392,18 +392,18 @@ std::vector<OperationStage> replacing_stages(std::string_view source, Axis decay
          R"(\frac{q_i}{\sqrt{\sum_a q_{i,a}^2 + 10^{-6}}})",
          Axis::query, Axis::d_k, HeadAxis::query, Exists::always, ColorScale::diverging, Role::query,
          {OperationOperand{"q", Lights::same_row}},
-         "Only the direction of a query counts. It is q in what follows.", {}},
+         "Only the direction of a query counts. The formulas below call it q.", {}},
         {"k_unit", "k/‖k‖", "k/‖k‖", "Keys of length 1",
          R"(\frac{k_i}{\sqrt{\sum_a k_{i,a}^2 + 10^{-6}}})",
          Axis::key, Axis::d_k, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::key,
          {OperationOperand{"k", Lights::same_row}},
-         "It is k in what follows: with keys of length 1, β = 1 replaces the value of a key completely.", {}},
+         "The formulas below call it k. With keys of length 1, β = 1 replaces the value of a key completely.", {}},
         decay_row(decay, decay_text),
         {"read", "r", "r", "Value that the state has for the key",
          R"(r_i = (\alpha_i\,S_{i-1})^\top\,k_i)",
          Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
          {OperationOperand{"decay", Lights::same_row}, OperationOperand{"k_unit", Lights::same_row}},
-         "What a query equal to this key would get before the token is written.", {}},
+         "The value that a query equal to this key would get before the token is written.", {}},
         {"written", "u", "u", "Change of the key's value",
          R"(u_i = \beta_i\,(v_i - r_i))",
          Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
@@ -429,7 +429,7 @@ OperationInfo retention_row() {
 }
 OperationInfo gated_linear_row() {
     constexpr std::string_view kSource = "Yang et al. 2023, arXiv:2312.06635 (GLA)";
-    static const std::vector<OperationStage> stages = adding_stages(kSource, Axis::d_k, "A factor for each token and each row of the state: what stays of it.");
+    static const std::vector<OperationStage> stages = adding_stages(kSource, Axis::d_k, "A factor for each token and each row of the state: the share that stays.");
     return {Operation::gated_linear, "gated-linear", "Gated linear attention (GLA)",
         R"(S_i = \alpha_i\,S_{i-1} + k_i\,v_i^\top\text{, }\mathrm{context}_i = S_i^\top\,q_i)",
         "A memory whose rows each token fades by its own factors, then adds its value to. It reads only earlier tokens.",
@@ -437,7 +437,7 @@ OperationInfo gated_linear_row() {
 }
 OperationInfo gated_delta_row() {
     constexpr std::string_view kSource = "Yang et al. 2024, arXiv:2412.06464 (Gated DeltaNet; Qwen3-Next)";
-    static const std::vector<OperationStage> stages = replacing_stages(kSource, Axis::one, "One factor for each token: what stays of the whole state.");
+    static const std::vector<OperationStage> stages = replacing_stages(kSource, Axis::one, "One factor for each token: the share of the whole state that stays.");
     return {Operation::gated_delta, "gated-delta", "Gated delta rule",
         R"(S_i = \alpha_i\,S_{i-1} + \beta_i\,k_i\,(v_i - (\alpha_i\,S_{i-1})^\top\,k_i)^\top\text{, }\mathrm{context}_i = S_i^\top\,q_i)",
         "A memory in which each key replaces its old value instead of adding to it, and that fades by a factor of each token. It reads only earlier tokens.",
@@ -445,7 +445,7 @@ OperationInfo gated_delta_row() {
 }
 OperationInfo kda_row() {
     constexpr std::string_view kSource = "Kimi Team 2025, arXiv:2510.26692 (Kimi Linear)";
-    static const std::vector<OperationStage> stages = replacing_stages(kSource, Axis::d_k, "A factor for each token and each row of the state: what stays of it.");
+    static const std::vector<OperationStage> stages = replacing_stages(kSource, Axis::d_k, "A factor for each token and each row of the state: the share that stays.");
     return {Operation::kda, "kda", "Kimi delta attention",
         R"(S_i = \alpha_i\,S_{i-1} + \beta_i\,k_i\,(v_i - (\alpha_i\,S_{i-1})^\top\,k_i)^\top\text{, }\mathrm{context}_i = S_i^\top\,q_i)",
         "The gated delta rule in which every row of the state has its own factor. It reads only earlier tokens.",
@@ -519,7 +519,7 @@ OperationInfo differential_row() {
          R"(\hat{A} = A_1 - \lambda\,A_2)",
          Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
          {OperationOperand{"weights_1", Lights::same_cell}, OperationOperand{"weights_2", Lights::same_cell}, OperationOperand{"lambda", Lights::own_head}},
-         "What both softmaxes give to a key is taken out, as noise. Rows sum to 1 − λ; entries may be negative.", {}},
+         "Weight that both softmaxes give to a key cancels. Rows sum to 1 − λ; entries may be negative.", {}},
         {"mixed", "Â V", "Â V", "Context before the norm",
          R"(\mathrm{mixed} = \hat{A}\,V)",
          Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,

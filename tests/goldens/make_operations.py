@@ -143,8 +143,8 @@ def equals_diff_llama():
     x = torch.randn(2, tokens, heads * width)
     causal = torch.full((tokens, tokens), -math.inf).triu(1)
     turns = torch.ones(2, tokens, width), torch.zeros(2, tokens, width)
-    kept = {}
-    module.o_proj.register_forward_hook(lambda _, given, __: kept.update(context=given[0]))
+    captured = {}
+    module.o_proj.register_forward_hook(lambda _, given, __: captured.update(context=given[0]))
     module(x, position_embeddings=turns, attention_mask=causal.expand(2, 1, tokens, tokens))
     q, k, v = (split(project(x), heads) for project in (module.q_proj, module.k_proj, module.v_proj))
     q, k, v = (torch.cat(part.chunk(2, 1), -1) for part in (q, k, v))
@@ -152,7 +152,7 @@ def equals_diff_llama():
     params = {"lambda": parts[0] - parts[1] + module.lambda_init, "norm_weight": torch.full((1, 2 * width), 1 - module.lambda_init)}
     inside = torch.ones(2, 1, tokens, tokens, dtype=torch.bool).tril()
     ours = differential(q, k, v, inside, {}, params)["context"].transpose(1, 2).flatten(2)
-    off = (ours - kept["context"]).abs().max().item()
+    off = (ours - captured["context"]).abs().max().item()
     print(f"differential is off transformers' DiffLlama by at most {off:.1e} of {ours.abs().max().item():.2f}")
     assert off < 1e-6
 

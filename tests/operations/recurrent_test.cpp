@@ -1,4 +1,4 @@
-// Recurrences on a matrix state against products of whole matrices, and what each says by hand.
+// Recurrences on a matrix state against products of whole matrices, and small ones by hand.
 
 #include <doctest/doctest.h>
 

@@ -388,9 +388,9 @@ void add_recurrence(const Pair& pair) {
     }
     if (pair.i > pair.j)
         pair.note(
-            fmt::format("Each later token multiplies what is stored by its α{}: after {} the "
+            fmt::format("Each later token multiplies the state by its α{}: after {} the "
                         "query reads it as w = {}.",
-                        delta ? ", and replaces β of what lies along its own key" : "",
+                        delta ? " and replaces β of the part along its own key" : "",
                         counted(pair.i - pair.j, "token"), listed(w)));
     const Expr product = products(w, Role::query, key(pair.j), Role::key);
     pair.add(pair.i > pair.j ? "w·k" : "q·k", product, evaluate(product), sum_text(w));

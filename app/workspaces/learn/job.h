@@ -14,7 +14,7 @@
 
 namespace attn::view {
 
-/// The training of Learn on a thread of its own, which gives way to the window's: a request says how far, and is answered again
+/// The training of Learn on a thread of its own, which gives way to the window's: a request has the number of steps, and is answered again
 /// and again as it goes on. Where no thread is to be had take() trains as long as a frame leaves.
 class LearnJob : public Job {
   public:
