@@ -168,7 +168,7 @@ constexpr KindsPreset kPresets[] = {
      "a "
      "sink.",
      kPlain, kGated},
-    {"differential", "one softmax or the difference of two",
+    {"differential", "softmax or differential",
      "Each half of a query and key makes a softmax; the second, times λ, is subtracted.", kPlain,
      kDifferential},
 };
