@@ -29,6 +29,13 @@ struct RopeScaling {
     double original_length = 8192.0;  // > 0, original_max_position_embeddings
 };
 
+/// Cosines and sines of the turns, in place of those of a position times a frequency: entry [b,0,t,c] turns column pair c of token t
+/// in batch entry b. They hold any rule: positions of packed or padded texts, sections of an image, partial or rescaled turns.
+struct RotaryTables {
+    Tensor q_cos, q_sin;  // [1 or B, 1, Tq, dims/2]
+    Tensor k_cos, k_sin;  // [1 or B, 1, Tk, dims/2]
+};
+
 /// Rotary positions: column pair c of a query or key at position p turns by p · base^(−2c/dims), scaled.
 /// Source: Su et al. 2021, arXiv:2104.09864.
 struct Rope {
@@ -36,6 +43,7 @@ struct Rope {
     double base = 10000.0;      // > 0
     std::optional<Index> dims;  // number of leading columns that turn, even; all d_k when not set
     RopeScaling scaling = {};
+    std::shared_ptr<const RotaryTables> tables = {};  // where set, base and scaling turn nothing
 };
 /// Radians a position of column pair c of `dims` columns that turn.
 double rope_frequency(const Rope& rope, Index c, Index dims);

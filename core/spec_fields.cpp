@@ -31,6 +31,16 @@ template <auto Member>
 std::string rope_text(const AttentionSpec& spec) {
     return spec.rope ? unless((*spec.rope).*Member, Rope{}.*Member) : std::string();
 }
+/// Of no effect with tables.
+std::string rope_base_text(const AttentionSpec& spec) {
+    return spec.rope && spec.rope->tables ? std::string() : rope_text<&Rope::base>(spec);
+}
+/// Stated with tables, whose columns may be read in two ways.
+std::string rope_dims_text(const AttentionSpec& spec) {
+    const bool tables = spec.rope && spec.rope->tables;
+    return tables ? fmt::format("{}", 2 * spec.rope->tables->q_cos.shape().d)
+                  : rope_text<&Rope::dims>(spec);
+}
 std::string score_text(const AttentionSpec& spec) {
     return spec.score == Score::dot ? std::string() : std::string(info(spec.score).key);
 }
@@ -44,7 +54,7 @@ std::string pairs_text(const AttentionSpec& spec) {
     return spec.rope->pairs == RopePairs::half ? "half" : "interleaved";
 }
 std::string rope_scaling_text(const AttentionSpec& spec) {
-    if (!spec.rope || spec.rope->scaling.kind == RopeScale::none) return {};
+    if (!spec.rope || spec.rope->tables || spec.rope->scaling.kind == RopeScale::none) return {};
     const RopeScaling& scaling = spec.rope->scaling;
     if (scaling.kind == RopeScale::linear) return fmt::format("linear,{}", scaling.factor);
     if (scaling.kind == RopeScale::yarn)
@@ -75,9 +85,9 @@ constexpr SpecField kFields[] = {
     {"temperature", "temperature", "the temperature", "1", Stage::scaled,
      spec_text<&AttentionSpec::temperature>},
     {"rope", "RoPE", "RoPE", "off", Stage::q_rot, pairs_text},
-    {"rope_base", "RoPE's base", "RoPE", "10000", Stage::q_rot, rope_text<&Rope::base>},
+    {"rope_base", "RoPE's base", "RoPE", "10000", Stage::q_rot, rope_base_text},
     {"rope_scaling", "RoPE's scaling", "", "none", Stage::q_rot, rope_scaling_text},
-    {"rope_dims", "RoPE's columns", "RoPE", "none", Stage::q_rot, rope_text<&Rope::dims>},
+    {"rope_dims", "RoPE's columns", "RoPE", "none", Stage::q_rot, rope_dims_text},
     {"softcap", "soft cap", "the soft cap", "none", Stage::biased,
      spec_text<&AttentionSpec::softcap>},
     {"bias_before_softcap", "bias before the soft cap", "the order of bias and soft cap", "off",

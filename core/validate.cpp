@@ -8,6 +8,7 @@
 
 #include "core/check_mask.h"
 #include "core/engine.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/text.h"
 
@@ -113,6 +114,35 @@ std::string check_offset(Index offset) {
                   offset);
 }
 
+/// One of Rope::tables, of `rows` rows.
+std::string check_table(std::string_view name, const Tensor& table, Index rows, Index pairs,
+                        const Dimensions& size) {
+    const Shape shape = table.shape();
+    const bool fits = (shape.b == 1 || shape.b == size.batch) && shape.h == 1 && shape.t == rows &&
+                      shape.d == pairs;
+    if (!fits)
+        return fmt::format(
+            "{} of rope.tables is {}: expected {}{}, a number for each column pair "
+            "that turns",
+            name, shape, Shape{1, 1, rows, pairs},
+            size.batch == 1 ? "" : fmt::format(" or {}", Shape{size.batch, 1, rows, pairs}));
+    const std::span<const float> values = table.values();
+    const auto spoilt = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
+    if (spoilt == values.end()) return {};
+    const Index at = spoilt - values.begin();
+    return fmt::format("{} of rope.tables is {} at [{}, 0, {}, {}]: finite numbers are expected",
+                       name, *spoilt, at / (rows * pairs), at / pairs % rows, at % pairs);
+}
+
+std::string check_tables(const Rope& rope, Index dims, const Dimensions& size) {
+    if (!rope.tables) return {};
+    const RotaryTables& tables = *rope.tables;
+    return first_of({check_table("q_cos", tables.q_cos, size.tq, dims / 2, size),
+                     check_table("q_sin", tables.q_sin, size.tq, dims / 2, size),
+                     check_table("k_cos", tables.k_cos, size.tk, dims / 2, size),
+                     check_table("k_sin", tables.k_sin, size.tk, dims / 2, size)});
+}
+
 std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
     if (spec.query_offset && spec.mask.causal == CausalAlign::bottom_right &&
         *spec.query_offset != size.tk - size.tq)
@@ -141,6 +171,7 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
                "rope.dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
                "is expected",
                dims, size.d_k),
+        check_tables(*spec.rope, dims, size),
     });
 }
 

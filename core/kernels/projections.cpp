@@ -7,6 +7,7 @@
 
 #include "core/kernels/eigen_view.h"
 #include "core/kernels/matmul.h"
+#include "core/rotary.h"
 
 namespace attn {
 namespace {
@@ -97,8 +98,8 @@ HeadTensors head_tensors(const Call& call, Trace& trace) {
     const Tensor& k = in.projects() ? trace[Stage::k] : in.k;
     const Tensor& v = in.projects() ? trace[Stage::v] : in.v;
     if (!call.spec().rope) return {q, k, v};
-    trace[Stage::q_rot] = rotate(*call.spec().rope, q, call.size().query_offset);
-    trace[Stage::k_rot] = rotate(*call.spec().rope, k, 0);
+    trace[Stage::q_rot] = rotate(*call.spec().rope, q, Rotated::queries, call.size().query_offset);
+    trace[Stage::k_rot] = rotate(*call.spec().rope, k, Rotated::keys, 0);
     return {trace[Stage::q_rot], trace[Stage::k_rot], v};
 }
 
@@ -115,12 +116,12 @@ HeadTensors operands_of(const HeadTensors& heads, const Operands& made) {
 void scores_backward(const Call& call, const HeadTensors& heads, Operands&& d_operands, Trace& d) {
     operands_backward(call, heads.q, heads.k, d_operands, d.params);
     const auto& rope = call.spec().rope;
-    const auto turn_back = [&](Tensor&& turned, Stage rotated, Stage given, Index offset) {
-        if (rope) d[given] = rotate(*rope, turned, offset, true);
+    const auto turn_back = [&](Tensor&& turned, Stage rotated, Stage given, Rotated side) {
+        if (rope) d[given] = rotate(*rope, turned, side, call.size().query_offset, true);
         d[rope ? rotated : given] = std::move(turned);
     };
-    turn_back(std::move(d_operands.q), Stage::q_rot, Stage::q, call.size().query_offset);
-    turn_back(std::move(d_operands.k), Stage::k_rot, Stage::k, 0);
+    turn_back(std::move(d_operands.q), Stage::q_rot, Stage::q, Rotated::queries);
+    turn_back(std::move(d_operands.k), Stage::k_rot, Stage::k, Rotated::keys);
 }
 
 void keep_only(const Inputs& in, StageSet keep, Trace& trace) {

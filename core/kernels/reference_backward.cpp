@@ -12,6 +12,7 @@
 #include "core/kernels/reference.h"
 #include "core/kernels/reference_parts.h"
 #include "core/masks.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 
 namespace attn {
@@ -154,8 +155,8 @@ class ScoresBackward {
             for (Index h = 0; h < size.heads; ++h)
                 product(b, h, h / (size.heads / size.kv_heads), d);
         operands_backward(call_, q_, k_, d, d_.params);
-        unrotate(Stage::q_rot, Stage::q, std::move(d.q), size.query_offset);
-        unrotate(Stage::k_rot, Stage::k, std::move(d.k), 0);
+        unrotate(Stage::q_rot, Stage::q, Rotated::queries, std::move(d.q));
+        unrotate(Stage::k_rot, Stage::k, Rotated::keys, std::move(d.k));
     }
 
   private:
@@ -186,9 +187,9 @@ class ScoresBackward {
     }
 
     /// forward:  q_rot = R q  so  d_q = Rᵀ d_q_rot.
-    void unrotate(Stage rotated, Stage given, TensorD&& d, Index offset) {
+    void unrotate(Stage rotated, Stage given, Rotated side, TensorD&& d) {
         if (call_.spec().rope) {
-            d_[given] = rotate(*call_.spec().rope, d, offset, true);
+            d_[given] = rotate(*call_.spec().rope, d, side, call_.size().query_offset, true);
             d_[rotated] = std::move(d);
         } else {
             d_[given] = std::move(d);

@@ -13,6 +13,7 @@
 #include "core/kernels/reference_parts.h"
 #include "core/kernels/weighted_rows.h"
 #include "core/masks.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
 
@@ -62,8 +63,9 @@ namespace {
 void rotate_q_k(const CallD& call, TraceD& trace) {
     if (!call.spec().rope) return;
     const Rope& rope = *call.spec().rope;
-    trace[Stage::q_rot] = rotate(rope, trace[Stage::q], call.size().query_offset);
-    trace[Stage::k_rot] = rotate(rope, trace[Stage::k], 0);
+    const Index offset = call.size().query_offset;
+    trace[Stage::q_rot] = rotate(rope, trace[Stage::q], Rotated::queries, offset);
+    trace[Stage::k_rot] = rotate(rope, trace[Stage::k], Rotated::keys, offset);
 }
 
 void fill_scores(const CallD& call, const TensorD& q, const TensorD& k, TensorD& scores) {

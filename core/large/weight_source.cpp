@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/kernels/projections.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/stop.h"
 #include "core/text.h"
@@ -98,8 +99,8 @@ void add_distances(const Tensor& b, WeightSource& source) {
 WeightSource make_source(Operand q, Operand k, const Params& params, const AttentionSpec& spec,
                          const Dimensions& size) {
     if (spec.rope) {
-        q = shared(rotate(*spec.rope, *q, size.query_offset));
-        k = shared(rotate(*spec.rope, *k, 0));
+        q = shared(rotate(*spec.rope, *q, Rotated::queries, size.query_offset));
+        k = shared(rotate(*spec.rope, *k, Rotated::keys, size.query_offset));
     }
     Operands made = make_operands(spec, params, *q, *k);
     if (!made.q.empty()) q = shared(std::move(made.q));

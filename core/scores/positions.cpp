@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/check.h"
+#include "core/rotary.h"
 #include "core/rounding.h"
 #include "core/scores/score.h"
 #include "core/threads.h"
@@ -63,6 +65,31 @@ void turn_row(RopePairs order, const Scalar* x, const Scalar* cosine, const Scal
         for (std::size_t c = 0; c < pairs; ++c) turn(c, 2 * c, 2 * c + 1);
 }
 
+/// Each row by its own cosines and sines, [1 or B, 1, T, pairs].
+template <class Scalar>
+TensorOf<Scalar> rotate_by(const Rope& rope, const Tensor& cos, const Tensor& sin,
+                           const TensorOf<Scalar>& tensor, bool back) {
+    const Shape shape = tensor.shape();
+    const Index pairs = cos.shape().d;
+    auto rotated = TensorOf<Scalar>::uninitialised(shape);
+    parallel_for(shape.b * shape.t, {}, [&](Index n, int) {
+        const Index b = n / shape.t, t = n % shape.t;
+        const std::span<const float> own = cos.matrix(cos.shape().b == 1 ? 0 : b, 0).row(t);
+        const std::span<const float> own_sine = sin.matrix(sin.shape().b == 1 ? 0 : b, 0).row(t);
+        const std::vector<Scalar> cosine(own.begin(), own.end());
+        std::vector<Scalar> sine(own_sine.begin(), own_sine.end());
+        if (back)
+            for (Scalar& each : sine) each = -each;
+        for (Index h = 0; h < shape.h; ++h) {
+            const Scalar* const from = tensor.data() + ((b * shape.h + h) * shape.t + t) * shape.d;
+            Scalar* const to = rotated.data() + (from - tensor.data());
+            turn_row(rope.pairs, from, cosine.data(), sine.data(), cosine.size(), to);
+            std::copy(from + 2 * pairs, from + shape.d, to + 2 * pairs);
+        }
+    });
+    return rotated;
+}
+
 }  // namespace
 
 double rope_frequency(const Rope& rope, Index c, Index dims) {
@@ -86,6 +113,7 @@ double rope_frequency(const Rope& rope, Index c, Index dims) {
 
 template <class Scalar>
 TensorOf<Scalar> rotate(const Rope& rope, const TensorOf<Scalar>& tensor, Index offset, bool back) {
+    ATTN_CHECK(!rope.tables, "tables turn queries and keys by their own rows, not by an offset");
     const Shape shape = tensor.shape();
     const Index dims = rope.dims.value_or(shape.d);
     std::vector<double> frequencies;
@@ -115,6 +143,19 @@ TensorOf<Scalar> rotate(const Rope& rope, const TensorOf<Scalar>& tensor, Index 
 
 template TensorOf<float> rotate(const Rope&, const TensorOf<float>&, Index, bool);
 template TensorOf<double> rotate(const Rope&, const TensorOf<double>&, Index, bool);
+
+template <class Scalar>
+TensorOf<Scalar> rotate(const Rope& rope, const TensorOf<Scalar>& rows, Rotated side,
+                        Index query_offset, bool back) {
+    const bool queries = side == Rotated::queries;
+    if (!rope.tables) return rotate(rope, rows, queries ? query_offset : 0, back);
+    const RotaryTables& tables = *rope.tables;
+    return queries ? rotate_by(rope, tables.q_cos, tables.q_sin, rows, back)
+                   : rotate_by(rope, tables.k_cos, tables.k_sin, rows, back);
+}
+
+template Tensor rotate(const Rope&, const Tensor&, Rotated, Index, bool);
+template TensorD rotate(const Rope&, const TensorD&, Rotated, Index, bool);
 
 double alibi_slope(Index h, Index heads) {
     const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));

@@ -10,6 +10,7 @@
 #include "core/engine.h"
 #include "core/entries.h"
 #include "core/kernels/reference_parts.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
 #include "core/verify/gradients.h"
@@ -347,8 +348,9 @@ Reason unturned_gradients(const Trial& trial, const Take& take) {
     TraceD wrong = pass.right();
     wrong[Stage::q] = wrong[Stage::q_rot], wrong[Stage::k] = wrong[Stage::k_rot];
     if (!pass.take(take, "not rotated", wrong, {kQK, kQ, kK})) return {};
-    wrong[Stage::q] = rotate(rope, wrong[Stage::q_rot], pass.size().query_offset, false);
-    wrong[Stage::k] = rotate(rope, wrong[Stage::k_rot], 0, false);
+    const Index offset = pass.size().query_offset;
+    wrong[Stage::q] = rotate(rope, wrong[Stage::q_rot], Rotated::queries, offset);
+    wrong[Stage::k] = rotate(rope, wrong[Stage::k_rot], Rotated::keys, offset);
     pass.take(take, "rotated forwards", wrong, {kQK, kQ, kK});
     return {};
 }

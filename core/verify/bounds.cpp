@@ -27,6 +27,17 @@ double row_norm(const TensorD& tensor) {
     return largest;
 }
 
+/// Bounds the norm of a turn: 1, or what tables that scale make of it.
+double largest_turn(const Rope& rope) {
+    if (!rope.tables) return 1.0;
+    const RotaryTables& tables = *rope.tables;
+    const double q = std::hypot(largest_finite(cast<double>(tables.q_cos)),
+                                largest_finite(cast<double>(tables.q_sin)));
+    const double k = std::hypot(largest_finite(cast<double>(tables.k_cos)),
+                                largest_finite(cast<double>(tables.k_sin)));
+    return std::max({1.0, q, k});
+}
+
 /// The largest Euclidean norm of a column.
 double column_norm(const TensorD& weight) {
     double largest = 0.0;
@@ -66,11 +77,11 @@ class Analysis {
         e(Stage::v) = projection(x_kv, in.params[Param::w_v], in.params[Param::b_v]);
     }
 
-    // q'_p = R_p q: the angle in float32 is off by some roundings of p.
-    void rotate(double positions) {
-        const double turn = u_ * (8.0 + 2.0 * positions);
-        e(Stage::q_rot) = e(Stage::q) + turn * row_norm(t_[Stage::q]);
-        e(Stage::k_rot) = e(Stage::k) + turn * row_norm(t_[Stage::k]);
+    // q'_p = R_p q: the angle in float32 is off by some roundings of p. `largest` of the cosines and sines.
+    void rotate(double positions, double largest) {
+        const double turn = u_ * (8.0 + 2.0 * positions) * largest;
+        e(Stage::q_rot) = largest * e(Stage::q) + turn * row_norm(t_[Stage::q]);
+        e(Stage::k_rot) = largest * e(Stage::k) + turn * row_norm(t_[Stage::k]);
     }
 
     /// Error of q·k, and of what else a score is made of.
@@ -168,7 +179,9 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     const double retained = 1.0 / (1.0 - spec.active_dropout());
     Analysis analysis(stages, roundoff);
     analysis.project(in);
-    if (spec.rope) analysis.rotate(real(std::max(size.tk, size.tq + size.query_offset)));
+    if (spec.rope)
+        analysis.rotate(real(std::max(size.tk, size.tq + size.query_offset)),
+                        largest_turn(*spec.rope));
     analysis.score(in, spec, size.d_k);
     // A fault in the factor makes the scaled scores larger, and their errors.
     const double scores = largest_finite(stages[Stage::scores]);

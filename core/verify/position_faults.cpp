@@ -9,6 +9,7 @@
 
 #include "core/entries.h"
 #include "core/kernels/reference_parts.h"
+#include "core/rotary.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {
@@ -24,7 +25,7 @@ TraceD with_rotated(const Subject& subject, TensorD q, TensorD k) {
     return planted;
 }
 
-/// Each row of `tensor` turned by angle(b, t, frequency of its column pair).
+/// Each row of `tensor` turned by turn(b, t, column pair), a cosine and a sine.
 template <class Turn>
 TensorD turned(const Rope& rope, TensorD tensor, Turn turn) {
     const Shape shape = tensor.shape();
@@ -34,7 +35,7 @@ TensorD turned(const Rope& rope, TensorD tensor, Turn turn) {
             const bool half = rope.pairs == RopePairs::half;
             double& x = tensor(b, h, t, half ? c : 2 * c);
             double& y = tensor(b, h, t, half ? c + dims / 2 : 2 * c + 1);
-            const auto [cosine, sine] = turn(b, t, rope_frequency(rope, c, dims));
+            const auto [cosine, sine] = turn(b, t, c);
             const double old_x = x, old_y = y;
             x = old_x * cosine - old_y * sine;
             y = old_x * sine + old_y * cosine;
@@ -47,6 +48,8 @@ TensorD turned(const Rope& rope, TensorD tensor, Turn turn) {
 struct Coarse {
     std::string_view text;
     bool position, frequency, angle, turn;
+
+    bool rounds_angles() const { return position || frequency || angle; }
 };
 constexpr Coarse kCoarse[] = {
     {"positions, frequencies and angles", true, true, true, false},
@@ -58,19 +61,28 @@ constexpr Coarse kCoarse[] = {
     {"cosine and sine", false, false, false, true},
 };
 
+/// Of the reference.
+RotaryTurn right_turn(const Subject& subject, Stage stage, RotaryPlace at) {
+    return rotary_turn(*subject.spec.rope, subject.size,
+                       stage == Stage::q ? Rotated::queries : Rotated::keys, at);
+}
+
 TensorD coarsely_turned(const Subject& subject, Stage stage, FloatFormat format,
                         const Coarse& variant) {
+    const Rope& rope = *subject.spec.rope;
+    const Index dims = rope.dims.value_or(subject.size.d_k);
     const Index offset = stage == Stage::q ? subject.size.query_offset : 0;
     const auto round = [&](bool does, double value) {
         return does ? rounded(format, static_cast<long double>(value)) : value;
     };
-    return turned(
-        *subject.spec.rope, subject.reference[stage], [&](Index, Index t, double frequency) {
-            const double p = round(variant.position, static_cast<double>(t + offset));
-            const double angle = round(variant.angle, p * round(variant.frequency, frequency));
-            return std::pair(round(variant.turn, std::cos(angle)),
-                             round(variant.turn, std::sin(angle)));
-        });
+    return turned(rope, subject.reference[stage], [&](Index b, Index t, Index c) {
+        const double p = round(variant.position, static_cast<double>(t + offset));
+        const double frequency = round(variant.frequency, rope_frequency(rope, c, dims));
+        const double angle = round(variant.angle, p * frequency);
+        const auto [cosine, sine] = rope.tables ? right_turn(subject, stage, {b, t, c})
+                                                : RotaryTurn{std::cos(angle), std::sin(angle)};
+        return std::pair(round(variant.turn, cosine), round(variant.turn, sine));
+    });
 }
 
 /// s_b: keys in front that no query of the batch entry may attend to.
@@ -98,12 +110,14 @@ enum class Moved { queries, keys, both };
 TraceD with_moved(const Subject& subject, const std::vector<Index>& padding, Moved moved) {
     const auto turn = [&](Stage stage, bool moves) {
         const Index offset = stage == Stage::q ? subject.size.query_offset : 0;
-        return turned(*subject.spec.rope, subject.reference[stage],
-                      [&](Index b, Index t, double frequency) {
-                          const Index back = moves ? padding[b] : 0;
-                          const auto p = static_cast<double>(std::max<Index>(t + offset - back, 0));
-                          return std::pair(std::cos(p * frequency), std::sin(p * frequency));
-                      });
+        const Rope& rope = *subject.spec.rope;
+        const Index dims = rope.dims.value_or(subject.size.d_k);
+        return turned(rope, subject.reference[stage], [&](Index b, Index t, Index c) {
+            const Index back = moves ? padding[b] : 0;
+            const double angle = static_cast<double>(std::max<Index>(t + offset - back, 0)) *
+                                 rope_frequency(rope, c, dims);
+            return std::pair(std::cos(angle), std::sin(angle));
+        });
     };
     return with_rotated(subject, turn(Stage::q, moved != Moved::keys),
                         turn(Stage::k, moved != Moved::queries));
@@ -121,7 +135,8 @@ Reason plant_moved(const Trial& trial, const Take& take) {
     const std::vector<Index> padding = leading_padding(subject);
     if (std::ranges::count(padding, 0) == std::ssize(padding))
         return "no batch entry has padding in front";
-    if (subject.spec.rope) {
+    const bool by_position = subject.spec.rope && !subject.spec.rope->tables;
+    if (by_position) {
         constexpr std::pair<Moved, std::string_view> kVariants[] = {
             {Moved::queries, "of queries count from the first valid token, those of keys do not"},
             {Moved::keys, "of keys count from the first valid token, those of queries do not"},
@@ -139,7 +154,7 @@ Reason plant_moved(const Trial& trial, const Take& take) {
                                 sign < 0.0 ? "queries" : "keys"),
                     with_moved_distance(subject, padding, sign)))
                 return {};
-    return subject.spec.rope || subject.spec.alibi ? "" : "nothing here depends on positions";
+    return by_position || subject.spec.alibi ? "" : "nothing here depends on positions";
 }
 
 }  // namespace
@@ -171,27 +186,30 @@ Reason wrong_rope_pairs(const Trial& trial, const Take& take) {
     const bool half = subject.spec.rope->pairs == RopePairs::half;
     Rope other = *subject.spec.rope;
     other.pairs = half ? RopePairs::interleaved : RopePairs::half;
-    const auto turn = [&](Stage stage, Index offset) {
-        return turned(other, subject.reference[stage], [&](Index, Index t, double frequency) {
-            const double angle = static_cast<double>(t + offset) * frequency;
-            return std::pair(std::cos(angle), std::sin(angle));
+    const auto turn = [&](Stage stage) {
+        return turned(other, subject.reference[stage], [&](Index b, Index t, Index c) {
+            const RotaryTurn right = right_turn(subject, stage, {b, t, c});
+            return std::pair(right.cosine, right.sine);
         });
     };
     take(half ? "columns 2c and 2c + 1 turn together instead of c and c + d/2"
               : "columns c and c + d/2 turn together instead of 2c and 2c + 1",
-         with_rotated(subject, turn(Stage::q, subject.size.query_offset), turn(Stage::k, 0)));
+         with_rotated(subject, turn(Stage::q), turn(Stage::k)));
     return {};
 }
 
 Reason coarse_rope_angles(const Trial& trial, const Take& take) {
     const Subject& subject = trial.subject;
     if (!subject.spec.rope) return "the call has no RoPE";
+    const bool has_angles = !subject.spec.rope->tables;
     for (const FloatFormat format : {FloatFormat::bf16, FloatFormat::fp16})
-        for (const Coarse& variant : kCoarse)
+        for (const Coarse& variant : kCoarse) {
+            if (!has_angles && variant.rounds_angles()) continue;
             if (!take(fmt::format("{} in {}", variant.text, info(format).name),
                       with_rotated(subject, coarsely_turned(subject, Stage::q, format, variant),
                                    coarsely_turned(subject, Stage::k, format, variant))))
                 return {};
+        }
     return {};
 }
 

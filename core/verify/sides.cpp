@@ -37,6 +37,16 @@ bool same_array(const TensorOf<Value>* a, const TensorOf<Value>* b) {
     return a->shape() == b->shape() && std::ranges::equal(a->values(), b->values());
 }
 
+bool same_tables(const AttentionSpec& a, const AttentionSpec& b) {
+    const auto tables = [](const AttentionSpec& spec) {
+        return spec.rope ? spec.rope->tables.get() : nullptr;
+    };
+    const RotaryTables *x = tables(a), *y = tables(b);
+    if (!x || !y) return x == y;
+    return x->q_cos == y->q_cos && x->q_sin == y->q_sin && x->k_cos == y->k_cos &&
+           x->k_sin == y->k_sin;
+}
+
 }  // namespace
 
 Result<const Side*> input_file(const std::vector<Side>& read) {
@@ -68,6 +78,7 @@ bool has_gradients(const Trace& gradients) {
 std::string options_text(const Side& side) {
     std::string text = side.options.empty() ? "none" : side.options;
     if (side.spec.mask.bias) text += " and a bias";
+    if (side.spec.rope && side.spec.rope->tables) text += " and cosines and sines of RoPE";
     return text + (side.spec.mask.custom ? " and a mask" : "");
 }
 
@@ -85,7 +96,8 @@ bool same_call(const AttentionSpec& a, const AttentionSpec& b) {
                                [&](const SpecField& field) { return same(field, a, b); }) &&
            same_array(a.mask.custom.get(), b.mask.custom.get()) &&
            same_array(a.mask.bias ? &a.mask.bias->values : nullptr,
-                      b.mask.bias ? &b.mask.bias->values : nullptr);
+                      b.mask.bias ? &b.mask.bias->values : nullptr) &&
+           same_tables(a, b);
 }
 
 }  // namespace attn::verify

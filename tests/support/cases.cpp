@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/cast.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 #include "tests/support/inputs.h"
 
@@ -186,6 +187,24 @@ void add_scaled_operands(Maker& make, const Extents& n) {
     turned.mask.causal = CausalAlign::bottom_right;
 }
 
+/// RoPE by any cosines and sines: of each batch entry, and shared by all.
+void add_tables(Maker& make, const Extents& n) {
+    const auto turns = [](const Shape& shape, std::uint64_t seed) {
+        return RotaryTurns{normal_tensor<float>(shape, seed),
+                           normal_tensor<float>(shape, seed + 1)};
+    };
+    const Index dims = n.d_k - n.d_k % 2;
+    Rope& own = make.given("rope by tables", n).spec.rope.emplace();
+    own.dims = dims;
+    own.tables = make_rotary_tables(turns({n.b, 1, n.tq, dims / 2}, 71),
+                                    turns({n.b, 1, n.tk, dims / 2}, 73));
+    AttentionSpec& shared = make.given("rope by shared tables, causal", n).spec;
+    shared.rope = Rope{.pairs = RopePairs::interleaved, .dims = 2, .tables = {}};
+    shared.rope->tables =
+        make_rotary_tables(turns({1, 1, n.tq, 1}, 75), turns({1, 1, n.tk, 1}, 77));
+    shared.mask.causal = CausalAlign::bottom_right;
+}
+
 void add_windows(Maker& make, const Extents& n) {
     AttentionSpec& sides = make.given("window sides", n).spec;
     sides.mask.window_left = 2;
@@ -334,12 +353,13 @@ ExactCase exact_of(const Case& one) {
 }
 
 std::vector<Case> kind_cases(Sizes sizes) {
-    return cases_of(sizes,
-                    {{1, 2, 2, 7, 7, 6, 5},
-                     {2, 6, 2, 13, 9, 8, 3},
-                     {1, 4, 1, 9, 33, 16, 31},
-                     {1, 2, 1, 131, 137, 22, 19}},
-                    {add_scores, add_positions, add_scaled_operands, add_windows, add_sinks});
+    return cases_of(
+        sizes,
+        {{1, 2, 2, 7, 7, 6, 5},
+         {2, 6, 2, 13, 9, 8, 3},
+         {1, 4, 1, 9, 33, 16, 31},
+         {1, 2, 1, 131, 137, 22, 19}},
+        {add_scores, add_positions, add_scaled_operands, add_windows, add_sinks, add_tables});
 }
 
 std::vector<Case> engine_cases(Sizes sizes) {

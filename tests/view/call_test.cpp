@@ -5,6 +5,10 @@
 #include "app/common/document/call_code.h"
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
+#include "app/workspaces/step/explain.h"
+#include "app/workspaces/step/explain_backward.h"
+#include "core/rotary.h"
+#include "tests/support/random.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -486,4 +490,53 @@ TEST_CASE("the whole call is copied as code, or it is said why not") {
     refused(after(initial_state(), {SetCell{{Stage::x, 0, 0}, std::nan("")}}), "NaN or infinity");
     refused(call_state("step", [](Inputs&, AttentionSpec&) {}, {1, 8, 64, 64}), "expected at most");
     refused(preset_state("empty"), empty_text(preset_state("empty").document()).c_str());
+}
+
+TEST_CASE("RoPE by given cosines and sines: the arithmetic of each cell is the cell") {
+    Inputs inputs;
+    inputs.q = test::normal_tensor<float>({2, 1, 3, 5}, 1);
+    inputs.k = test::normal_tensor<float>({2, 1, 3, 5}, 2);
+    inputs.v = test::normal_tensor<float>({2, 1, 3, 2}, 3);
+    const auto table = [](std::uint64_t seed) {
+        return test::normal_tensor<float>({2, 1, 3, 2}, seed);
+    };
+    Document document = document_of({std::make_shared<const Inputs>(std::move(inputs))}, "call");
+    document.spec.rope = Rope{.pairs = RopePairs::interleaved, .dims = 4, .tables = {}};
+    document.spec.rope->tables = make_rotary_tables({table(4), table(5)}, {table(6), table(7)});
+    const AppState state =
+        after(state_of(std::move(document)).value(), {ShowHead{0, 1}, SetWorkspace{"step"}});
+    const AppState back = after(state, {ShowGradients{true}});
+    const RotaryTables& tables = *state.document().spec.rope->tables;
+    const auto& trace = *state.trace;
+    for (const auto [i, c] : each_cell(3, 2)) {
+        const double x = trace[Stage::k](1, 0, i, 2 * c), y = trace[Stage::k](1, 0, i, 2 * c + 1);
+        const double cosine = tables.k_cos(1, 0, i, c), sine = tables.k_sin(1, 0, i, c);
+        CHECK(explain(state, {Stage::k_rot, i, 2 * c}).steps.back().result ==
+              near(x * cosine - y * sine));
+        CHECK(explain(state, {Stage::k_rot, i, 2 * c + 1}).steps.back().result ==
+              near(x * sine + y * cosine));
+    }
+    for (const auto [i, c] : each_cell(3, 5)) {
+        for (const Stage stage : {Stage::q_rot, Stage::k_rot}) {
+            const Explanation forward = explain(state, {stage, i, c});
+            CHECK(forward.steps.back().result == near(trace[stage](1, 0, i, c)));
+            CHECK(std::ranges::none_of(forward.notes, [](const std::string& note) {
+                return has(note, "position") || has(note, "radians");
+            }));
+        }
+        for (const Stage stage : {Stage::q, Stage::k}) {
+            const Explanation backward = explain_gradient(back, {stage, i, c});
+            REQUIRE(!backward.steps.empty());
+            CHECK(backward.steps.back().result == near(backward.value));
+        }
+    }
+    CHECK(has(build_step_view(after(state, {GoToStage{Stage::q_rot}})).text,
+              "Columns 2c and 2c + 1 of each query rotate together, by the given cosine and sine "
+              "of the token and c. The columns from 4 on do not rotate."));
+    CHECK(refused(state, SetRopeBase{50.0}) ==
+          "RoPE rotates by given cosines and sines, so its base has no effect.");
+    const AppState off = after(state, {SetRope{RopeTurn::off}});
+    CHECK(after(off, {SetRope{RopeTurn::half}}).document().spec.rope->tables ==
+          state.document().spec.rope->tables);
+    CHECK(has(call_code(state.document(), MaskCode::numpy).value(), "k = rotate(k, k_cos, k_sin)"));
 }

@@ -75,6 +75,8 @@ std::string call_field_unavailable(const Document& document, std::string_view fi
     if (is_without_values(document))
         return fmt::format("{} has queries and keys but no values, so it has no call to set.",
                            document.title);
+    if (field == "rope_base" && document.spec.rope && document.spec.rope->tables)
+        return "RoPE rotates by given cosines and sines, so its base has no effect.";
     const bool tensors =
         field == "sinks" || field == "kv_heads" || field == "d_v" || field == "sinusoid";
     if (!tensors || is_toy(document)) return {};

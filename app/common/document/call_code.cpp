@@ -119,14 +119,23 @@ class CodeWriter {
     void add_rope() {
         const Rope& rope = *spec_.rope;
         const Index dims = rope.dims.value_or(document_.size.d_k);
-        std::vector<std::string> omegas;
-        for (Index c = 0; c < dims / 2; ++c) omegas.push_back(exact(rope_frequency(rope, c, dims)));
         const bool half = rope.pairs == RopePairs::half;
-        line(fmt::format("omega = {}  # radians a position",
-                         array(fmt::format("[{}]", fmt::join(omegas, ", ")))));
-        line("\n\ndef rotate(x, p):");
-        line("    angle = p[:, None] * omega");
-        line(fmt::format("    c, s = {}(angle), {}(angle)", module("cos"), module("sin")));
+        if (const RotaryTables* const tables = rope.tables.get()) {
+            add_tensor("q_cos", tables->q_cos, 4);
+            add_tensor("q_sin", tables->q_sin, 4);
+            add_tensor("k_cos", tables->k_cos, 4);
+            add_tensor("k_sin", tables->k_sin, 4);
+            line("\n\ndef rotate(x, c, s):");
+        } else {
+            std::vector<std::string> omegas;
+            for (Index c = 0; c < dims / 2; ++c)
+                omegas.push_back(exact(rope_frequency(rope, c, dims)));
+            line(fmt::format("omega = {}  # radians a position",
+                             array(fmt::format("[{}]", fmt::join(omegas, ", ")))));
+            line("\n\ndef rotate(x, p):");
+            line("    angle = p[:, None] * omega");
+            line(fmt::format("    c, s = {}(angle), {}(angle)", module("cos"), module("sin")));
+        }
         line(half ? fmt::format("    a, b = x[..., :{0}], x[..., {0}:{1}]", dims / 2, dims)
                   : fmt::format("    a, b = x[..., 0:{0}:2], x[..., 1:{0}:2]", dims));
         line("    turned = [a * c - b * s, a * s + b * c]");
@@ -134,6 +143,10 @@ class CodeWriter {
             line(fmt::format("    turned = [{}(turned, -1).reshape(*a.shape[:-1], {})]",
                              module("stack"), dims));
         line(fmt::format("    return {}(turned + [x[..., {}:]], -1)\n\n", library_.join, dims));
+        if (rope.tables) {
+            line("q = rotate(q, q_cos, q_sin)");
+            return line("k = rotate(k, k_cos, k_sin)");
+        }
         line(fmt::format("q = rotate(q, {}({}) + {})", library_.range, document_.size.tq,
                          document_.size.query_offset));
         line(fmt::format("k = rotate(k, {}({}))", library_.range, document_.size.tk));
@@ -305,6 +318,9 @@ Result<std::string> call_code(const Document& document, MaskCode code) {
     });
     const auto& bias = document.spec.mask.bias;
     if (bias) count += static_cast<std::size_t>(bias->values.count());
+    if (const auto& rope = document.spec.rope; rope && rope->tables)
+        count +=
+            2 * static_cast<std::size_t>(rope->tables->q_cos.count() + rope->tables->k_cos.count());
     if (bias) finite = finite && !is_spoilt(*bias);
     const Dimensions& size = document.size;
     const bool pairs = document.spec.drops() || document.spec.mask.custom;

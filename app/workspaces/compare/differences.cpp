@@ -104,6 +104,8 @@ std::string value_text(const SpecField& field, const Document& document) {
 
 /// RoPE's settings count where both turn, a seed where both drop weights.
 bool counts(const SpecField& field, const AttentionSpec& a, const AttentionSpec& b) {
+    if (field.key == "rope_base" || field.key == "rope_scaling")  // of no effect with tables
+        return a.rope && b.rope && !a.rope->tables && !b.rope->tables;
     if (field.key.starts_with("rope_")) return a.rope && b.rope;
     return field.key != "seed" || (a.drops() && b.drops());
 }
@@ -125,7 +127,11 @@ void add_settings(const Adder& add, const Document& a, const Document& b) {
             add(field.title, value_text(field, a), value_text(field, b));
         if (field.key == "temperature" && number(x.temperature) == number(y.temperature))
             add(field.title, exact(x.temperature), exact(y.temperature));
-        if (field.key == "rope_dims") add("RoPE's pairs", pairs(x), pairs(y));
+        if (field.key == "rope_dims") {
+            add("RoPE's pairs", pairs(x), pairs(y));
+            if (x.rope->tables != y.rope->tables)
+                add.list.push_back({"RoPE's cosines and sines", {}, {}});
+        }
     }
 }
 

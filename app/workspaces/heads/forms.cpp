@@ -134,8 +134,11 @@ Picture picture_of(std::shared_ptr<const RgbImage> image) {
 
 // ---- dimensions
 
+/// RoPE by position times frequency: tables have no frequencies.
+bool turns_by_frequency(const AttentionSpec& spec) { return spec.rope && !spec.rope->tables; }
+
 std::string column_label(const AttentionSpec& spec, const TurnedDimension& each) {
-    if (!spec.rope) return std::to_string(each.dimension);
+    if (!turns_by_frequency(spec)) return std::to_string(each.dimension);
     if (each.pair < 0) return fmt::format("{} fixed", each.dimension);
     return fmt::format("{} ω {}", each.dimension, significant(each.frequency, 2));
 }
@@ -181,6 +184,10 @@ std::vector<std::string> legend_of(const AttentionSpec& spec) {
     std::vector<std::string> legend{
         "cell: q_d k_d, coloured by sign; a row sums to the unscaled score"};
     if (!spec.rope) return legend;
+    if (spec.rope->tables) {
+        legend.emplace_back("after RoPE, by given cosines and sines");
+        return legend;
+    }
     legend.push_back(fmt::format(
         "after RoPE; pairs turn by ω = {}^(−2c/{}) radians per position{}, fastest first",
         significant(spec.rope->base, 6), spec.rope->dims ? std::to_string(*spec.rope->dims) : "d_k",
@@ -265,7 +272,8 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     const auto q = layer.q.matrix(result.batch, place.head).row(query);
     const auto k = layer.k.matrix(result.batch, layer.key_head(place.head));
     // columns as they lie, or by how fast RoPE turns them
-    const Index turned = spec.rope ? std::min(spec.rope->dims.value_or(k.columns), k.columns) : 0;
+    const Index turned =
+        turns_by_frequency(spec) ? std::min(spec.rope->dims.value_or(k.columns), k.columns) : 0;
     const auto order = turned_dimensions(k.columns, turned, spec.rope.value_or(Rope{}));
     const std::vector<float> products = in_order(products_by_dimension(q, k), order);
     Sheet sheet;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/toy.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 
 namespace attn::view {
@@ -133,9 +134,10 @@ Inputs placed(const AppState& state, const TokenPlaces& order, PermutationPositi
 }
 
 /// The document's attention without anything that depends on places, but for `position`.
-AttentionSpec placed_spec(const AttentionSpec& of, PermutationPosition position) {
+AttentionSpec placed_spec(const AttentionSpec& of, PermutationPosition position, Index batch) {
     AttentionSpec spec = placeless(of);
-    if (position == PermutationPosition::rope) spec.rope = of.rope.value_or(Rope{});
+    if (position == PermutationPosition::rope)
+        spec.rope = rope_of_batch(of.rope.value_or(Rope{}), batch);
     if (position == PermutationPosition::alibi) spec.alibi = true;
     if (position == PermutationPosition::causal) spec.mask.causal = CausalAlign::top_left;
     return spec;
@@ -149,7 +151,7 @@ Result<PermutedCall> permuted_call(const AppState& state, PermutationPosition po
     const std::vector<Index> order = token_order(state);
     return PermutedCall{placed(state, first_places(document.size.tk), position),
                         placed(state, order, position),
-                        placed_spec(document.spec, position),
+                        placed_spec(document.spec, position, state.batch),
                         order,
                         shuffles_keys_only(document),
                         state.head};

@@ -17,7 +17,7 @@ auto scoring(const AttentionSpec& spec) {
     return std::tuple(spec.score, spec.scale, spec.scale_value, spec.temperature, spec.query_offset,
                       spec.softcap, spec.alibi, spec.heads, spec.kv_heads, spec.rope.has_value(),
                       rope.pairs, rope.base, rope.dims, scaling.kind, scaling.factor, scaling.low,
-                      scaling.high, scaling.original_length);
+                      scaling.high, scaling.original_length, rope.tables);
 }
 
 /// nullopt where the trace has the scores, or they are too many.

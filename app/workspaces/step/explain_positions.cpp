@@ -8,6 +8,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/bias.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
 
@@ -26,6 +27,11 @@ std::optional<Turn> turn_of(const Rope& rope, Index d_k, Index column) {
     const Index pair = column % (dims / 2);
     return Turn{pair, pair, pair + dims / 2};
 }
+
+/// The cosine and the sine of the explained row's turn.
+struct TurnFactors {
+    Expr cosine, sine;
+};
 
 /// Adds ω and θ of the explained row, in radians; θ.
 Expr add_angle(const AppState& state, Explanation& explanation, const Rope& rope, const Turn& turn,
@@ -47,10 +53,23 @@ Expr add_angle(const AppState& state, Explanation& explanation, const Rope& rope
     return plain(evaluate(theta));
 }
 
+/// The factors of a turn by θ, or those of the tables.
+TurnFactors add_factors(const AppState& state, Explanation& explanation, const Turn& turn,
+                        bool query) {
+    const Rope& rope = *state.document().spec.rope;
+    if (!rope.tables) {
+        const Expr theta = add_angle(state, explanation, rope, turn, query);
+        return {combine(Op::cos, {theta}), combine(Op::sin, {theta})};
+    }
+    const RotaryTurn given =
+        rotary_turn(rope, state.document().size, query ? Rotated::queries : Rotated::keys,
+                    {state.batch, explanation.cell.row, turn.pair});
+    return {constant(given.cosine), constant(given.sine)};
+}
+
 /// x cos θ ∓ y sin θ
-Expr turned(const Expr& x, const Expr& y, const Expr& theta, bool minus) {
-    return combine(minus ? Op::difference : Op::sum,
-                   {x * combine(Op::cos, {theta}), y * combine(Op::sin, {theta})});
+Expr turned(const Expr& x, const Expr& y, const TurnFactors& by, bool minus) {
+    return combine(minus ? Op::difference : Op::sum, {x * by.cosine, y * by.sine});
 }
 
 /// A column of a row that turns: forward of `from`'s values by θ, backward of its gradients by −θ.
@@ -71,17 +90,22 @@ void explain_turn(const AppState& state, Explanation& explanation, Stage stage, 
         set_formula(explanation, name(cell.column) + tex::text_of(", this column does not rotate"));
         return (void)end_with(explanation, value(cell.column));
     }
-    const Expr theta = add_angle(state, explanation, rope, *turn, query);
+    const TurnFactors by = add_factors(state, explanation, *turn, query);
     const bool first = cell.column == turn->first;
     const Index other = first ? turn->second : turn->first;
     const bool minus = first != back;
     set_formula(explanation, fmt::format(R"({} \cdot \cos\theta {} {} \cdot \sin\theta)",
                                          name(cell.column), minus ? "-" : "+", name(other)));
-    explanation.notes.push_back(fmt::format(
-        "Columns {} and {} rotate together; {} is at position {}. θ is in radians.", turn->first,
-        turn->second, axis_label(state, query ? Axis::query : Axis::key, cell.row),
-        cell.row + (query ? state.document().size.query_offset : 0)));
-    end_with(explanation, turned(value(cell.column), value(other), theta, minus));
+    const std::string row = axis_label(state, query ? Axis::query : Axis::key, cell.row);
+    explanation.notes.push_back(
+        rope.tables
+            ? fmt::format("Columns {} and {} rotate together, by the given cosine and sine of {}.",
+                          turn->first, turn->second, row)
+            : fmt::format(
+                  "Columns {} and {} rotate together; {} is at position {}. θ is in radians.",
+                  turn->first, turn->second, row,
+                  cell.row + (query ? state.document().size.query_offset : 0)));
+    end_with(explanation, turned(value(cell.column), value(other), by, minus));
 }
 
 /// tanh(S / cap)

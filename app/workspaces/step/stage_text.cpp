@@ -107,6 +107,16 @@ std::string rotated_text(const Document& document, Stage stage) {
     const Index dims = rope.dims.value_or(document.size.d_k);
     const std::string pair = rope.pairs == RopePairs::half ? fmt::format("c and c + {}", dims / 2)
                                                            : std::string("2c and 2c + 1");
+    const auto fixed = [&] {
+        return dims < document.size.d_k
+                   ? fmt::format(" The columns from {} on do not rotate.", dims)
+                   : std::string();
+    };
+    if (rope.tables)
+        return fmt::format(
+            "Columns {} of each {} rotate together, by the given cosine and sine of "
+            "the token and c.{}",
+            pair, query ? "query" : "key", fixed());
     Index rescaled = 0;
     for (Index c = 0; c < dims / 2; ++c) rescaled += is_rescaled(rope, c, dims);
     std::string text = fmt::format(
@@ -116,8 +126,7 @@ std::string rotated_text(const Document& document, Stage stage) {
         rescaled == 0
             ? ""
             : fmt::format(", which RoPE scaling changes for {} of {} pairs", rescaled, dims / 2));
-    if (dims < document.size.d_k)
-        text += fmt::format(" The columns from {} on do not rotate.", dims);
+    text += fixed();
     if (query && document.size.query_offset != 0)
         text += fmt::format(" Query 0 is at position {}.", document.size.query_offset);
     return text;
