@@ -103,6 +103,14 @@ void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
         const Shape shape = bias->values.shape();
         entries.push_back({"bias", {shape.b, shape.h, shape.t, shape.d}, bias->values.values()});
     }
+    if (const auto rope = spec_as_read(spec, d_k, held).rope; rope && rope->tables) {
+        const RotaryTables& tables = *rope->tables;
+        for (const auto& [name, table] :
+             {std::pair("q_cos", &tables.q_cos), std::pair("q_sin", &tables.q_sin),
+              std::pair("k_cos", &tables.k_cos), std::pair("k_sin", &tables.k_sin)})
+            entries.push_back(
+                {name, {table->shape().b, table->shape().t, table->shape().d}, table->values()});
+    }
     if (!spec.mask.custom) return;
     const Shape shape = spec.mask.custom->shape();
     const std::span<const std::uint8_t> values = std::as_const(*spec.mask.custom).values();

@@ -197,6 +197,56 @@ Inputs read_inputs(const LayerReader& layer, std::vector<Note>& notes) {
     return in;
 }
 
+namespace {
+
+/// [B,H,P + T,d]
+Tensor joined(const Tensor& past, const Tensor& now) {
+    const Shape a = past.shape(), b = now.shape();
+    Tensor both(Shape{b.b, b.h, a.t + b.t, b.d});
+    for (Index n = 0; n < b.b * b.h; ++n) {
+        float* const to = both.data() + n * (a.t + b.t) * b.d;
+        std::copy_n(past.data() + n * a.t * b.d, a.t * b.d, to);
+        std::copy_n(now.data() + n * b.t * b.d, b.t * b.d, to + a.t * b.d);
+    }
+    return both;
+}
+
+Tensor past_of(const LayerReader& layer, std::string_view role, const Tensor& now) {
+    const std::string name = layer.name(role);
+    Axes axes = layer.heads_axes(kv_heads_of(layer.options));
+    if (axes.order == HeadAxes::joined && layer.reader.axes_of(name).size() == 4)
+        axes.order = HeadAxes::heads_first;
+    Tensor past = layer.reader.tensor(name, axes);
+    const Shape a = past.shape(), b = now.shape();
+    if (a.b == b.b && a.h == b.h && a.d == b.d) return past;
+    throw bad_input(fmt::format(
+        "{}: {} is {}; expected {} like {}, with any number of tokens", layer.shown(), name,
+        to_string(a), fmt::format("[{}, {}, P, {}]", b.b, b.h, b.d), role == "past_k" ? "K" : "V"));
+}
+
+}  // namespace
+
+Index read_past(const LayerReader& layer, Inputs& in) {
+    const bool keys = layer.reader.has(layer.name("past_k"));
+    const bool values = layer.reader.has(layer.name("past_v"));
+    if (!keys && !values) return 0;
+    if (keys != values)
+        throw bad_input(fmt::format("{}: {} is given without {}; give both", layer.shown(),
+                                    layer.name(keys ? "past_k" : "past_v"),
+                                    layer.name(keys ? "past_v" : "past_k")));
+    if (in.k.empty() || in.v.empty())
+        throw bad_input(fmt::format("{}: past_k and past_v come before K and V, and {}",
+                                    layer.shown(),
+                                    in.projects() ? "X is given instead" : "one is missing"));
+    const Tensor past_k = past_of(layer, "past_k", in.k), past_v = past_of(layer, "past_v", in.v);
+    if (past_k.shape().t != past_v.shape().t)
+        throw bad_input(fmt::format("{}: past_k has {} tokens, past_v {}; expected as many",
+                                    layer.shown(), past_k.shape().t, past_v.shape().t));
+    in.k = joined(past_k, in.k);
+    in.v = joined(past_v, in.v);
+    return past_k.shape().t;
+}
+
 ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in) {
     ParamExtents extents;
     for (const ParamInfo& param : param_table()) {

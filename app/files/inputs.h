@@ -31,6 +31,9 @@ struct LayerReader {
 
 /// Q, K, V or X with everything that goes with it. How a packed array was read is said in `notes`.
 Inputs read_inputs(const LayerReader& layer, std::vector<Note>& notes);
+/// Puts past_k and past_v [B,Hkv,P,d], keys and values of earlier tokens, before K and V; P, or 0 without them. The axes are
+/// those of K, and four axes of joined heads are [B,Hkv,P,d].
+Index read_past(const LayerReader& layer, Inputs& in);
 ParamExtents extents_of_params(const LayerReader& layer, const Inputs& in);
 /// dO is given at context, dY at output; neither: ones at output.
 Upstream read_upstream(const LayerReader& layer);
@@ -53,6 +56,23 @@ void read_segments(ArrayReader& reader, const std::string& name, const Dimension
 /// alibi_slopes [H] or [B,H] of FlashAttention: the bias −slope · |i + Tk − Tq − j|; a query_offset replaces Tk − Tq.
 void read_slopes(ArrayReader& reader, const std::string& name, const Dimensions& size,
                  AttentionSpec& spec, std::vector<Note>& notes);
+
+/// nonpad_kv_seqlen [B] of ONNX's Attention: the valid keys of each batch entry, as the option padding. A causal mask aligned at the
+/// bottom right ends at the last valid key: j ≤ i + nonpad_kv_seqlen[b] − Tq, which becomes a part of the mask's array.
+void read_valid_keys(const ArrayReader& reader, const std::string& name, const Dimensions& size,
+                     AttentionSpec& spec, std::vector<Note>& notes);
+
+/// Whether the file has cosines and sines of RoPE, or a cache of them.
+bool has_rotary(const ArrayReader& reader, const Listing& listing);
+struct RotaryArrays {
+    ArrayReader& reader;
+    const Listing& listing;
+    const CallOptions& options;
+    const Dimensions& size;
+};
+/// RoPE's tables: of the arrays cos and sin, of a cache by positions, or of positions, for queries and keys alike or with q_ and k_
+/// before the name for each. Without RoPE and cosines, a note lists positions as unused.
+void read_rotary(const RotaryArrays& arrays, AttentionSpec& spec, std::vector<Note>& notes);
 
 /// The array of where packed documents begin, and the last one's end: a query sees the keys of its own document. Says of
 /// how many in `notes`. There must be no other mask.

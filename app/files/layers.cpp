@@ -16,19 +16,22 @@ constexpr std::size_t kMostNamedInNote = 8;  // in a note
 std::vector<std::string_view> call_arrays() {
     std::vector<std::string_view> names{"Q", "K", "V", "X", "X_kv"};
     for (const ParamInfo& param : param_table()) names.push_back(param.npz);
-    names.insert(names.end(), {"dO", "dY"});
+    names.insert(names.end(), {"past_k", "past_v", "dO", "dY"});
     return names;
 }
 
 constexpr std::string_view kPacked = "qkv";
-constexpr std::string_view kFileArrays[] = {"mask",    "bias",       "tokens",      "tokens_kv",
-                                            "options", "cu_seqlens", "segment_ids", "alibi_slopes"};
+constexpr std::string_view kFileArrays[] = {"mask",        "bias",         "tokens",
+                                            "tokens_kv",   "options",      "cu_seqlens",
+                                            "segment_ids", "alibi_slopes", "nonpad_kv_seqlen",
+                                            "cos",         "sin",          "q_cos",
+                                            "q_sin",       "k_cos",        "k_sin",
+                                            "cos_cache",   "sin_cache",    "positions",
+                                            "q_positions", "k_positions"};
 /// Names of other programs for arrays of the file.
 constexpr std::pair<std::string_view, std::string_view> kFileNames[] = {
-    {"attn_mask", "mask"},
-    {"attn_bias", "bias"},
-    {"attention_bias", "bias"},
-    {"alibi_bias", "bias"},
+    {"attn_mask", "mask"},  {"attn_bias", "bias"},         {"attention_bias", "bias"},
+    {"alibi_bias", "bias"}, {"position_ids", "positions"},
 };
 
 /// What other programs call what has another name or place here.
@@ -314,6 +317,14 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
     listing.call = (is_read_as("Q") && is_read_as("K")) || is_read_as("X") || is_read_as(kPacked);
     if (!listing.numbered) listing.layers = {0};
     return listing;
+}
+
+std::string file_array(const Listing& listing, std::string_view name) {
+    const std::string role(name);
+    if (const auto given = listing.substitutes.find(role); given != listing.substitutes.end())
+        return given->second;
+    const auto other = listing.file_names.find(role);
+    return other == listing.file_names.end() ? role : other->second;
 }
 
 bool is_file_array(std::string_view name) { return std::ranges::count(kFileArrays, name) > 0; }

@@ -53,6 +53,9 @@ std::string substitute_note(const Listing& listing, const std::string& path,
 /// "in.npz: q.weight is read transposed ..."; "" where nothing is.
 std::string transposed_note(const Listing& listing, const std::string& path);
 
+/// "mask", its name in the file, or the array that was given that role.
+std::string file_array(const Listing& listing, std::string_view role);
+
 /// mask, bias, tokens, tokens_kv or options: of every layer.
 bool is_file_array(std::string_view name);
 

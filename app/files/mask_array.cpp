@@ -1,11 +1,17 @@
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/files/inputs.h"
 #include "core/bias.h"
+#include "core/entries.h"
+#include "core/masks.h"
+#include "core/memory.h"
 
 namespace attn::files {
 namespace {
@@ -149,6 +155,57 @@ void read_segments(ArrayReader& reader, const std::string& name, const Dimension
     }
     mask.custom = std::make_shared<const Mask>(std::move(allowed));
     notes.push_back(fmt::format("{}: a query sees the keys of its own number", what));
+}
+
+void read_valid_keys(const ArrayReader& reader, const std::string& name, const Dimensions& size,
+                     AttentionSpec& spec, std::vector<Note>& notes) {
+    if (!reader.has(name)) return;
+    const std::string what = fmt::format("{}: {}", reader.path(), name);
+    if (!spec.mask.padding.empty())
+        throw bad_input(fmt::format("{} and padding are given; give one", what));
+    const NpyArray array = reader.array(name);
+    const auto* const counts = std::get_if<std::vector<double>>(&array.values);
+    const auto fits = [&](double count) {
+        return count >= 0.0 && count <= static_cast<double>(size.tk) && count == std::floor(count);
+    };
+    if (!counts || array.extents != std::vector<Index>{size.batch} ||
+        !std::ranges::all_of(*counts, fits))
+        throw bad_input(fmt::format(
+            "{} is {} {}{}; expected int32 or int64 [{}], a number of keys from 0 to {} for each "
+            "batch entry",
+            what, array.dtype, to_string(array.extents),
+            counts && counts->size() <= 8 ? fmt::format(" {}", *counts) : "", size.batch, size.tk));
+    spec.mask.padding.assign(counts->begin(), counts->end());
+    const auto is_whole = [&](Index count) { return count == size.tk; };
+    if (spec.mask.causal != CausalAlign::bottom_right || spec.query_offset ||
+        std::ranges::all_of(spec.mask.padding, is_whole))
+        return;
+    if (spec.mask.windowed() || spec.mask.block || spec.alibi || spec.rope)
+        throw bad_input(fmt::format(
+            "{} and causal=bottom-right put the queries of each batch entry at positions of their "
+            "own, which windows, blocks, alibi and rope do not follow; expected none of these",
+            what));
+    const Shape own = spec.mask.custom ? spec.mask.custom->shape() : Shape{1, 1, 1, 1};
+    const Shape shape{size.batch, own.h, size.tq, size.tk};
+    or_throw(check_fits_in_memory(static_cast<double>(shape.count()),
+                                  fmt::format("the pairs that {} allows", what),
+                                  "attend over fewer tokens", size));
+    Mask allowed(shape);
+    for_each_row(shape, [&](Index b, Index h, Index i) {
+        const Index last = i + spec.mask.padding[static_cast<std::size_t>(b)] - size.tq;
+        for (Index j = 0; j <= std::min(last, size.tk - 1); ++j) {
+            const auto given = spec.mask.custom ? broadcast_row(*spec.mask.custom, b, h, i)
+                                                : std::span<const std::uint8_t>();
+            allowed(b, h, i, j) =
+                given.empty() ? 1 : given[given.size() == 1 ? 0 : static_cast<std::size_t>(j)];
+        }
+    });
+    spec.mask.custom = std::make_shared<const Mask>(std::move(allowed));
+    spec.mask.causal.reset();
+    notes.push_back(
+        fmt::format("{}: causal=bottom-right ends at the last valid key of each batch entry, which "
+                    "the mask says",
+                    what));
 }
 
 void read_slopes(ArrayReader& reader, const std::string& name, const Dimensions& size,

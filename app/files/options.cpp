@@ -153,6 +153,18 @@ void set_rope_scaling(CallOptions& call, const Value& value) {
     call.rope_scaling = scaling;
 }
 
+void set_rope_sections(CallOptions& call, const Value& value) {
+    RotarySections& sections = call.rope_sections.emplace();
+    sections.own_frequencies = value.text == "2d";
+    if (sections.own_frequencies) return;
+    for (const std::string_view part : split(value.text)) {
+        const auto pairs = parse_number<Index>(part);
+        if (!pairs)
+            throw expected(value, "2d, or the column pairs of each section, such as 16,24,24");
+        sections.pairs.push_back(*pairs);
+    }
+}
+
 /// A bare flag, or what JSON writes: true.
 bool is_set(const Value& value) {
     if (value.text != kBare) throw expected(value, "no value");
@@ -316,6 +328,16 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"rope-scaling", "KIND,..", "", kPositions,
      "turn slower: linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or yarn,FACTOR,LOW,HIGH",
      set_rope_scaling, real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts)},
+    {"rope-sections",
+     "N,..|2d",
+     "",
+     kPositions,
+     "column pairs for each row of `positions`: 16,24,24 (M-RoPE); 2d: half of them each, with "
+     "frequencies of their own",
+     set_rope_sections,
+     whole_numbers(1, 1 << 30, NumberRange::Form::parts),
+     {},
+     Stage::q_rot},
     {"query-offset", "P", "", kPositions,
      "position of query 0 (default 0; Tk − Tq with --causal=bottom-right)",
      set_spec<&AttentionSpec::query_offset>, whole_numbers(0, kMostPosition)},
@@ -422,11 +444,14 @@ void add_json_option(std::string_view what, std::string key, const json& value,
 /// The four options of RoPE make one value; the others mean nothing without rope.
 void set_rope_of(CallOptions& call, const OptionValues& values) {
     if (call.rope_pairs) {
-        call.spec.rope = Rope{*call.rope_pairs, call.rope_base.value_or(Rope().base),
-                              call.rope_dims, call.rope_scaling.value_or(RopeScaling{})};
+        call.spec.rope = Rope{*call.rope_pairs,
+                              call.rope_base.value_or(Rope().base),
+                              call.rope_dims,
+                              call.rope_scaling.value_or(RopeScaling{}),
+                              {}};
         return;
     }
-    for (const std::string_view name : {"rope-base", "rope-dims", "rope-scaling"})
+    for (const std::string_view name : {"rope-base", "rope-dims", "rope-scaling", "rope-sections"})
         if (const auto given = values.find(name); given != values.end())
             throw bad_input(
                 fmt::format("{} is {} without rope; expected rope as well, half or interleaved",

@@ -11,6 +11,7 @@
 #include "app/common/document/head_axes.h"
 #include "app/files/number_range.h"
 #include "core/operations/operation.h"
+#include "core/rotary.h"
 #include "core/spec_fields.h"
 
 namespace attn::files {
@@ -35,10 +36,11 @@ struct CallOptions {
     std::optional<double> rope_base;
     std::optional<Index> rope_dims;
     std::optional<RopeScaling> rope_scaling;
-    std::optional<Index> d_k;                  // where the file has no queries that say it
-    bool causal_alignment_defaulted = false;   // causal was given without its corner
-    bool sinks = false;                        // the file is said to hold the array
-    std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
+    std::optional<RotarySections> rope_sections;  // 2d: without numbers of pairs
+    std::optional<Index> d_k;                     // where the file has no queries that say it
+    bool causal_alignment_defaulted = false;      // causal was given without its corner
+    bool sinks = false;                           // the file is said to hold the array
+    std::map<std::string, std::string> roles;     // name of an array -> Q, weights, ..., - for none
     std::map<std::string, Bits, std::less<>> dtypes;  // by the array's name; "": of every other
     std::string group;                                // encoder, decoder or cross; "": not said
     std::string tokens_file;                          // of text or JSON; "": the array `tokens`

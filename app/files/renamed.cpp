@@ -16,6 +16,9 @@ constexpr std::pair<std::string_view, std::string_view> kOperands[] = {
     {"query", "Q"},        {"key", "K"},        {"value", "V"},
     {"query_states", "Q"}, {"key_states", "K"}, {"value_states", "V"},
 };
+/// Of caches.
+constexpr std::pair<std::string_view, std::string_view> kCaches[] = {{"past_key", "past_k"},
+                                                                     {"past_value", "past_v"}};
 /// With one of these names a file names its queries, keys and values itself.
 constexpr std::string_view kOwn[] = {"Q", "K", "V", "X", "q", "k", "v", "x", "qkv", "QKV"};
 constexpr std::size_t kMostShown = 8;
@@ -88,6 +91,9 @@ std::vector<OtherName> other_names(std::span<const std::string> names,
     for (const std::string& name : names)
         for (const auto& [operand, role] : kOperands)
             if (!own && now(name) == operand) rename(name, std::string(role));
+    for (const std::string& name : names)
+        for (const auto& [cache, role] : kCaches)
+            if (now(name) == cache) rename(name, std::string(role));
     for (const std::string& name : names)
         if (now(name) == "cu_seqlens_q" && !taken.contains("cu_seqlens_k"))
             rename(name, "cu_seqlens");

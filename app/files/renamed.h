@@ -17,7 +17,7 @@ struct OtherName {
 
 /// Renames, in this order: without the prefixes of wrappers ("_orig_mod." of torch.compile, "module." of DataParallel,
 /// "language_model." of a model of several modalities); query, key, value and query_states … as Q, K, V in a file that has none
-/// of Q, K, V, X and qkv; cu_seqlens_q as cu_seqlens where cu_seqlens_k is absent. Names in `fixed` stay, and a name whose new
+/// of Q, K, V, X and qkv; past_key and past_value as past_k and past_v; cu_seqlens_q as cu_seqlens where cu_seqlens_k is absent. Names in `fixed` stay, and a name whose new
 /// name the file has already.
 std::vector<OtherName> other_names(std::span<const std::string> names,
                                    const std::set<std::string>& fixed);

@@ -103,10 +103,33 @@ void leave_unused(const PairsListing& pairs, const ArrayReader& reader, Listing&
     std::erase_if(listing.substitutes, [](const auto& each) { return !is_file_array(each.first); });
 }
 
+/// Queries come after `past` keys unless the options place them.
+void place_after_past(const LayerReader& layer, Index past, TensorFile& file) {
+    const AttentionSpec& stated = layer.options.spec;
+    if (past > 0 && (stated.rope || has_rotary(layer.reader, layer.listing)))
+        throw bad_input(fmt::format(
+            "{}: past_k is given with RoPE, and most caches have keys that are rotated already, "
+            "which would be rotated again. Give all keys in K, or Q and K after RoPE without rope",
+            layer.shown()));
+    if (stated.query_offset || stated.mask.causal == CausalAlign::bottom_right) return;
+    if (!file.layers.empty() && file.spec.query_offset.value_or(0) != past)
+        throw bad_input(fmt::format(
+            "{} has {} past keys, layer {} has {}; expected the same "
+            "number in every layer",
+            layer.shown(), past, file.numbers.front(), file.spec.query_offset.value_or(0)));
+    if (past == 0) return;
+    if (file.layers.empty())
+        file.notes.push_back(
+            fmt::format("{}: the {} past keys come before K, and query 0 is at position {}",
+                        layer.shown(), past, past));
+    file.spec.query_offset = past;
+}
+
 void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
     const CallOptions& options = layer.options;
     auto inputs = read_inputs(layer, file.notes);
     check_given(layer, inputs, values);
+    place_after_past(layer, read_past(layer, inputs), file);
     if (options.sinks && inputs.params[Param::sinks].empty())
         throw bad_input(
             fmt::format("{}: options has sinks, but there is no array sinks; expected one number "
@@ -224,15 +247,6 @@ void read_operation(ArrayReader& reader, Listing& listing, const CallOptions& op
     }
 }
 
-/// "mask", or the array that was given that role.
-std::string file_array(const Listing& listing, std::string_view name) {
-    const std::string role(name);
-    if (const auto given = listing.substitutes.find(role); given != listing.substitutes.end())
-        return given->second;
-    const auto other = listing.file_names.find(role);
-    return other == listing.file_names.end() ? role : other->second;
-}
-
 /// `whose`: "queries (Tq)". So many as `heads`: Q's axes may be others than were taken.
 void read_tokens(const ArrayReader& reader, std::string_view name, Index count,
                  std::string_view whose, std::optional<Index> heads,
@@ -346,7 +360,7 @@ struct Asked {
 /// Queries and keys after RoPE are not turned again.
 void check_turned_once(const ArrayReader& reader, const Listing& listing,
                        const CallOptions& options) {
-    if (!listing.rotated || !options.spec.rope) return;
+    if (!listing.rotated || !(options.spec.rope || has_rotary(reader, listing))) return;
     throw bad_input(fmt::format("{}: {} and {} are already rotated by position; expected no rope",
                                 reader.path(), layer_name(listing, listing.layers.front(), "Q"),
                                 layer_name(listing, listing.layers.front(), "K")));
@@ -410,6 +424,11 @@ void read_layer_options(const ArrayReader& reader, const Asked& asked, TensorFil
         spec.kv_heads = file.spec.kv_heads;
         spec.mask.custom = file.spec.mask.custom;
         spec.mask.bias = file.spec.mask.bias;
+        if (spec.mask.padding.empty()) spec.mask.padding = file.spec.mask.padding;
+        if (spec.rope && file.spec.rope) spec.rope->tables = file.spec.rope->tables;
+        if (!spec.query_offset && !asked.options.spec.query_offset &&
+            spec.mask.causal != CausalAlign::bottom_right)
+            spec.query_offset = file.spec.query_offset;  // of past keys
     }
 }
 
@@ -428,6 +447,10 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     read_segments(reader, file_array(listing, "segment_ids"), file.size, file.spec.mask,
                   file.notes);
     read_slopes(reader, file_array(listing, "alibi_slopes"), file.size, file.spec, file.notes);
+    read_valid_keys(reader, file_array(listing, "nonpad_kv_seqlen"), file.size, file.spec,
+                    file.notes);
+    if (file.given.empty())  // scores are of queries that turned already
+        read_rotary({reader, listing, options, file.size}, file.spec, file.notes);
     read_layer_options(reader, asked, file);
     if (asked.stored != Stored::ignored)
         resolve_stored(reader, asked.stored, options, asked.typed, listing, file);

@@ -21,7 +21,8 @@ Every function takes the options of `attnscope trace` with _ for -:
     mask                 bool, True = may attend, [Tq, Tk] or 4-D that broadcasts to [B, H, Tq, Tk]; or an additive mask of 0 and -inf
     causal, window, window_left, window_right, global_tokens, block, padding
     scale                "sqrt_dk", "none" or a number; temperature, softcap
-    rope                 "half" or "interleaved"; rope_base, rope_dims, rope_scaling; query_offset; alibi=True
+    rope                 "half" or "interleaved"; rope_base, rope_dims, rope_scaling, rope_sections; query_offset; alibi=True
+    cos, sin, positions  arrays of RoPE: cosines and sines of each token, or its position; past_k, past_v, nonpad_kv_seqlen
     score, sinks, W_O, b_O, W_score, …, dO, dY    arrays by name, as in the file
 An unknown option raises ValueError with its name. Notes of the program about the tensors are warnings (Note). The program is
 $ATTNSCOPE, the attnscope on the PATH, or the one built in the source folder of this package.
