@@ -21,19 +21,35 @@ def draw(generator, *shape):
     return torch.randn(*shape, generator=generator).float().double()
 
 
-def rotated(x, positions, options):
-    """Su et al. 2021: pair c turns by position * base^(-2c/dims)."""
-    if "rope" not in options:
-        return x
-    dims = options.get("rope_dims", x.shape[-1])
-    frequencies = options.get("rope_base", 10000.0) ** (-2.0 * torch.arange(dims // 2) / dims)
-    angles = positions[:, None] * frequencies[None, :]
+def frequencies(options, dims):
+    return options.get("rope_base", 10000.0) ** (-2.0 * torch.arange(dims // 2) / dims)
+
+
+def turns(positions, options, d_k):
+    """cos and sin [..., T, pairs]. Su et al. 2021: pair c turns by position * base^(-2c/dims). With sections, positions are [S, ..., T]:
+    those of Wang et al. 2024 (M-RoPE) take turns of all frequencies, those of 2-D RoPE have frequencies of their own."""
+    dims = options.get("rope_dims", d_k)
+    sections = options.get("rope_sections")
+    if sections is None:
+        angles = positions[..., None] * frequencies(options, dims)
+    elif sections == "2d":
+        angles = torch.cat([each[..., None] * frequencies(options, dims // 2) for each in positions], -1)
+    else:
+        parts = frequencies(options, dims).split([int(each) for each in sections.split(",")])
+        angles = torch.cat([each[..., None] * part for each, part in zip(positions, parts)], -1)
+    return angles.cos(), angles.sin()
+
+
+def rotated(x, cos, sin, options):
+    """x [B, H, T, d_k] by cos and sin [T, pairs] or [B, T, pairs]."""
+    cos, sin = (each if each.ndim == 2 else each[:, None] for each in (cos, sin))
+    dims = 2 * cos.shape[-1]
     turned, rest = x[..., :dims], x[..., dims:]
     if options["rope"] == "half":
         a, b = turned[..., : dims // 2], turned[..., dims // 2 :]
     else:
         a, b = turned[..., 0::2], turned[..., 1::2]
-    new_a, new_b = a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()
+    new_a, new_b = a * cos - b * sin, a * sin + b * cos
     if options["rope"] == "half":
         turned = torch.cat([new_a, new_b], -1)
     else:
@@ -84,23 +100,27 @@ def scores_of(q, k, options, params):
     return q @ k.transpose(-1, -2)
 
 
-def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, d_v=6, mask=None, params=None):
+def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, d_v=6, mask=None, params=None, past=0, arrays=None, turns_of=None, inside=None):
+    """`arrays` go into the file; `turns_of` has their cosines and sines of queries and keys, `inside` the allowed pairs."""
     generator = torch.Generator().manual_seed(seed)
     inputs = {
         "Q": draw(generator, batch, heads, tq, d_k),
-        "K": draw(generator, batch, kv_heads, tk, d_k),
-        "V": draw(generator, batch, kv_heads, tk, d_v),
+        "K": draw(generator, batch, kv_heads, tk + past, d_k),
+        "V": draw(generator, batch, kv_heads, tk + past, d_v),
     }
+    tk += past
     inputs |= {key: draw(generator, *shape) for key, shape in (params or {}).items()}
     for tensor in inputs.values():
         tensor.requires_grad_(True)
     d_o = draw(generator, batch, heads, tq, d_v)
     bottom_right = options.get("causal") == "bottom-right"
-    offset = options.get("query_offset", tk - tq if bottom_right else 0)
+    offset = options.get("query_offset", tk - tq if bottom_right else past)
 
     repeat = heads // kv_heads
-    q_rot = rotated(inputs["Q"], torch.arange(tq) + offset, options)
-    k_rot = rotated(inputs["K"], torch.arange(tk), options)
+    q_rot, k_rot = inputs["Q"], inputs["K"]
+    if "rope" in options:
+        of_q, of_k = turns_of or (turns(torch.arange(tq) + offset, options, d_k), turns(torch.arange(tk), options, d_k))
+        q_rot, k_rot = rotated(q_rot, *of_q, options), rotated(k_rot, *of_k, options)
     scores = scores_of(q_rot, k_rot.repeat_interleave(repeat, 1), options, inputs)
     scale = options.get("scale", "sqrt_dk")
     factor = {"sqrt_dk": d_k**-0.5, "none": 1.0}.get(scale, scale) / options.get("temperature", 1.0)
@@ -112,7 +132,8 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, 
     if options.get("alibi"):
         distance = (torch.arange(tq)[:, None] + offset - torch.arange(tk)[None, :]).abs()
         biased = biased - torch.tensor(slopes(heads))[:, None, None] * distance
-    inside = allowed(options, mask, tq, tk, offset, batch)
+    if inside is None:
+        inside = allowed(options, mask, tq, tk, offset, batch)
     logits = biased.masked_fill(~inside, -math.inf)
     if "sinks" in inputs:
         column = inputs["sinks"][None, :, None, None].expand(batch, heads, tq, 1)
@@ -124,22 +145,70 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, 
     context = weights @ inputs["V"].repeat_interleave(repeat, 1)
     (context * d_o).sum().backward()
 
-    arrays = {**inputs, "dO": d_o, "scores": scores, "scaled": scaled, "weights": weights}
-    arrays |= {"output": context, "logsumexp": logsumexp}
+    results = {**inputs, "dO": d_o, "scores": scores, "scaled": scaled, "weights": weights}
+    results |= {"output": context, "logsumexp": logsumexp}
     if "rope" in options:
-        arrays |= {"q_rot": q_rot, "k_rot": k_rot}
+        results |= {"q_rot": q_rot, "k_rot": k_rot}
     if biased is not scaled:
-        arrays["biased"] = biased
-    arrays |= {f"d_{key}": tensor.grad for key, tensor in inputs.items()}
-    arrays |= {"d_scaled": scaled.grad, "d_weights": weights.grad}
-    numbers = {key: tensor.detach().numpy().astype("<f4") for key, tensor in arrays.items()}
+        results["biased"] = biased
+    results |= {f"d_{key}": tensor.grad for key, tensor in inputs.items()}
+    results |= {"d_scaled": scaled.grad, "d_weights": weights.grad}
+    numbers = {key: tensor.detach().numpy().astype("<f4") for key, tensor in results.items()}
+    for name_past, key in (("past_k", "K"), ("past_v", "V")) if past else ():
+        numbers[name_past], numbers[key] = numbers[key][:, :, :past], numbers[key][:, :, past:]
+    for key, each in (arrays or {}).items():
+        numbers[key] = each.numpy().astype("<f4" if each.is_floating_point() else "<i8")
     if mask is not None:
         numbers["mask"] = mask.numpy()
     np.savez_compressed(FOLDER / f"{name}.npz", options=np.array(json.dumps(options)), **numbers)
 
 
+def write_given_turns():
+    """RoPE of arrays: cosines and sines, a cache of them, positions."""
+    generator = torch.Generator().manual_seed(40)
+
+    def whole(most, *shape):
+        return torch.randint(0, most, shape, generator=generator)
+
+    # Any numbers: the gradient is the transposed turn, no inverse.
+    cos, sin = draw(generator, 2, 9, 3), draw(generator, 2, 9, 3)
+    write("rope_cos_sin", {"rope": "interleaved"}, 41, arrays={"cos": cos, "sin": sin}, turns_of=((cos, sin), (cos, sin)))
+    of_q, of_k = ((draw(generator, tokens, 4), draw(generator, tokens, 4)) for tokens in (5, 11))
+    write("rope_cos_sin_cross", {"rope": "half"}, 42, tq=5, tk=11, turns_of=(of_q, of_k),
+          arrays={"q_cos": of_q[0], "q_sin": of_q[1], "k_cos": of_k[0], "k_sin": of_k[1]})
+    cos, sin = draw(generator, 2, 9, 3), draw(generator, 2, 9, 3)  # as Hugging Face has them: cat(freqs, freqs)
+    write("rope_both_columns", {"rope": "half"}, 43, arrays={"cos": torch.cat([cos, cos], -1), "sin": torch.cat([sin, sin], -1)},
+          turns_of=((cos, sin), (cos, sin)))
+    cos, sin, positions = draw(generator, 30, 4), draw(generator, 30, 4), whole(30, 2, 9)
+    of_both = (cos[positions], sin[positions])
+    write("rope_cache", {"rope": "interleaved", "causal": True}, 44, turns_of=(of_both, of_both),
+          arrays={"cos_cache": cos, "sin_cache": sin, "position_ids": positions})
+    positions = whole(1000, 2, 9)
+    options = {"rope": "half", "rope_base": 500.0, "rope_dims": 6}
+    of_both = turns(positions, options, 8)
+    write("rope_positions", options, 45, arrays={"positions": positions}, turns_of=(of_both, of_both))
+    of_q, of_k = draw(generator, 5) * 10, whole(50, 2, 11)
+    options = {"rope": "interleaved"}
+    write("rope_positions_cross", options, 46, tq=5, tk=11, arrays={"q_positions": of_q, "k_positions": of_k},
+          turns_of=(turns(of_q, options, 8), turns(of_k, options, 8)))
+    positions, options = whole(40, 3, 2, 9), {"rope": "half", "rope_sections": "1,1,2"}
+    of_both = turns(positions, options, 8)
+    write("rope_sections", options, 47, arrays={"positions": positions}, turns_of=(of_both, of_both))
+    positions, options = whole(40, 2, 9), {"rope": "half", "rope_sections": "2d"}
+    of_both = turns(positions, options, 8)
+    write("rope_2d", options, 48, arrays={"positions": positions}, turns_of=(of_both, of_both))
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
+    write_given_turns()
+    write("past", {"causal": True}, 50, tq=5, tk=5, past=4)
+    write("past_window", {"window_left": 3, "causal": True}, 51, tq=5, tk=7, past=4)
+    valid = torch.tensor([9, 5])
+    write("valid_keys", {}, 52, arrays={"nonpad_kv_seqlen": valid}, inside=allowed({"padding": [9, 5]}, None, 9, 9, 0, 2))
+    last = torch.arange(3)[:, None] + (valid - 3)[:, None, None]  # ONNX: the last query sees the last valid key
+    write("valid_keys_causal", {"causal": "bottom-right"}, 53, tq=3, arrays={"nonpad_kv_seqlen": valid},
+          inside=(torch.arange(9) <= last)[:, None])
     dead_row = torch.rand(2, 4, 9, 9, generator=torch.Generator().manual_seed(1)) < 0.6
     dead_row[:, :, 3] = False
     additive = {"W_score_q": (8, 5), "W_score_k": (8, 5), "w_score": (5,)}

@@ -31,7 +31,9 @@ BACKENDS = ("reference", "staged", "fused", "gl")
 RUNS = {"gl": ([], ["--keep", "context"])}
 EVERY_RUN = ([], ["--grad"])  # of the other backends
 PAIRS = ("scores", "scaled", "biased", "weights", "d_scaled", "d_weights")  # never stored by fused
-INPUTS = ("Q", "K", "V", "dO", "mask", "options", "W_score", "W_score_q", "W_score_k", "w_score", "sinks", "tokens")
+INPUTS = ("Q", "K", "V", "dO", "mask", "options", "W_score", "W_score_q", "W_score_k", "w_score", "sinks", "tokens",
+          "past_k", "past_v", "nonpad_kv_seqlen", "cos", "sin", "q_cos", "q_sin", "k_cos", "k_sin", "cos_cache", "sin_cache", "positions",
+          "position_ids", "q_positions", "k_positions")
 # Options that make another kind than dot products under a mask.
 KINDS = ("score", "rope", "softcap", "alibi", "sinks")
 # What only some backends compute: these words stand in the sentence of a refusal.
@@ -77,6 +79,8 @@ def tolerances(z, options):
 def plain_tolerances(z, options):
     """The largest rounding error of each array, from sizes, values and u. Shapes as the arrays."""
     q, k, v, d_o = (z[name].astype(np.float64) for name in ("Q", "K", "V", "dO"))
+    if "past_k" in z:
+        k, v = (np.concatenate([z[past].astype(np.float64), now], 2) for past, now in (("past_k", k), ("past_v", v)))
     heads, kv_heads = q.shape[1], k.shape[1]
     k, v = heads_repeated(k, heads), heads_repeated(v, heads)
     swap = lambda m: np.swapaxes(m, -1, -2)

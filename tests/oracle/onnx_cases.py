@@ -5,9 +5,9 @@
                                   # inputs, options and expected outputs
     onnx_cases.py run FOLDER ATTNSCOPE [BACKEND ...]   # counts right, wrong and refused calls of each backend
 
-`make` translates names and attributes and computes nothing but what the operator defines as its inputs: past keys and values come
-before the new ones, and a mask that has fewer keys than there are forbids the others. A case is right where every output that
-`trace` has a stage for agrees within the tolerance of its type.
+`make` hands the inputs on as arrays under the operators' own names and translates attributes into options; a mask that has fewer
+keys than there are forbids the others. RotaryEmbedding's input becomes Q, K and V of a call, whose stage q_rot is the output. A case is
+right where every output that `trace` has a stage for agrees within the tolerance of its type.
 """
 import json
 import pathlib
@@ -51,68 +51,68 @@ def heads_first(x, heads):
     return x if x.ndim == 4 else x.reshape(*x.shape[:2], heads, -1).swapaxes(1, 2)
 
 
-def attention(node, given):
+def attributes_of(node):
+    """The numbers among them, by name."""
+    return {each.name: each.f if each.type == 1 else each.i for each in node.attribute}
+
+
+def joined_heads(heads, kv_heads):
+    """The options of inputs [B, T, H·d]."""
+    return {"layout": "joined", "heads": heads, "kv-heads": kv_heads}
+
+
+def attention(inputs, attributes):
     """The arrays of a call, and its options."""
-    attributes = {each.name: each for each in node.attribute}
-
-    def number(name, default=None):
-        return default if name not in attributes else attributes[name].f if attributes[name].type == 1 else attributes[name].i
-
-    roles = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")
-    inputs = {role: given[name] for role, name in zip(roles, node.input) if name}
-    arrays = {role: heads_first(inputs[role], number("q_num_heads" if role == "Q" else "kv_num_heads")) for role in "QKV"}
     options = {}
-    past = 0
-    for role, name in (("K", "past_key"), ("V", "past_value")):
-        if name in inputs:
-            past = inputs[name].shape[2]
-            arrays[role] = numpy.concatenate([inputs[name], arrays[role]], 2)
-    keys = arrays["K"].shape[2]
+    if inputs["Q"].ndim == 3:
+        options.update(joined_heads(attributes["q_num_heads"], attributes["kv_num_heads"]))
+    arrays = {role: value for role, value in inputs.items() if role != "attn_mask"}
     if "attn_mask" in inputs:
         mask = inputs["attn_mask"]
-        missing = keys - mask.shape[-1]
+        past = inputs["past_key"].shape[2] if "past_key" in inputs else 0
+        missing = past + inputs["K"].shape[-2] - mask.shape[-1]
         if missing:
             fill = False if mask.dtype == bool else -numpy.inf
             mask = numpy.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=fill)
         arrays["mask" if mask.dtype == bool else "bias"] = mask
-    if "nonpad_kv_seqlen" in inputs:
-        options["padding"] = inputs["nonpad_kv_seqlen"].tolist()
-    if number("is_causal"):
+    if attributes.get("is_causal"):
         options["causal"] = "top-left"
-        if past:
-            options["query-offset"] = past
-    if number("scale") is not None:
-        options["scale"] = float(numpy.float32(number("scale")))
-    if number("softcap"):
-        options["softcap"] = float(numpy.float32(number("softcap")))
+    if "scale" in attributes:
+        options["scale"] = float(numpy.float32(attributes["scale"]))
+    if attributes.get("softcap"):
+        options["softcap"] = float(numpy.float32(attributes["softcap"]))
         if "bias" in arrays:  # of libonnx-testdata 1.20 and before: onnx pull request 7867 turned the order around
             options["bias-before-softcap"] = True
-    return arrays, options, int(number("qk_matmul_output_mode", 0))
+    return arrays, options
 
 
-def expected_of_attention(node, wanted, mode, arrays):
+def expected_of_attention(wanted, attributes):
     """By the key of a stage."""
-    names = list(node.output) + [""] * 4
-    found = {"context": heads_first(wanted[names[0]], arrays["Q"].shape[1])}
-    for key, name in (("k", names[1]), ("v", names[2])):
-        if name:
+    found = {"context": heads_first(wanted["Y"], attributes.get("q_num_heads"))}
+    for key, name in (("k", "present_key"), ("v", "present_value")):
+        if name in wanted:
             found[key] = wanted[name]
-    if names[3]:
-        found[("scaled", "biased", "biased", "weights")[mode]] = wanted[names[3]]
-        if mode == 1:
-            found["masked"] = found.pop("biased")
+    if "qk_matmul_output" in wanted:
+        mode = attributes.get("qk_matmul_output_mode", 0)
+        found[("scaled", "masked", "biased", "weights")[mode]] = wanted["qk_matmul_output"]
     return found
 
 
-def rotary(node, given):
-    attributes = {each.name: each.i for each in node.attribute}
-    names = list(node.input) + [""] * 4
-    x = given[names[0]]
-    heads = attributes.get("num_heads", 0)
-    x = heads_first(x, heads) if x.ndim == 3 else x
-    cos, sin = given[names[1]], given[names[2]]
-    positions = given[names[3]] if names[3] else None
-    return {"Q": x, "cos": cos, "sin": sin, **({} if positions is None else {"positions": positions})}, attributes
+def rotary(inputs, attributes):
+    """A call whose queries are the input; it has no other keys and values."""
+    options = {"rope": "interleaved" if attributes.get("interleaved") else "half"}
+    if attributes.get("rotary_embedding_dim"):
+        options["rope-dims"] = attributes["rotary_embedding_dim"]
+    if inputs["X"].ndim == 3:
+        options.update(joined_heads(attributes["num_heads"], attributes["num_heads"]))
+    arrays = {**{role: inputs["X"] for role in "QKV"}, **{name: value for name, value in inputs.items() if name != "X"}}
+    return arrays, options
+
+
+OPERATORS = {  # inputs and outputs in their order
+    "Attention": (("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen"), ("Y", "present_key", "present_value", "qk_matmul_output")),
+    "RotaryEmbedding": (("X", "cos_cache", "sin_cache", "position_ids"), ("Y",)),
+}
 
 
 def make(folder):
@@ -125,12 +125,16 @@ def make(folder):
         given = tensors(list(dict.fromkeys(node.input)), data, "input")
         wanted = tensors(list(node.output), data, "output")
         name = case.name[len("test_"):]
+        attributes = attributes_of(node)
+        roles, results = OPERATORS[node.op_type]
+        inputs = {role: given[each] for role, each in zip(roles, node.input) if each}
+        outputs = {role: wanted[each] for role, each in zip(results, node.output) if each}
         if node.op_type == "Attention":
-            arrays, options, mode = attention(node, given)
-            expected = expected_of_attention(node, wanted, mode, arrays)
+            arrays, options = attention(inputs, attributes)
+            expected = expected_of_attention(outputs, attributes)
         else:
-            arrays, options = rotary(node, given)
-            expected = {"q_rot": heads_first(wanted[node.output[0]], options.get("num_heads", 0))}
+            arrays, options = rotary(inputs, attributes)
+            expected = {"q_rot": heads_first(outputs["Y"], attributes.get("num_heads"))}
         numpy.savez(folder / f"{name}.npz", options=numpy.array(json.dumps(options)), **arrays,
                     **{f"expected.{key}": value for key, value in expected.items()})
         print(name, node.op_type, options, {key: value.shape for key, value in arrays.items()})
@@ -153,6 +157,8 @@ def trace(program, arrays, options, backend, keep):
 
 def wrong_output(stages, expected):
     """The first output that is not as expected; "" of none."""
+    if not stages.keys() & expected.keys():
+        return f"none of {', '.join(expected)} was written"
     for key, wanted in expected.items():
         if key not in stages:
             continue
@@ -182,10 +188,7 @@ def run(folder, program, backends):
                     arrays = {key: archive[key] for key in archive.files}
                 expected = {key[len("expected."):]: arrays.pop(key) for key in list(arrays) if key.startswith("expected.")}
                 options = json.loads(str(arrays.pop("options")))
-                if operator == "rotary_embedding":
-                    refused.append(f"{file.stem}: cos and sin are given as arrays")
-                    continue
-                result = trace(program, arrays, options, backend, [key for key in ("context", "k", "v") if key in expected])
+                result = trace(program, arrays, options, backend, [key for key in ("context", "k", "v", "q_rot") if key in expected])
                 if isinstance(result, str):
                     refused.append(f"{file.stem}: {result}")
                 elif fault := wrong_output(result, expected):
@@ -195,7 +198,7 @@ def run(folder, program, backends):
             print(f"{operator}, {backend}: {right} of {len(files)} right, {len(wrong)} wrong, {len(refused)} refused")
             for line in wrong + refused:
                 print("   ", line)
-            failures += len(wrong)
+            failures += len(wrong) + len(refused)
     return failures
 
 
