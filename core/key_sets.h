@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/call.h"
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace attn {
+
+// Sparse attention: query i reads a set S_i of the keys that its mask allows, and softmax is over S_i alone.
+// A exact weights of one head [Tq,Tk], O = A V; i query, j key, p_i = i + offset the position of query i.
+
+/// Rules that make the sets of one head from its scores.
+enum class KeyRule : std::uint8_t { top_k, sink_window, heavy_hitters, pooled_blocks, indexer };
+inline constexpr std::size_t kKeyRuleCount = 5;
+
+struct KeyRuleInfo {
+    KeyRule rule;
+    std::string_view key;      // by which it is chosen
+    std::string_view title;    // "sink + window"
+    std::string_view formula;  // S_i as plain text
+    std::string_view source;
+};
+/// THE table of rules, in the order of the enum.
+std::span<const KeyRuleInfo, kKeyRuleCount> key_rule_table();
+const KeyRuleInfo& info(KeyRule rule);
+std::optional<KeyRule> find_key_rule(std::string_view key);
+
+/// How many keys a query may read, and the sizes that some rules use.
+struct KeyBudget {
+    Index keys = 8;   // k ≥ 1
+    Index block = 4;  // pooled_blocks: keys of a block; ≥ 1
+    Index sinks = 4;  // sink_window: first keys, at most k − 1 of them; ≥ 0
+};
+
+/// One head. Rows are queries, columns keys.
+struct HeadScores {
+    MatrixView<const double> scaled;        // q·k · scale [Tq,Tk]
+    MatrixView<const double> logits;        // softmax's input before the mask: scaled, or biased
+    std::span<const std::uint8_t> allowed;  // [Tq,Tk] row-major, 1: may attend
+    Index offset = 0;                       // position of query 0
+    std::optional<double> sink = {};        // one more logit in each row's denominator
+    MatrixView<const double> indexer = {};  // scores of an indexer [Tq,Tk]; no rows: there is none
+};
+
+/// S_i of each query, row-major [Tq,Tk]: 1 where query i reads key j. A subset of `allowed`.
+using KeySet = std::vector<std::uint8_t>;
+
+/// The sets of a rule:
+///   top_k          the k allowed keys with the largest logits.
+///   sink_window    keys j < s and keys p_i − (k − s) < j ≤ p_i, s = min(sinks, k − 1).
+///                  Xiao et al. 2023, arXiv:2309.17453 (StreamingLLM).
+///   heavy_hitters  C_i = S_{i−1} and the keys that no earlier query was allowed; F_j adds the weight of j in softmax over C_i; S_i
+///                  are the ⌊k/2⌋ latest keys of C_i and the rest with the largest F. A key that is left out never returns.
+///                  Zhang et al. 2023, arXiv:2306.14048 (H2O), Algorithm 1; half of the budget for the latest, as their code.
+///   pooled_blocks  the block of p_i and the ⌊k / block⌋ − 1 other blocks with the largest q_i · (mean of the block's keys), which is
+///                  the mean of scaled over the block. Lu et al. 2025, arXiv:2502.13189 (MoBA).
+///   indexer        the k allowed keys with the largest indexer score. DeepSeek-V3.2-Exp 2025 (DSA).
+/// Ties: the lower key, or block. NaN counts as −∞. pooled_blocks reads the block of p_i even where block > k.
+/// Errors: a budget out of range; heavy_hitters where a query may attend past its position; indexer without its scores.
+Result<KeySet> select_keys(KeyRule rule, const KeyBudget& budget, const HeadScores& head);
+
+/// One row of exact attention against attention over its set.
+struct SetRow {
+    Index allowed = 0;          // keys that the mask allows
+    Index read = 0;             // keys of the set among them
+    double missed = 0.0;        // Σ A_ij over allowed j outside S_i
+    double output_error = 0.0;  // ‖O_i − O_i'‖ / ‖O_i‖; NaN without V, or where O_i is 0
+};
+/// The same of one head. Rows without an allowed key, and rows whose allowed logits hold NaN
+/// or +∞ or are all −∞, are not counted.
+struct SetError {
+    std::vector<SetRow> rows;   // of each query; missed is NaN where the row is not counted
+    Index counted = 0;          // rows
+    Index allowed = 0;          // pairs of the counted rows
+    Index read = 0;             // pairs that their sets hold
+    double missed = 0.0;        // mean of the counted rows; NaN where there are none
+    Index worst_row = 0;        // the first row with the largest missed weight
+    double worst = 0.0;         // that weight
+    double output_error = 0.0;  // ‖O − O'‖_F / ‖O‖_F over the counted rows; NaN as above
+};
+/// A = softmax(logits) over the allowed keys, A' over those of `set`; O = A V, O' = A' V; all in double. An empty set gives O_i' = 0 and
+/// misses all weight of keys. `set` is row-major [Tq,Tk]; entries that the mask forbids count for nothing. `v` [Tk,d_v]; no rows: there
+/// is none.
+SetError measure_set(const HeadScores& head, std::span<const std::uint8_t> set,
+                     MatrixView<const double> v);
+
+/// Keys that each query reads by index, as an indexer or a router writes them.
+struct SelectedKeys {
+    Shape shape;              // [1 or B, 1 or H, Tq, k]
+    std::vector<Index> keys;  // row-major; −1: an unused slot
+};
+/// A key that one query names twice.
+struct RepeatedKey {
+    Index count = 0;                                // such entries in all
+    Index batch = 0, head = 0, query = 0, key = 0;  // of the first
+};
+/// The mask of selected keys, [1 or B, 1 or H, Tq, Tk]: true where a query names the key.
+struct SelectedMask {
+    Mask mask;
+    RepeatedKey repeated;
+};
+/// Errors: a shape that does not fit, and the first entry that names no key, by its indices.
+Result<SelectedMask> mask_of_selected(const SelectedKeys& selected, const Dimensions& size);
+
+/// The AND of two masks that broadcast to one shape; each axis is 1 or that of the other.
+Mask both_allow(const Mask& a, const Mask& b);
+
+}  // namespace attn
