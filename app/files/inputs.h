@@ -43,6 +43,9 @@ inline bool states_options(const ArrayReader& reader) {
     return reader.text("options", "a JSON object").has_value();
 }
 
+/// An array of floats in four axes, each 1 or that of [B,H,Tq,Tk]; it must be there. `role`: its name in errors.
+Tensor pairs_of(ArrayReader& reader, const std::string& name, std::string_view role,
+                const Dimensions& size);
 /// The array of that name, where it is there: bool or uint8, true where a query may attend; or floats. Floats that are only 0 and
 /// −∞, or a number that programs write for it, are a mask too, and others are a bias; `notes` says which. Only 0 and 1 is refused.
 void read_mask(ArrayReader& reader, const std::string& name, const Dimensions& size, MaskSpec& mask,

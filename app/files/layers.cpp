@@ -21,13 +21,34 @@ std::vector<std::string_view> call_arrays() {
 }
 
 constexpr std::string_view kPacked = "qkv";
-constexpr std::string_view kFileArrays[] = {"mask",        "bias",         "tokens",
-                                            "tokens_kv",   "options",      "cu_seqlens",
-                                            "segment_ids", "alibi_slopes", "nonpad_kv_seqlen",
-                                            "cos",         "sin",          "q_cos",
-                                            "q_sin",       "k_cos",        "k_sin",
-                                            "cos_cache",   "sin_cache",    "positions",
-                                            "q_positions", "k_positions"};
+constexpr std::string_view kFileArrays[] = {"mask",
+                                            "bias",
+                                            "tokens",
+                                            "tokens_kv",
+                                            "options",
+                                            "cu_seqlens",
+                                            "segment_ids",
+                                            "alibi_slopes",
+                                            "nonpad_kv_seqlen",
+                                            "cos",
+                                            "sin",
+                                            "q_cos",
+                                            "q_sin",
+                                            "k_cos",
+                                            "k_sin",
+                                            "cos_cache",
+                                            "sin_cache",
+                                            "positions",
+                                            "q_positions",
+                                            "k_positions",
+                                            "selected",
+                                            "kv_num_blocks",
+                                            "kv_indices",
+                                            "full_kv_num_blocks",
+                                            "full_kv_indices",
+                                            "Q_BLOCK_SIZE",
+                                            "KV_BLOCK_SIZE",
+                                            "indexer_scores"};
 /// Names of other programs for arrays of the file.
 constexpr std::pair<std::string_view, std::string_view> kFileNames[] = {
     {"attn_mask", "mask"},  {"attn_bias", "bias"},         {"attention_bias", "bias"},

@@ -48,17 +48,6 @@ std::string forbidding_text(std::span<const float> values) {
 
 bool is_float(std::string_view dtype) { return dtype.starts_with("float") || dtype == "bfloat16"; }
 
-/// The array in four axes, each 1 or that of [B,H,Tq,Tk].
-Tensor pairs_of(ArrayReader& reader, const std::string& name, std::string_view role,
-                const Dimensions& size) {
-    const auto extents = reader.axes_of(name);
-    const Result<Shape> shape = four_axes(role, extents, size);
-    if (!shape) throw Failure(within(reader.path(), shape.error()));
-    if (auto fits = check_broadcast(*shape, size, role); !fits)
-        throw Failure(within(reader.path(), fits.error()));
-    return Tensor::shared(*shape, reader.numbers(name));
-}
-
 /// A float mask: see MaskReading.
 void read_float_mask(ArrayReader& reader, const std::string& name, const Dimensions& size,
                      MaskSpec& mask, std::vector<Note>& notes) {
@@ -100,6 +89,16 @@ void read_float_mask(ArrayReader& reader, const std::string& name, const Dimensi
 }
 
 }  // namespace
+
+Tensor pairs_of(ArrayReader& reader, const std::string& name, std::string_view role,
+                const Dimensions& size) {
+    const auto extents = reader.axes_of(name);
+    const Result<Shape> shape = four_axes(role, extents, size);
+    if (!shape) throw Failure(within(reader.path(), shape.error()));
+    if (auto fits = check_broadcast(*shape, size, role); !fits)
+        throw Failure(within(reader.path(), fits.error()));
+    return Tensor::shared(*shape, reader.numbers(name));
+}
 
 void read_mask(ArrayReader& reader, const std::string& name, const Dimensions& size, MaskSpec& mask,
                std::vector<Note>& notes) {

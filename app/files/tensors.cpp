@@ -451,6 +451,8 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
                     file.notes);
     if (file.given.empty())  // scores are of queries that turned already
         read_rotary({reader, listing, options, file.size}, file.spec, file.notes);
+    file.sparse =
+        read_sparse(reader, file_array(listing, "selected"), file.size, file.spec.mask, file.notes);
     read_layer_options(reader, asked, file);
     if (asked.stored != Stored::ignored)
         resolve_stored(reader, asked.stored, options, asked.typed, listing, file);

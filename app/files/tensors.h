@@ -9,6 +9,7 @@
 #include "app/common/document/document.h"
 #include "app/files/layers.h"
 #include "app/files/options.h"
+#include "app/files/sparse_arrays.h"
 #include "core/given.h"
 
 namespace attn::files {
@@ -32,6 +33,7 @@ struct TensorFile {
     std::map<std::string, std::string> roles;  // of every array that is used
     std::vector<std::string> tokens;           // Tq of them; empty: the file has none
     std::vector<std::string> tokens_kv;        // Tk of them; empty: the file has none
+    SparseArrays sparse;                       // of every layer
     std::vector<Note> notes;                   // what a person should know, one line each
 
     const AttentionSpec& spec_of(std::size_t n) const {
