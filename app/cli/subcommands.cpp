@@ -8,6 +8,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      run_trace},
     {"diff", "A [B] [--json] [options]", "compare results and name the fault", run_diff},
     {"heads", "FILE [--texts LINES] [-o FILE.csv]", "measure every head of every layer", run_heads},
+    {"sparse", "FILE [--rule R,..] [--k N,..] [--json]",
+     "sets of keys against exact attention: the weight that each rule misses", run_sparse},
     {"merge", "A B ... -o OUT.npz", "combine parts of a corpus exactly", run_merge},
     {"generate", "MODEL --text T [-o OUT.npz]", "generate tokens with a KV cache", run_generate},
     {"lens", "MODEL --text T [--token A [--against B]]",

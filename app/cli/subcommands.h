@@ -10,6 +10,7 @@ namespace attn::cli {
 int run_trace(Args args, Streams io);
 int run_diff(Args args, Streams io);
 int run_heads(Args args, Streams io);
+int run_sparse(Args args, Streams io);
 int run_merge(Args args, Streams io);
 int run_generate(Args args, Streams io);
 int run_lens(Args args, Streams io);

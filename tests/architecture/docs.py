@@ -25,7 +25,7 @@ import zipfile
 MOST_BYTES = {"README.md": 9216, "CHANGELOG.md": 6144, "CONTRIBUTING.md": 2048}
 SKIPPED = {".git", "build", "out", "__pycache__", ".cache"}
 LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*?(?:src|href)=\"([^\"]+)\"")
-SUBCOMMANDS = {"trace", "diff", "heads", "merge", "generate", "lens", "circuits", "train", "saturate", "sheet", "lecture", "render", "page",
+SUBCOMMANDS = {"trace", "diff", "heads", "sparse", "merge", "generate", "lens", "circuits", "train", "saturate", "sheet", "lecture", "render", "page",
                "stages", "options", "info", "bench"}
 
 

@@ -125,7 +125,7 @@ class Run:
 def command_line(command, model, file):
     """That would succeed without the option."""
     reads_text = [model, "--text", "a b"]
-    return {"trace": ["trace", file, "-o", "out.npz"], "diff": ["diff", file], "heads": ["heads", file],
+    return {"trace": ["trace", file, "-o", "out.npz"], "diff": ["diff", file], "heads": ["heads", file], "sparse": ["sparse", file],
             "render": ["render", file, "-o", "out.svg"], "generate": ["generate", *reads_text],
             "lens": ["lens", *reads_text], "circuits": ["circuits", *reads_text], "train": ["train", "spec.json"],
             "saturate": ["saturate"], "sheet": ["sheet", "causal-row", "--json"],
