@@ -31,7 +31,7 @@ std::shared_ptr<const Mask> sliced(const Mask& mask, Index batch, Index head) {
 }
 
 MaskSpec mask_of(const KindsCall& call, const AttentionKind& kind) {
-    if (kind.mask == KindMask::document) return call.mask;
+    if (kind.mask == KindMask::document || rule_of(kind.mask)) return call.mask;
     MaskSpec mask;
     if (kind.mask == KindMask::causal || kind.mask == KindMask::causal_window)
         mask.causal = CausalAlign::top_left;  // by position: query 0 stands where the call says
@@ -192,7 +192,38 @@ Result<void> run_in_place(KindComputed& side, const CallD& call) {
     return {};
 }
 
+/// The sets of the side's rule become its mask.
+Result<void> choose_keys(KindComputed& side, KeyRule rule) {
+    if (!side.has_scores())
+        return bad_input("a set of keys needs scores, which this operation has not");
+    const auto call = validate(side.inputs, side.spec);
+    if (!call) return tl::unexpected(call.error());
+    const Dimensions& size = call->size();
+    auto exact = attend_exact(side.inputs, side.spec);
+    if (!exact) return tl::unexpected(exact.error());
+    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size.tq * size.tk));
+    for (Index i = 0; i < size.tq; ++i)
+        fill_allowed(side.spec.mask, size, 0, side.head, i,
+                     {allowed.data() + i * size.tk, static_cast<std::size_t>(size.tk)});
+    const Stage logits = stage_or_source(Stage::biased, side.spec);
+    const HeadScores scores{.scaled = (*exact)[Stage::scaled].matrix(0, side.head),
+                            .logits = (*exact)[logits].matrix(0, side.head),
+                            .allowed = allowed,
+                            .offset = size.query_offset,
+                            .sink = side.kind.sink};
+    const auto set = select_keys(
+        rule, {.keys = side.kind.keys, .block = kKindBlock, .sinks = kKindSinks}, scores);
+    if (!set) return tl::unexpected(set.error());
+    side.set = measure_set(scores, *set, side.inputs.v.matrix(0, 0));
+    Mask mask(Shape{1, 1, size.tq, size.tk});
+    std::ranges::copy(*set, mask.values().begin());
+    side.spec.mask.custom = std::make_shared<const Mask>(std::move(mask));
+    return {};
+}
+
 Result<void> run_side(KindComputed& side) {
+    if (const auto rule = rule_of(side.kind.mask))
+        if (auto done = choose_keys(side, *rule); !done) return done;
     const auto call = validate(side.inputs, side.spec);
     if (!call) return tl::unexpected(call.error());
     if (side.has_scores())
@@ -261,6 +292,21 @@ void compare_outputs(const KindComputed& of_a, const KindComputed& of_b, KindsCo
 }
 
 }  // namespace
+
+std::optional<KeyRule> rule_of(KindMask mask) {
+    switch (mask) {
+        case KindMask::top_k:
+            return KeyRule::top_k;
+        case KindMask::sink_window:
+            return KeyRule::sink_window;
+        case KindMask::heavy_hitters:
+            return KeyRule::heavy_hitters;
+        case KindMask::pooled_blocks:
+            return KeyRule::pooled_blocks;
+        default:
+            return std::nullopt;
+    }
+}
 
 TensorD kind_input(const Tensor& tensor, Index batch, Index head) {
     const auto matrix =

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/key_sets.h"
 #include "core/operations/operation.h"
 #include "core/trace.h"
 
@@ -31,8 +32,22 @@ enum class KindOperation : std::uint8_t {
     gated,
     differential
 };
-/// document: the mask of the call that Q, K and V are of.
-enum class KindMask : std::uint8_t { document, full, causal, window, causal_window };
+/// document: the mask of the call that Q, K and V are of. From top_k on: sets of keys that a rule of core/key_sets.h makes from the
+/// side's own scores under that mask.
+enum class KindMask : std::uint8_t {
+    document,
+    full,
+    causal,
+    window,
+    causal_window,
+    top_k,
+    sink_window,
+    heavy_hitters,
+    pooled_blocks
+};
+/// The rule of a mask; nullopt where it is none.
+std::optional<KeyRule> rule_of(KindMask mask);
+inline constexpr Index kKindBlock = 2, kKindSinks = 1;  // of pooled_blocks and sink_window
 
 /// All that makes one side differ from plain scaled dot-product attention. Q, K, V and the positions of the queries
 /// are the call's.
@@ -45,6 +60,7 @@ struct AttentionKind {
     std::optional<double> sink = std::nullopt;  // its logit
     KindMask mask = KindMask::document;
     Index window = 1;  // |p − j| ≤ window, where the mask is one
+    Index keys = 3;    // that a query reads, where the mask is a rule's
     KindOperation operation = KindOperation::softmax;
     Index chunk = 2;    // chunked: keys at a time
     Index latents = 4;  // latents: learned queries
@@ -90,6 +106,7 @@ struct KindComputed {
     Index slope_heads = 1;
     std::vector<std::uint8_t> allowed;  // 1: i may attend to j
     std::vector<Index> allowed_of_row;  // how many
+    SetError set;                       // of a rule against its mask alone; no rows without a rule
     bool has_shares = true;             // no weight is negative, no row sums to more than 1
     std::vector<double> entropy;        // of each row, nats: −Σ a ln a; none without shares
     std::vector<double> evenness;       // H / ln n of the allowed keys; NaN where n < 2

@@ -340,11 +340,10 @@ TEST_CASE("settings are undone, and in session and journal; one that is none is 
 TEST_CASE("every setting is read back from what it writes") {
     AttentionKind kind;
     const std::pair<const char*, const char*> values[] = {
-        {"score", "additive"}, {"scaling", "off"}, {"temperature", "0.5"},
-        {"position", "alibi"}, {"softcap", "30"},  {"sink", "-1.5"},
-        {"mask", "window"},    {"window", "7"},    {"operation", "linear"},
-        {"chunk", "8"},        {"latents", "2"},   {"state", "9"},
-        {"rank", "3"}};
+        {"score", "additive"},   {"scaling", "off"}, {"temperature", "0.5"}, {"position", "alibi"},
+        {"softcap", "30"},       {"sink", "-1.5"},   {"mask", "window"},     {"window", "7"},
+        {"operation", "linear"}, {"chunk", "8"},     {"latents", "2"},       {"state", "9"},
+        {"rank", "3"},           {"keys", "5"}};
     CHECK(std::size(values) == kind_settings().size());
     for (const auto& [key, value] : values) {
         const auto changed = with_setting(kind, key, value);
@@ -429,4 +428,60 @@ TEST_CASE("where no query may attend there is no row to take a mean of, and it i
     const auto& row = one_of(view.rows, std::string("entropy, mean of the rows"), &KindRow::label);
     CHECK(row.a == "no row");
     CHECK(has(row.b, " nats"));
+}
+
+TEST_CASE("a mask of the top k keys shows the exact weight that each row misses") {
+    const AppState state =
+        kinds_state({SetKind{KindsSide::b, "mask", "top-k"}, SetKind{KindsSide::b, "keys", "2"}});
+    const KindComputed& side = result_of(state).b;
+    const double third = kScaled[2][2] / (kScaled[2][0] + kScaled[2][2]);
+    check_weights(side, {{{0.5, 0.0, 0.5}, {0.0, 0.5, 0.5}, {1.0 - third, 0.0, third}}});
+    const double missed[] = {kScaled[0][1], kScaled[1][0], kScaled[2][1]};
+    REQUIRE(side.set.rows.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(side.set.rows[i].missed == doctest::Approx(missed[i]).epsilon(1e-10));
+        CHECK(side.set.rows[i].read == 2);
+    }
+    CHECK(result_of(state).a.set.rows.empty());
+    const KindsView view = build_kinds_view(state);
+    CHECK(view.a.weights.sides.size() == 1);
+    REQUIRE(view.b.weights.sides.size() == 2);
+    CHECK(view.b.weights.sides[1].cells == std::vector<std::string>{"19.8 %", "19.8 %", "24.8 %"});
+    CHECK(view.b.weights.sides[1].bars[2] == doctest::Approx(missed[2]).epsilon(1e-10));
+    const auto row =
+        std::ranges::find(view.rows, "weight missed, mean of the rows", &KindRow::label);
+    REQUIRE(row != view.rows.end());
+    CHECK(row->a == "–");
+    CHECK(row->b == "21.5 %");  // (0.1978 + 0.1978 + 0.2483) / 3
+    CHECK(view.b.text == "scaled dot product · top-k keys, k = 2");
+    CHECK(setting_text(view.b.kind, "keys") == "top-k keys, k = 2");
+}
+
+TEST_CASE("each rule of keys reads at most k keys, and one that needs a causal mask says so") {
+    AppState state = kinds_state({SetKind{KindsSide::b, "mask", "heavy-hitters"}});
+    CHECK(kinds_sentence(state).find("heavy hitters need a causal mask") != std::string::npos);
+    state = after(state, {SetCausal{true}});
+    for (const char* rule : {"top-k", "sink-window", "heavy-hitters", "pooled-blocks"})
+        for (const Index keys : {1, 2, 3}) {
+            CAPTURE(rule);
+            CAPTURE(keys);
+            const AppState shown =
+                after(state, {SetKind{KindsSide::b, "mask", rule},
+                              SetKind{KindsSide::b, "keys", std::to_string(keys)}});
+            const KindComputed& side = result_of(shown).b;
+            const Index most =
+                std::string_view(rule) == "pooled-blocks" ? std::max<Index>(keys, 2) : keys;
+            for (Index i = 0; i < 3; ++i) {
+                double sum = 0.0;
+                for (Index j = 0; j < 3; ++j) {
+                    if (j > i) CHECK(side.weights()(i, j) == 0.0);
+                    sum += side.weights()(i, j);
+                }
+                CHECK(sum == doctest::Approx(1.0));
+                CHECK(side.allowed_of_row[i] <= most);
+                CHECK(side.allowed_of_row[i] >= 1);
+            }
+            if (keys == 3 && std::string_view(rule) != "pooled-blocks")
+                CHECK(side.set.missed == 0.0);
+        }
 }

@@ -85,8 +85,11 @@ constexpr KindSetting kSettings[] = {
      [](const AttentionKind& kind) { return kind.sink ? fmt::format("{}", *kind.sink) : "off"; },
      write_sink, "off, or a number from −100 to 100"},
     named_setting<&AttentionKind::mask, kMaskNames>(
-        "mask", "document, full, causal, window or causal-window"),
+        "mask",
+        "document, full, causal, window, causal-window, top-k, sink-window, heavy-hitters or "
+        "pooled-blocks"),
     whole_setting<&AttentionKind::window, 0, kMostWindow>("window", "a whole number from 0 to 64"),
+    whole_setting<&AttentionKind::keys, 1, kMostWindow>("keys", "a whole number from 1 to 64"),
     named_setting<&AttentionKind::operation, kOperationNames>(
         "operation",
         "softmax, chunked, linear, latents, state-space, linformer, retention, gated-linear, "
@@ -108,6 +111,7 @@ constexpr AttentionKind kWindow{.mask = KindMask::window};
 constexpr AttentionKind kCausal{.mask = KindMask::causal};
 constexpr AttentionKind kSink{.sink = 0.0};
 constexpr AttentionKind kChunked{.operation = KindOperation::chunked};
+constexpr AttentionKind kTopK{.mask = KindMask::top_k};
 constexpr AttentionKind kLinear{.mask = KindMask::full, .operation = KindOperation::linear};
 constexpr AttentionKind kLatents{
     .mask = KindMask::full, .operation = KindOperation::latents, .latents = 2};
@@ -142,6 +146,8 @@ constexpr KindsPreset kPresets[] = {
      "A causal row attends to no later key; the last row is the same in both.", kCausal, kFull},
     {"sink", "without or with a sink",
      "A sink takes weight but has no value: every row sums to less than 1.", kPlain, kSink},
+    {"top-k", "given mask or top k",
+     "A query reads k keys. A column next to B shows the weight that it misses.", kPlain, kTopK},
     {"linear", "softmax or linear attention",
      "φ(q)·φ(k) replaces exp(q·k): no row of scores is computed, and few rows are sharp.", kFull,
      kLinear},

@@ -59,7 +59,11 @@ inline constexpr KindName kMaskNames[] = {{"document", "given mask"},
                                           {"full", "no mask"},
                                           {"causal", "causal"},
                                           {"window", "window"},
-                                          {"causal-window", "causal window"}};
+                                          {"causal-window", "causal window"},
+                                          {"top-k", "top-k keys"},
+                                          {"sink-window", "first key + window"},
+                                          {"heavy-hitters", "heavy hitters"},
+                                          {"pooled-blocks", "blocks of 2 by pooled keys"}};
 inline constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
                                                {"chunked", "chunked softmax"},
                                                {"linear", "linear attention"},

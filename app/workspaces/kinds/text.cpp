@@ -44,7 +44,7 @@ std::string document_mask(const Document& document) {
 }
 
 /// Settings that the words of another have.
-constexpr std::string_view kInOthers[] = {"window", "chunk", "latents", "state", "rank"};
+constexpr std::string_view kInOthers[] = {"window", "keys", "chunk", "latents", "state", "rank"};
 
 /// Every setting in which two kinds differ; a window counts with its mask.
 std::vector<std::string_view> differences(const AttentionKind& a, const AttentionKind& b) {
@@ -133,8 +133,10 @@ std::string setting_text(const AttentionKind& kind, std::string_view setting) {
                          : "no sink";
     const std::string mask =
         kind.mask == KindMask::document ? "the document's mask" : name_of(kMaskNames, kind.mask);
-    if (setting == "mask" || setting == "window")
-        return is_windowed(kind.mask) ? fmt::format("{} of {}", mask, kind.window) : mask;
+    if (setting == "mask" || setting == "window" || setting == "keys")
+        return is_windowed(kind.mask) ? fmt::format("{} of {}", mask, kind.window)
+               : rule_of(kind.mask)   ? fmt::format("{}, k = {}", mask, kind.keys)
+                                      : mask;
     return operation_text(kind);
 }
 

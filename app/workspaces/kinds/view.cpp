@@ -106,6 +106,28 @@ SideVector entropy_column(const KindComputed& side) {
     return column;
 }
 
+/// The weight of each row outside its set.
+SideVector missed_column(const KindComputed& side) {
+    SideVector column{"missed",
+                      "weight under the document's mask of the allowed keys that the query does "
+                      "not read: Σ A_ij over j outside S_i",
+                      {},
+                      Role::weight,
+                      {},
+                      {}};
+    for (const SetRow& row : side.set.rows) {
+        const bool counted_row = std::isfinite(row.missed);
+        column.cells.push_back(counted_row ? percent(row.missed) : "–");
+        column.bars.push_back(counted_row ? row.missed : 0.0);
+        column.cell_tips.push_back(
+            counted_row
+                ? fmt::format("keys read: {}, allowed keys: {}, missed weight: {}", row.read,
+                              row.allowed, percent(row.missed))
+                : "weight undefined: the row has a score that is not finite, or an empty mask");
+    }
+    return column;
+}
+
 /// What is asked for, computed or not.
 KindSideView settings_view(const AppState& state, KindsSide which) {
     KindSideView side;
@@ -130,6 +152,7 @@ KindSideView side_view(const AppState& state, KindsSide which) {
         shown_grid(state, computed.shown, {colors, false, masked_of(computed)}, side.letter);
     side.weights.shape = side.weights.tooltip = side.text;
     if (computed.has_shares) side.weights.sides = {entropy_column(computed)};
+    if (!computed.set.rows.empty()) side.weights.sides.push_back(missed_column(computed));
     return side;
 }
 
@@ -222,6 +245,12 @@ std::string entropy_text(const KindComputed& side) {
     return rows == 0 ? kNoRow : fmt::format("{} nats", number(sum / static_cast<double>(rows)));
 }
 
+/// Of a rule; "–" of another mask.
+std::string missed_text(const KindComputed& side) {
+    if (side.set.rows.empty()) return "–";
+    return side.set.counted == 0 ? kNoRow : percent(side.set.missed);
+}
+
 std::string allowed_text(const KindComputed& side) {
     const auto& of_row = side.allowed_of_row;
     return fmt::format("{} of {}", grouped(std::accumulate(of_row.begin(), of_row.end(), Index{0})),
@@ -268,6 +297,10 @@ std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
         "How evenly a row spreads its weight: 0 for one key, ln n for n equal ones. Each row has "
         "its value beside it; a row that may attend to no key has none.",
         entropy_text);
+    if (!result.a.set.rows.empty() || !result.b.set.rows.empty())
+        add("weight missed, mean of the rows", "Σ A_ij over j outside S_i",
+            "Weight under the document's mask of the keys that a query does not read.",
+            missed_text);
     add("pairs that the mask allows", "n_q · n_k at most",
         "Pairs of a query and a key that get a weight.", allowed_text);
     add("FLOPs of this head", "multiply-adds 2, the rest 1",

@@ -62,6 +62,9 @@ void draw_sizes(const Settings& at) {
     if (view::is_windowed(kind.mask))
         at.counted("window", "W", kind.window, 0,
                    {"Window", "|i − j| ≤ W: at most W keys on each side."});
+    if (rule_of(kind.mask))
+        at.counted("keys", "k", kind.keys, 1,
+                   {"Keys per query", "How many keys each query may read."});
     if (kind.operation == KindOperation::chunked)
         at.counted("chunk", "keys", kind.chunk, 1,
                    {"Keys per chunk", "The last one may be shorter."});
