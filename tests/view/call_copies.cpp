@@ -7,11 +7,28 @@
 
 #include "app/common/document/call_code.h"
 #include "app/common/format.h"
+#include "core/bias.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn::view;
 
 namespace {
+
+/// A dot-product call with a soft cap and a bias for each head, query and key.
+Document document_with_bias() {
+    const test::Case one = test::kind_cases(test::Sizes::small).front();
+    Document document = document_of({std::make_shared<const Inputs>(one.inputs)}, "call");
+    const Shape q = one.inputs.q.shape(), k = one.inputs.k.shape();
+    Tensor bias(Shape{1, q.h, q.t, k.t});
+    float value = -1.5F;
+    for (float& each : bias.values()) each = value += 0.125F;
+    bias(0, 0, 1, 0) = kForbidding;
+    document.title = "bias";
+    document.spec = one.spec;
+    document.spec.softcap = 2.0;
+    document.spec.mask.bias = make_bias(std::move(bias));
+    return document;
+}
 
 std::vector<AppState> cases() {
     std::vector<AppState> states;
@@ -23,6 +40,12 @@ std::vector<AppState> cases() {
             document.spec = one.spec;
             states.push_back(state_of(std::move(document)).value());
         }
+    for (const bool first :
+         {false, true}) {  // a bias with a forbidden pair, before or after a soft cap
+        Document document = document_with_bias();
+        document.spec.bias_before_softcap = first;
+        states.push_back(state_of(std::move(document)).value());
+    }
     for (const Preset& preset : list_presets()) {
         states.push_back(preset_state(preset.key));
         states.push_back(after(states.back(), {SetCausal{true}, SetScaling{false}}));
@@ -35,6 +58,8 @@ void write_case(const std::filesystem::path& folder, std::size_t n, const AppSta
     for (const auto& [code, ending] :
          {std::pair{MaskCode::numpy, ".numpy.py"}, {MaskCode::pytorch, ".pytorch.py"}})
         std::ofstream(folder / (name + ending)) << call_code(state.document(), code).value();
+    std::ofstream(folder / (name + ".flex.py"))
+        << mask_code(state.document(), MaskCode::flex_attention);
     std::ofstream stages(folder / (name + ".txt"));
     for (const Stage stage : {Stage::scores, Stage::weights, Stage::context, Stage::output}) {
         const Tensor& tensor = (*state.trace)[stage];

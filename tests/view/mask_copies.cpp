@@ -1,5 +1,5 @@
 // For mask_copies.py: cases of masks with the code that is copied of each, and the engine's own mask. Writes
-// FOLDER/<n>.numpy.py, FOLDER/<n>.pytorch.py and FOLDER/<n>.txt, "B H Tq Tk" and a digit for each pair.
+// FOLDER/<n>.numpy.py, FOLDER/<n>.pytorch.py, FOLDER/<n>.flex.py and FOLDER/<n>.txt, "B H Tq Tk" and a digit for each pair.
 //   mask_copies FOLDER
 
 #include <cstdio>
@@ -61,6 +61,7 @@ void write_case(const std::filesystem::path& folder, std::size_t n, const Docume
     const std::string name = std::to_string(n);
     write(folder / (name + ".numpy.py"), mask_code(document, MaskCode::numpy));
     write(folder / (name + ".pytorch.py"), mask_code(document, MaskCode::pytorch));
+    write(folder / (name + ".flex.py"), mask_code(document, MaskCode::flex_attention));
     const Dimensions& size = document.size;
     std::string text = std::to_string(size.batch) + " " + std::to_string(size.heads) + " " +
                        std::to_string(size.tq) + " " + std::to_string(size.tk) + "\n";

@@ -12,6 +12,12 @@ for text, paths in copies(sys.argv[1], 100, "masks"):
     mask = np.array([digit == "1" for digit in digits]).reshape([int(n) for n in shape.split()])
     forbidden += int((~mask).sum())
     for path in paths:
+        if path.name.endswith(".pytorch.py"):  # there is PyTorch: FlexAttention's mask_mod too
+            from torch.nn.attention.flex_attention import create_mask
+            flex = path.with_name(path.name.replace(".pytorch.", ".flex."))
+            dense = np.asarray(create_mask(made(flex)["mask_mod"], *mask.shape, device="cpu"))
+            if not (dense == mask).all():
+                sys.exit(f"FAILED: {flex.name} makes\n{dense}\nnot\n{mask}\n{flex.read_text()}")
         got = np.asarray(made(path)["mask"])
         assert got.dtype == bool, (path.name, got.dtype)
         if not (np.broadcast_to(got, mask.shape) == mask).all():

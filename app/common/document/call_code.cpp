@@ -308,6 +308,8 @@ bool is_spoilt(const PairBias& bias) {
 }  // namespace
 
 Result<std::string> call_code(const Document& document, MaskCode code) {
+    if (code == MaskCode::flex_attention)
+        return bad_input("FlexAttention takes functions of a mask and of a score: copy the mask");
     if (is_empty(document)) return bad_input(empty_text(document));
     if (is_without_values(document)) return bad_input("the call has no values: nothing to compute");
     std::size_t count = 0;

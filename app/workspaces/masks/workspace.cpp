@@ -105,6 +105,7 @@ void add_masks_commands(std::vector<Command>& list, const AppState& state) {
     if (long_masks(state) != nullptr) add_zoom_commands(add, map_look(state));
     add("Copy the mask as numpy", Key::n, CopyMask{MaskCode::numpy});
     add("Copy the mask as PyTorch", shift(Key::n), CopyMask{MaskCode::pytorch});
+    add("Copy the mask as mask_mod of FlexAttention", {}, CopyMask{MaskCode::flex_attention});
     add_document_commands(list, state);
     add_presets(list, state, "Masks");
 }
@@ -289,8 +290,9 @@ void carry_out(AppState& state, const SetConventionGain& action) {
 
 void carry_out(AppState& state, const CopyMask& action) {
     state.effects.clipboard = mask_code(state.document(), action.code);
-    const bool numpy = action.code == MaskCode::numpy;
-    show_message(state, "Copied code that makes this mask, as {}.", numpy ? "numpy" : "PyTorch");
+    constexpr std::string_view kLibraries[] = {"numpy", "PyTorch", "mask_mod of FlexAttention"};
+    show_message(state, "Copied code that makes this mask, as {}.",
+                 kLibraries[static_cast<std::size_t>(action.code)]);
 }
 
 extern const WorkspaceInfo kMasksWorkspace{

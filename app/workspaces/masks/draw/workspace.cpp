@@ -271,6 +271,9 @@ void draw_masks_bar(const MasksView& view, ControlBar& bar) {
         bar.out.push_back(CopyMask{MaskCode::numpy});
     if (bar.button("pytorch", "PyTorch", {"Code that makes this mask", "Key: Shift+N"}))
         bar.out.push_back(CopyMask{MaskCode::pytorch});
+    if (bar.button("flex", "Flex",
+                   {"mask_mod and score_mod of FlexAttention", "PyTorch 2.5 and later"}))
+        bar.out.push_back(CopyMask{MaskCode::flex_attention});
 }
 
 /// What sets the mask, or the conventions.
