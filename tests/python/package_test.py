@@ -81,6 +81,19 @@ class Files(Case):
             numpy.testing.assert_allclose(got["biased"][0, 0], q @ k.T / 2 + bias, atol=1e-5)
             numpy.testing.assert_array_equal(got["d_bias"], got["d_biased"])
 
+    def test_selected_keys_are_a_mask(self):
+        q, k, v = self.qkv(5, 4)
+        keep = numpy.zeros((5, 5), bool)
+        selected = numpy.array([[0, -1], [0, 4], [2, 1], [3, 3], [1, 2]])
+        for query, keys in enumerate(selected):
+            keep[query, keys[keys >= 0]] = True
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            got = attnscope.trace(q, k, v, selected=selected)
+        numpy.testing.assert_allclose(got["weights"][0, 0], softmax(numpy.where(keep, q @ k.T / 2, -numpy.inf)), atol=1e-6)
+        with self.assertRaisesRegex(ValueError, r"selected\[0, 0, 1, 1\] is 5; expected a key from 0 to 4"):
+            attnscope.trace(q, k, v, selected=numpy.where(selected == 4, 5, selected))
+
     def test_a_score_has_its_arrays(self):
         q, k, v = self.qkv(2, 5, 4)
         b = self.random.standard_normal((2, 9))
