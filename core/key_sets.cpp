@@ -284,11 +284,14 @@ SetError measure_set(const HeadScores& head, std::span<const std::uint8_t> set,
 Result<SelectedMask> mask_of_selected(const SelectedKeys& selected, const Dimensions& size) {
     const Shape shape = selected.shape;
     const auto fits = [](Index axis, Index wanted) { return axis == 1 || axis == wanted; };
-    if (!fits(shape.b, size.batch) || !fits(shape.h, size.heads) || shape.t != size.tq)
+    const bool grouped = shape.h == size.kv_heads && size.kv_heads > 1;
+    if (!fits(shape.b, size.batch) || !(fits(shape.h, size.heads) || grouped) || shape.t != size.tq)
         return bad_input(
             fmt::format("selected is {}; expected [{}, {}, {}, k], or 1 in place of {}",
                         to_string(shape), size.batch, size.heads, size.tq, "B or H"));
-    SelectedMask result{Mask(Shape{shape.b, shape.h, size.tq, size.tk}), {}};
+    const Index heads = grouped ? size.heads : shape.h;  // of the mask
+    const Index group = heads / shape.h;
+    SelectedMask result{Mask(Shape{shape.b, heads, size.tq, size.tk}), {}};
     std::size_t n = 0;
     for (Index b = 0; b < shape.b; ++b)
         for (Index h = 0; h < shape.h; ++h)
@@ -302,10 +305,10 @@ Result<SelectedMask> mask_of_selected(const SelectedKeys& selected, const Dimens
                             std::to_string(key),
                             fmt::format("a key from 0 to {}, or -1 for an unused slot",
                                         size.tk - 1));
-                    std::uint8_t& allowed = result.mask(b, h, i, key);
-                    if (allowed != 0 && result.repeated.count++ == 0)
+                    if (result.mask(b, h * group, i, key) != 0 && result.repeated.count++ == 0)
                         result.repeated = {1, b, h, i, key};
-                    allowed = 1;
+                    for (Index member = h * group; member < (h + 1) * group; ++member)
+                        result.mask(b, member, i, key) = 1;
                 }
     return result;
 }

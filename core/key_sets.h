@@ -92,7 +92,7 @@ SetError measure_set(const HeadScores& head, std::span<const std::uint8_t> set,
 
 /// Keys that each query reads by index, as an indexer or a router writes them.
 struct SelectedKeys {
-    Shape shape;              // [1 or B, 1 or H, Tq, k]
+    Shape shape;              // [1 or B, 1, Hkv or H, Tq, k]
     std::vector<Index> keys;  // row-major; −1: an unused slot
 };
 /// A key that one query names twice.
@@ -100,7 +100,7 @@ struct RepeatedKey {
     Index count = 0;                                // such entries in all
     Index batch = 0, head = 0, query = 0, key = 0;  // of the first
 };
-/// The mask of selected keys, [1 or B, 1 or H, Tq, Tk]: true where a query names the key.
+/// The mask of selected keys, [1 or B, 1 or H, Tq, Tk]: true where a query names the key. Sets of Hkv heads are those of their groups.
 struct SelectedMask {
     Mask mask;
     RepeatedKey repeated;

@@ -264,6 +264,16 @@ TEST_CASE("selected keys become a mask, and an entry past the keys is named") {
                    "selected is [1, 3, 2, 2]; expected [1, 2, 2, k]"));
 }
 
+TEST_CASE("selected keys of a key head are those of each query head of its group") {
+    Dimensions size;
+    size.batch = 1, size.heads = 4, size.kv_heads = 2, size.tq = 1, size.tk = 3;
+    const SelectedMask made = must(mask_of_selected({{1, 2, 1, 2}, {0, 1, 2, -1}}, size));
+    CHECK(made.mask.shape() == Shape{1, 4, 1, 3});
+    CHECK(std::ranges::equal(made.mask.values(),
+                             std::vector<std::uint8_t>{1, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1}));
+    CHECK(made.repeated.count == 0);
+}
+
 TEST_CASE("two masks allow together what both allow, broadcast to one shape") {
     const Mask a({1, 1, 2, 3}, {1, 1, 0, 0, 1, 1}), b({1, 2, 1, 3}, {1, 0, 1, 0, 1, 0});
     const Mask both = both_allow(a, b);
