@@ -45,7 +45,7 @@ struct HeadScores {
     std::span<const std::uint8_t> allowed;  // [Tq,Tk] row-major, 1: may attend
     Index offset = 0;                       // position of query 0
     std::optional<double> sink = {};        // one more logit in each row's denominator
-    MatrixView<const double> indexer = {};  // scores of an indexer [Tq,Tk]; no rows: there is none
+    MatrixView<const double> indexer = {};  // scores of an indexer [Tq,Tk]; no rows: absent
 };
 
 /// S_i of each query, row-major [Tq,Tk]: 1 where query i reads key j. A subset of `allowed`.
@@ -79,14 +79,14 @@ struct SetError {
     Index counted = 0;          // rows
     Index allowed = 0;          // pairs of the counted rows
     Index read = 0;             // pairs that their sets hold
-    double missed = 0.0;        // mean of the counted rows; NaN where there are none
+    double missed = 0.0;        // mean of the counted rows; NaN without any
     Index worst_row = 0;        // the first row with the largest missed weight
     double worst = 0.0;         // that weight
     double output_error = 0.0;  // ‖O − O'‖_F / ‖O‖_F over the counted rows; NaN as above
 };
 /// A = softmax(logits) over the allowed keys, A' over those of `set`; O = A V, O' = A' V; all in double. An empty set gives O_i' = 0 and
-/// misses all weight of keys. `set` is row-major [Tq,Tk]; entries that the mask forbids count for nothing. `v` [Tk,d_v]; no rows: there
-/// is none.
+/// misses all weight of keys. `set` is row-major [Tq,Tk]; entries that the mask forbids count for nothing. `v` [Tk,d_v]; without rows
+/// the output errors are NaN.
 SetError measure_set(const HeadScores& head, std::span<const std::uint8_t> set,
                      MatrixView<const double> v);
 

@@ -45,7 +45,7 @@ enum class KindMask : std::uint8_t {
     heavy_hitters,
     pooled_blocks
 };
-/// The rule of a mask; nullopt where it is none.
+/// The rule of a mask; nullopt without a rule.
 std::optional<KeyRule> rule_of(KindMask mask);
 inline constexpr Index kKindBlock = 2, kKindSinks = 1;  // of pooled_blocks and sink_window
 

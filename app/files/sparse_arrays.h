@@ -12,7 +12,7 @@ namespace attn::files {
 
 /// Arrays of sparse attention of a file, with Q, K and V.
 struct SparseArrays {
-    std::shared_ptr<const Mask> selected;    // of the array `selected`; null: there is none
+    std::shared_ptr<const Mask> selected;    // of the array `selected`; null: absent
     std::shared_ptr<const Mask> other_mask;  // the call's mask without `selected`; may be null
     std::optional<BlockMask> block_mask;     // kv_num_blocks, kv_indices and their companions
     Tensor indexer;  // indexer_scores, broadcastable to [B,H,Tq,Tk]; empty: none

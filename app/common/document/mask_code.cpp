@@ -153,7 +153,7 @@ std::string flex_index(const Shape& shape) {
                        shape.t == 1 ? "0" : "i", shape.d == 1 ? "0" : "j");
 }
 
-/// Parts of the call that neither function has, as a comment; "" where there are none.
+/// Parts of the call that neither function has, as a comment; "" if they have every part.
 std::string flex_left_out(const Document& document) {
     const AttentionSpec& spec = document.spec;
     std::vector<std::string> parts;

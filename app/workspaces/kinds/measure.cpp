@@ -34,7 +34,7 @@ std::optional<KindsTimeRequest> requested_kinds_time(const AppState& state) {
 
 Action run(const KindsTimeRequest& request, const RunControl& control) {
     KindsTimes times;
-    times.of = request.of;
+    times.result = request.of;
     times.a_ms = time_of(request.of->a, control, times.a_runs);
     times.b_ms = time_of(request.of->b, control, times.b_runs);
     return KindsMeasured{std::make_shared<const KindsTimes>(std::move(times))};

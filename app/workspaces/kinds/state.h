@@ -14,7 +14,7 @@ struct KindsResult;
 
 /// How long both sides take on this machine: medians of some runs.
 struct KindsTimes {
-    std::shared_ptr<const KindsResult> of;
+    std::shared_ptr<const KindsResult> result;
     double a_ms = 0.0, b_ms = 0.0;  // 0: not measured
     int a_runs = 0, b_runs = 0;
 };

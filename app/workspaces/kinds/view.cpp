@@ -276,7 +276,8 @@ std::string flop_text(const KindComputed& side) {
 /// Measured, where Shift+M asked for it.
 void add_times(const AppState& state, std::vector<KindRow>& rows) {
     const auto& times = kinds_look(state).times;
-    if (!times || times->of != kinds_look(state).result || times->a_runs < 1 || times->b_runs < 1)
+    if (!times || times->result != kinds_look(state).result || times->a_runs < 1 ||
+        times->b_runs < 1)
         return;
     const auto text = [](double ms) { return significant(1e3 * ms, 3) + " µs"; };
     rows.push_back({"time, measured here", "median of several runs",
