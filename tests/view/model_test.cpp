@@ -82,6 +82,22 @@ TEST_CASE("without a model it says what to open and asks for nothing") {
     CHECK(model_inspector(state).lines.empty());
 }
 
+TEST_CASE("known models are one action away while a model is open, and Esc comes back") {
+    AppState state = after(golden_read("gpt2"), {SetWorkspace{"step"}, ShowKnownModels{true}});
+    CHECK(state.workspace == "model");
+    const ModelView view = build_model_view(state);
+    CHECK(view.shows_known);
+    CHECK_FALSE(view.can_open);
+    REQUIRE(view.known.size() == 5);
+    CHECK(view.headline == "Parameters of five known models");
+    CHECK_FALSE(shown_workspace(state).has_side(state));
+    const auto back = shown_workspace(state).escape(state);
+    REQUIRE(back);
+    state = after(state, {*back});
+    CHECK_FALSE(build_model_view(state).shows_known);
+    CHECK(shown_workspace(state).has_side(state));
+}
+
 TEST_CASE("the rows go from the tokens to the answer, one layer unfolded") {
     const AppState pending = golden_state("gpt2");
     CHECK(has(build_model_view(pending).missing_data, "reads"));

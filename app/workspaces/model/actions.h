@@ -56,6 +56,11 @@ struct ShowAttentionStage {
 };
 using ShowLogitDifference = SetField<bool, model_look, "difference", "show_logit_difference", "on">;
 using ShowBlockGradients = SetField<bool, model_look, "gradients", "show_block_gradients", "on">;
+/// Parameters of known models, in Whole model; off: its picture again.
+struct ShowKnownModels {
+    bool on;
+    static constexpr auto kJournalNames = journal_names("show_known_models", "on");
+};
 /// The picture up to so many of its rows, counted from the tokens up; nullopt: all of it.
 struct ComputeModelTo {
     std::optional<Index> until{};
@@ -70,7 +75,7 @@ struct ModelReadReady {
 using ModelActions =
     ActionList<ViewActions<ShowModelStage, SelectModelToken, ExplainAnswer, SelectModelPart,
                            ShowLogitDifference, ShowBlockGradients, ComputeModelTo, FollowOperand,
-                           ReturnToCell, ShowAttentionStage>,
+                           ReturnToCell, ShowAttentionStage, ShowKnownModels>,
                Answers<ModelReadReady>>;
 template <ListedIn<ModelActions> A>
 inline constexpr Meta kMetaOf<A> = ModelActions::kMeta<A>;

@@ -26,6 +26,7 @@ struct ModelLook {
     std::optional<Index> part;    // of the answer's sum, in its order
     bool difference = false;
     bool gradients = false;      // of the loss, with each block
+    bool known = false;          // parameters of known models in place of the picture
     std::optional<Index> until;  // rows of the picture that are computed so far; nullopt: all
 
     // of the moment: in no session and no journal
@@ -54,6 +55,7 @@ inline void describe(Visitor& visit, ModelLook& look) {
           {.text = "gradients",
            .tip = "The norm of the gradient of the loss −ln p(target) by what each block gives\n"
                   "The target is the next token of the text. Key: G"});
+    visit("known", look.known);
     visit("until", look.until, About{.low = 0});
     if (visit.reads() && !look.stage.empty() && !find_model_stage(look.stage))
         visit.complain(": there is no stage '" + look.stage + "' of a model");

@@ -692,7 +692,8 @@ void add_known(ModelView& view) {
             row.pairs.push_back(percent(flop_of(model, context).share_of_pairs()));
         view.known.push_back(std::move(row));
     }
-    view.headline = "Open a model to see it whole. These are five known ones.";
+    view.headline = view.can_open ? "Open a model to see it whole. These are five known ones."
+                                  : "Parameters of five known models";
     view.muted =
         "Bars show where the parameters are. The columns show how much of a token's FLOP goes "
         "to QKᵀ and AV after so many tokens.";
@@ -805,11 +806,12 @@ ModelView build_model_view(const AppState& state) {
     const ModelLook& look = model_look(state);
     view.missing_data = model_missing_data(state);
     view.can_open = model_of(state.document()) == nullptr;
-    if (view.can_open) {
+    view.shows_known = view.can_open || look.known;
+    if (view.shows_known) {
         view.missing_data.clear();
         add_known(view);
     }
-    if (view.can_open || !view.missing_data.empty()) return view;
+    if (view.shows_known || !view.missing_data.empty()) return view;
     if (requested_model_read(state))
         view.status = job_status_text(state, "model", "the model reads…");
     const ModelRead* const read = shown_model_read(state);

@@ -78,6 +78,7 @@ struct KnownModelRow {
 struct ModelView {
     std::string missing_data;  // in the place of all else; "": something is shown
     bool can_open = false;     // a model has to be opened first: `known` is shown
+    bool shows_known = false;
     std::vector<KnownModelRow> known;
     std::vector<std::string> known_parts, known_contexts;
     std::string known_caption;  // over known_contexts

@@ -70,7 +70,17 @@ void add_model_commands_here(std::vector<Command>& list, const AppState& state) 
         ShowLogitDifference{!look.difference});
     add(look.gradients ? "Parameters and FLOP of each block" : "Gradient of the loss by each block",
         Key::g, ShowBlockGradients{!look.gradients});
+    CommandAdder{list, "Whole model"}(
+        look.known ? "Back to the opened model" : "Known models: where their parameters are",
+        Key::k, ShowKnownModels{!look.known}, model_of(state.document()) != nullptr);
     add_document_commands(list, state);
+}
+
+void add_known_models(std::vector<Command>& list, const AppState& state) {
+    if (state.workspace == "model") return;
+    CommandAdder{list, "Whole model"}(
+        "Parameters of known models: GPT-2, GPT-3, Llama 3, DeepSeek-V3", {},
+        ShowKnownModels{true});
 }
 
 /// Shows the picture where ShowModelPlace requested a place in it, for the query of the pair.
@@ -102,6 +112,7 @@ void enter_model(AppState& state) {
 
 std::optional<Action> escape_model(const AppState& state) {
     const ModelLook& look = model_look(state);
+    if (look.known && model_of(state.document()) != nullptr) return ShowKnownModels{false};
     if (const auto before = previous_cell(state)) return *before;
     if (!look.stage.empty()) return ShowModelStage{};
     if (look.until) return ComputeModelTo{};
@@ -227,6 +238,11 @@ void carry_out(AppState& state, const ShowAttentionStage& action) {
     carry_out(state, SetWorkspace{"step"});
 }
 
+void carry_out(AppState& state, const ShowKnownModels& action) {
+    model_look(state).known = action.on;
+    if (action.on && state.workspace != "model") carry_out(state, SetWorkspace{"model"});
+}
+
 void carry_out(AppState& state, const ModelReadReady& action) {
     ModelLook& look = model_look(state);
     look.request = action.request;
@@ -283,6 +299,7 @@ extern const WorkspaceInfo kModelWorkspace{
             if (state.workspace != "model") clear_place(state);
         },
     .add_commands = add_model_commands_here,
+    .add_commands_everywhere = add_known_models,
     .escape = escape_model,
     .clear =
         [](AppState& state) {
@@ -296,7 +313,10 @@ extern const WorkspaceInfo kModelWorkspace{
         [](AppState& state) {
             if (model_look(std::as_const(state)).moving) model_look(state).moving = nullptr;
         },
-    .has_side = [](const AppState& state) { return model_missing_data(state).empty(); },
+    .has_side =
+        [](const AppState& state) {
+            return model_missing_data(state).empty() && !model_look(state).known;
+        },
     .inspector = model_inspector,
     .is_animating = [](const AppState& state) { return model_look(state).moving != nullptr; },
     .shots = model_shots,

@@ -618,6 +618,11 @@ void draw_model_bar(const AppState& state, const ModelView& view, ControlBar& ba
             bar.out.push_back(ShowPrompt{PromptKind::open});
         return;
     }
+    if (view.shows_known) {
+        if (bar.button("known", "Back to the model", {"Show the opened model again", "Key: Esc"}))
+            bar.out.push_back(ShowKnownModels{false});
+        return;
+    }
     const bool large = view.grid || view.map;
     if (large &&
         bar.button("back", "Back to the stack", {"Show the whole model again", "Key: Esc"}))
@@ -647,6 +652,9 @@ void draw_model_bar(const AppState& state, const ModelView& view, ControlBar& ba
     if (!view.head.empty() &&
         bar.button("head", view.head, {"Show this head in the workspace Heads", "Key: Enter"}))
         bar.out.push_back(SetWorkspace{"heads"});
+    if (bar.button("known", "Known models",
+                   {"Parameters of GPT-2, GPT-3, Llama 3 and DeepSeek-V3", "Key: K"}))
+        bar.out.push_back(ShowKnownModels{true});
 }
 
 std::string draw_model_workspace(const AppState& state, const WorkArea& area, const Frame& frame,
@@ -657,7 +665,7 @@ std::string draw_model_workspace(const AppState& state, const WorkArea& area, co
                 .heading = {view.headline, view.muted},
                 .hero = {"model", "whole model",
                          [&](const Box& box) {
-                             if (view.can_open)
+                             if (view.shows_known)
                                  draw_known(view, box, frame);
                              else if (view.grid || view.map)
                                  draw_one_matrix(view, look, box, frame, out);
