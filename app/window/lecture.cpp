@@ -129,7 +129,8 @@ void add_lecture_commands(std::vector<Command>& list, const AppState& state) {
             add(fmt::format("{}: {} ({} minutes)",
                             look.name == lecture.key && !look.on ? "Resume the lecture" : "Lecture",
                             lecture.title, lecture.minutes),
-                {}, StartLecture{lecture.key}, !look.on);
+                {}, StartLecture{lecture.key}, !look.on || look.name != lecture.key,
+                "This lecture is open: PgDn shows its next screen");
     if (!look.on) return;
     const Index last = std::ssize(find_lecture(look.name)->screens) - 1;
     for (Command& command : list)  // of a workspace
