@@ -160,6 +160,8 @@ nlohmann::json language_json(std::string_view text, const OwnData& data) {
         for (auto at = first.find('/'); at != first.npos; at = first.find('/'))
             first.erase(at, std::min(first.find(' ', at), first.size()) - at);
     if (data.kind == OwnKind::pairs) first.resize(first.find(" =") + 2);
+    if (data.kind == OwnKind::next_word)
+        first.resize(first.rfind(' '));  // the model writes the last
     nlohmann::json language{{"text", first},
                             {"classes", {{"text", std::move(texts)}}},
                             {"in_turn", true},

@@ -60,7 +60,10 @@ void load_experiment(AppState& state, const LearnExperiment& experiment,
     look.layer = controls.a.layers - 1;
     look.head = experiment.head;
     look.measure = has_held_out(controls.a) ? LearnMeasure::held_out : LearnMeasure::accuracy;
-    if (!experiment.lines.empty()) look.page = LearnPage::lines;
+    if (!experiment.lines.empty()) {
+        look.page = LearnPage::lines;
+        state.inspector = true;  // it has the lines
+    }
     look.lines_draft.reset();
     focus_on_word(state);
     clamp_learn(state);

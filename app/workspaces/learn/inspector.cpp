@@ -175,7 +175,8 @@ InspectorView lines_page(const AppState& state) {
     InspectorView view = titled("lines that caused the answer", Role::output);
     view.value = percent_text(found.answer.probability);
     view.formula = fmt::format(
-        "probability of the same answer after {} steps without the line; the largest change first",
+        "probability of the answer with all lines; below: after {} steps without the line, the "
+        "largest change first",
         grouped(shown->request.steps));
     InspectorTable table{"", "line", {{"without it", Role::output}}, {}, std::nullopt};
     for (const train::LineInfluence& each : found.lines) {
