@@ -246,10 +246,11 @@ void carry_out(AppState& state, const SetSentence& action) {
         fmt::format("“{}”: {} token{}, {}{}", shortened(document->sentence), tokens,
                     tokens == 1 ? "" : "s", document->note, given_up_text(before, *document));
     const bool opens = !is_toy(before);
+    const std::string replaced = before.title;
     if (!edit_document(state, *std::move(document), text)) return;
     if (opens) opened_another(state);
     state.sentence_draft = state.document().sentence;
-    if (opens) show_message(state, text + ".");
+    if (opens) warn(state, "{}. It replaced {}; Ctrl+Z brings that back.", text, replaced);
 }
 
 void carry_out(AppState& state, const SetModelWidth& action) {
