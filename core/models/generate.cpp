@@ -18,9 +18,9 @@ bool turn_alike(const ModelConfig& config, Index one, Index other) {
 Result<void> check_generates(const Model& model) {
     const ModelConfig& config = model.config();
     if (config.family->read_out != ReadOut::next_token)
-        return bad_input(fmt::format(
-            "{} gives no next token; expected a model of one of the families that do, as GPT-2",
-            config.family->text));
+        return bad_input(
+            fmt::format("this {} gives no next token; expected a model that does, as GPT-2",
+                        config.default_text.empty() ? config.family->text : "model"));
     if (model.gives_logits()) return {};
     return bad_input(
         fmt::format("this {} has no read-out: it gives no next token", config.family->text));

@@ -183,7 +183,7 @@ TEST_CASE("what cannot be read leaves the text as it was") {
 
 TEST_CASE("a model that gives no next token does not generate") {
     CHECK(sentence_in(Generation::of(opened("bert"), staged())) ==
-          "BERT gives no next token; expected a model of one of the families that do, as GPT-2");
+          "this BERT gives no next token; expected a model that does, as GPT-2");
     CHECK_FALSE(Generation::of(opened("vit"), staged()));
     KvCache cache;
     CHECK(contains(sentence_in(opened("bert")->read_on(cache, of_ids({1}), staged())),
