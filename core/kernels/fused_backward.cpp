@@ -38,9 +38,8 @@ HWY_INLINE Tile weights(const KeyBlock& block, const GroupGradient& group, Index
     if (block.bias != nullptr && block.bias_first) plus_bias(block, j, s);
     if (block.cap != 0.0F)
         for_rows(s, [&](Row& row, Index n) HWY_ATTR {
-            const Row t = capped_share(row, block.cap);
-            store(sub(all_lanes(1.0F), mul(t, t)), out.d_s + (j + n) * out.stride);
-            row = mul(t, all_lanes(block.cap));
+            store(cap_slope(row, block.cap), out.d_s + (j + n) * out.stride);
+            row = mul(capped_share(row, block.cap), all_lanes(block.cap));
         });
     if (block.bias != nullptr && !block.bias_first) plus_bias(block, j, s);
     if (block.slope != 0.0F)

@@ -95,11 +95,12 @@ class FewRun : private FusedRun {
         lay_out(floats, part);
         start(part, n == 0);
         attend(part, false);
-        // 0 · NaN of a forbidden pair does not count: only then are the pairs taken one by one.
-        if (!spec_.mask.any() || all_finite({part.rows.o, static_cast<std::size_t>(o_floats())}))
-            return;
+        if (all_finite({part.rows.o, static_cast<std::size_t>(o_floats())})) return;
+        // Sums of a large V leave float32's range: weights are lifted. 0 · NaN of a forbidden pair does not count: the pairs
+        // are taken one by one.
+        part.rows.lift = states_[head * parts_ + n].lift = lift_of(size_.tk);
         start(part, n == 0);
-        attend(part, true);
+        attend(part, spec_.mask.any());
     }
 
     Index o_floats() const { return rows_ * few_width(size_.d_v); }
@@ -128,7 +129,8 @@ class FewRun : private FusedRun {
     void start(const Part& part, bool first) const {
         std::fill_n(part.rows.o, o_floats(), 0.0F);
         for (Index row = 0; row < rows_; ++row) {
-            const auto begin = first ? start_row(head_of(part.g, row), query_of(row)) : Start{};
+            const auto begin =
+                first ? start_row(head_of(part.g, row), query_of(row), part.rows.lift) : Start{};
             part.rows.max[row] = begin.max;
             part.rows.sum[row] = begin.sum;
         }
@@ -199,7 +201,8 @@ class FewRun : private FusedRun {
             double sum = 0.0;
             for (const FewRows& part : parts)
                 sum += static_cast<double>(part.sum[row]) * static_cast<double>(share(part));
-            const float factor = finish_row(PairMask(spec_, size_, b, h, false), b, h, i, max, sum);
+            const float factor =
+                finish_row(PairMask(spec_, size_, b, h, false), b, h, i, max, sum, parts[0].lift);
             const std::span<float> to = out_.context.matrix(b, h).row(i);
             std::ranges::fill(to, 0.0F);
             for (const FewRows& part : parts)

@@ -83,9 +83,27 @@ class ForwardRun : private FusedRun {
             scratch.groups.push_back(mask.group(i, std::min(lanes_, end - i)));
         for (std::size_t n = 0; n < scratch.groups.size(); ++n)
             start(b, h, scratch.groups[n], scratch.states[n]);
-        if (!attend(b, h, mask, scratch)) return;
+        if (!attend(b, h, mask, scratch) || !attend_lifted(b, h, mask, scratch)) return;
         for (std::size_t n = 0; n < scratch.groups.size(); ++n)
             finish(b, h, mask, scratch.groups[n], scratch.states[n]);
+    }
+
+    /// Once more the groups whose sums of a large V left float32's range. False when it was stopped.
+    bool attend_lifted(Index b, Index h, const PairMask& mask, Scratch& scratch) const {
+        std::vector<std::size_t> beyond;
+        for (std::size_t n = 0; n < scratch.groups.size(); ++n)
+            if (!is_finite(scratch.states[n].ot, padded_d_v() * lanes_)) beyond.push_back(n);
+        if (beyond.empty()) return true;
+        Scratch again = scratch;
+        again.groups.clear(), again.states.clear();
+        for (const std::size_t n : beyond) {
+            GroupState& state = scratch.states[n];
+            state.lift = lift_of(size_.tk);
+            start(b, h, scratch.groups[n], state);
+            again.groups.push_back(scratch.groups[n]);
+            again.states.push_back(state);
+        }
+        return attend(b, h, mask, again);
     }
 
     Index padded_d_v() const { return divide_up(size_.d_v, kTileKeys) * kTileKeys; }
@@ -116,7 +134,7 @@ class ForwardRun : private FusedRun {
                   {state.qt, size_.d_k, group.count, lanes_});
         std::fill_n(state.ot, padded_d_v() * lanes_, 0.0F);
         for (Index lane = 0; lane < lanes_; ++lane) {
-            const auto begin = start_row(h, group.first + lane);
+            const auto begin = start_row(h, group.first + lane, state.lift);
             state.max[lane] = begin.max;
             state.sum[lane] = begin.sum;
         }
@@ -171,7 +189,7 @@ class ForwardRun : private FusedRun {
                 const GroupState& state) {
         for (Index lane = 0; lane < group.count; ++lane)
             state.max[lane] = finish_row(mask, b, h, group.first + lane, state.max[lane],
-                                         static_cast<double>(state.sum[lane]));
+                                         static_cast<double>(state.sum[lane]), state.lift);
         transpose({state.ot, size_.d_v, group.count, lanes_}, state.max,
                   out_.context.matrix(b, h).row_block(group.first, group.count));
     }

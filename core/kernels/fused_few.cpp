@@ -122,9 +122,10 @@ HWY_INLINE void bias_row(const FewBlock& block, const FewRows& rows, Index r, fl
 /// P of row r in place and into its max and sum; returns what the sums so far shrink by.
 HWY_INLINE float soften_row(const FewBlock& block, const FewRows& rows, Index r, float* p) {
     const Index lanes = vector_lanes();
-    V top = hn::Set(kTag, rows.max[r]);
+    V top = hn::Set(kTag, std::numeric_limits<float>::lowest());
     for (Index j = 0; j < block.keys; j += lanes) top = hn::Max(top, hn::Load(kTag, p + j));
-    top = hn::MaxOfLanes(kTag, top);
+    top = hn::Add(hn::MaxOfLanes(kTag, top), hn::Set(kTag, rows.lift));
+    top = hn::Max(hn::Set(kTag, rows.max[r]), top);
     V sum = hn::Zero(kTag);
     for (Index j = 0; j < block.keys; j += lanes) {
         const V e = exp2(hn::Sub(hn::Load(kTag, p + j), top));

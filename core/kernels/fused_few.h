@@ -39,6 +39,7 @@ struct FewRows {
     float* o = nullptr;  // [rows, few_width(d_v)], aligned
     float* max = nullptr;
     float* sum = nullptr;
+    float lift = 0.0F;  // as in GroupState
 };
 
 /// Adds a block of keys to the rows. `p` is scratch: [rows, kFewKeys], aligned.

@@ -81,11 +81,19 @@ void transpose_now(const MatrixView<const float>& from, const float* column_fact
 
 #endif
 
-/// B of every key of the block into `p`, -inf where forbidden; returns max(m, B).
+bool is_finite_now(const float* from, Index count) {
+    const Row zero = all_lanes(0.0F);
+    Row sum = zero;  // NaN of 0 · ∞
+    for (Index n = 0; n < count; n += group_lanes()) sum = mul_add(load(from + n), zero, sum);
+    const V all = hn::Add(sum.a, hn::Add(sum.b, sum.c));
+    return hn::AllTrue(kTag, hn::Eq(all, all));
+}
+
+/// B of every key of the block into `p`, -inf where forbidden; returns max(m, B + lift).
 HWY_INLINE Row scores(const KeyBlock& block, const GroupState& state, float* p) {
     const Index lanes = group_lanes();
     const Row forbidden = all_lanes(-std::numeric_limits<float>::infinity());
-    Row top = load(state.max);
+    Row top = all_lanes(std::numeric_limits<float>::lowest());
     for (Index j = 0; j < block.keys; j += kTileRows) {
         Tile s = multiply(state.qt, lanes,
                           streams(block.k, j, block.keys - 1, block.d_k, 1, TileRows()), block.d_k);
@@ -99,7 +107,7 @@ HWY_INLINE Row scores(const KeyBlock& block, const GroupState& state, float* p) 
             store(row, p + (j + n) * lanes);
         });
     }
-    return top;
+    return max(load(state.max), add(top, all_lanes(state.lift)));
 }
 
 /// P = 2^(S − m) in place; returns Σ P.
@@ -149,16 +157,28 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include <bit>
+#include <cstdint>
+
 namespace attn {
 
 HWY_EXPORT(group_lanes_now);
 HWY_EXPORT(transpose_now);
+HWY_EXPORT(is_finite_now);
 HWY_EXPORT(attend_block_now);
 
 Index query_group_lanes() { return HWY_DYNAMIC_DISPATCH(group_lanes_now)(); }
 
 void transpose(MatrixView<const float> from, const float* column_factors, MatrixView<float> to) {
     HWY_DYNAMIC_DISPATCH(transpose_now)(from, column_factors, to);
+}
+
+bool is_finite(const float* from, Index count) {
+    return HWY_DYNAMIC_DISPATCH(is_finite_now)(from, count);
+}
+
+float lift_of(Index keys) {
+    return static_cast<float>(std::bit_width(static_cast<std::uint64_t>(keys)) + 1);
 }
 
 void attend_block(const KeyBlock& block, const GroupState& state, float* p) {

@@ -14,6 +14,10 @@ Index query_group_lanes();
 /// a multiple of it.
 constexpr Index kTileKeys = 8;
 
+/// The largest number that a bias lowers a score by, in units of log2: so that a finite bias, such as the lowest float, does not
+/// become −inf, which would forbid the pair. Biases below −2.08e38 are so one and the same.
+inline constexpr float kLowestBias = -3e38F;
+
 /// One head's keys and values, row-major without gaps, and a run of them.
 struct KeyBlock {
     const float* k = nullptr;  // [keys, d_k], the first row of the block
@@ -37,17 +41,24 @@ struct KeyBlock {
 };
 
 /// Online softmax of one group: what is known after the keys so far. Rows of G, aligned.
-///   m = max B,  l = Σ 2^(B − m),  O = Σ 2^(B − m) V,  B = cap tanh(S / cap) + bias log2 e − slope |distance|,
+///   m = max B + lift,  l = Σ 2^(B − m),  O = Σ 2^(B − m) V,  B = cap tanh(S / cap) + bias log2 e − slope |distance|,
 ///   S = scores · factor · log2 e
 struct GroupState {
     float* qt = nullptr;  // [d_k, G]: Qᵀ · factor · log2 e
     float* ot = nullptr;  // [d_v up to a multiple of kTileKeys, G]
     float* max = nullptr;
     float* sum = nullptr;
+    float lift = 0.0F;  // 0, or lift_of() where V is so large that O leaves float32's range
 };
+
+/// With it the terms of l add up to less than 1, so that O is at most the largest V: log2 of the keys, rounded up, and 1.
+float lift_of(Index keys);
 
 /// to(c, r) = from(r, c) · column_factors[c]: queries into lanes, and contexts back.
 void transpose(MatrixView<const float> from, const float* column_factors, MatrixView<float> to);
+
+/// Whether no number is NaN or infinite; `count` is a multiple of G, `from` aligned.
+bool is_finite(const float* from, Index count);
 
 /// Adds a block of keys to the state. `p` is scratch: [keys + kTileKeys, G], aligned.
 void attend_block(const KeyBlock& block, const GroupState& state, float* p);

@@ -1,11 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
+#include <vector>
 
+#include "core/bias.h"
 #include "core/kernels/fused_drive_forward.h"
+#include "core/kernels/fused_forward.h"
 #include "core/kernels/pair_mask.h"
+#include "core/masks.h"
 #include "core/scores/score.h"
 
 namespace attn {
@@ -27,20 +33,24 @@ class FusedRun {
         float max = std::numeric_limits<float>::lowest();
         float sum = 0.0F;
     };
-    /// A sink is what a first key without a value would have left.
-    Start start_row(Index h, Index i) const {
-        const double sink = sink_of(h);
+    /// A sink is what a first key without a value would have left. `lift` as in GroupState.
+    Start start_row(Index h, Index i, float lift = 0.0F) const {
+        const double sink = sink_of(h) + static_cast<double>(lift);
         if (sink == -std::numeric_limits<double>::infinity()) return {};
-        return {static_cast<float>(sink + far(h, i)), 1.0F};
+        return {static_cast<float>(sink + far(h, i)), std::exp2(-lift)};
     }
 
     /// Writes the logsumexp (m − far + log2 l) ln 2 of row i and its two parts; returns what O is multiplied by, 1 / l.
-    float finish_row(const PairMask& mask, Index b, Index h, Index i, float max, double sum) {
+    float finish_row(const PairMask& mask, Index b, Index h, Index i, float max, double sum,
+                     float lift = 0.0F) {
         const double log_sum = std::log2(sum);
-        const double sink = sink_of(h);  // sink + far is rounded in max
+        const double sink = sink_of(h) + static_cast<double>(lift);  // sink + far is rounded in max
         const bool of_sink = max == static_cast<float>(sink + far(h, i));
         const double level = of_sink ? sink : static_cast<double>(max) - far(h, i);
-        out_.logsumexp(b, h, i, 0) = static_cast<float>((level + log_sum) * std::numbers::ln2);
+        out_.logsumexp(b, h, i, 0) =
+            spec_.mask.bias && max <= kLowestBias && sum > 0.0
+                ? largest_bias(b, h, i)
+                : static_cast<float>((level + log_sum) * std::numbers::ln2);
         out_.row_max(b, h, i, 0) = max;
         out_.row_log2_sum(b, h, i, 0) = static_cast<float>(log_sum);
         return sum == 0.0 ? no_weight(mask, i) : static_cast<float>(1.0 / sum);
@@ -53,6 +63,17 @@ class FusedRun {
     const RunControl& control_;
 
   private:
+    /// What logsumexp of a row is, to all its digits, where no bias of its keys is above kLowestBias.
+    float largest_bias(Index b, Index h, Index i) const {
+        std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size_.tk));
+        fill_allowed(spec_.mask, size_, b, h, i, allowed);
+        double largest = std::numeric_limits<float>::lowest();
+        for (Index j = 0; j < size_.tk; ++j)
+            if (allowed[static_cast<std::size_t>(j)] != 0)
+                largest = std::max(largest, bias_at(spec_.mask, b, h, i, j));
+        return static_cast<float>(largest);
+    }
+
     /// −inf: none.
     double sink_of(Index h) const {
         if (sinks_.empty()) return -std::numeric_limits<double>::infinity();

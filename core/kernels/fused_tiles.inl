@@ -183,6 +183,17 @@ HWY_INLINE Row capped_share(const Row& s, float cap) {
     return {quick_tanh(x.a), quick_tanh(x.b), quick_tanh(x.c)};
 }
 
+HWY_INLINE V tanh_slope(V x) {
+    const V z = exp2(hn::Mul(hn::Abs(x), hn::Set(kTag, -2.0F * 1.44269504F)));
+    const V sum = hn::Add(z, hn::Set(kTag, 1.0F));
+    return hn::Div(hn::Mul(z, hn::Set(kTag, 4.0F)), hn::Mul(sum, sum));
+}
+/// 1 − tanh²(S / cap) as 4 z / (1 + z)², z = e^(−2 |S / cap|): a difference from 1 would lose the digits of a small slope.
+HWY_INLINE Row cap_slope(const Row& s, float cap) {
+    const Row x = mul(s, all_lanes(1.0F / cap));
+    return {tanh_slope(x.a), tanh_slope(x.b), tanh_slope(x.c)};
+}
+
 HWY_INLINE V less_distance(V s, V slope, V distance, V key) {
     return hn::NegMulAdd(slope, hn::Abs(hn::Sub(distance, key)), s);
 }
@@ -236,9 +247,6 @@ HWY_INLINE void for_rows(Tile& tile, const Function& f) {
     for_rows(tile, f, TileRows());
 }
 
-/// The largest number that a bias lowers a score by, in units of log2: so that a finite bias, such as the lowest float, does not
-/// become −inf, which would forbid the pair.
-constexpr float kLowestBias = -3e38F;
 constexpr float kLog2E = 1.44269504F;
 
 HWY_INLINE V bias_in_log2(V bias) {

@@ -6,9 +6,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
+#include "core/bias.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
 #include "tests/support/backends.h"
@@ -262,6 +265,56 @@ TEST_CASE("a soft cap bends scores as tanh does, from the smallest to far beyond
         }
         CHECK(worst < 6e-7);
         CHECK(worst > 0.0);
+    });
+}
+
+TEST_CASE("a mean of V near the end of float32's range is finite, though the sum is not") {
+    for (const Index queries : {1, 3, 40}) {  // few queries have their own kernel
+        CAPTURE(queries);
+        Case one = normal_case("large V", {1, 2, queries, 8}, {1, 1, 300, 8}, 5);
+        for (float& value : one.inputs.q.values()) value *= 0.1F;
+        for (float& value : one.inputs.v.values()) value = 1e38F;
+        one.inputs.v(0, 0, 7, 2) = -1e38F;
+        one.inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2}, {2.0F, -1.0F});
+        const Trace exact = attend(one.inputs, one.spec, "reference").value();
+        on_every_target([&] {
+            CAPTURE(simd_target());
+            const Trace got = attend(one.inputs, one.spec, "fused").value();
+            CHECK(worst_error(got[Stage::context], exact[Stage::context]) < 1e33);
+            CHECK(worst_error(got.logsumexp, exact.logsumexp) < 2e-6);
+        });
+    }
+}
+
+TEST_CASE("gradients keep their digits where a soft cap is saturated") {
+    Case one = normal_case("saturated", {1, 1, 30, 8}, {1, 1, 30, 8}, 4);
+    one.spec.softcap = 0.25;  // logits of up to 10 caps: slopes down to 1e-8
+    const Trace exact = both_passes(one.inputs, one.spec, "reference", one.upstream).d;
+    on_every_target([&] {
+        CAPTURE(simd_target());
+        const Trace d = both_passes(one.inputs, one.spec, "fused", one.upstream).d;
+        for (Index i = 0; i < 30; ++i) {
+            double size = 0.0, error = 0.0;
+            for (Index c = 0; c < 8; ++c) {
+                const double right = exact[Stage::q](0, 0, i, c);
+                size = std::max(size, std::abs(right));
+                error = std::max(error, std::abs(d[Stage::q](0, 0, i, c) - right));
+            }
+            CHECK(error < 1e-5 * size);
+        }
+    });
+}
+
+TEST_CASE("logsumexp of a row whose every bias is the lowest number is that number") {
+    Case one = normal_case("lowest", {1, 1, 30, 8}, {1, 1, 20, 8}, 4);
+    constexpr float kLowest = std::numeric_limits<float>::lowest();
+    Tensor bias(Shape{1, 1, 30, 20});
+    std::ranges::fill(bias.matrix(0, 0).row(3), kLowest);
+    one.spec.mask.bias = make_bias(std::move(bias));
+    on_every_target([&] {
+        const Trace got = attend(one.inputs, one.spec, "fused").value();
+        CHECK(got.logsumexp(0, 0, 3, 0) == kLowest);
+        CHECK(got.logsumexp(0, 0, 2, 0) > 0.0F);
     });
 }
 
