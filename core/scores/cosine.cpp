@@ -73,13 +73,14 @@ TensorOf<Scalar> unit_rows(const TensorOf<Scalar>& x) {
     return unit;
 }
 
-/// With u = x / ‖x‖: d_x = (d_u − u (u · d_u)) / ‖x‖; 0 for a row of zeros.
+/// With u = x / ‖x‖: d_x = (d_u − u (u · d_u)) / ‖x‖; 0 for a row of zeros, and where d_u is 0, as of a forbidden key, whatever x is.
 template <class Scalar>
 TensorOf<Scalar> unit_rows_backward(const TensorOf<Scalar>& x, const TensorOf<Scalar>& d_unit) {
     TensorOf<Scalar> d_x(x.shape());
     for_each_row(x, [&](Index b, Index h, Index t) {
         const auto from = x.matrix(b, h).row(t);
         const auto d_u = d_unit.matrix(b, h).row(t);
+        if (std::ranges::all_of(d_u, [](Scalar each) { return each == Scalar{0}; })) return;
         const double length = norm(from);
         if (length == 0.0) return;
         const double along = dot(from, d_u) / length;  // u · d_u
