@@ -7,6 +7,7 @@
 
 #include "app/files/renamed.h"
 #include "app/files/standard.h"
+#include "core/float8.h"
 #include "core/halves.h"
 #include "core/io/json.h"
 
@@ -29,16 +30,23 @@ bool may_be_bits(std::string_view dtype) {
     constexpr std::string_view kTypes[] = {"int16", "uint16", "int8", "uint8"};
     return std::ranges::count(kTypes, dtype) > 0;
 }
-bool is_half_a_number(std::string_view dtype) { return dtype == "int8" || dtype == "uint8"; }
+bool is_byte(std::string_view dtype) { return dtype == "int8" || dtype == "uint8"; }
 
-/// The numbers of integers of 8 or 16 bits, whose bits are those of floats: of 8 bits the lower half comes first.
+bool is_float8(Bits bits) { return bits == Bits::float8_e4m3 || bits == Bits::float8_e5m2; }
+bool is_half_a_number(std::string_view dtype, Bits bits) {
+    return is_byte(dtype) && (bits == Bits::bfloat16 || bits == Bits::float16);
+}
+
+/// The numbers of integers of 8 or 16 bits, whose bits are those of floats: of two bytes the lower half comes first.
 std::vector<float> numbers_of_bits(const NpyArray& array, Bits bits) {
-    const auto number = [bits](std::uint16_t half) {
-        return bits == Bits::float16 ? from_half(half) : from_bfloat16(half);
+    const auto number = [bits](std::uint16_t code) {
+        if (bits == Bits::float8_e4m3) return from_e4m3(static_cast<std::uint8_t>(code));
+        if (bits == Bits::float8_e5m2) return from_e5m2(static_cast<std::uint8_t>(code));
+        return bits == Bits::float16 ? from_half(code) : from_bfloat16(code);
     };
     const auto convert = [&](const auto& from) {
         const auto bits_at = [&](std::size_t n) { return static_cast<int>(from[n]); };
-        const std::size_t each = is_half_a_number(array.dtype) ? 2 : 1;
+        const std::size_t each = is_half_a_number(array.dtype, bits) ? 2 : 1;
         std::vector<float> values(from.size() / each);
         for (std::size_t n = 0; n < values.size(); ++n)
             values[n] = number(static_cast<std::uint16_t>(
@@ -102,6 +110,11 @@ void ArrayReader::set_dtypes(const std::map<std::string, Bits, std::less<>>& dty
                 fmt::format("{0}: dtype names {1}, which is {2}; expected an array of int16, "
                             "uint16, int8 or uint8. Leave {1} out of it",
                             path_, name, dtype));
+        if (is_float8(bits) && !is_byte(dtype))
+            throw bad_input(
+                fmt::format("{}: dtype reads {} as float8, and it is {}; expected int8 or uint8, "
+                            "a code each. Save tensor.view(torch.uint8)",
+                            path_, name, dtype));
     }
 }
 
@@ -109,20 +122,34 @@ std::optional<Bits> ArrayReader::bits_of(std::string_view name, std::string_view
     if (!may_be_bits(dtype)) return std::nullopt;
     auto found = dtypes_.find(name);
     if (found == dtypes_.end()) found = dtypes_.find("");
-    return found == dtypes_.end() ? std::nullopt : std::optional(found->second);
+    if (found == dtypes_.end() || (is_float8(found->second) && !is_byte(dtype)))
+        return std::nullopt;
+    return found->second;
 }
 
 std::string ArrayReader::dtype_of(std::string_view name) const {
     std::string dtype = or_throw(file_->about(name)).dtype;
     const auto bits = bits_of(name, dtype);
-    if (!bits || bits == Bits::integers) return dtype;
-    return bits == Bits::float16 ? "float16" : "bfloat16";
+    if (!bits) return dtype;
+    switch (*bits) {
+        case Bits::bfloat16:
+            return "bfloat16";
+        case Bits::float16:
+            return "float16";
+        case Bits::float8_e4m3:
+            return "float8_e4m3fn";
+        case Bits::float8_e5m2:
+            return "float8_e5m2";
+        case Bits::integers:
+            break;
+    }
+    return dtype;
 }
 
 std::vector<Index> ArrayReader::axes_of_bits(std::string_view name, const ArrayInfo& info) const {
     std::vector<Index> extents = info.extents;
     const auto bits = bits_of(name, info.dtype);
-    if (!bits || bits == Bits::integers || !is_half_a_number(info.dtype)) return extents;
+    if (!bits || !is_half_a_number(info.dtype, *bits)) return extents;
     if (extents.empty() || extents.back() % 2 != 0)
         throw bad_input(fmt::format(
             "{}: {} is {} {}, and two entries of the last axis make a number of 16 bits; expected "
@@ -168,14 +195,20 @@ std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
                           .value = fmt::format("{}={}", name, kind),
                           .when = std::move(when)};
         };
-        throw Failure(Error{.problem = fmt::format("{} is {}, which is how bfloat16 is often saved",
-                                                   name, array.dtype),
+        std::vector<Remedy> remedies{describe("bf16", "it holds the bits of bfloat16"),
+                                     describe("f16", "it holds the bits of float16")};
+        if (is_byte(array.dtype)) {
+            remedies.push_back(describe("e4m3", "it holds the codes of float8_e4m3fn"));
+            remedies.push_back(describe("e5m2", "it holds the codes of float8_e5m2"));
+        }
+        remedies.push_back(describe("int", "it holds integers"));
+        throw Failure(Error{.problem = fmt::format(
+                                "{} is {}, which is how {} often saved", name, array.dtype,
+                                is_byte(array.dtype) ? "bfloat16 and float8 are" : "bfloat16 is"),
                             .code = ErrorCode::ambiguous,
                             .where = path_,
                             .expected = "float16, bfloat16, float32 or float64",
-                            .remedies = {describe("bf16", "it holds the bits of bfloat16"),
-                                         describe("f16", "it holds the bits of float16"),
-                                         describe("int", "it holds integers")}});
+                            .remedies = std::move(remedies)});
     }
     if (bits && bits != Bits::integers) return numbers_of_bits(array, *bits);
     if (auto* values = std::get_if<std::vector<float>>(&array.values)) return std::move(*values);

@@ -21,8 +21,10 @@ using view::HeadAxes;
 /// What an array of integers of 8 or 16 bits holds.
 enum class Bits : std::uint8_t {
     bfloat16,  // its numbers' bits, as tensor.view(torch.int16) gives them; of 8 bits two entries make one number
-    float16,   // the same
-    integers,  // the integers
+    float16,      // the same
+    float8_e4m3,  // its numbers' codes, one in each 8 bits
+    float8_e5m2,  // the same
+    integers,     // the integers
 };
 
 /// What the options say about one attention call. Head counts are unset unless given.

@@ -12,6 +12,7 @@
 #include "app/files/pairs.h"
 #include "app/files/stored.h"
 #include "app/files/text.h"
+#include "app/files/token_text.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/text.h"
@@ -404,6 +405,17 @@ void check_of_spec(const OptionValues& own) {
                                         stated->second.shown, shortened(stated->second.text)));
 }
 
+/// The words of queries and keys.
+void read_token_arrays(const ArrayReader& reader, const Listing& listing,
+                       const CallOptions& options, TensorFile& file) {
+    if (!options.tokens_file.empty())
+        return read_tokens_file(options.tokens_file, file.size.tq, file.tokens);
+    const bool layout_known = options.layout || file.layers.front().projects();
+    read_tokens(reader, file_array(listing, "tokens"), file.size.tq, "queries (Tq)",
+                layout_known ? std::nullopt : std::optional(file.size.heads), file.tokens);
+    read_tokens(reader, "tokens_kv", file.size.tk, "keys (Tk)", {}, file.tokens_kv);
+}
+
 /// "l3.options": of layer 3, in place of what `options` says of all. Heads and mask are those of all.
 void read_layer_options(const ArrayReader& reader, const Asked& asked, TensorFile& file) {
     const auto own = [&](Index layer) {
@@ -460,12 +472,11 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     if (file.given.empty() && !options.operation)  // of what is computed, dropout alone may be idle
         file.notes.push_back(
             idle_note(asked.typed, Stage::x, {file.spec, true, file.spec.drops()}));
-    if (!options.tokens_file.empty())
-        return read_tokens_file(options.tokens_file, file.size.tq, file.tokens);
-    const bool layout_known = options.layout || file.layers.front().projects();
-    read_tokens(reader, file_array(listing, "tokens"), file.size.tq, "queries (Tq)",
-                layout_known ? std::nullopt : std::optional(file.size.heads), file.tokens);
-    read_tokens(reader, "tokens_kv", file.size.tk, "keys (Tk)", {}, file.tokens_kv);
+    read_token_arrays(reader, listing, options, file);
+    for (std::vector<std::string>* const tokens : {&file.tokens, &file.tokens_kv})
+        if (const auto bytes = read_bytes_as_text(*tokens); !bytes.empty())
+            file.notes.push_back(
+                fmt::format("{}: tokens are {}, and shown as text", reader.path(), bytes));
 }
 
 /// The arrays that the options name, which retain their names.
@@ -489,11 +500,19 @@ void set_dtypes(ArrayReader& reader, const CallOptions& options, Stored stored) 
 
 view::FileQuestion bits_question(const ArrayReader& reader) {
     const std::string& name = reader.undeclared();
-    return {fmt::format("What do the numbers of {}, {}, hold?", name, reader.dtype_of(name)),
-            {{"bfloat16", "The bits of bfloat16, as tensor.view(torch.int16) saves them.", "dtype",
-              "bf16"},
-             {"float16", "The bits of float16.", "dtype", "f16"},
-             {"integers", "The integers themselves.", "dtype", "int"}}};
+    const std::string dtype = reader.dtype_of(name);
+    view::FileQuestion question{
+        fmt::format("What do the numbers of {}, {}, hold?", name, dtype),
+        {{"bfloat16", "The bits of bfloat16, as tensor.view(torch.int16) saves them.", "dtype",
+          "bf16"},
+         {"float16", "The bits of float16.", "dtype", "f16"},
+         {"integers", "The integers themselves.", "dtype", "int"}}};
+    if (dtype.ends_with("int8"))
+        question.answers.insert(
+            question.answers.end() - 1,
+            {{"float8 E4M3", "The codes of float8_e4m3fn, one a byte.", "dtype", "e4m3"},
+             {"float8 E5M2", "The codes of float8_e5m2, one a byte.", "dtype", "e5m2"}});
+    return question;
 }
 
 TensorFile read_arrays(const std::string& path, const OptionValues& given, Values values,

@@ -63,6 +63,11 @@ def mask_array(mask: Any) -> NDArray[Any]:
     return mask == 0 if ((mask == 0) | (mask < -1e4)).all() else mask
 
 
+def _text(word: Any) -> str:
+    """Of bytes, as tokenizers give them, the text; invalid UTF-8, as half a character, stays \\xe4."""
+    return word.decode("utf-8", "backslashreplace") if isinstance(word, bytes) else str(word)
+
+
 def beside(tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[Any]] = None, mask: Any = None, **options: Any) -> Arrays:
     """What stands beside the tensors in the file: the mask, the words, arrays by their names, and the options as JSON.
 
@@ -73,7 +78,7 @@ def beside(tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[
         found["mask"] = mask_array(mask)
     for name, words in (("tokens", tokens), ("tokens_kv", tokens_kv)):
         if words is not None:
-            found[name] = numpy.array(json.dumps([str(word) for word in words]))
+            found[name] = numpy.array(json.dumps([_text(word) for word in words]))
     named = {}
     for key, value in options.items():
         option = key.replace("_", "-")

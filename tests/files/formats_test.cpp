@@ -162,11 +162,21 @@ TEST_CASE_FIXTURE(
         const fs::path path = save(type, bf16);
         CHECK(contains(
             refused(path),
-            fmt::format("Q is {}, which is how bfloat16 is often saved; expected float16, "
-                        "bfloat16, float32 or float64. Pass --dtype Q=bf16 if it holds the "
-                        "bits of bfloat16, --dtype Q=f16 if it holds the bits of float16 or "
-                        "--dtype Q=int if it holds integers",
-                        name)));
+            std::string_view(name).ends_with("int8")
+                ? fmt::format(
+                      "Q is {}, which is how bfloat16 and float8 are often saved; expected "
+                      "float16, "
+                      "bfloat16, float32 or float64. Pass --dtype Q=bf16 if it holds the bits of "
+                      "bfloat16, --dtype Q=f16 if it holds the bits of float16, --dtype Q=e4m3 if "
+                      "it "
+                      "holds the codes of float8_e4m3fn, --dtype Q=e5m2 if it holds the codes of "
+                      "float8_e5m2 or --dtype Q=int if it holds integers",
+                      name)
+                : fmt::format("Q is {}, which is how bfloat16 is often saved; expected float16, "
+                              "bfloat16, float32 or float64. Pass --dtype Q=bf16 if it holds the "
+                              "bits of bfloat16, --dtype Q=f16 if it holds the bits of float16 or "
+                              "--dtype Q=int if it holds integers",
+                              name)));
         CHECK(contains(refused(path, given({{"dtype", "Q=bf16"}})), fmt::format("K is {}", name)));
         for (const char* dtype : {"bf16", "Q=bf16,K=bf16", "bfloat16", "K=int,bf16"}) {
             const bool ints = std::string_view(dtype).starts_with("K=int");
@@ -195,6 +205,34 @@ TEST_CASE_FIXTURE(
                             "abcdefghijkl"));
     CHECK(contains(refused(scratch / "odd.safetensors", given({{"dtype", "bf16"}})),
                    "Q is uint8 [2, 3], and two entries of the last axis make a number"));
+}
+
+TEST_CASE_FIXTURE(OnDisk, "codes of float8 are numbers by --dtype") {
+    const auto save = [&](const std::string& type) {
+        const std::string raw{0x08, static_cast<char>(0xB8), 0x7E, 0x3C};
+        write_bytes(
+            scratch / "codes.safetensors",
+            safetensors(
+                fmt::format(R"({{"Q":{{"dtype":"{0}","shape":[2,2],"data_offsets":[0,4]}},)"
+                            R"("K":{{"dtype":"{0}","shape":[2,2],"data_offsets":[4,8]}},)"
+                            R"("V":{{"dtype":"I16","shape":[2,1],"data_offsets":[8,12]}}}})",
+                            type),
+                raw + raw + little<std::uint16_t>({0x3F80, 0xC000})));
+        return scratch / "codes.safetensors";
+    };
+    for (const char* type : {"I8", "U8"}) {
+        const fs::path path = save(type);
+        const TensorFile e4m3 = read(path, given({{"dtype", "e4m3,V=bf16"}}));
+        CHECK(values_of(e4m3.layers[0].q) == std::vector<float>{0.015625F, -1.0F, 448.0F, 1.5F});
+        CHECK(values_of(e4m3.layers[0].v) == std::vector<float>{1.0F, -2.0F});
+        const TensorFile e5m2 = read(path, given({{"dtype", "Q=float8_e5m2,K=e5m2,V=bf16"}}));
+        CHECK(e5m2.size.d_k == 2);
+        CHECK(values_of(e5m2.layers[0].q)[1] == -0.5F);
+        CHECK(contains(refused(path, given({{"dtype", "e4m3"}})),
+                       "V is int16, which is how bfloat16 is often saved"));
+        CHECK(contains(refused(path, given({{"dtype", "e4m3,V=e5m2"}})),
+                       "dtype reads V as float8, and it is int16; expected int8 or uint8"));
+    }
 }
 
 TEST_CASE_FIXTURE(OnDisk, "the window asks what integers hold, and a file's options may say it") {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/halves.h"
+
+namespace attn {
+
+// Floats of 8 bits. Each is a float32 as well: widening rounds nothing. Source: OCP 8-bit Floating Point Specification 1.0 (2023),
+// table 1; Micikevicius et al. 2022, arXiv:2209.05433.
+
+/// E4M3, torch.float8_e4m3fn: (−1)^s · 2^(e − 7) · (1 + f / 2^3), at most 448; e = 0: (−1)^s · f / 2^9. No infinity: e = 15 and f = 7
+/// is NaN, and other f are numbers.
+inline float from_e4m3(std::uint8_t code) {
+    const int exponent = code >> 3 & 15;
+    const int fraction = code & 7;
+    float magnitude = std::ldexp(static_cast<float>(8 + fraction), exponent - 10);
+    if (exponent == 0) magnitude = std::ldexp(static_cast<float>(fraction), -9);
+    if (exponent == 15 && fraction == 7) magnitude = std::numeric_limits<float>::quiet_NaN();
+    return std::copysign(magnitude, (code & 0x80) != 0 ? -1.0F : 1.0F);
+}
+
+/// E5M2, torch.float8_e5m2: the upper half of a binary16, with its infinity and NaN; at most 57344.
+inline float from_e5m2(std::uint8_t code) {
+    return from_half(static_cast<std::uint16_t>(code << 8U));
+}
+
+}  // namespace attn
