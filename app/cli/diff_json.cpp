@@ -36,17 +36,18 @@ ordered_json json_of(const verify::Errors& errors) {
 
 ordered_json json_of(const DiffRow& row) {
     const verify::Comparison& c = row.comparison;
-    ordered_json json{
-        {"array", row.key},
-        {"shape", {c.shape.b, c.shape.h, c.shape.t, c.shape.d}},
-        {"against", row.expected_from},
-        {"tolerance",
-         {{"absolute", number(c.tolerance.absolute)}, {"relative", number(c.tolerance.relative)}}},
-        {"relative", number(c.relative)},
-        {"extent", row.extent},
-        {"errors", json_of(c.all)},
-        {"heads", ordered_json::array()},
-        {"worst_rows", ordered_json::array()}};
+    ordered_json json{{"array", row.key},
+                      {"shape", {c.shape.b, c.shape.h, c.shape.t, c.shape.d}},
+                      {"against", row.expected_from},
+                      {"tolerance",
+                       {{"absolute", number(c.tolerance.absolute)},
+                        {"relative", number(c.tolerance.relative)},
+                        {"by_entry", c.tolerance.entries != nullptr}}},
+                      {"relative", number(c.relative)},
+                      {"extent", row.extent},
+                      {"errors", json_of(c.all)},
+                      {"heads", ordered_json::array()},
+                      {"worst_rows", ordered_json::array()}};
     for (const verify::HeadErrors& head : c.heads)
         json["heads"].push_back(
             {{"batch", head.b}, {"head", head.h}, {"errors", json_of(head.errors)}});

@@ -1,11 +1,16 @@
 // e_x: the absolute error allowed in x; u the unit roundoff. Norms are largest row norms, entries largest in magnitude are of the finite ones.
 
 #include "core/verify/bounds.h"
+#include "core/bias.h"
 #include "core/entries.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/cast.h"
 #include "core/norms.h"
@@ -84,7 +89,7 @@ class Analysis {
         e(Stage::k_rot) = largest * e(Stage::k) + turn * row_norm(t_[Stage::k]);
     }
 
-    /// Error of q·k, and of what else a score is made of.
+    /// Error of q·k, and of the other terms of a score.
     void score(const InputsD& in, const AttentionSpec& spec, Index d_k) {
         const double q = row_norm(t_[Stage::q]), k = row_norm(t_[Stage::k]);
         const double e_q = e(stage_or_source(Stage::q_rot, spec));
@@ -131,6 +136,183 @@ class Analysis {
     const TraceD& t_;
     double u_;
     double e_weight_ = 0.0;  // relative
+};
+
+/// The Euclidean norm of each row, [B,H,T,1].
+TensorD row_norms(const TensorD& tensor) {
+    const Shape shape = tensor.shape();
+    TensorD norms(Shape{shape.b, shape.h, shape.t, 1});
+    for_each_row(shape, [&](Index b, Index h, Index t) {
+        double sum = 0.0;
+        for (const double value : tensor.matrix(b, h).row(t))
+            sum += finite_or_zero(value) * finite_or_zero(value);
+        norms(b, h, t, 0) = std::sqrt(sum);
+    });
+    return norms;
+}
+
+/// How far each entry of context, and logsumexp of each row, may be off. An error e_j of logit j moves context_c by
+/// a_j (keep_j v_jc − context_c) e_j and logsumexp by a_j e_j. Roundings of the products are independent of one another: their
+/// errors add up as the root of their squares; kSpread times that is allowed. Those of q, k and of a factor are shared by the keys
+/// of a row: their errors add up. e_v and roundoff · (2 + 2√n) of the magnitudes of the sum Σ ã v come on top.
+/// A dot product of d terms is off by u √Σ s_c² of its partial sums s_c: those are √Σ (q_c k_c)² where signs are mixed, and grow to
+/// the product itself where they are not.
+class EntryBounds {
+  public:
+    /// `errors`: of every stage, the largest; `u` the unit roundoff.
+    EntryBounds(const Subject& subject, const TraceD& stages, const Analysis& errors, double factor,
+                double u)
+        : subject_(subject),
+          t_(stages),
+          factor_(factor),
+          u_(u),
+          sum_keys_(errors.sum(subject.size.tk)),
+          largest_(errors.bounds.stages),
+          q_(row_norms(stages[stage_or_source(Stage::q_rot, subject.spec)])),
+          k_(row_norms(stages[stage_or_source(Stage::k_rot, subject.spec)])) {}
+
+    /// Into `bounds`, where a smaller number follows than that of the whole array.
+    void tighten(Bounds& bounds) {
+        const Dimensions& n = subject_.size;
+        const bool values = !t_[Stage::context].empty() && !t_[Stage::v].empty();
+        TensorD logsumexp(Shape{n.batch, n.heads, n.tq, 1});
+        TensorD context(values ? t_[Stage::context].shape() : Shape{});
+        for_each_query(n, [&](Index b, Index h, Index i) {
+            logit_errors(b, h, i);
+            logsumexp(b, h, i, 0) = of_logsumexp(b, h, i);
+            if (values) fill_context(b, h, i, context.matrix(b, h).row(i));
+        });
+        set(bounds.logsumexp, std::move(logsumexp));
+        if (!values) return;
+        if (!t_[Stage::output].empty()) set(of(bounds, Stage::output), of_output(context));
+        set(of(bounds, Stage::context), std::move(context));
+    }
+
+  private:
+    static constexpr double kSpread = 4.0;  // standard deviations
+
+    static Tolerance& of(Bounds& bounds, Stage stage) { return bounds.stages[index_of(stage)]; }
+    double largest(Stage stage) const { return largest_[index_of(stage)].absolute; }
+
+    static void set(Tolerance& tolerance, TensorD entries) {
+        for (double& entry : entries.values())
+            if (!(entry < tolerance.absolute)) entry = tolerance.absolute;
+        tolerance.absolute = largest_finite(entries);
+        tolerance.entries = std::make_shared<const TensorD>(std::move(entries));
+    }
+
+    /// Of the logits of one row: `own_` independent of one another, `shared_` not.
+    void logit_errors(Index b, Index h, Index i) {
+        const Dimensions& n = subject_.size;
+        const Index g = h / (n.heads / n.kv_heads);
+        const bool dot = subject_.spec.score == Score::dot;
+        const double root = std::sqrt(static_cast<double>(n.d_k));
+        const Stage q = stage_or_source(Stage::q_rot, subject_.spec);
+        const Stage k = stage_or_source(Stage::k_rot, subject_.spec);
+        own_.resize(n.tk), shared_.resize(n.tk);
+        const double scaled = std::pow(operand_factor(subject_.spec, n.d_k), 2);
+        for (Index j = 0; j < n.tk; ++j) {
+            shared_[j] = u_ * (12.0 + 4.0 * size_of(b, h, i, j));
+            own_[j] = largest(Stage::scaled);
+            if (!dot) continue;
+            const double norms = q_(b, h, i, 0) * k_(b, g, j, 0);
+            const double operands =
+                root * (largest(q) * k_(b, g, j, 0) + largest(k) * q_(b, h, i, 0)) +
+                (scaled == 1.0 ? 0.0 : 2.0 * u_ * norms);
+            shared_[j] += factor_ * scaled * operands;
+            const double products =
+                norm_of_products(t_[q].matrix(b, h).row(i), t_[k].matrix(b, g).row(j));
+            own_[j] = factor_ * u_ *
+                      ((2.0 + root) * scaled * products +
+                       root * std::abs(finite_or_zero(t_[Stage::scores](b, h, i, j))));
+        }
+    }
+
+    static double norm_of_products(std::span<const double> q, std::span<const double> k) {
+        double sum = 0.0;
+        for (std::size_t c = 0; c < q.size(); ++c) {
+            const double each = finite_or_zero(q[c] * k[c]);
+            sum += each * each;
+        }
+        return std::sqrt(sum);
+    }
+
+    /// Of the numbers that a logit is added up from.
+    double size_of(Index b, Index h, Index i, Index j) const {
+        const double scaled = std::abs(finite_or_zero(t_[Stage::scaled](b, h, i, j)));
+        if (!subject_.spec.biases()) return scaled;
+        const double bias = std::abs(finite_or_zero(bias_at(subject_.spec.mask, b, h, i, j)));
+        return scaled + bias + std::abs(finite_or_zero(t_[Stage::biased](b, h, i, j)));
+    }
+
+    double weight(Index b, Index h, Index i, Index j) const {
+        return finite_or_zero(t_[Stage::weights](b, h, i, j));
+    }
+
+    double of_logsumexp(Index b, Index h, Index i) const {
+        double squares = 0.0, sum = 0.0;
+        for (Index j = 0; j < subject_.size.tk; ++j) {
+            const double a = weight(b, h, i, j);
+            squares += a * a * own_[j] * own_[j];
+            sum += a * shared_[j];
+        }
+        const double size = 1.0 + std::abs(finite_or_zero(t_.logsumexp(b, h, i, 0)));
+        return kSpread * std::sqrt(squares) + sum + sum_keys_ + 4.0 * u_ * size;
+    }
+
+    void fill_context(Index b, Index h, Index i, std::span<double> entries) const {
+        const Index g = h / (subject_.size.heads / subject_.size.kv_heads);
+        const Stage last = stage_or_source(Stage::dropped, subject_.spec);
+        std::vector<double> squares(entries.size());
+        for (Index j = 0; j < subject_.size.tk; ++j) {
+            const double a = weight(b, h, i, j), retained = finite_or_zero(t_[last](b, h, i, j));
+            if (a == 0.0 && retained == 0.0) continue;
+            for (std::size_t c = 0; c < entries.size(); ++c) {
+                const auto column = static_cast<Index>(c);
+                const double v = finite_or_zero(t_[Stage::v](b, g, j, column));
+                const double slope = std::abs(
+                    retained * v - a * finite_or_zero(t_[Stage::context](b, h, i, column)));
+                squares[c] += slope * slope * own_[j] * own_[j];
+                entries[c] += slope * shared_[j] + sum_keys_ * std::abs(retained * v) +
+                              std::abs(retained) * largest(Stage::v);
+            }
+        }
+        for (std::size_t c = 0; c < entries.size(); ++c)
+            entries[c] += kSpread * std::sqrt(squares[c]) + std::numeric_limits<float>::min();
+    }
+
+    // Y = concat(heads) W_O + b_O
+    TensorD of_output(const TensorD& context) const {
+        const Dimensions& n = subject_.size;
+        const TensorD& w_o = subject_.inputs.params[Param::w_o];
+        const TensorD& b_o = subject_.inputs.params[Param::b_o];
+        TensorD output(t_[Stage::output].shape());
+        const double rounding = u_ * (2.0 + 2.0 * std::sqrt(static_cast<double>(n.heads * n.d_v)));
+        for_each_entry(output.shape(), [&](Index b, Index, Index i, Index column) {
+            double& entry = output(b, 0, i, column);
+            if (w_o.empty()) {
+                entry = context(b, column / n.d_v, i, column % n.d_v);
+                return;
+            }
+            for (Index r = 0; r < n.heads * n.d_v; ++r) {
+                const Index h = r / n.d_v, c = r % n.d_v;
+                const double value = std::abs(finite_or_zero(t_[Stage::context](b, h, i, c)));
+                entry += std::abs(finite_or_zero(w_o(0, 0, r, column))) *
+                         (context(b, h, i, c) + rounding * value);
+            }
+            if (!b_o.empty()) entry += rounding * std::abs(b_o(0, 0, 0, column));
+        });
+        return output;
+    }
+
+    const Subject& subject_;
+    const TraceD& t_;
+    double factor_;
+    double u_;
+    double sum_keys_;
+    std::array<Tolerance, kStageCount> largest_;
+    TensorD q_, k_;  // norms
+    std::vector<double> own_, shared_;
 };
 
 Index columns(const TensorD& tensor, Index unknown) {
@@ -192,7 +374,9 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
                      largest_finite(in.params[Param::sinks]), size.tk);
     analysis.mix(largest_finite(stages[Stage::v]), retained, size.tk, in.params[Param::w_o],
                  in.params[Param::b_o]);
-    return analysis.bounds;
+    Bounds bounds = analysis.bounds;
+    EntryBounds(subject, stages, analysis, std::max(factor, grown), roundoff).tighten(bounds);
+    return bounds;
 }
 
 Bounds bounds_of_stages(const TraceD& stages, double roundoff) {

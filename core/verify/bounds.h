@@ -28,7 +28,8 @@ inline constexpr double kFloatRoundoff = 0x1.0p-24;
 /// First-order error analysis from sizes, the magnitudes of `stages` (the reference's, or those with a fault planted) and
 /// the unit roundoff. A sum of n terms may be off by roundoff · (2 + 2√n) times the sum of their magnitudes (Higham & Mary
 /// 2019, SIAM J. Sci. Comput. 41(5)); an error of e in a logit is a relative error of e in its exp; RoPE's angle at
-/// position p may be off by a few roundings of p. NaN and ∞ are left out of the magnitudes.
+/// position p may be off by a few roundings of p. NaN and ∞ are left out of the magnitudes. Of context, output and logsumexp the
+/// absolute part is that of each entry.
 Bounds forward_bounds(const Subject& subject, const TraceD& stages,
                       double roundoff = kFloatRoundoff);
 

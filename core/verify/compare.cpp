@@ -6,6 +6,7 @@
 #include <bit>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ namespace {
 /// Adds cells up; `largest` is what a mismatch counts as.
 class Sum {
   public:
-    Sum(Tolerance tolerance, double largest)
+    Sum(const Tolerance& tolerance, double largest)
         : tolerance_(tolerance), mismatch_(std::max(1.0, largest)) {}
 
     void add(const Cell& cell) {
@@ -52,13 +53,14 @@ class Sum {
         squares_ += error * error;
         errors_.ulp = std::max(errors_.ulp, ulp_distance(static_cast<float>(cell.actual),
                                                          static_cast<float>(cell.expected)));
-        if (!(error <= tolerance_.at(cell.expected))) ++errors_.beyond;
+        if (!(error <= tolerance_.at(cell.expected, cell.b, cell.h, cell.t, cell.d)))
+            ++errors_.beyond;
         if (!(error > errors_.max)) return;
         errors_.max = error;
         errors_.worst = cell;
     }
 
-    Tolerance tolerance_;
+    const Tolerance& tolerance_;
     double mismatch_;
     Errors errors_;
     double sum_ = 0.0;
@@ -85,6 +87,16 @@ bool is_worse(const RowErrors& a, const RowErrors& b) {
 
 }  // namespace
 
+Tolerance Tolerance::operator+(const Tolerance& other) const {
+    Tolerance sum{absolute + other.absolute, relative + other.relative, nullptr};
+    if (!entries || !other.entries || entries->shape() != other.entries->shape()) return sum;
+    TensorD both(entries->shape());
+    for (std::size_t n = 0; n < both.values().size(); ++n)
+        both.data()[n] = entries->data()[n] + other.entries->data()[n];
+    sum.entries = std::make_shared<const TensorD>(std::move(both));
+    return sum;
+}
+
 std::uint64_t ulp_distance(float a, float b) {
     // The numbers in order, 0 in the middle.
     const auto place = [](float value) {
@@ -96,7 +108,7 @@ std::uint64_t ulp_distance(float a, float b) {
     return static_cast<std::uint64_t>(distance < 0 ? -distance : distance);
 }
 
-Errors total_errors(const Tensor& actual, const TensorD& expected, Tolerance tolerance) {
+Errors total_errors(const Tensor& actual, const TensorD& expected, const Tolerance& tolerance) {
     Sum sum(tolerance, largest_finite(expected));
     const Shape& shape = actual.shape();
     for_each_row(shape, [&](Index b, Index h, Index t) {
@@ -105,18 +117,22 @@ Errors total_errors(const Tensor& actual, const TensorD& expected, Tolerance tol
     return sum.finish();
 }
 
-bool any_beyond(const TensorD& actual, const TensorD& expected, Tolerance tolerance) {
+bool any_beyond(const TensorD& actual, const TensorD& expected, const Tolerance& tolerance) {
+    const TensorD* const entries = tolerance.entries.get();
     for (std::size_t n = 0; n < expected.values().size(); ++n) {
         const auto a = static_cast<double>(static_cast<float>(actual.data()[n]));
         const double e = expected.data()[n];
         if (a == e || (std::isnan(a) && std::isnan(e))) continue;
         const bool finite = std::isfinite(a) && std::isfinite(e);
-        if (!finite || !(std::abs(a - e) <= tolerance.at(e))) return true;
+        const double allowed =
+            (entries ? entries->data()[n] : tolerance.absolute) + tolerance.relative * std::abs(e);
+        if (!finite || !(std::abs(a - e) <= allowed)) return true;
     }
     return false;
 }
 
-Result<Comparison> compare(const Tensor& actual, const TensorD& expected, Tolerance tolerance) {
+Result<Comparison> compare(const Tensor& actual, const TensorD& expected,
+                           const Tolerance& tolerance) {
     if (actual.shape() != expected.shape())
         return bad_input(fmt::format("shape {} and not {}", to_string(actual.shape()),
                                      to_string(expected.shape())));

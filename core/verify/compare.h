@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/norms.h"
@@ -12,13 +13,21 @@ namespace attn::verify {
 
 /// |actual − expected| ≤ absolute + relative · |expected|.
 struct Tolerance {
-    double absolute = 0.0;
+    double absolute = 0.0;  // of `entries` the largest
     double relative = 0.0;
+    /// Where set, the absolute part of each entry, in the shape of what is compared.
+    std::shared_ptr<const TensorD> entries = nullptr;
 
+    /// At most.
     double at(double expected) const { return absolute + relative * std::abs(expected); }
-    Tolerance operator+(const Tolerance& other) const {
-        return {absolute + other.absolute, relative + other.relative};
+    double absolute_at(Index b, Index h, Index t, Index d) const {
+        return entries ? (*entries)(b, h, t, d) : absolute;
     }
+    double at(double expected, Index b, Index h, Index t, Index d) const {
+        return absolute_at(b, h, t, d) + relative * std::abs(expected);
+    }
+    /// By entry where both are.
+    Tolerance operator+(const Tolerance& other) const;
 };
 
 /// One number of a tensor [B,H,T,d] and what it should be.
@@ -77,13 +86,14 @@ struct Comparison {
 };
 
 /// Of tensors of one shape; an error that names both shapes where they differ.
-Result<Comparison> compare(const Tensor& actual, const TensorD& expected, Tolerance tolerance);
+Result<Comparison> compare(const Tensor& actual, const TensorD& expected,
+                           const Tolerance& tolerance);
 
 /// The whole without its parts. The shapes must be the same.
-Errors total_errors(const Tensor& actual, const TensorD& expected, Tolerance tolerance);
+Errors total_errors(const Tensor& actual, const TensorD& expected, const Tolerance& tolerance);
 
 /// Whether total_errors() of `actual`, rounded to float32, has a cell beyond the tolerance.
-bool any_beyond(const TensorD& actual, const TensorD& expected, Tolerance tolerance);
+bool any_beyond(const TensorD& actual, const TensorD& expected, const Tolerance& tolerance);
 
 /// How many float32 numbers lie between two finite ones: 0 and −0 are one.
 std::uint64_t ulp_distance(float a, float b);

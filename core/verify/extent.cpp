@@ -17,11 +17,10 @@ namespace {
 
 constexpr Index kBlocks[] = {16, 32, 64, 128};
 
-bool is_beyond(float actual, double expected, Tolerance tolerance) {
+bool is_beyond(float actual, double expected, double allowed) {
     const auto a = static_cast<double>(actual);
     if (a == expected || (std::isnan(a) && std::isnan(expected))) return false;
-    return !(std::abs(a - expected) <= tolerance.at(expected)) || std::isinf(a) ||
-           std::isinf(expected);
+    return !(std::abs(a - expected) <= allowed) || std::isinf(a) || std::isinf(expected);
 }
 
 /// Which of so many rows, heads, …: in order.
@@ -109,7 +108,7 @@ struct WrongRow {
 
 class Extent {
   public:
-    Extent(const Tensor& actual, const TensorD& expected, Tolerance tolerance)
+    Extent(const Tensor& actual, const TensorD& expected, const Tolerance& tolerance)
         : actual_(actual), expected_(expected), tolerance_(tolerance) {
         const Shape shape = actual.shape();
         batches_.of = shape.b, heads_.of = shape.h, rows_.of = shape.t, columns_.of = shape.d;
@@ -149,13 +148,19 @@ class Extent {
     }
 
   private:
+    /// At column d of a row of the expected ones.
+    double allowed(const WrongRow& row, std::size_t d) const {
+        const auto column = static_cast<Index>(d);
+        return tolerance_.at(expected_(row.b, row.h, row.t, column), row.b, row.h, row.t, column);
+    }
+
     void see_row(const WrongRow& row, std::vector<bool>& columns) {
         const auto a = actual_.matrix(row.b, row.h).row(row.t);
         const auto e = expected_.matrix(row.b, row.h).row(row.t);
         const Index diagonal = row.t + columns_.of - rows_.of;
         bool wrong = false;
         for (std::size_t d = 0; d < a.size(); ++d) {
-            if (!is_beyond(a[d], e[d], tolerance_)) continue;
+            if (!is_beyond(a[d], e[d], allowed(row, d))) continue;
             wrong = columns[d] = true;
             right_of_diagonal_ = right_of_diagonal_ && static_cast<Index>(d) > diagonal;
         }
@@ -179,7 +184,7 @@ class Extent {
         const auto a = actual_.matrix(row.b, row.h).row(row.t);
         const auto e = expected_.matrix(row.b, row.h).row(row.t);
         for (std::size_t d = 0; d < a.size(); ++d)
-            if (is_beyond(a[d], e[d], tolerance_) && !visit(static_cast<double>(a[d]), e[d]))
+            if (is_beyond(a[d], e[d], allowed(row, d)) && !visit(static_cast<double>(a[d]), e[d]))
                 return false;
         return true;
     }
@@ -247,7 +252,7 @@ class Extent {
         const auto a = actual_.matrix(shown.b, shown.h).row(shown.t);
         const auto e = expected_.matrix(expected.b, expected.h).row(expected.t);
         for (std::size_t d = 0; d < a.size(); ++d)
-            if (is_beyond(a[d], e[d], tolerance_)) return false;
+            if (is_beyond(a[d], e[d], allowed(expected, d))) return false;
         return a.size() > 1;
     }
 
@@ -298,7 +303,7 @@ class Extent {
 
     const Tensor& actual_;
     const TensorD& expected_;
-    Tolerance tolerance_;
+    const Tolerance& tolerance_;
     std::vector<WrongRow> wrong_;
     Some batches_, heads_, rows_, columns_;
     bool right_of_diagonal_ = true;
@@ -306,7 +311,7 @@ class Extent {
 
 }  // namespace
 
-std::string extent_text(const Tensor& actual, const TensorD& expected, Tolerance tolerance,
+std::string extent_text(const Tensor& actual, const TensorD& expected, const Tolerance& tolerance,
                         ColumnsAre columns) {
     const Extent extent(actual, expected, tolerance);
     if (extent.none()) return {};

@@ -41,7 +41,7 @@ constexpr auto kFaults = std::to_array<Fault>({
     {"empty_rows", "rows without a key are treated differently",
      "decide what they are (empty_rows: zero or nan), or see that none is left; a finite mask value makes them the mean of V",
      "pytorch#103749, onnxruntime#28958", wrong_empty_rows},
-    {"mask_value", "the mask uses a finite number instead of −∞, and scores exceed it",
+    {"mask_value", "masked pairs get a finite value instead of −∞, so that they have weight",
      "mask with −∞", "TransformerLens#385", finite_mask_value},
     {"window_off_by_one", "the window is one key too wide or too narrow",
      "|i − j| ≤ W holds 2W + 1 keys, i − j ≤ W behind a causal mask W + 1: some programs count W",

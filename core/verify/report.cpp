@@ -167,7 +167,7 @@ class Comparer {
                               double grown) const {
         if (!subject_) return format_tolerance(tensor_of(expected, key), format);
         const Tolerance made = short_.at(format).of(key);
-        return {made.absolute * (grown > 1.0 ? grown : 1.0), made.relative};
+        return {made.absolute * (grown > 1.0 ? grown : 1.0), made.relative, nullptr};
     }
 
     static const TensorD& tensor_of(const TraceD& trace, std::string_view key) {
@@ -239,7 +239,7 @@ class Comparer {
     }
 
     Result<void> add_row(std::string_view key, const Tensor& mine, const TensorD& theirs,
-                         const std::string& from, Tolerance tolerance) {
+                         const std::string& from, const Tolerance& tolerance) {
         auto compared = compare(mine, theirs, tolerance);
         if (!compared)
             return bad_input(fmt::format(

@@ -123,8 +123,9 @@ std::optional<double> fitted_slope(const Trial& trial, const Logits& logits, Ind
     return fit.slope();
 }
 
-/// Whether planting changed what a row that has a key shows.
+/// Whether planting changed a row that has a key by more than float32 rounds.
 bool changes_a_row(const Subject& subject, const Results& results, const TraceD& planted) {
+    constexpr double kShown = 0x1.0p-24;
     if (!results[Stage::masked].empty()) return true;
     bool changes = false;
     for_each_query(subject.size, [&](Index b, Index h, Index i) {
@@ -132,7 +133,7 @@ bool changes_a_row(const Subject& subject, const Results& results, const TraceD&
         const TraceD& reference = subject.reference;
         for (Index j = 0; j < subject.size.tk; ++j)
             changes = changes || std::abs(planted[Stage::weights](b, h, i, j) -
-                                          reference[Stage::weights](b, h, i, j)) > 1e-9;
+                                          reference[Stage::weights](b, h, i, j)) > kShown;
     });
     return changes;
 }
@@ -331,7 +332,8 @@ Reason finite_mask_value(const Trial& trial, const Take& take) {
     bool shows = false;
     constexpr double kLowest = -std::numeric_limits<float>::max();
     Replay replay = replay_of(subject);
-    for (const double fill : {-1e4, -65504.0, -1e5, -1e9, kLowest, -1e3, -100.0, -1.0, 0.0})
+    for (const double fill :
+         {-1e4, -65504.0, -1e5, -1e9, kLowest, -1e3, -100.0, -50.0, -20.0, -10.0, -1.0, 0.0})
         for (const bool added : {false, true}) {
             if (fill == 0.0 && added) continue;  // that is no mask at all
             replay.fill = fill;
@@ -344,7 +346,7 @@ Reason finite_mask_value(const Trial& trial, const Take& take) {
                       std::move(planted)))
                 return {};
         }
-    return shows ? "" : "no score is low enough for a finite mask value to be beaten";
+    return shows ? "" : "with a finite mask value no forbidden pair would have weight";
 }
 
 }  // namespace attn::verify

@@ -222,6 +222,15 @@ PlantedCase beaten() {
     return make.done();
 }
 
+/// One forbidden key of four has e^-10 times their weight: some 1e-5 of a row.
+PlantedCase leaking() {
+    Maker make({1, 2, 2, 9, 4, 64, 64});
+    make.planted.spec.mask = padded({3}, {});
+    make.plain.allowed = [](Index, Index, Index j) { return j < 3; };
+    make.plain.fill = -10.0;
+    return make.done({{Stage::context}});
+}
+
 PlantedCase wide_window() {
     MaskSpec asked = kCausal;
     asked.window = 2;
@@ -448,7 +457,7 @@ const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cas
         {"padding_positions",
          {[] { return left_padding(0); }, [] { return left_padding(3); }, wrong_end}},
         {"empty_rows", {[] { return empty_rows(1.0 / 7.0); }, [] { return empty_rows(kNan); }}},
-        {"mask_value", {beaten}},
+        {"mask_value", {beaten, leaking}},
         {"window_off_by_one", {wide_window, narrow_window}},
         {"softcap", {no_cap}},
         {"bias",

@@ -19,7 +19,9 @@ const verify::DiffReport* report_of(const AppState& state) {
 }
 
 /// As `scale` measures it. Both NaN, or the same ∞: 0; one side alone NaN: NaN; ∞ against another number: ∞.
-double error_of(float actual, double expected, verify::Tolerance tolerance, ErrorScale scale) {
+double error_of(const DiffRow& row, CheckedCell at, ErrorScale scale) {
+    const float actual = (*row.actual)(at.b, at.h, at.t, at.d);
+    const double expected = (*row.expected)(at.b, at.h, at.t, at.d);
     const bool both_nan = std::isnan(actual) && std::isnan(expected);
     if (both_nan || static_cast<double>(actual) == expected) return 0.0;
     if (std::isnan(actual) || std::isnan(expected)) return std::numeric_limits<double>::quiet_NaN();
@@ -27,7 +29,8 @@ double error_of(float actual, double expected, verify::Tolerance tolerance, Erro
     if (std::isinf(difference)) return scale == ErrorScale::difference ? difference : HUGE_VAL;
     switch (scale) {
         case ErrorScale::tolerance:
-            return std::abs(difference) / tolerance.at(expected);
+            return std::abs(difference) /
+                   row.comparison.tolerance.at(expected, at.b, at.h, at.t, at.d);
         case ErrorScale::difference:
             return difference;
         case ErrorScale::relative:
@@ -66,9 +69,7 @@ Worst worst_in(const DiffRow& row, const Blocks& blocks, CheckedCell head, Index
     double most = -1.0;
     for (Index t = i * blocks.tall; t < std::min(blocks.rows, (i + 1) * blocks.tall); ++t)
         for (Index d = j * blocks.wide; d < std::min(blocks.columns, (j + 1) * blocks.wide); ++d) {
-            const double error =
-                error_of((*row.actual)(head.b, head.h, t, d), (*row.expected)(head.b, head.h, t, d),
-                         row.comparison.tolerance, scale);
+            const double error = error_of(row, {head.b, head.h, t, d}, scale);
             const double size = std::isnan(error) ? HUGE_VAL : std::abs(error);
             if (size > most) most = size, worst = {{head.b, head.h, t, d}, error};
         }
@@ -152,12 +153,12 @@ std::string largest_error(const Errors& errors) {
     return errors.infinite.count > 0 ? "∞" : short_error(errors.max);
 }
 
-/// "2.1e-06 + 1.2e-07 |expected|".
 constexpr std::uint64_t kManyUlp = 1'000'000;  // from here on a power of ten
 
-std::string tolerance_text(verify::Tolerance tolerance) {
-    return fmt::format("{} + {} |expected|", short_error(tolerance.absolute),
-                       short_error(tolerance.relative));
+/// "2.1e-06 + 1.2e-07 |expected|".
+std::string tolerance_text(const verify::Tolerance& tolerance) {
+    return fmt::format("{}{} + {} |expected|", tolerance.entries ? "by entry, at most " : "",
+                       short_error(tolerance.absolute), short_error(tolerance.relative));
 }
 
 void add_lines(const AppState& state, const verify::DiffReport& report, VerifyView& view) {
@@ -391,8 +392,8 @@ InspectorView verify_inspector(const AppState& state) {
     if (row == nullptr || !at) return only_hint("Nothing is compared yet.");
     const float actual = (*row->actual)(at->b, at->h, at->t, at->d);
     const double expected = (*row->expected)(at->b, at->h, at->t, at->d);
-    const verify::Tolerance tolerance = row->comparison.tolerance;
-    const double share = error_of(actual, expected, tolerance, ErrorScale::tolerance);
+    const verify::Tolerance& tolerance = row->comparison.tolerance;
+    const double share = error_of(*row, *at, ErrorScale::tolerance);
     const auto stage = find_stage(row->key);
     InspectorView view;
     view.empty = false;
@@ -406,17 +407,15 @@ InspectorView verify_inspector(const AppState& state) {
                                                                        : row->expected_from));
     view.add("difference", significant(static_cast<double>(actual) - expected, 3));
     view.add("allowed",
-             fmt::format("{} + {} · {} = {}", significant(tolerance.absolute, 3),
+             fmt::format("{} + {} · {} = {}",
+                         significant(tolerance.absolute_at(at->b, at->h, at->t, at->d), 3),
                          significant(tolerance.relative, 3), significant(std::abs(expected), 3),
-                         significant(tolerance.at(expected), 3)));
+                         significant(tolerance.at(expected, at->b, at->h, at->t, at->d), 3)));
     view.add("fraction of tolerance",
              std::isnan(share) ? std::string("NaN on one side only") : significant(share, 3));
     if (std::isfinite(actual) && std::isfinite(expected)) {
-        view.add("relative",
-                 significant(error_of(actual, expected, tolerance, ErrorScale::relative), 3));
-        view.add(
-            "ULP",
-            grouped(static_cast<Index>(error_of(actual, expected, tolerance, ErrorScale::ulp))));
+        view.add("relative", significant(error_of(*row, *at, ErrorScale::relative), 3));
+        view.add("ULP", grouped(static_cast<Index>(error_of(*row, *at, ErrorScale::ulp))));
     }
     if (checked_in_step(state)) view.add("", "Enter opens this number in Step.");
     view.as_text = view.as_latex = view.as_python = text_of(view);

@@ -19,7 +19,8 @@ std::vector<Index> beyond_in(const DiffRow& row, Index b, Index h, Index t) {
     std::vector<Index> all;
     for (Index d = 0; d < row.actual->shape().d; ++d) {
         const double is = (*row.actual)(b, h, t, d), wanted = (*row.expected)(b, h, t, d);
-        if (distance(is, wanted) > row.comparison.tolerance.at(wanted)) all.push_back(d);
+        if (distance(is, wanted) > row.comparison.tolerance.at(wanted, b, h, t, d))
+            all.push_back(d);
     }
     return all;
 }
