@@ -22,18 +22,52 @@ std::vector<Index> tokens_of(const HeadsInput& input, const HeadsLayer& layer,
     return token_numbers(input.tokens);
 }
 
-std::vector<double> norms_of(const Trace& trace, const Inputs& inputs, Index batch) {
+/// Whether measures count row i: its weights are probabilities.
+bool is_counted(const HeadRows& head, Index i) {
+    const Index keys = head.weights.columns;
+    const auto row = head.allowed.empty() ? head.allowed
+                                          : head.allowed.subspan(static_cast<std::size_t>(i * keys),
+                                                                 static_cast<std::size_t>(keys));
+    return measure_head({head.weights.row_block(i, 1), row, {}, head.position(i), head.sinks})
+               .rows == 1;
+}
+
+/// The rows of a context that `counted` has.
+Tensor picked_rows(MatrixView<const float> context, const std::vector<Index>& counted) {
+    Tensor picked(Shape{1, 1, std::ssize(counted), context.columns});
+    for (Index n = 0; n < std::ssize(counted); ++n)
+        std::ranges::copy(context.row(counted[n]), picked.matrix(0, 0).row(n).begin());
+    return picked;
+}
+
+/// The output share of each head over the rows that count in every head that has such rows; the other heads have none.
+std::vector<std::optional<double>> output_shares(const Trace& trace, const Inputs& inputs,
+                                                 Index batch, const std::vector<HeadRows>& rows,
+                                                 std::span<const HeadFacts> facts) {
     const Tensor& context = trace[Stage::context];
     const InFloats w_o(inputs.params[Param::w_o]);
+    const Index width = context.shape().d;
+    const bool mixed = !w_o->empty() && w_o->shape().t == context.shape().h * width;
+    std::vector<Index> heads, counted;
+    for (Index head = 0; head < context.shape().h; ++head)
+        if (facts[head].measures.rows > 0) heads.push_back(head);
+    for (Index i = 0; i < context.shape().t; ++i)
+        if (std::ranges::all_of(heads, [&](Index head) {
+                return facts[head].measures.rows == context.shape().t || is_counted(rows[head], i);
+            }))
+            counted.push_back(i);
     std::vector<double> norms;
-    for (Index head = 0; head < context.shape().h; ++head) {
-        const Index width = context.shape().d;
-        const bool mixed = !w_o->empty() && w_o->shape().t == context.shape().h * width;
+    for (const Index head : heads) {
+        const auto all = context.matrix(batch, head);
+        const Tensor picked = std::ssize(counted) < all.rows ? picked_rows(all, counted) : Tensor{};
         norms.push_back(head_output_norm(
-            context.matrix(batch, head),
+            std::ssize(counted) < all.rows ? std::as_const(picked).matrix(0, 0) : all,
             mixed ? w_o->matrix(0, 0).row_block(head * width, width) : MatrixView<const float>{}));
     }
-    return norms;
+    std::vector<std::optional<double>> shares(facts.size());
+    const auto found = norm_shares(norms);
+    for (std::size_t n = 0; n < heads.size(); ++n) shares[heads[n]] = found[n];
+    return shares;
 }
 
 /// Mean KL(untouched‖now) of its rows in the model's own run; nullopt where it is finite in none.
@@ -49,17 +83,22 @@ void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsRe
     const HeadsLayer& layer = result.layers[n];
     const Inputs& inputs = *input.layers[n];
     const std::vector<Index> tokens = tokens_of(input, layer, inputs);
-    const auto shares = norm_shares(norms_of(trace, inputs, result.batch));
+    const std::size_t first = result.heads.size();
+    std::vector<HeadRows> rows;
     for (Index head = 0; head < layer.heads; ++head) {
         HeadFacts facts{{n, head}, {}, {}};
-        const HeadRows rows{layer.weights.matrix(result.batch, head), layer.allowed_of(head),
-                            tokens, layer.offset, layer.sinks};
-        facts.measures = measure_head(rows);
-        if (head < std::ssize(shares)) facts.measures[HeadMeasure::norm_share] = shares[head];
+        rows.push_back({layer.weights.matrix(result.batch, head), layer.allowed_of(head), tokens,
+                        layer.offset, layer.sinks});
+        facts.measures = measure_head(rows.back());
         facts.measures[HeadMeasure::change] = change_of(input, facts.place);
-        facts.label = propose_label(rows);
+        facts.label = propose_label(rows.back());
         result.heads.push_back(std::move(facts));
     }
+    const std::span<HeadFacts> facts = std::span(result.heads).subspan(first);
+    if (trace[Stage::context].empty()) return;
+    const auto shares = output_shares(trace, inputs, result.batch, rows, facts);
+    for (std::size_t head = 0; head < facts.size(); ++head)
+        facts[head].measures[HeadMeasure::norm_share] = shares[head];
 }
 
 /// What is drawn of it, a number for each pair and head.

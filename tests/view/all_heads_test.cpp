@@ -139,6 +139,7 @@ TEST_CASE("nothing stands out of even rows, and only NaN rows have no measure") 
     state = shown(state_of(document_of({broken}, "pointing.npz")).value());
     CHECK(build_all_heads_view(state).point == "L0 H0 has no label.");
     CHECK(facts(state, 0, 0).measures.rows == 4);
+    CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share] == 1.0);  // of those rows
     CHECK(build_all_heads_view(state).notes ==
           std::vector<std::string>{"Layer 0: 1 of 5 rows of weights is not a probability "
                                    "distribution; no measure counts it."});
