@@ -13,6 +13,7 @@
 #include "cluster/parts.h"
 #include "cluster/ring.h"
 #include "cluster/world.h"
+#include "core/heads/layer.h"
 #include "core/io/file.h"
 #include "core/kernels/projections.h"
 #include "core/large/row_pool.h"
@@ -80,10 +81,13 @@ bool same_bytes(const fs::path& one, const fs::path& other) {
 /// The call as the window opens it. One that stands there and is another is left.
 void write_call(const files::FileCall& call, const fs::path& folder) {
     std::vector<NpzEntry> entries{tensor_entry("Q", call.inputs.q),
-                                  tensor_entry("K", call.inputs.k),
-                                  tensor_entry("V", call.inputs.v)};
+                                  tensor_entry("K", call.inputs.k)};
     StageSet held;
-    for (const Stage stage : {Stage::q, Stage::k, Stage::v}) held.set(index_of(stage));
+    for (const Stage stage : {Stage::q, Stage::k}) held.set(index_of(stage));
+    if (!call.inputs.v.empty()) {
+        entries.push_back(tensor_entry("V", call.inputs.v));
+        held.set(index_of(Stage::v));
+    }
     cli::add_call(call, held, entries);
     const fs::path file = folder / "inputs.npz";
     if (std::error_code none; !fs::exists(file, none)) return or_throw(write_npz(file, entries));
@@ -112,9 +116,10 @@ void begin(const Arguments& text, const files::OptionValues& given, cli::Streams
     std::error_code none;
     if (fs::exists(folder, none) && !fs::is_directory(folder, none))
         throw bad_input(fmt::format("-o is {}, a file; expected a folder", text.output));
-    files::FileCall call = read_call(text, given, io);
+    files::FileCall call = read_call(text, given, io, files::Values::optional);
     project_inputs(call);
-    job.source = or_throw(large::weight_source(call.inputs, call.spec));
+    Inputs buffer;
+    job.source = or_throw(large::weight_source(with_values(call.inputs, buffer), call.spec));
     make_folder(folder);
     job.strips = large::strips_folder(folder, job.source);
     if (!fs::equivalent(text.input, folder, none)) write_call(call, folder);

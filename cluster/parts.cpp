@@ -20,10 +20,10 @@ void add_description(CLI::App& app, Arguments& text, const char* input, const Ou
     cli::add_call_options(app, text.attention);
 }
 
-files::FileCall read_call(const Arguments& text, const files::OptionValues& given,
-                          cli::Streams io) {
+files::FileCall read_call(const Arguments& text, const files::OptionValues& given, cli::Streams io,
+                          files::Values values) {
     files::FileCall call =
-        or_throw(files::read_call(text.input, given, cli::parse_layer(text.layer)));
+        or_throw(files::read_call(text.input, given, cli::parse_layer(text.layer), values));
     for (const Note& note : call.notes) cli::write_note(note, text.name, io);
     if (call.operation || call.given)
         throw bad_input(fmt::format("{}: expected Q, K and V, or X and its weights, under softmax",

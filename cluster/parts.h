@@ -34,7 +34,8 @@ struct Output {
 };
 void add_description(CLI::App& app, Arguments& text, const char* input, const Output& output);
 /// FILE, its notes said; a call of softmax alone.
-files::FileCall read_call(const Arguments& text, const files::OptionValues& given, cli::Streams io);
+files::FileCall read_call(const Arguments& text, const files::OptionValues& given, cli::Streams io,
+                          files::Values values = files::Values::needed);
 void make_folder(const std::filesystem::path& folder);
 
 /// Does `work` on rank 0 alone; where it throws, every rank throws, and rank 0 says why.

@@ -10,6 +10,7 @@
 #include "app/files/model.h"
 #include "app/files/standard.h"
 #include "app/files/text.h"
+#include "core/heads/layer.h"
 #include "core/io/file.h"
 #include "core/kernels/reference.h"
 #include "core/rows.h"
@@ -154,7 +155,7 @@ int parse_threads(const std::string& text) {
     return text.empty() ? thread_count() : parse_count("--threads", text, thread_count());
 }
 
-/// What was computed, and how long it took.
+/// The stages, and how long they took.
 struct Computed {
     std::string_view backend;
     Trace forward;
@@ -236,18 +237,54 @@ std::optional<std::string> left_out(const TraceArguments& text, const files::Fil
         call.size.batch * call.size.heads * call.size.tq * call.size.tk, kMostStagedPairs);
 }
 
-/// One line where finite inputs gave a score that float32 does not hold; nullopt where they gave none.
-std::optional<std::string> beyond_float(const Inputs& inputs, const Computed& computed) {
-    const auto finite = [](const Tensor& tensor) { return all_finite(tensor.values()); };
-    const bool over = std::ranges::any_of(computed.forward.logsumexp.values(), [](float sum) {
+bool is_finite(const Tensor& tensor) { return all_finite(tensor.values()); }
+
+bool has_finite_inputs(const files::FileCall& call) {
+    const Inputs& in = call.inputs;
+    const auto& bias = call.spec.mask.bias;
+    return std::ranges::all_of(in.params.tensors, is_finite) &&
+           std::ranges::all_of(std::initializer_list<const Tensor*>{&in.x, &in.x_kv, &in.q, &in.k,
+                                                                    &in.v, &call.upstream.gradient},
+                               [](const Tensor* each) { return is_finite(*each); }) &&
+           (!bias || std::ranges::none_of(bias->values.values(), [](float each) {
+               return std::isnan(each) || each == std::numeric_limits<float>::infinity();
+           }));
+}
+
+/// Stages and gradients with NaN or infinity. Scores and weights are left out: a mask makes −∞ of them.
+std::vector<std::string> not_finite(const Computed& computed) {
+    std::vector<std::string> names;
+    const auto add = [&](std::string name, const Tensor& tensor) {
+        if (!is_finite(tensor)) names.push_back(std::move(name));
+    };
+    for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::context, Stage::output})
+        add(std::string(info(stage).key), computed.forward[stage]);
+    if (!computed.gradient) return names;
+    const Trace& d = *computed.gradient;
+    for (const StageInfo& stage : stage_table())
+        add(fmt::format("d_{}", stage.key), d[stage.stage]);
+    for (const ParamInfo& param : param_table())
+        add(fmt::format("d_{}", param.npz), d.params[param.param]);
+    add("d_bias", d.bias);
+    return names;
+}
+
+/// One line where finite inputs gave a number that float32 does not hold; nullopt where they gave none.
+std::optional<std::string> beyond_float(const files::FileCall& call, const Computed& computed) {
+    if (!has_finite_inputs(call)) return std::nullopt;
+    const bool scores = std::ranges::any_of(computed.forward.logsumexp.values(), [](float sum) {
         return std::isnan(sum) || sum == std::numeric_limits<float>::infinity();
     });
-    if (!over || !std::ranges::all_of(inputs.params.tensors, finite)) return std::nullopt;
-    for (const Tensor* each : {&inputs.x, &inputs.x_kv, &inputs.q, &inputs.k, &inputs.v})
-        if (!finite(*each)) return std::nullopt;
+    // Rows without a key are NaN by an option.
+    const bool empty_rows_are_nan = call.spec.empty_rows == EmptyRows::nan && call.spec.mask.any();
+    const std::vector<std::string> names =
+        scores || empty_rows_are_nan ? std::vector<std::string>{} : not_finite(computed);
+    if (!scores && names.empty()) return std::nullopt;
     return fmt::format(
-        "scores are beyond 3.4e38, the most that float32 holds: what follows from them is NaN or "
-        "infinite{}",
+        "{}, the most that float32 holds: {}{}",
+        scores ? "scores are beyond 3.4e38"
+               : fmt::format("numbers on the way to {} are beyond 3.4e38", fmt::join(names, ", ")),
+        scores ? "what follows from them is NaN or infinite" : "they have NaN or infinity",
         computed.backend == reference_backend().name()
             ? ""
             : "; --backend reference computes in float64");
@@ -336,15 +373,40 @@ void trace_operation(const TraceArguments& text, const files::FileCall& call, St
     report(text, call.notes, summary(text, call, operation_summary(call, run), entries), io);
 }
 
-void trace_attention(const TraceArguments& text, const files::FileCall& call, Streams io) {
-    const auto keep = parse_keep(text.keep);
+/// The stages that V is needed for.
+StageSet value_stages() {
+    StageSet stages;
+    for (const Stage stage : {Stage::v, Stage::context, Stage::output}) stages.set(index_of(stage));
+    return stages;
+}
+
+/// Whether V may be missing: no stage that needs it was named.
+files::Values needed_values(const TraceArguments& text) {
+    const bool named = !text.keep.empty() && (parse_keep(text.keep) & value_stages()).any();
+    return text.grad || named ? files::Values::needed : files::Values::optional;
+}
+
+bool is_without_values(const files::FileCall& call) {
+    return !call.given && !call.inputs.projects() && call.inputs.v.empty();
+}
+
+/// The stages to keep of a call without V: where none were named, those that the backend stores.
+StageSet keep_without_values(const TraceArguments& text, const Dimensions& size) {
+    const StageSet keep = parse_keep(text.keep) & ~value_stages();
+    const bool many = size.batch * size.heads * size.tq * size.tk > kMostStagedPairs;
+    const bool stores_no_pairs = text.backend == "fused" || (text.backend == "auto" && many);
+    return text.keep.empty() && stores_no_pairs ? keep & ~pair_stages() : keep;
+}
+
+void trace_attention(const TraceArguments& text, const files::FileCall& call, StageSet keep,
+                     Streams io) {
     const auto computed = compute(call, text, keep, io.backends);
     const std::vector<NpzEntry> entries = trace_entries(
         call, computed.forward, computed.gradient ? &*computed.gradient : nullptr, keep);
     write_entries(text.output, entries, io);
     std::vector<Note> notes = call.notes;
     if (auto note = left_out(text, call, keep, computed)) notes.push_back(*std::move(note));
-    if (auto note = beyond_float(call.inputs, computed)) notes.push_back(*std::move(note));
+    if (auto note = beyond_float(call, computed)) notes.push_back(*std::move(note));
     if (!text.keep.empty())
         for (const std::string& note : missing_stages(computed.forward, keep))
             notes.push_back(note);
@@ -378,12 +440,29 @@ void trace_given(const TraceArguments& text, const files::FileCall& call, Stream
     report(text, notes, summary(text, call, computed, entries), io);
 }
 
+/// Queries and keys alone: every stage that needs no V.
+void trace_without_values(const TraceArguments& text, files::FileCall call, Streams io) {
+    Inputs buffer;
+    with_values(call.inputs, buffer);
+    call.inputs = std::move(buffer);
+    call.size.d_v = 0;  // unknown
+    call.notes.emplace_back("context and output are missing: they need V");
+    trace_attention(text, call, keep_without_values(text, call.size), io);
+}
+
 void trace_one(const CLI::App& app, const TraceArguments& text, Streams io) {
-    const auto layer = parse_layer(text.layer);
-    const auto call =
-        or_throw(files::read_call(text.input, given_options(app, text.attention), layer));
+    const auto read = [&](files::Values values) {
+        return or_throw(files::read_call(text.input, given_options(app, text.attention),
+                                         parse_layer(text.layer), values));
+    };
+    auto call = read(needed_values(text));
     if (call.given) return trace_given(text, call, io);
-    return call.operation ? trace_operation(text, call, io) : trace_attention(text, call, io);
+    if (is_without_values(call)) {
+        if (call.operation) call = read(files::Values::needed);  // fails: it names V
+        return trace_without_values(text, std::move(call), io);
+    }
+    return call.operation ? trace_operation(text, call, io)
+                          : trace_attention(text, call, parse_keep(text.keep), io);
 }
 
 /// A model says what attention it computes: options of a call would be ignored.

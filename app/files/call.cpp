@@ -4,9 +4,10 @@
 
 namespace attn::files {
 
-Result<FileCall> read_call(const std::string& path, const OptionValues& given, Index layer) {
+Result<FileCall> read_call(const std::string& path, const OptionValues& given, Index layer,
+                           Values values) {
     return caught([&] {
-        TensorFile file = read_layer(path, given, layer);
+        TensorFile file = read_layer(path, given, layer, values);
         OperationParams params;
         if (file.operation) params = std::move(file.operation_params.front());
         std::optional<GivenPairs> pairs;

@@ -21,6 +21,6 @@ struct FileCall {
 
 /// Reads as read_layer() does.
 Result<FileCall> read_call(const std::string& path, const OptionValues& given,
-                           Index layer = kOnlyLayer);
+                           Index layer = kOnlyLayer, Values values = Values::needed);
 
 }  // namespace attn::files

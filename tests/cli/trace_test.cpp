@@ -75,6 +75,44 @@ TEST_CASE_FIXTURE(
     CHECK(!contains(errors_of(1e18F, "fused"), text));
 }
 
+TEST_CASE_FIXTURE(OnDisk, "queries and keys alone give every stage that needs no V") {
+    const std::string qk = scratch.at("qk.npz");
+    const Tensor rows({1, 1, 3, 2}, 1.0F);
+    REQUIRE(write_npz(
+        qk, std::vector<NpzEntry>{{"Q", {3, 2}, rows.values()}, {"K", {3, 2}, rows.values()}}));
+    for (const std::string backend : {"auto", "reference", "fused"}) {
+        const std::string out = scratch.at("out.npz");
+        const Ran ran = succeeds({"trace", qk, "-o", out, "--backend", backend});
+        CHECK(contains(ran.err, "context and output are missing: they need V"));
+        CHECK(contains(ran.out, "d_v unknown"));
+        const Npz made = read_npz(out).value();
+        CHECK(made.arrays.contains("logsumexp"));
+        CHECK(made.arrays.contains("weights") == (backend != "fused"));
+        CHECK_FALSE(made.arrays.contains("context"));
+        CHECK_FALSE(made.arrays.contains("v"));
+    }
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"--grad"}, {"--keep", "context"}, {"--operation", "linear"}}) {
+        std::vector<std::string> arguments{"trace", qk, "-o", scratch.at("no.npz")};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        check_refused(arguments, "V is missing; Q and K are there");
+    }
+}
+
+TEST_CASE_FIXTURE(OnDisk, "a note names the arrays whose sums are beyond the range of float32") {
+    const std::string in = scratch.at("in.npz"), out = scratch.at("out.npz");
+    const Tensor small({1, 1, 2, 2}, 1.0F), large({1, 1, 2, 2}, 3e38F);
+    REQUIRE(write_npz(in, std::vector<NpzEntry>{{"Q", {2, 2}, small.values()},
+                                                {"K", {2, 2}, small.values()},
+                                                {"V", {2, 2}, large.values()}}));
+    for (const std::string backend : {"fused", "staged"}) {
+        CHECK(succeeds({"trace", in, "-o", out, "--backend", backend}).err.empty());
+        CHECK(
+            contains(succeeds({"trace", in, "-o", out, "--backend", backend, "--grad"}).err,
+                     "are beyond 3.4e38, the most that float32 holds: they have NaN or infinity"));
+    }
+}
+
 TEST_CASE("a mask of three axes is told what to write") {
     check_trace_refused(
         "mask_3d.npz", {},
@@ -144,7 +182,7 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone: context and output follow where V and 
     CHECK(contains(ran.err, "q, k, scores, scaled, masked come before weights, which are given"));
     const Ran bare = traced_arrays(scratch, {{"weights", {2, 2}, weights}});
     REQUIRE(bare.code == 0);
-    CHECK(contains(bare.err, "there is no context and no output: they need V"));
+    CHECK(contains(bare.err, "context and output are missing: they need V"));
     CHECK(written(scratch, {{"weights", {2, 2}, weights}}).names ==
           std::vector<std::string>{"weights", "options"});
     const Ran grad = traced_arrays(scratch, {{"weights", {2, 2}, weights}}, {"--grad"});
