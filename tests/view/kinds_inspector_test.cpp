@@ -69,8 +69,8 @@ TEST_CASE("operations in the place of softmax write what their weight is made fr
     CHECK(rows[7].tooltip ==
           "A: 4 B × 9 (one weight per pair) = 36 B. B: 4 B × 6 (S and z of each head) = 24 B.");
     CHECK(kinds_inspector(state).table->rows[0].cells[2].text.empty());
-    for (const char* pair :
-         {"linear", "latents", "state-space", "linformer", "retention", "gated-delta", "gated", "differential"}) {
+    for (const char* pair : {"linear", "latents", "state-space", "linformer", "retention",
+                             "gated-delta", "gated", "differential"}) {
         state = explained({ChooseKinds{pair}});
         const KindsResult& result = *kinds_look(state).result;
         for (Index i = 0; i < 3; ++i)
