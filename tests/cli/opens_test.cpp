@@ -32,7 +32,7 @@ Numbers numbers(const ArrayFile& file, const std::string& name) {
         array.values);
 }
 
-/// V of so many heads, each behind its values of earlier tokens.
+/// V of all heads, each after its values of earlier tokens.
 Numbers values_of(const ArrayFile& file, Index heads) {
     const Numbers now = numbers(file, "V");
     if (!file.contains("past_v")) return now;
