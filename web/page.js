@@ -295,13 +295,13 @@
         spoken = setTimeout(() => { document.getElementById("words").textContent = words; }, 200);
     };
 
-    // ---- start: the document that the page holds, or the state in its address
+    // ---- start: the state in the page's address, then the document that the page holds (web/app/main.cpp opens one)
 
     const bytes_of = base64 => Uint8Array.from(atob(base64.trim()), c => c.charCodeAt(0));
     const held = [...document.querySelectorAll("script[type='text/x-attnscope']")];
-    const words = location.hash.length > 1 ? [state_of(location.hash)] :
-        held.flatMap(file => file.dataset.words ? JSON.parse(file.dataset.words) : []);
-    Module.arguments = words;
+    const state = state_of(location.hash);
+    Module.arguments = [...state ? [state] : [],
+        ...held.flatMap(file => file.dataset.words ? JSON.parse(file.dataset.words) : [])];
     Module.preRun = [() => {
         ENV.HOME = "/home";
         FS.mkdirTree(kSettings.replace(/\/[^/]*$/, ""));

@@ -178,12 +178,18 @@ class Page:
         self.shows("every query may attend to every key")
         self.assertEqual(self.browser.faults(), [])
 
-    def test_a_malformed_state_in_the_address_is_reported(self):
-        for fragment, why in (("#%", "“%” is none of its letters"), ("#abc", "a letter was changed or left out")):
+    def test_a_malformed_state_in_the_address_is_reported_on_what_opens_without_it(self):
+        self.page_of("translate", "--workspace", "heads")
+        document = self.folder / "page.html"
+        first, held = "it looks at animal 99 %", "translate, trained weights"
+        for page, fragment, why, opened in ((PAGE, "#%", "“%” is none of its letters", first),
+                                            (PAGE, "#abc", "a letter was changed or left out", first),
+                                            (document, "#abc", "a letter was changed or left out", held)):
             self.browser.open("about:blank")
-            self.browser.open(PAGE.as_uri() + fragment)
-            alert = lambda: self.browser.script("return document.getElementById('said').textContent")
-            self.assertTrue(self.browser.wait(lambda: why in alert(), 60), alert())
+            self.browser.open(page.as_uri() + fragment)
+            self.shows(why)
+            self.shows(opened)
+            self.assertEqual(self.browser.script("return document.getElementById('said').hidden"), True)
             self.assertEqual([fault for fault in self.browser.faults() if why not in fault], [])
 
     def test_learn_trains_fifty_steps(self):

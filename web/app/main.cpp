@@ -8,8 +8,10 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/desktop_options.h"
+#include "app/common/state_text.h"
 #include "app/desktop.h"
 #include "app/gl/compute_backend.h"
+#include "app/gl/window_events.h"
 #include "app/studio.h"
 
 namespace {
@@ -34,12 +36,22 @@ int run(attn::cli::Args args) {
     return attn::run_desktop(std::get<attn::cli::DesktopOptions>(options), streams(), started);
 }
 
+/// `args`: the state in the page's address, if it has one, then the words of the document that the page holds. A state that cannot
+/// be read is opened once more over the document or the first screen, which reports the error as it does for a pasted state.
+int open_page(attn::cli::Args args) {
+    if (args.empty() || !attn::view::is_state_text(args.front())) return run(args);
+    const int code = run(args.first(1));
+    if (code == attn::cli::kSuccess) return code;
+    attn_dropped(args.front().c_str());
+    return run(args.subspan(1));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     try {
         const std::vector<std::string> args(argv + 1, argv + argc);
-        return run(args);
+        return open_page(args);
     } catch (const std::bad_alloc&) {
         std::cerr << "attnscope: there is not enough memory\n";
     } catch (const std::exception& error) {

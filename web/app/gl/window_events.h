@@ -18,3 +18,6 @@ class WindowEvents {
 };
 
 }  // namespace attn::gl
+
+/// A path that was dropped, or a state as text: the window opens it.
+extern "C" void attn_dropped(const char* path);
