@@ -14,11 +14,22 @@ import sys
 
 UNPACK = """
 var Module = {instantiateWasm(imports, done) {
-    const packed = Uint8Array.from(atob(document.getElementById("wasm").textContent), c => c.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    new Response(stream).arrayBuffer().then(bytes => WebAssembly.instantiate(bytes, imports)).then(
+    const bytes_of = text => {
+        if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+        const letters = atob(text), bytes = new Uint8Array(letters.length);
+        for (let n = 0; n < letters.length; ++n) bytes[n] = letters.charCodeAt(n);
+        return bytes;
+    };
+    const packed = new Blob([bytes_of(document.getElementById("wasm").textContent)]);
+    const unpacked = new Response(packed.stream().pipeThrough(new DecompressionStream("gzip")),
+        {headers: {"Content-Type": "application/wasm"}});
+    WebAssembly.instantiateStreaming(unpacked, imports).then(
         made => done(made.instance, made.module),
-        why => { document.getElementById("loading").textContent = "attnscope does not start: " + why; });
+        why => {
+            const said = document.getElementById("said");
+            said.textContent = "attnscope does not start: " + why;
+            said.hidden = false;
+        });
     return {};
 }};
 """
