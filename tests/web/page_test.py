@@ -181,7 +181,7 @@ class Page:
     def test_a_malformed_state_in_the_address_is_reported_on_what_opens_without_it(self):
         self.page_of("translate", "--workspace", "heads")
         document = self.folder / "page.html"
-        first, held = "it looks at animal 99 %", "translate, trained weights"
+        first, held = "it looks at animal 99 %", "L1 H3 joins 7 of 8 target words"
         for page, fragment, why, opened in ((PAGE, "#%", "“%” is none of its letters", first),
                                             (PAGE, "#abc", "a letter was changed or left out", first),
                                             (document, "#abc", "a letter was changed or left out", held)):
