@@ -172,8 +172,8 @@ std::string learn_figure_name(const AppState& state) {
 
 std::vector<Shot> learn_shots() {
     return {
-        {"", {TrainTo{600}, ShowLearnHead{1, 0}}},
-        {"first", {}},
+        {"", {}},  // the recorded run: the same on every processor
+        {"trained", {TrainTo{600}, ShowLearnHead{1, 0}}},
         {"back", {TrainTo{120}, ShowLearnStep{60}, ShowLearnMeasure{LearnMeasure::w_q}}},
         {"switched",
          {TrainTo{160}, ShowLearnStep{40}, SwitchScaling{"b", 40, true},
