@@ -26,9 +26,9 @@ var Module = {instantiateWasm(imports, done) {
     WebAssembly.instantiateStreaming(unpacked, imports).then(
         made => done(made.instance, made.module),
         why => {
-            const said = document.getElementById("said");
-            said.textContent = "attnscope does not start: " + why;
-            said.hidden = false;
+            const failure = document.getElementById("failure");
+            failure.textContent = "attnscope does not start: " + why;
+            failure.hidden = false;
         });
     return {};
 }};

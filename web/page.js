@@ -7,7 +7,7 @@
     let started = false, drawn = false, frame = 0, timer = 0;
 
     const say = words => {
-        const element = document.getElementById("said");
+        const element = document.getElementById("failure");
         element.textContent = words;
         element.hidden = !words;
     };

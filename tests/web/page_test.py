@@ -94,7 +94,7 @@ class Page:
         self.shows("The model reads “it” as: animal > 99.9 %.")
         self.shows("pronouns, trained weights")
         self.shows("A[it, animal] = 0.9914")
-        self.assertEqual(self.browser.script("return document.getElementById('said').hidden"), True)
+        self.assertEqual(self.browser.script("return document.getElementById('failure').hidden"), True)
         self.browser.press(RIGHT)
         self.shows("The context of a token is the sum of the values")
         self.browser.press("\ue012")
@@ -189,7 +189,7 @@ class Page:
             self.browser.open(page.as_uri() + fragment)
             self.shows(why)
             self.shows(opened)
-            self.assertEqual(self.browser.script("return document.getElementById('said').hidden"), True)
+            self.assertEqual(self.browser.script("return document.getElementById('failure').hidden"), True)
             self.assertEqual([fault for fault in self.browser.faults() if why not in fault], [])
 
     def test_learn_trains_fifty_steps(self):
