@@ -97,25 +97,41 @@ float title_width(const std::string& title, const Frame& frame) {
                     frame.text_width(frame.fonts.small, rest));
 }
 
-/// Columns of numbers are as wide as their titles ask for, and share what is left or what is missing.
+/// As wide as the widest label in it.
+float label_width(const HeadsTable& table, const Frame& frame) {
+    if (!table.labels) return 0.0F;
+    float width = frame.text_width(frame.fonts.small, "label");
+    for (const HeadsTableRow& row : table.rows)
+        width = std::max(width, frame.text_width(frame.fonts.small, row.label));
+    return std::min(width + frame.px(kBetween), frame.px(kLabel));
+}
+
+/// Columns of numbers are as wide as their titles need, and share what is left. In little space titles are cut; where not even the
+/// numbers fit, the last columns are left out.
 Ruler ruler_of(const HeadsTable& table, float width, const Frame& frame) {
-    const float label = table.labels ? frame.px(kLabel) : 0.0F;
-    Ruler at{frame.px(kName), label, {frame.px(kName) + label}};
+    const float label = label_width(table, frame);
+    const float first = frame.px(kName) + label;
+    Ruler at{frame.px(kName), label, {first}};
     float number = frame.text_width(frame.fonts.digits_small, "0.000");
     if (!table.rows.empty())
         for (const std::string& cell : table.rows.front().cells)
             number = std::max(number, frame.text_width(frame.fonts.digits_small, cell));
-    for (const HeadsTableColumn& column : table.columns)
-        at.numbers.push_back(at.numbers.back() + frame.px(kBetween) +
-                             std::max(title_width(column.title, frame), number));
-    const float first = at.numbers.front();
-    const float asked = std::max(at.numbers.back() - first, 1.0F);
+    const float least = number + frame.px(kBetween);
     const float space = std::max(width - first - frame.px(12), 1.0F);
-    const float each = std::max(space - asked, 0.0F) /
-                       static_cast<float>(std::max<std::size_t>(table.columns.size(), 1));
-    for (std::size_t n = 1; n < at.numbers.size(); ++n)
-        at.numbers[n] = first + (at.numbers[n] - first) * std::min(space / asked, 1.0F) +
-                        each * static_cast<float>(n);
+    const auto fit = static_cast<std::size_t>(space / least);
+    std::vector<float> widths;
+    float slack = 0.0F, left = space;
+    for (std::size_t n = 0; n < std::min(fit, table.columns.size()); ++n) {
+        const float title = title_width(table.columns[n].title, frame);
+        widths.push_back(std::max(title + frame.px(kBetween), least));
+        slack += widths.back() - least;
+        left -= widths.back();
+    }
+    for (const float column : widths) {
+        const float share = left < 0.0F ? (column - least) / std::max(slack, 1.0F)
+                                        : 1.0F / static_cast<float>(widths.size());
+        at.numbers.push_back(at.numbers.back() + column + left * share);
+    }
     return at;
 }
 
@@ -138,7 +154,7 @@ void draw_head_row(const HeadsTable& table, const Box& box, const Ruler& at, con
         draw_text_in(frame, font, {box.low.x + at.name, top},
                      {box.low.x + at.name + at.label, bottom}, Align::left, frame.theme.muted,
                      "label");
-    for (std::size_t n = 0; n < table.columns.size(); ++n) {
+    for (std::size_t n = 0; n + 1 < at.numbers.size(); ++n) {
         const HeadsTableColumn& column = table.columns[n];
         const float left = box.low.x + at.numbers[n];
         const float right = box.low.x + at.numbers[n + 1];
@@ -169,7 +185,7 @@ void draw_row(const HeadsTableRow& row, Point low, const Ruler& at, float width,
     if (!row.label.empty())
         draw_text_in(frame, font, {low.x + at.name, low.y}, {low.x + at.name + at.label, bottom},
                      Align::left, color, fit_text(frame, font, row.label, at.label - frame.px(4)));
-    for (std::size_t n = 0; n < row.cells.size(); ++n)
+    for (std::size_t n = 0; n + 1 < at.numbers.size(); ++n)
         draw_text_in(frame, frame.fonts.digits_small, {low.x + at.numbers[n], low.y},
                      {low.x + at.numbers[n + 1] - frame.px(6), bottom}, Align::right, color,
                      row.cells[n]);
