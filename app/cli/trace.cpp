@@ -380,9 +380,12 @@ StageSet value_stages() {
     return stages;
 }
 
-/// Whether V may be missing: no stage that needs it was named.
+/// Whether V may be missing: no stage that needs it was named. Other names are checked later: an operation has its own.
 files::Values needed_values(const TraceArguments& text) {
-    const bool named = !text.keep.empty() && (parse_keep(text.keep) & value_stages()).any();
+    const bool named = std::ranges::any_of(files::split_list(text.keep), [](std::string_view key) {
+        const std::optional<Stage> stage = find_stage(key);
+        return stage && value_stages().test(index_of(*stage));
+    });
     return text.grad || named ? files::Values::needed : files::Values::optional;
 }
 

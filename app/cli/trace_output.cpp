@@ -184,7 +184,7 @@ std::vector<std::string> absent_notes(Stage from, bool has_values) {
                                                fmt::join(before, ", "), info(from).key)};
     if (from == Stage::weights)
         notes.push_back("there is no logsumexp: it does not follow from weights");
-    if (!has_values) notes.push_back("there is no context and no output: they need V");
+    if (!has_values) notes.push_back("context and output are missing: they need V");
     return notes;
 }
 
