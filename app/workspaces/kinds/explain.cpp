@@ -407,7 +407,7 @@ void add_gated(const Pair& pair) {
     pair.note(fmt::format("The gate of the query's token lets through: {}.", listed(open)));
     std::vector<Expr> each;
     for (const double gate : open) each.push_back(plain(gate));
-    const Expr mean = combine(Op::sum, std::move(each)) / constant(std::ssize(open));
+    const Expr mean = combine(Op::sum, std::move(each)) / constant(Index{std::ssize(open)});
     pair.add("gate", mean, evaluate(mean), "the mean of the columns");
     const double weight = pair.side.made_of("weights")(pair.i, pair.j);
     pair.add("a", plain(weight) * plain(evaluate(mean)), pair.out.weight,
