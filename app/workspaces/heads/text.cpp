@@ -100,6 +100,37 @@ std::string standing_out(const HeadsResult& result) {
                        rank_text(result, *best, name));
 }
 
+constexpr std::size_t kMostNamedHeads = 4;
+
+/// The key with the largest weight of a row; nullopt where two are as large or a weight is no number.
+std::optional<Index> largest_key(std::span<const float> row) {
+    if (!std::ranges::all_of(row, [](float weight) { return std::isfinite(weight); })) return {};
+    const auto largest = std::ranges::max_element(row);
+    if (std::ranges::count(row, *largest) > 1) return std::nullopt;
+    return largest - row.begin();
+}
+
+/// "For “it”, L0 H0 looks most at tired (97 %), L1 H0 at animal (99 %).": of a small model that reads a word, whose heads have no
+/// label; "" elsewhere.
+std::string word_text(const AppState& state, const HeadsResult& result) {
+    const Index row = state.document().read_out.position;
+    const std::size_t heads = result.heads.size();
+    if (row < 0 || heads < 2 || heads > kMostNamedHeads || most_named(result) != nullptr) return {};
+    std::vector<std::string> items;
+    for (const HeadFacts& facts : result.heads) {
+        const auto weights = result.weights(facts.place);
+        if (row >= weights.rows) return {};
+        const auto key = largest_key(weights.row(row));
+        if (!key) return {};
+        items.push_back(fmt::format("{}{} at {} ({})", head_name(facts.place),
+                                    items.empty() ? " looks most" : "",
+                                    axis_label(state, Axis::key, *key),
+                                    percent_text(static_cast<double>(weights(row, *key)))));
+    }
+    return fmt::format("For “{}”, {}.", axis_label(state, Axis::query, row),
+                       fmt::join(items, ", "));
+}
+
 /// "0.25 (L0 H1)", "0.25 (L0 H1 and 2 others)".
 std::string extreme_text(const HeadsResult& result, HeadMeasure measure, const HeadFacts& facts) {
     const double value = *facts.measures[measure];
@@ -333,7 +364,9 @@ std::string heads_point(const AppState& state) {
         return off + space + aligned;
     if (const auto measure = find_head_measure(look.sort))
         return off + space + sorted_text(*look.result, *measure);
-    return off.empty() ? standing_out(*look.result) : off;
+    if (!off.empty()) return off;
+    const std::string of_word = word_text(state, *look.result);
+    return of_word.empty() ? standing_out(*look.result) : of_word;
 }
 
 std::string answer_text(const AppState& state) {

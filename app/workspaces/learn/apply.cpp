@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
@@ -200,6 +201,7 @@ void carry_out(AppState& state, const LoadExperiment& action) {
         return warn(state, "There is no experiment “{}”.", shortened(action.experiment));
     const Result<LearnControls>& controls = controls_of(*found);
     if (!controls) return show_message(state, controls.error());
+    if (state.workspace != "learn") carry_out(state, SetWorkspace{"learn"});
     load_experiment(state, *found, *controls);
 }
 

@@ -165,6 +165,12 @@ std::optional<Action> escape_learn(const AppState& state) {
     return std::nullopt;
 }
 
+void add_own_sentences(std::vector<Command>& list, const AppState& state) {
+    if (state.workspace == "learn") return;
+    CommandAdder{list, "Learn"}("Train a model on your own sentences (my sentences)", {},
+                                LoadExperiment{"lines"});
+}
+
 std::string learn_figure_name(const AppState& state) {
     return fmt::format("learn-{}",
                        kNamesOf<LearnMeasure>[static_cast<std::size_t>(shown_measure(state))]);
@@ -305,6 +311,7 @@ const WorkspaceInfo kLearnWorkspace{
             end_replay(state);
         },
     .add_commands = add_learn_commands,
+    .add_commands_everywhere = add_own_sentences,
     .escape = escape_learn,
     .clear = [](AppState& state) { learn_look(state).cell = {}; },
     .clamp_to_document = clamp_learn,

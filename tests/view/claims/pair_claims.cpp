@@ -312,6 +312,27 @@ bool check_unnamed(const Match& match) {
     return none && (match.part.size() > 1 ? result.heads.size() == 1
                                           : std::ssize(result.heads) == match.count(0));
 }
+/// "L0 H0 looks most at tired (97 %), L0 H1 at tired (81 %)" of the row of a word.
+bool check_word_heads(const Match& match) {
+    const HeadsResult& result = heads_of(match.state);
+    const Index row = match.state.document().read_out.position;
+    std::string_view rest = match.part[1];
+    if (axis_label(match.state, Axis::query, row) != match.part[0]) return false;
+    for (const HeadFacts& facts : result.heads) {
+        const auto weights = result.weights(facts.place).row(row);
+        const auto key = std::ranges::max_element(weights);
+        const std::string head =
+            fmt::format("L{} H{}{} at {} (", facts.place.layer, facts.place.head,
+                        facts.place == result.heads.front().place ? " looks most" : "",
+                        axis_label(match.state, Axis::key, key - weights.begin()));
+        if (!rest.starts_with(head) || std::ranges::count(weights, *key) != 1) return false;
+        rest.remove_prefix(head.size());
+        const auto end = rest.find(')');
+        if (!shows(rest.substr(0, end), static_cast<double>(*key))) return false;
+        rest.remove_prefix(std::min(rest.size(), end + 3));
+    }
+    return rest.empty();
+}
 bool check_sharpest(const Match& match) {
     const HeadsResult& result = heads_of(match.state);
     Index less = 0;
@@ -626,6 +647,7 @@ constexpr Claim kClaims[] = {
     {"{} is not defined for any head here{}", check_undefined},
     {"L{} H{} gives a mean weight of {} to {}; it has no label", check_unlabelled},
     {"L{} H{} gives a mean weight of {} to {}", check_named_head},
+    {"For “{}”, {}", check_word_heads},
     {"None of the {} heads has a label; L{} H{} has the lowest entropy: {} nats", check_sharpest},
     {"None of the {} heads has a label", check_unnamed},
     {"L{} H{} has no label", check_unnamed},
