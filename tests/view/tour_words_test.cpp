@@ -5,6 +5,7 @@
 #include "app/window/tour.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/state.h"
+#include "app/workspaces/heads/text.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/state.h"
 #include "app/workspaces/lookup/actions.h"
@@ -148,6 +149,14 @@ TEST_CASE("tour: the controls that it names are there") {
     CHECK(
         std::ranges::any_of(find_commands(in_workspace("large"), "Generate"),
                             [](const Command& each) { return each.text.starts_with("Generate"); }));
+}
+
+TEST_CASE("Heads tells the heads of pronouns apart at the word that it reads") {
+    const AppState state = after(model_state("pronouns", ""), {SetWorkspace{"heads"}});
+    CHECK(
+        heads_point(state) ==
+        "For “it”, L0 H0 looks most at tired (96.9 %), L0 H1 at because (27.5 %), L1 H0 at animal "
+        "(99.1 %), L1 H1 at animal (78.7 %).");
 }
 
 TEST_CASE("tour: what its pages say of the trained models") {

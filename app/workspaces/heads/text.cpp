@@ -102,7 +102,7 @@ std::string standing_out(const HeadsResult& result) {
 
 constexpr std::size_t kMostNamedHeads = 4;
 
-/// The key with the largest weight of a row; nullopt where two are as large or a weight is no number.
+/// The key with the largest weight of a row; nullopt where two are as large or a weight is NaN or infinite.
 std::optional<Index> largest_key(std::span<const float> row) {
     if (!std::ranges::all_of(row, [](float weight) { return std::isfinite(weight); })) return {};
     const auto largest = std::ranges::max_element(row);
