@@ -372,9 +372,10 @@ std::string heads_point(const AppState& state) {
 std::string answer_text(const AppState& state) {
     const HeadAnswer* const answer = current_head_answer(state);
     if (answer == nullptr) return {};
-    // 100.0 % and more than 99.9 % are one in a sentence.
-    const auto text_of = [](double p) { return percent_text(std::min(p, 0.9999)); };
-    const std::string with = text_of(answer->before), without = text_of(answer->after);
+    // Both more than 99.9 %: their digits would differ, their meaning does not.
+    const bool sure = answer->before > 0.9995 && answer->after > 0.999;
+    const std::string with = percent_text(sure ? 0.9999 : answer->before);
+    const std::string without = sure ? with : percent_text(answer->after);
     const std::string change = with == without ? fmt::format("stays at {}", with)
                                                : fmt::format("goes from {} to {}", with, without);
     return fmt::format("Without {}, {} likeliest answer at “{}”, “{}”, {}.",

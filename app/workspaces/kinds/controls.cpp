@@ -165,7 +165,7 @@ constexpr KindsPreset kPresets[] = {
     {"retention", "causal softmax or retention",
      "No softmax: each key adds its value to one matrix, which fades by γ at every token.", kCausal,
      kRetention},
-    {"gated-delta", "adding or replacing values",
+    {"gated-delta", "GLA or gated delta rule",
      "A gated linear memory adds every value; under the delta rule, a key replaces its old value. "
      "The gates are random here.",
      kGatedLinear, kGatedDelta},

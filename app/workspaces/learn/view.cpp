@@ -340,6 +340,11 @@ LearnLinesView learn_lines_view(const AppState& state) {
     const train::Spec& planned_spec = planned(state).a;
     if (!train::has_own_data(planned_spec)) return view;
     view.sentence = planned_spec.language->text();
+    if (!look.draft.empty()) {  // the answer is of the sentence that was entered last
+        const auto typed = train::own_sentence(planned_spec, look.draft);
+        if (!typed) view.unknown = typed.error().text();
+        if (!typed || *typed != look.shown.sentence) return view;
+    }
     if (!look.series || shown_learn_step(state) == 0 || !look.series->sides[0].answer) return view;
     const train::OwnAnswer& answer = *look.series->sides[0].answer;
     view.answer = own_answer_text(*look.series, answer);

@@ -105,6 +105,7 @@ void clear_place(AppState& state) {
 
 void enter_model(AppState& state) {
     take_place(state);
+    if (model_look(state).known) return show_muted(state, {});
     if (const std::string why = model_missing_data(state); !why.empty())
         return show_muted(state, why);
     show_message(state, "Click a matrix to see its numbers; Space computes the picture upward.");
