@@ -15,7 +15,10 @@ float draw_score_formula(const std::string& tex, const GridView& grid, const Box
     if (tex.empty() || box.size().y < frame.px(kLow)) return box.low.y;
     const float title = frame.text_width(frame.fonts.strong, grid.title) +
                         frame.text_width(frame.fonts.small, grid.shape);
-    const float space = box.size().x - title - frame.px(kSpace48 + kSpace24);
+    float labels = frame.px(kSpace48);  // the title begins behind the words of the rows
+    for (const std::string& label : grid.row_labels)
+        labels = std::max(labels, frame.text_width(frame.fonts.body, label) + frame.px(kSpace48));
+    const float space = box.size().x - title - labels - frame.px(kSpace24);
     const auto formula = fitted_math(frame, tex, kSmallFormula, space);
     if (!formula || formula->width > space) return box.low.y;
     const float height = formula->ascent + formula->descent;
