@@ -1,4 +1,5 @@
 #include "app/desktop.h"
+#include "app/common/assets.h"
 #include "app/common/map/state.h"
 #include "app/window/journal.h"
 
@@ -120,7 +121,10 @@ view::Action named_from(const std::string& journal, const view::Action& action) 
     const auto* const open = action.as<view::OpenFile>();
     if (open == nullptr || view::is_state_text(open->path)) return action;
     view::OpenFile named = *open;
-    named.path = from(open->path);
+    std::error_code ignored;
+    const bool is_name =
+        !view::built_in_model(open->path).empty() && !std::filesystem::exists(open->path, ignored);
+    if (!is_name) named.path = from(open->path);  // "pronouns" is found from everywhere
     if (open->image && !open->image->empty()) named.image = with_parts(*open->image, from);
     return named;
 }
