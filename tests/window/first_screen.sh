@@ -4,6 +4,7 @@
 #   first_screen.sh ATTNSCOPE
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 
+mkdir elsewhere && cd elsewhere  # not the journal's folder: the model is found by its name
 start --save-session recorded.json
 shows 'The model reads “it” as: animal' 'tired → wide'
 mapfile -t buttons < <(points 400 460 30 936 936 10)
