@@ -152,17 +152,37 @@ class OwnReader {
     std::string fault_;
 };
 
+/// A line without the words that a model answers with, and these.
+struct Question {
+    std::string sentence;
+    WordList expected;
+};
+
+/// Of OwnLine::text.
+Question question_of(OwnKind kind, const std::string& text) {
+    if (kind == OwnKind::pairs) {
+        const std::size_t end = text.find(" =") + 2;
+        return {text.substr(0, end), split_line(text.substr(end))};
+    }
+    if (kind == OwnKind::next_word) {
+        const std::size_t end = text.rfind(' ');
+        return {text.substr(0, end), {text.substr(end + 1)}};
+    }
+    WordList terms = split_line(text);
+    WordList nouns;
+    for (std::string& word : terms) {
+        const std::size_t at = word.find('/');
+        if (at == word.npos) continue;
+        nouns.push_back(word.substr(at + 1));
+        word.resize(at);
+    }
+    return {fmt::format("{}", fmt::join(terms, " ")), std::move(nouns)};
+}
+
 nlohmann::json language_json(std::string_view text, const OwnData& data) {
     nlohmann::json texts = nlohmann::json::array();
     for (const OwnLine& line : data.lines) texts.push_back(line.text);
-    std::string first = data.lines.front().text;
-    if (data.kind == OwnKind::pronouns)
-        for (auto at = first.find('/'); at != first.npos; at = first.find('/'))
-            first.erase(at, std::min(first.find(' ', at), first.size()) - at);
-    if (data.kind == OwnKind::pairs) first.resize(first.find(" =") + 2);
-    if (data.kind == OwnKind::next_word)
-        first.resize(first.rfind(' '));  // the model writes the last
-    nlohmann::json language{{"text", first},
+    nlohmann::json language{{"text", question_of(data.kind, data.lines.front().text).sentence},
                             {"classes", {{"text", std::move(texts)}}},
                             {"in_turn", true},
                             {"unknown", 0.02},
@@ -332,28 +352,56 @@ Spec without_line(const Spec& spec, Index line) {
     return without;
 }
 
-Result<Influences> find_influences(const Spec& spec, std::span<const Switch> switches, Index steps,
-                                   std::string_view sentence, const RunControl& control) {
+Result<LineAnswer> answer_of_line(const Spec& spec, const State& moment, Index line) {
     const auto data = read_own_data(spec.language->own_text());
     if (!data) return tl::unexpected(data.error());
-    const double trainings = static_cast<double>(data->lines.size()) + 1.0;
-    Influences made;
-    const auto train_one = [&](const Spec& each, Index done) {
-        auto moment = trained_moment(each, switches, steps, control.stop);
-        if (moment && control.progress) control.progress(static_cast<double>(done) / trainings);
-        return moment;
-    };
-    const auto all = train_one(spec, 1);
-    if (!all) return tl::unexpected(all.error());
-    auto answer = own_answer(spec, **all, sentence);
+    const Question question = question_of(data->kind, data->lines.at(line).text);
+    auto answer = own_answer(spec, moment, question.sentence);
     if (!answer) return tl::unexpected(answer.error());
-    made.answer = *std::move(answer);
-    for (Index line = 0; line < std::ssize(data->lines); ++line) {
-        const Spec without = without_line(spec, line);
-        const auto moment = train_one(without, line + 2);
+    LineAnswer made{*std::move(answer), question.expected, true};
+    const auto& predicted = made.answer.predictions;
+    made.right = std::ranges::equal(predicted, made.expected, {}, [&](const OwnPrediction& each) {
+        return spec.language->vocabulary()[each.token];
+    });
+    return made;
+}
+
+Result<LeftOut> leave_out_each(const Spec& spec, std::span<const Switch> switches, Index steps,
+                               const RunControl& control) {
+    const auto data = read_own_data(spec.language->own_text());
+    if (!data) return tl::unexpected(data.error());
+    const auto lines = static_cast<Index>(data->lines.size());
+    LeftOut made;
+    for (Index line = -1; line < lines; ++line) {  // −1: with all
+        auto moment = trained_moment(line < 0 ? spec : without_line(spec, line), switches, steps,
+                                     control.stop);
         if (!moment) return tl::unexpected(moment.error());
-        made.lines.push_back({line, probability_of(without, **moment, made.answer)});
+        if (line < 0)
+            made.all = *moment;
+        else
+            made.reduced.push_back(*moment);
+        if (control.progress)
+            control.progress(static_cast<double>(line + 2) / static_cast<double>(lines + 1));
     }
+    for (Index line = 0; line < lines; ++line) {
+        auto read = answer_of_line(spec, *made.all, line);
+        auto not_read = answer_of_line(spec, *made.reduced[line], line);
+        if (!read) return tl::unexpected(read.error());
+        if (!not_read) return tl::unexpected(not_read.error());
+        made.read.push_back(*std::move(read));
+        made.not_read.push_back(*std::move(not_read));
+    }
+    return made;
+}
+
+Result<Influences> influences_of(const Spec& spec, const LeftOut& models,
+                                 std::string_view sentence) {
+    auto answer = own_answer(spec, *models.all, sentence);
+    if (!answer) return tl::unexpected(answer.error());
+    Influences made{*std::move(answer), {}};
+    for (std::size_t line = 0; line < models.reduced.size(); ++line)
+        made.lines.push_back(
+            {static_cast<Index>(line), probability_of(spec, *models.reduced[line], made.answer)});
     std::ranges::stable_sort(made.lines, std::greater(), [&](const LineInfluence& each) {
         return std::abs(each.change(made.answer.probability));
     });

@@ -63,6 +63,26 @@ double probability_of(const Spec& spec, const State& moment, const OwnAnswer& an
 /// The same model without one line, counted from 0. The vocabulary, the first weights and its reading of the other lines stay.
 Spec without_line(const Spec& spec, Index line);
 
+/// The answer to the question of a line: the sentence without its nouns, the left side of a pair, a text without its last word.
+struct LineAnswer {
+    OwnAnswer answer;
+    std::vector<std::string> expected;  // words of the line that the question leaves out
+    bool right = false;                 // every predicted word is the expected one
+};
+/// `line` counts from 0, of OwnData::lines.
+Result<LineAnswer> answer_of_line(const Spec& spec, const State& moment, Index line);
+
+/// A trained model, and for each line the same model trained without it. One that is asked for a line that it did not read
+/// shows what it learned beyond the lines (leave-one-out cross-validation).
+struct LeftOut {
+    Moment all;
+    std::vector<Moment> reduced;             // by line
+    std::vector<LineAnswer> read, not_read;  // by line: of `all`; of the model without the line
+};
+/// Trains to `steps` with all lines, and again without each of them. Fails where `control` is stopped.
+Result<LeftOut> leave_out_each(const Spec& spec, std::span<const Switch> switches, Index steps,
+                               const RunControl& control);
+
 /// One line, and the probability of the answer after training without it.
 struct LineInfluence {
     Index line = 0;  // of OwnData::lines
@@ -73,8 +93,8 @@ struct Influences {
     OwnAnswer answer;                  // of the model that read every line
     std::vector<LineInfluence> lines;  // by |change|, the largest first; equal ones in their order
 };
-/// Trains to `steps` with all lines, and again without each of them. Fails where `control` is stopped.
-Result<Influences> find_influences(const Spec& spec, std::span<const Switch> switches, Index steps,
-                                   std::string_view sentence, const RunControl& control);
+/// `sentence` as own_sentence() returns it.
+Result<Influences> influences_of(const Spec& spec, const LeftOut& models,
+                                 std::string_view sentence);
 
 }  // namespace attn::train

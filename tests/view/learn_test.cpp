@@ -410,23 +410,44 @@ TEST_CASE("learn: own lines are trained on, a test sentence is answered, and its
     CHECK(side.answer->probability == expected->probability);
     CHECK(has(lines.answer, "“" + spec.language->vocabulary()[expected->predictions[0].token]));
     CHECK(lines.unknown == "In no line: and, long. The model reads [?].");
-    CHECK(lines.can_explain);
-    play(state, {ExplainLearnAnswer{}});
+    // The models without each line trained by themselves.
     REQUIRE(shown_influences(state));
-    const auto found = train::find_influences(
-        spec, {}, spec.steps, "the dog saw the road because it was wide and long", {});
-    REQUIRE(shown_influences(state)->found);
+    CHECK_FALSE(lines.can_explain);
+    const train::LeftOut models = *train::leave_out_each(spec, {}, spec.steps, {});
+    const auto found =
+        train::influences_of(spec, models, "the dog saw the road because it was wide and long");
+    REQUIRE(found);
     for (std::size_t n = 0; n < 3; ++n) {
-        CHECK(shown_influences(state)->found->lines[n].line == found->lines[n].line);
-        CHECK(shown_influences(state)->found->lines[n].probability == found->lines[n].probability);
+        CHECK(shown_influences(state)->lines[n].line == found->lines[n].line);
+        CHECK(shown_influences(state)->lines[n].probability == found->lines[n].probability);
     }
+    const auto right = std::ranges::count_if(models.not_read, &train::LineAnswer::right);
+    REQUIRE(right < 3);
+    REQUIRE(lines.scores.size() == 2);
+    CHECK(lines.scores[0] == "Lines it read: 3 of 3 right.");
+    CHECK(lines.scores[1] == fmt::format("Each line, asked of a model that never read it: {} of 3 "
+                                         "right.",
+                                         right));
+    REQUIRE(std::ssize(lines.failures) == 3 - right);
+    CHECK(has(lines.failures.back(), "3 the dog saw the road because it was wide | road → “"));
     const InspectorView page = learn_inspector(state);
     REQUIRE(page.table);
     CHECK(page.table->rows.size() == 3);
-    // Another sentence has other lines.
+    // Another sentence has other lines, of the same models.
     play(state, {SetLearnSentence{"the cat slept because it was tired"}});
+    CHECK_FALSE(requested_left_out(state));
+    REQUIRE(shown_influences(state));
+    CHECK(shown_influences(state)->answer.terms.size() == 7);
+    // Another step has other models, by hand alone.
+    play(state, {ShowLearnStep{0}});
     CHECK(shown_influences(state) == nullptr);
+    play(state, {ShowLearnStep{100}});
+    CHECK_FALSE(requested_left_out(state));
+    CHECK(build_learn_view(state).lines.can_explain);
     CHECK(learn_inspector(state).empty);
+    play(state, {ExplainLearnAnswer{}});
+    CHECK(shown_influences(state));
+    play(state, {ShowLearnStep{std::nullopt}});
     // A session has the lines, and undo takes them away.
     CHECK(learn_look(reopened(state)).plan->controls.a.language->own_text() == kOwnLines);
     view::apply(state, CopyOwnData{});
@@ -444,7 +465,7 @@ TEST_CASE("learn: lines that are wrong change nothing, and the message says whic
     CHECK(learn_controls(state) == before);
     view::apply(state, ExplainLearnAnswer{});
     CHECK(state.message.severity == Severity::warning);
-    CHECK_FALSE(requested_influences(state));
+    CHECK_FALSE(requested_left_out(state));
     view::apply(state, CopyOwnData{});
     CHECK(state.message.severity == Severity::warning);
 }

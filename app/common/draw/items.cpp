@@ -60,12 +60,20 @@ bool text_field(const char* id, std::string& text, const FieldOptions& options) 
     return answer;
 }
 
-bool text_box(const char* id, std::string& text, ImVec2 size) {
+bool text_box(const char* id, std::string& text, ImVec2 size, bool selects) {
     clear_stale_undo(id, text);
     const std::string before = text;
-    const bool changed = ImGui::InputTextMultiline(id, &text, positive_size(size));
+    const auto select_all = [](ImGuiInputTextCallbackData* data) {
+        data->SelectAll();
+        return 0;
+    };
+    ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue;
+    if (selects) flags |= ImGuiInputTextFlags_CallbackAlways;
+    const bool entered = ImGui::InputTextMultiline(
+        id, &text, positive_size(size), flags,
+        selects ? static_cast<ImGuiInputTextCallback>(select_all) : nullptr);
     text = keep_characters(before, text);
-    return changed;
+    return entered;
 }
 
 bool begin_child(const char* id, ImVec2 size, ImGuiWindowFlags flags) {

@@ -20,7 +20,7 @@ struct FieldOptions {
 /// A text field of one line. True when the text changed, or, with ImGuiInputTextFlags_EnterReturnsTrue, at Enter.
 bool text_field(const char* id, std::string& text, const FieldOptions& options = {});
 
-/// A text field of several lines, of a positive size (items.h). True when the text changed.
-bool text_box(const char* id, std::string& text, ImVec2 size);
+/// A text field of several lines, of a positive size (items.h). True at Ctrl+Enter. `selects`: all of its text is selected.
+bool text_box(const char* id, std::string& text, ImVec2 size, bool selects = false);
 
 }  // namespace attn::ui

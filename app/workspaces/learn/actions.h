@@ -119,8 +119,10 @@ struct SetLearnSentence {
 using DraftLearnSentence = Put<learn_look, &LearnLook::draft>;
 using DraftLearnText = Put<learn_look, &LearnLook::text_draft>;
 using DraftOwnData = Put<learn_look, &LearnLook::lines_draft>;
-struct LearnInfluencesFound {
-    std::shared_ptr<const LearnInfluences> influences{};
+/// The box of own data has, or has not, to take the keyboard.
+using OpenOwnData = Put<learn_look, &LearnLook::lines_open>;
+struct LearnLeftOutMade {
+    std::shared_ptr<const LearnLeftOut> left_out{};
 };
 using HoverLearnCell = Put<learn_look, &LearnLook::hovered>;
 struct LearnProgress {
@@ -134,8 +136,8 @@ using LearnActions =
                            CopyOwnData, SetLearnSentence, PlayRecordedRun, CopyLearnClip>,
                EditActions<SetLearnDifference, LoadExperiment, SetOwnData, TrainRecordedRun>,
                DragActions<SetLearnField>,
-               TransientActions<DraftLearnSentence, DraftLearnText, DraftOwnData, HoverLearnCell,
-                                LearnProgress, LearnInfluencesFound>>;
+               TransientActions<DraftLearnSentence, DraftLearnText, DraftOwnData, OpenOwnData,
+                                HoverLearnCell, LearnProgress, LearnLeftOutMade>>;
 template <ListedIn<LearnActions> A>
 inline constexpr Meta kMetaOf<A> = LearnActions::kMeta<A>;
 
@@ -145,11 +147,15 @@ std::optional<LearnRequest> requested_learning(const AppState& state);
 /// LearnProgress, when all of it is done; of one that was stopped, what there is. For whoever has no window.
 Action run(const LearnRequest& request, const RunControl& control);
 
-/// The request of the shown step and sentence: nullopt without own data, before the first step.
-std::optional<LearnInfluenceRequest> influence_request_of(const AppState& state);
-/// The found lines of the shown step and sentence; nullptr: they are not there.
-const LearnInfluences* shown_influences(const AppState& state);
-std::optional<LearnInfluenceRequest> requested_influences(const AppState& state);
-Action run(const LearnInfluenceRequest& request, const RunControl& control);
+/// Of the shown step: nullopt without own data, before the first step.
+std::optional<LeftOutRequest> left_out_request_of(const AppState& state);
+/// The models of the shown step without each line; nullptr: they are not there.
+const LearnLeftOut* shown_left_out(const AppState& state);
+/// Of the shown step and sentence; nullptr: they are not there.
+const train::Influences* shown_influences(const AppState& state);
+void follow_learn(AppState& state);
+/// Made by itself at the end of a training of few lines, otherwise by hand.
+std::optional<LeftOutRequest> requested_left_out(const AppState& state);
+Action run(const LeftOutRequest& request, const RunControl& control);
 
 }  // namespace attn::view

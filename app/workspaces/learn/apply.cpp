@@ -64,6 +64,7 @@ void load_experiment(AppState& state, const LearnExperiment& experiment,
     if (!experiment.lines.empty()) {
         look.page = LearnPage::lines;
         state.inspector = true;  // it has the lines
+        look.lines_open = true;
     }
     look.lines_draft.reset();
     focus_on_word(state);
@@ -181,17 +182,17 @@ void carry_out(AppState& state, const CopyLearnClip&) {
 
 void carry_out(AppState& state, const ExplainLearnAnswer&) {
     LearnLook& look = learn_look(state);
-    look.influence_request = influence_request_of(state);
-    look.influences_done = 0.0;
-    if (!look.influence_request)
+    look.left_out_request = left_out_request_of(state);
+    look.left_out_done = 0.0;
+    if (!look.left_out_request)
         return warn(state, "The lines of an answer need own data and a trained step.");
     show_message(state, "Training again without each line.");
 }
 
-void carry_out(AppState& state, const LearnInfluencesFound& action) {
-    if (!action.influences) return;
-    learn_look(state).influences = action.influences;
-    if (!action.influences->fault.empty()) warn(state, action.influences->fault);
+void carry_out(AppState& state, const LearnLeftOutMade& action) {
+    if (!action.left_out) return;
+    learn_look(state).left_out = action.left_out;
+    if (!action.left_out->fault.empty()) warn(state, action.left_out->fault);
 }
 
 void carry_out(AppState& state, const LoadExperiment& action) {
@@ -377,6 +378,10 @@ void carry_out(AppState& state, const LearnProgress& action) {
 
 // ---- requests
 
+namespace {
+constexpr Index kMostLeftOutAlone = 32;  // lines
+}  // namespace
+
 std::optional<LearnRequest> requested_learning(const AppState& state) {
     const LearnLook& look = learn_look(state);
     if (!look.plan) return std::nullopt;
@@ -386,38 +391,59 @@ std::optional<LearnRequest> requested_learning(const AppState& state) {
     return request;
 }
 
-std::optional<LearnInfluenceRequest> influence_request_of(const AppState& state) {
+std::optional<LeftOutRequest> left_out_request_of(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const Index step = shown_learn_step(state);
     if (!look.plan || look.plan->opened || step == 0 || !train::has_own_data(look.plan->controls.a))
         return std::nullopt;
-    return LearnInfluenceRequest{look.plan->controls.a, look.plan->switches[0], step,
-                                 look.shown.sentence};
+    return LeftOutRequest{look.plan->controls.a, look.plan->switches[0], step};
 }
 
-const LearnInfluences* shown_influences(const AppState& state) {
-    const auto& found = learn_look(state).influences;
-    return found && found->request == influence_request_of(state) ? found.get() : nullptr;
+const LearnLeftOut* shown_left_out(const AppState& state) {
+    const auto& made = learn_look(state).left_out;
+    return made && made->request == left_out_request_of(state) ? made.get() : nullptr;
 }
 
-std::optional<LearnInfluenceRequest> requested_influences(const AppState& state) {
-    const auto& wanted = learn_look(state).influence_request;
-    if (!wanted || shown_influences(state) || wanted != influence_request_of(state))
-        return std::nullopt;
-    return wanted;
+const train::Influences* shown_influences(const AppState& state) {
+    const auto& made = learn_look(state).influences;
+    return made && made->left_out.get() == shown_left_out(state) ? made->found.get() : nullptr;
 }
 
-Action run(const LearnInfluenceRequest& request, const RunControl& control) {
+void follow_learn(AppState& state) {
+    follow_recording(state);
+    const LearnLook& look = learn_look(std::as_const(state));
+    const LearnLeftOut* const shown = shown_left_out(state);
+    if (shown == nullptr || !shown->models) return;
+    const train::Spec& spec = shown->request.spec;
     const std::string& sentence =
-        request.sentence.empty() ? request.spec.language->text() : request.sentence;
-    auto found =
-        train::find_influences(request.spec, request.switches, request.steps, sentence, control);
-    LearnInfluences made{request, nullptr, ""};
-    if (found)
-        made.found = std::make_shared<const train::Influences>(*std::move(found));
+        look.shown.sentence.empty() ? spec.language->text() : look.shown.sentence;
+    const auto& last = look.influences;
+    if (last && last->left_out == look.left_out && last->sentence == sentence) return;
+    auto found = train::influences_of(spec, *shown->models, sentence);
+    LearnInfluences made{look.left_out, sentence, nullptr};
+    if (found) made.found = std::make_shared<const train::Influences>(*std::move(found));
+    learn_look(state).influences = std::make_shared<const LearnInfluences>(std::move(made));
+}
+
+std::optional<LeftOutRequest> requested_left_out(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    const auto wanted = left_out_request_of(state);
+    if (!wanted || shown_left_out(state)) return std::nullopt;
+    const bool ended = wanted->steps == learn_until(state) && !is_learning(state);
+    const bool few =
+        std::ranges::count(wanted->spec.language->own_text(), '\n') < kMostLeftOutAlone;
+    const bool by_itself = state.workspace == "learn" && ended && few;
+    return by_itself || look.left_out_request == wanted ? wanted : std::nullopt;
+}
+
+Action run(const LeftOutRequest& request, const RunControl& control) {
+    auto models = train::leave_out_each(request.spec, request.switches, request.steps, control);
+    LearnLeftOut made{request, nullptr, ""};
+    if (models)
+        made.models = std::make_shared<const train::LeftOut>(*std::move(models));
     else
-        made.fault = found.error().text();
-    return LearnInfluencesFound{std::make_shared<const LearnInfluences>(std::move(made))};
+        made.fault = models.error().text();
+    return LearnLeftOutMade{std::make_shared<const LearnLeftOut>(std::move(made))};
 }
 
 Action run(const LearnRequest& request, const RunControl& control) {

@@ -166,18 +166,19 @@ InspectorView matrices_page(const AppState& state) {
 
 /// The lines, by the answer's probability without each of them.
 InspectorView lines_page(const AppState& state) {
-    const LearnInfluences* const shown = shown_influences(state);
-    if (shown == nullptr || !shown->found)
+    const train::Influences* const influences = shown_influences(state);
+    if (influences == nullptr)
         return only_hint(
             "Press F to train again without each line and find the lines that caused the answer.");
-    const train::Influences& found = *shown->found;
-    const auto data = train::read_own_data(shown->request.spec.language->own_text());
+    const train::Influences& found = *influences;
+    const LeftOutRequest& request = shown_left_out(state)->request;
+    const auto data = train::read_own_data(request.spec.language->own_text());
     InspectorView view = titled("lines that caused the answer", Role::output);
     view.value = percent_text(found.answer.probability);
     view.formula = fmt::format(
         "probability of the answer with all lines; below: after {} steps without the line, the "
         "largest change first",
-        grouped(shown->request.steps));
+        grouped(request.steps));
     InspectorTable table{"", "line", {{"without it", Role::output}}, {}, std::nullopt};
     for (const train::LineInfluence& each : found.lines) {
         const train::OwnLine& line = data->lines[each.line];

@@ -19,6 +19,7 @@
 
 namespace attn::train {
 struct Influences;
+struct LeftOut;
 struct OwnAnswer;
 struct Probe;
 struct Run;
@@ -92,18 +93,23 @@ struct LearnSide {
     std::vector<train::Matrix> matrices;
     std::vector<LearnHeldOut> held_out;  // of a language that holds texts out: ascending steps
 };
-/// Which lines of own data made an answer: of run A, by training without each of them.
-struct LearnInfluenceRequest {
+/// Run A of own data, trained again without each line.
+struct LeftOutRequest {
     train::Spec spec;
     std::vector<train::Switch> switches;
     Index steps = 0;
-    std::string sentence;  // "": the language's text
-    bool operator==(const LearnInfluenceRequest&) const = default;
+    bool operator==(const LeftOutRequest&) const = default;
 };
-struct LearnInfluences {
-    LearnInfluenceRequest request;
-    std::shared_ptr<const train::Influences> found;  // null: the search failed
+struct LearnLeftOut {
+    LeftOutRequest request;
+    std::shared_ptr<const train::LeftOut> models;  // null: the training failed
     std::string fault;
+};
+/// Which lines decide the answer to a sentence; found when both are there, see follow_learn().
+struct LearnInfluences {
+    std::shared_ptr<const LearnLeftOut> left_out;  // its models are not null
+    std::string sentence;
+    std::shared_ptr<const train::Influences> found;  // null: the sentence cannot be answered
 };
 struct LearnSeed {
     std::uint64_t seed = 0;
@@ -165,9 +171,11 @@ struct LearnLook {
     std::string draft;                       // of the sentence, as typed so far
     std::string text_draft;                  // of the text that is learnt
     std::optional<std::string> lines_draft;  // of own data, as typed; nullopt: the learnt lines
-    std::optional<LearnInfluenceRequest> influence_request;
+    bool lines_open = false;                 // their box is to take the keyboard
+    std::optional<LeftOutRequest> left_out_request;  // by hand; nullopt: none
+    std::shared_ptr<const LearnLeftOut> left_out;
     std::shared_ptr<const LearnInfluences> influences;
-    double influences_done = 0.0;               // progress of the request, 0 … 1
+    double left_out_done = 0.0;                 // progress of the request, 0 … 1
     std::shared_ptr<const LearnSeries> series;  // null: none yet; or the recorded run
     std::shared_ptr<const LearnSeries>
         before;  // as it was when something was switched; null: nothing was

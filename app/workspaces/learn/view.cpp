@@ -320,13 +320,43 @@ constexpr std::string_view kLineForms =
     "One text a line: “the dog barked because it was hungry | dog”, “the cat = le chat”, or plain "
     "text.";
 
-/// “dog” 97.1 %; of several words their product.
-std::string own_answer_text(const LearnSeries& series, const train::OwnAnswer& answer) {
-    std::vector<std::string> answers;
+/// The predicted words, without the sign that ends a pair.
+std::string predicted_text(const train::Language& language, const train::OwnAnswer& answer) {
+    std::vector<std::string> predicted;
     for (const train::OwnPrediction& each : answer.predictions)
-        answers.push_back(shown_token(series.vocabulary[each.token]));
-    return fmt::format("“{}”, probability {}", fmt::join(answers, " "),
+        if (each.token != language.end())
+            predicted.push_back(shown_token(language.vocabulary()[each.token]));
+    return fmt::format("{}", fmt::join(predicted, " "));
+}
+
+/// “dog” 97.1 %; of several words their product.
+std::string own_answer_text(const train::Language& language, const train::OwnAnswer& answer) {
+    return fmt::format("“{}”, probability {}", predicted_text(language, answer),
                        percent_text(answer.probability));
+}
+
+/// Whether the model of the shown step knows its lines, and those that it did not read.
+void add_left_out(const AppState& state, LearnLinesView& view) {
+    view.can_explain = left_out_request_of(state).has_value() && !shown_left_out(state);
+    if (requested_left_out(state))
+        view.progress = fmt::format("Training again without each line: {}",
+                                    percent_text(learn_look(state).left_out_done));
+    const LearnLeftOut* const shown = shown_left_out(state);
+    if (shown == nullptr || !shown->models) return;
+    const auto right = [](const std::vector<train::LineAnswer>& answers) {
+        return std::ranges::count_if(answers, &train::LineAnswer::right);
+    };
+    const auto& [all, without, read, not_read] = *shown->models;
+    view.scores = {fmt::format("Lines it read: {} of {} right.", right(read), read.size()),
+                   fmt::format("Each line, asked of a model that never read it: {} of {} right.",
+                               right(not_read), not_read.size())};
+    const auto data = train::read_own_data(shown->request.spec.language->own_text());
+    for (std::size_t line = 0; line < not_read.size(); ++line)
+        if (!not_read[line].right)
+            view.failures.push_back(fmt::format(
+                "{} {} → “{}” {}", data->lines[line].number, data->lines[line].typed,
+                predicted_text(*shown->request.spec.language.value, not_read[line].answer),
+                percent_text(not_read[line].answer.probability)));
 }
 
 LearnLinesView learn_lines_view(const AppState& state) {
@@ -340,6 +370,7 @@ LearnLinesView learn_lines_view(const AppState& state) {
     const train::Spec& planned_spec = planned(state).a;
     if (!train::has_own_data(planned_spec)) return view;
     view.sentence = planned_spec.language->text();
+    add_left_out(state, view);
     if (!look.draft.empty()) {  // the answer is of the sentence that was entered last
         const auto typed = train::own_sentence(planned_spec, look.draft);
         if (!typed) view.unknown = typed.error().text();
@@ -347,13 +378,10 @@ LearnLinesView learn_lines_view(const AppState& state) {
     }
     if (!look.series || shown_learn_step(state) == 0 || !look.series->sides[0].answer) return view;
     const train::OwnAnswer& answer = *look.series->sides[0].answer;
-    view.answer = own_answer_text(*look.series, answer);
+    view.answer = own_answer_text(*planned_spec.language.value, answer);
     if (!answer.unknown.empty())
         view.unknown =
             fmt::format("In no line: {}. The model reads [?].", fmt::join(answer.unknown, ", "));
-    view.can_explain = influence_request_of(state).has_value() && !shown_influences(state);
-    if (requested_influences(state))
-        view.progress = fmt::format("{} of the trainings done", percent_text(look.influences_done));
     return view;
 }
 

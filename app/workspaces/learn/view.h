@@ -40,14 +40,16 @@ struct LearnRunView {
 
 /// Own data as the panel offers it.
 struct LearnLinesView {
-    std::string draft;     // the lines
-    std::string summary;   // the forms of a line
-    bool learnt = false;   // the model learns lines
-    std::string sentence;  // hint of the field for a test sentence
-    std::string answer;    // of the shown step; "": none yet
-    std::string unknown;   // words that are in no line
+    std::string draft;                  // the lines
+    std::string summary;                // the forms of a line
+    bool learnt = false;                // the model learns lines
+    std::string sentence;               // hint of the field for a test sentence
+    std::string answer;                 // of the shown step; "": none yet
+    std::string unknown;                // words that are in no line
+    std::vector<std::string> scores;    // lines that the model gets right
+    std::vector<std::string> failures;  // lines that it gets wrong when it did not read them
     bool can_explain = false;
-    std::string progress;  // of the search for the lines; "": none
+    std::string progress;  // of the trainings without each line; "": none
 };
 
 struct LearnView {

@@ -149,7 +149,7 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
         layers * heads > 1 && !is_recorded(state), "The recorded run has the weights of one word");
     const bool own = train::has_own_data(learn_controls(state).a);
     add("Find the lines that caused the answer", Key::f, ExplainLearnAnswer{},
-        influence_request_of(state).has_value(), "Train on your own lines first");
+        left_out_request_of(state).has_value(), "Train on your own lines first");
     add("Copy your lines", {}, CopyOwnData{}, own, "You have no data yet");
     add("Save the runs", Key::r, ShowPrompt{PromptKind::runs},
         learn_steps_done(state) > 0 && !is_recorded(state), "Nothing is trained yet");
@@ -200,7 +200,7 @@ constexpr RequestKind kRequests[] = {
      .make = [](std::function<void()> wake) -> std::unique_ptr<Job> {
          return std::make_unique<LearnJob>(std::move(wake));
      }},
-    request_kind<requested_influences>("influences"),
+    request_kind<requested_left_out>("left_out"),
 };
 
 /// A training that was saved: it goes on in Learn. The document stays.
@@ -315,13 +315,13 @@ const WorkspaceInfo kLearnWorkspace{
     .escape = escape_learn,
     .clear = [](AppState& state) { learn_look(state).cell = {}; },
     .clamp_to_document = clamp_learn,
-    .follow = follow_recording,
+    .follow = follow_learn,
     .opened = take_run,
     .tick = tick_recording,
     .still = end_replay,
     .progress =
         [](AppState& state, std::string_view request, double done) {
-            if (request == "influences") learn_look(state).influences_done = done;
+            if (request == "left_out") learn_look(state).left_out_done = done;
         },
     .has_side = [](const AppState&) { return true; },
     .inspector = learn_inspector,

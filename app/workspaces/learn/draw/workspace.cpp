@@ -27,7 +27,7 @@ namespace {
 constexpr float kExperiments = 280.0F;
 constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
-constexpr float kLinesShown = 14.0F;
+constexpr float kLinesShown = 10.0F;
 constexpr float kChoices = 36.0F, kMeasures = 240.0F;
 constexpr float kLeastWithChoice = 220.0F;       // a lower curve has the keys alone
 constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
@@ -263,14 +263,26 @@ void draw_learn_lines(const LearnView& view, const AppState& state, const Frame&
     const float width = ImGui::GetContentRegionAvail().x - frame.px(12);
     wrapped_text(frame, frame.fonts.body, frame.theme.muted, lines.summary);
     std::string typed = lines.draft;
+    const bool opens = view::learn_look(state).lines_open;
+    if (opens && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
     push_font(frame.fonts.body);
-    text_box("##lines", typed, {width, frame.fonts.body.px * kLinesShown});
+    const bool entered =
+        text_box("##lines", typed, {width, frame.fonts.body.px * kLinesShown}, opens);
     pop_font();
-    if (typed != lines.draft) out.push_back(DraftOwnData{std::move(typed)});
-    if (button(frame, "learn lines", "Train on these lines",
-               {"A small model learns the lines", "It starts from new weights"}))
-        out.push_back(SetOwnData{lines.draft});
+    if (opens && ImGui::IsItemActive()) out.push_back(OpenOwnData{false});
+    const bool trains =
+        button(frame, "learn lines", "Train on these lines",
+               {"A small model learns the lines, from new weights", "Key in the box: Ctrl+Enter"});
+    if (trains || entered)
+        out.push_back(SetOwnData{typed});
+    else if (typed != lines.draft)
+        out.push_back(DraftOwnData{std::move(typed)});
     if (!lines.learnt) return;
+    leave_space({1.0F, frame.px(8)});
+    for (const std::string& score : lines.scores)
+        wrapped_text(frame, frame.fonts.body, frame.theme.text, score);
+    for (const std::string& failure : lines.failures)
+        wrapped_text(frame, frame.fonts.body, frame.theme.warning, failure);
     leave_space({1.0F, frame.px(8)});
     put_text(frame, frame.fonts.body, frame.theme.muted, "test sentence");
     std::string sentence;
