@@ -12,12 +12,14 @@
 #include "app/common/workspace.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
+#include "app/window/questions.h"
 #include "app/window/tour.h"
 
 namespace attn::view {
 namespace {
 
-constexpr double kScaleSteps = 10.0;  // in 1
+constexpr double kScaleSteps = 10.0;      // in 1
+constexpr std::size_t kLeastLetters = 4;  // of a word by which the nearest question is found
 
 using Commands = std::vector<Command>;
 
@@ -169,6 +171,36 @@ void add_terms(std::vector<std::pair<int, Command>>& scored, std::string_view qu
             Command{"Glossary: " + term->term, "Glossary", {}, SetGlossaryQuery{term->term}});
 }
 
+/// The questions with every typed word.
+void add_questions(std::vector<std::pair<int, Command>>& scored,
+                   const std::vector<std::string>& text) {
+    if (text.empty() || !questions()) return;
+    for (const Question& each : *questions())
+        if (const int points = match(each.question + " " + each.synonyms, text); points > 0)
+            scored.emplace_back(points,
+                                Command{each.question, "Question", {}, AskQuestion{each.key}});
+}
+
+/// Where no command has every typed word: the questions with most of them.
+Commands nearest_to(const std::vector<std::string>& text) {
+    std::vector<std::pair<int, Command>> scored;
+    const auto add = [&](const std::string& given, const Command& command) {
+        const auto known = std::ranges::count_if(text, [&](const std::string& word) {
+            return word.size() >= kLeastLetters && match(given, {word}) > 0;
+        });
+        if (known > 0) scored.emplace_back(static_cast<int>(known), command);
+    };
+    if (questions())
+        for (const Question& each : *questions())
+            add(each.question + " " + each.synonyms,
+                {each.question, "Question", {}, AskQuestion{each.key}});
+    std::ranges::stable_sort(scored, std::greater(), &std::pair<int, Command>::first);
+    Commands found;
+    for (auto& [known, command] : scored)
+        if (known == scored.front().first) found.push_back(std::move(command));
+    return found;
+}
+
 }  // namespace
 
 std::string keys_of(const Command& command) {
@@ -205,7 +237,9 @@ Commands find_commands(const AppState& state, std::string_view query) {
         if (const int points = match(command.text, text);
             points > 0 && (command.enabled || !command.why_not.empty()))
             scored.emplace_back(points, std::move(command));
+    add_questions(scored, text);
     add_terms(scored, query);
+    if (scored.empty()) return nearest_to(text);
     std::stable_sort(scored.begin(), scored.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     Commands found;

@@ -17,6 +17,7 @@
 #include "app/common/parts.h"
 #include "app/window/former_names.h"
 #include "app/window/lecture_actions.h"
+#include "app/window/questions.h"
 #include "app/window/requests.h"
 #include "core/io/json.h"
 #include "core/text.h"
@@ -48,6 +49,7 @@ std::vector<const ActionType*> all_actions() {
     };
     add(WindowActions::kTypes);
     add(LectureActions::kTypes);
+    add(QuestionActions::kTypes);
     add(DocumentActions::kTypes);
     add(CallActions::kTypes);
     add(CheckActions::kTypes);

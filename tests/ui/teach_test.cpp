@@ -13,8 +13,10 @@
 #include "app/files/open.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
+#include "app/window/questions.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
+#include "tests/support/results.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"
 #include "tests/view/large_sample.h"
@@ -213,6 +215,67 @@ TEST_CASE("twenty questions are answered within four actions from the first scre
         if (dumps()) std::cout << "==== " << question.asked << '\n' << seen.text();
         for (const std::string& text : question.answers) CHECK_MESSAGE(seen.has(text), text);
     }
+}
+
+TEST_CASE("Ctrl+K finds each question by its words, and Enter shows its answer from any state") {
+    const std::vector<view::Question> all = view::questions().value();
+    CHECK(all.size() == 21);
+    const auto first_of = [](const view::AppState& state, std::string_view query) {
+        const auto found = view::find_commands(state, query);
+        REQUIRE_FALSE(found.empty());
+        return found.front();
+    };
+    // The page of questions and the palette have the same ones.
+    std::size_t listed = 0;
+    for (const Question& question : questions())
+        listed += std::ranges::count(all, question.asked, &view::Question::question);
+    CHECK(listed == 20);
+    view::AppState state = first_screen();
+    for (const view::Question& question : all) {
+        CAPTURE(question.question);
+        const view::Command command = first_of(state, question.question);
+        CHECK(command.text == question.question);
+        // From the state that the question before left.
+        for (const view::Action& each : view::chosen(command)) view::apply(state, each);
+        answer_with_models(state);
+        const Seen seen(state);
+        if (dumps()) std::cout << "==== " << question.question << '\n' << seen.text();
+        for (const std::string& text : question.seen) CHECK_MESSAGE(seen.has(text), text);
+        const std::string answer = view::filled(state, question.answer);
+        if (!answer.empty()) CHECK(state.message.text == answer);
+        CHECK(answer.find("–") == answer.npos);
+        view::apply(state, view::ShowGlossary{false});
+    }
+    using Typed = std::pair<std::string, std::string>;
+    for (const auto& [typed, key] :
+         {Typed{"why divide", "why-scale"}, Typed{"next word", "next-word"},
+          Typed{"how do models learn", "learning"}, Typed{"where does it fail", "my-sentences"}}) {
+        CAPTURE(typed);
+        const auto found = view::find_commands(state, typed);
+        const auto is_it = [&](const view::Command& command) {
+            const auto* const asked = command.action.as<view::AskQuestion>();
+            return asked != nullptr && asked->key == key;
+        };
+        const auto place = std::ranges::find_if(found, is_it) - found.begin();
+        CHECK(place < 3);
+    }
+    CHECK(view::find_commands(state, "xyzzy").empty());
+    view::apply(state, view::AskQuestion{"no-such"});
+    CHECK(state.message.text == "Question 'no-such' is unknown.");
+}
+
+TEST_CASE("a file of questions: errors name the question and what was expected") {
+    const auto fault = [](std::string_view text) {
+        return sentence_in(view::questions_from_json(text, "q.json"));
+    };
+    CHECK(view::has(
+        fault(
+            R"({"starts":{},"questions":[{"key":"a","question":"b?","answer":"c","start":"d"}]})"),
+        "'a' has 'start' = \"d\": expected one of 'starts'"));
+    CHECK(view::has(fault(R"({"starts":{"d":[{"action":"no_such"}]},"questions":[]})"), "no_such"));
+    CHECK(view::has(fault(R"({"starts":{},"questions":[]})"), "expected a list of at least one"));
+    CHECK(
+        view::has(fault(R"({"starts":{"d":[]},"questions":[{"question":"b?"}]})"), "has no 'key'"));
 }
 
 TEST_CASE("the palette has the whole vocabulary of a trained model, by class") {
