@@ -43,7 +43,7 @@ constexpr double kFrameSeconds = 1.0 / 60.0;  // while something moves
 constexpr double kIdleSeconds = 30.0;
 constexpr double kFollowSeconds = 0.2;  // from a look at a followed file to the next
 // What just happened is said so long, and no shorter than it takes to read.
-constexpr double kMessageSeconds = 4.0, kBytesReadPerSecond = 15.0;
+constexpr double kMessageSeconds = 6.0, kBytesReadPerSecond = 8.0;  // a student reads slowly
 
 /// From the end of the window to the end of the program, for jobs that do not stop.
 constexpr double kEndSeconds = 1.5;

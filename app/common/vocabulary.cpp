@@ -151,9 +151,14 @@ std::string unknown_tokens_text(std::span<const std::string> unknown,
                                 std::span<const std::string> known, std::string_view read_as) {
     if (unknown.empty()) return {};
     std::vector<std::string> parts;
-    for (const std::string& word : unknown)
-        parts.push_back(fmt::format("'{}' (nearest: {})", shortened(word),
-                                    fmt::join(nearest_candidates(word, known, kNearest), ", ")));
+    for (const std::string& word : unknown) {
+        std::vector<std::string> near = nearest_candidates(word, known, kNearest);
+        const std::size_t most = std::max<std::size_t>(1, word.size() / 2);
+        std::erase_if(near,
+                      [&](const std::string& each) { return edit_distance(word, each) > most; });
+        parts.push_back(fmt::format("'{}'", shortened(word)));
+        if (!near.empty()) parts.back() += fmt::format(" (nearest: {})", fmt::join(near, ", "));
+    }
     return fmt::format("read as {}, not in the vocabulary: {}", read_as, fmt::join(parts, ", "));
 }
 

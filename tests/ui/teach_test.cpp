@@ -219,7 +219,7 @@ TEST_CASE("twenty questions are answered within four actions from the first scre
 
 TEST_CASE("Ctrl+K finds each question by its words, and Enter shows its answer from any state") {
     const std::vector<view::Question> all = view::questions().value();
-    CHECK(all.size() == 21);
+    CHECK(all.size() == 22);
     const auto first_of = [](const view::AppState& state, std::string_view query) {
         const auto found = view::find_commands(state, query);
         REQUIRE_FALSE(found.empty());
@@ -297,8 +297,8 @@ TEST_CASE("an unknown word is named under the headline of Step and of Whole mode
         view::apply(state, view::TypeText{first + word});
         answer_with_models(state);
         const std::string note = view::unknown_tokens_text(state);
-        CHECK(note.starts_with(
-            fmt::format("read as [?], not in the vocabulary: '{}' (nearest: ", word)));
+        CHECK(note.starts_with(fmt::format("read as [?], not in the vocabulary: '{}'", word)));
+        CHECK(view::has(note, "(nearest: tired") == (word == std::string("tierd")));
         for (const char* workspace : {"step", "model"}) {
             CAPTURE(workspace);
             view::apply(state, view::SetWorkspace{workspace});
@@ -310,6 +310,19 @@ TEST_CASE("an unknown word is named under the headline of Step and of Whole mode
     answer_with_models(state);
     CHECK(view::unknown_tokens_text(state).empty());
     CHECK_FALSE(Seen(state).has("not in the vocabulary"));
+}
+
+TEST_CASE("a sentence that is typed letter by letter keeps the answer selected") {
+    view::AppState state = first_screen();
+    const std::string typed = "the dog ate the apple because it was hungry";
+    for (std::size_t n = 1; n <= typed.size(); ++n) {
+        view::apply(state, view::TypeText{typed.substr(0, n)});
+        answer_with_models(state);
+    }
+    const auto place = view::answer_place(state.document(), state.head);
+    REQUIRE(place);
+    CHECK(place->query == 6);
+    CHECK(state.selected == view::CellRef{Stage::weights, place->query, place->key});
 }
 
 TEST_CASE("a preset of an earlier version opens the model that replaces it") {

@@ -362,7 +362,8 @@ void ask_model(AppState& state, ModelOrigin wanted) {
 
 void take_typed(AppState& state, const Document& read) {
     const Document& before = state.document();
-    const bool answers = shows_answer(state);
+    // While a text is typed, it may have no answer for a few keystrokes.
+    const bool answers = shows_answer(state) || !answer_place(before);
     Document next = read;
     std::vector<std::string> dropped;
     keep_settings(before, next, dropped);

@@ -21,7 +21,7 @@ constexpr float kLeastDescription = 0.6F;  // of a row, before its remark gives 
 
 /// The right side of a row: where the command belongs and its keys, or why it cannot be done.
 std::string remark_of(const Command& command) {
-    if (!command.why_not.empty()) return command.why_not;
+    if (!command.enabled) return command.why_not;
     if (command.chord.key == Key::none) return command.group;
     return command.group + "   " + keys_of(command);
 }
@@ -68,7 +68,7 @@ void choose(const Entry& entry, Actions& out) {
 bool draw_row(const Command& command, bool current, const Frame& frame) {
     const bool clicked = draw_list_row(
         {"row", kRow, current, command.text, remark_of(command), command.enabled}, frame);
-    if (!command.why_not.empty()) tooltip(frame, command.text, command.why_not);
+    if (!command.enabled) tooltip(frame, command.text, command.why_not);
     return clicked;
 }
 
