@@ -5,6 +5,7 @@
 #include "app/window/session.h"
 #include "core/io/json.h"
 #include "core/io/packed_text.h"
+#include "core/text.h"
 
 namespace attn::view {
 namespace {
@@ -21,6 +22,15 @@ constexpr std::string_view kUsual =
     R"("temperature":0.5,"title":"the "},"place":{"head":1},"step":{"places":[{"column":0,"row":0,"tensor":"x"},)"
     R"({"column":0,"row":0,"tensor":"weights"}],"selected":{"column":0,"row":0,"tensor":"x"},"sentence_draft":"the ",)"
     R"("stage":"weights"},"window":{"theme":"light","workspace":"kinds"}})";
+/// A patch states the version of the defaults that it differs from; without one it is 1.
+constexpr int kDefaults = 2;
+constexpr const char* kDefaultsKey = "defaults";
+struct FormerDefault {
+    int until;  // the last version that had it
+    const char* place;
+    const char* value;  // JSON
+};
+constexpr FormerDefault kFormerDefaults[] = {{1, "/saturation/d_k", "64"}};
 constexpr std::size_t kMostBytes = std::size_t{1} << 22;  // of a patch
 
 /// Without what just happened.
@@ -99,7 +109,8 @@ std::string state_to_text(const AppState& state) {
     json session = session_of(state);
     if (is_toy(state.document())) session["document"] = without_made(session["document"]);
     fold_training(session);
-    const json patch = patch_between(first_session(state.workspaces), session);
+    json patch = patch_between(first_session(state.workspaces), session);
+    patch[kDefaultsKey] = kDefaults;
     return std::string(kStateText) +
            packed_text(patch.dump(-1, ' ', false, json::error_handler_t::replace), kUsual);
 }
@@ -109,7 +120,16 @@ Result<AppState> state_from_patch(const json& patch, std::string_view file_name,
     if (!patch.is_object())
         return bad_input(fmt::format("{}: expected an object, a JSON merge patch", file_name));
     json session = first_session(context.workspaces);
+    const json version = patch.value(kDefaultsKey, json(1));
+    if (!version.is_number_integer() || version < 1 || version > kDefaults)
+        return bad_input(fmt::format("{}: has '{}' = {}: expected 1 to {}; a later program made it",
+                                     file_name, kDefaultsKey, shortened(version.dump()),
+                                     kDefaults));
+    for (const FormerDefault& each : kFormerDefaults)
+        if (version <= each.until)
+            session[json::json_pointer(each.place)] = json::parse(each.value);
     session.merge_patch(patch);
+    session.erase(kDefaultsKey);
     unfold_training(session);
     return session_from_json(session.dump(), file_name, context);
 }

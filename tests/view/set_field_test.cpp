@@ -29,8 +29,8 @@ TEST_CASE("a field that is set is one step of undo, named by words and value, or
     CHECK(saturation_controls(set).d_k == 128);
     CHECK(set.message.text == "d_k = 128.");
     CHECK(set.now == before.now + 1);
-    CHECK(saturation_controls(after(set, {Undo{}})).d_k == 64);
-    CHECK(after(before, {SetSaturationWidth{64}}).now == before.now);  // the same: no step
+    CHECK(saturation_controls(after(set, {Undo{}})).d_k == 512);
+    CHECK(after(before, {SetSaturationWidth{512}}).now == before.now);  // the same: no step
     const AppState model = after(before, {SetSaturationModel{SaturationModel::fixed_logits}});
     CHECK(model.message.text == "Model: fixed logits.");
     CHECK(after(before, {PinSaturation{16}}).message.text == "Pinned d_k = 16.");
@@ -69,7 +69,7 @@ TEST_CASE("what follows from a field comes along; a look's is no step and has no
 }
 
 TEST_CASE("journals have the names that they had") {
-    check_line(SetSaturationWidth{64}, R"({"action":"set_saturation_width","d_k":64})");
+    check_line(SetSaturationWidth{512}, R"({"action":"set_saturation_width","d_k":64})");
     check_line(PinSaturation{8}, R"({"action":"pin_saturation","d_k":8})");
     check_line(SetSaturationDraws{8}, R"({"action":"set_saturation_draws","draws":8})");
     check_line(SetSaturationModel{SaturationModel::fixed_logits},

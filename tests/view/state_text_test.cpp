@@ -2,6 +2,8 @@
 
 #include "app/window/state_text.h"
 
+#include <nlohmann/json.hpp>
+
 #include "app/window/lecture_actions.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/learn/actions.h"
@@ -52,7 +54,7 @@ AppState opened_by_palette(AppState state, const std::string& text) {
 }  // namespace
 
 TEST_CASE("state text: the first launch is next to nothing, a sentence with settings is short") {
-    CHECK(state_to_text(initial_state()).size() < 24);
+    CHECK(state_to_text(initial_state()).size() < 40);
     const std::map<std::string, AppState> states{
         {"kinds, causal, not scaled",
          after(initial_state(), {SetSentence{"the old river bank was steep"}, SetCausal{true},
@@ -188,4 +190,17 @@ TEST_CASE("state text: mutated patches never crash") {
         if (!read) CHECK_FALSE(read.error().text().empty());
     }
     CHECK(opened < 300);
+}
+
+TEST_CASE(
+    "state text: without a version it has the first version's defaults; a later one is refused") {
+    const auto width = [](const nlohmann::json& patch) {
+        const auto read = state_from_patch(patch, "patch", {});
+        return read ? std::to_string(saturation_controls(*read).d_k) : read.error().text();
+    };
+    CHECK(width(nlohmann::json::object()) == "64");
+    CHECK(width({{"saturation", {{"d_k", 128}}}}) == "128");
+    CHECK(width({{"defaults", 2}}) == "512");
+    CHECK(has(width({{"defaults", 3}}), "'defaults' = 3: expected 1 to 2"));
+    CHECK(has(width({{"defaults", "x"}}), "expected 1 to 2"));
 }
