@@ -408,7 +408,7 @@ std::string text_of(const InspectorView& view) {
     if (!view.formula.empty()) text += view.formula + '\n';
     for (const std::vector<Line>* lines : {&view.lines, &view.geometry})
         for (const Line& line : *lines) {
-            if (!line.label.empty()) text += line.label + ": ";
+            if (!line.label.empty()) text += line.label + (line.pieces.empty() ? "" : ": ");
             for (const Piece& piece : line.pieces) text += piece.text;
             text += '\n';
         }

@@ -26,7 +26,7 @@ constexpr std::array<ModelStageInfo, kModelStageCount> kModelStages{{
     {S::entry, "entry", "X", "Embedding + position", P::entry, Role::input, C::diverging,
      "The sum enters the first layer."},
     {S::entry_norm, "entry_norm", "X", "Normalised embedding", P::entry, Role::input, C::diverging,
-     "The norm gives every token the same scale before the first layer."},
+     "Normalisation gives every token vector the same scale before the first layer."},
     {S::norm1, "norm1", "N_1", "Norm before attention", P::attention, Role::score, C::diverging,
      "Attention reads the normalised residual stream."},
     {S::attention, "attention", "Y", "Attention output", P::attention, Role::output, C::diverging,

@@ -40,10 +40,12 @@ constexpr auto kTasks = std::to_array<TaskInfo>({
      "a verb attends to its noun, from which it has its number", true, false, false, false},
     {Task::marked, "marked", "Marked words",
      "texts of a language; the model must give the word that each marked word stands for",
-     "depends on the language: a pronoun attends to its noun", false, false, false, true},
+     "the useful attention depends on the language: a pronoun, for example, attends to its noun",
+     false, false, false, true},
     {Task::sentences, "sentences", "Sentences",
      "texts of a language; each word must predict the next word",
-     "depends on the language: often the word that decides the next one", true, false, false, true},
+     "the useful attention depends on the language: often to the word that decides the next one",
+     true, false, false, true},
 });
 
 /// Numbers of one stream, one after the other.

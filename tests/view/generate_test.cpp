@@ -176,14 +176,15 @@ TEST_CASE("the strip has a row for each step, over as many keys as the cache hol
     CHECK(view.cache == fmt::format("KV cache {}; each token adds {}",
                                     bytes_text(5 * 8 * 2 * 2 * 4), bytes_text(8 * 2 * 2 * 4)));
     CHECK(view.cache_share == doctest::Approx(5.0 / test::kFakeMost));
-    CHECK(view.cache_formula == "2 · 2 layers · 2 heads · 4 · 5 tokens · 4 bytes");
+    CHECK(view.cache_formula ==
+          "2 (K and V) · 2 layers · 2 heads · 4 columns · 5 tokens · 4 bytes");
     Generated across = *generate_look(std::as_const(state)).written;
     across.encoder_tokens = 6;
     AppState decoder = state;
     generate_look(decoder).written = std::make_shared<const Generated>(across);
     CHECK(has(build_generate_view(decoder).cache, "KV cache " + bytes_text(11 * 8 * 2 * 2 * 4)));
     CHECK(build_generate_view(decoder).cache_formula ==
-          "2 · 2 layers · 2 heads · 4 · (5 tokens + 6 of the encoder) · 4 bytes");
+          "2 (K and V) · 2 layers · 2 heads · 4 columns · (5 tokens + 6 of the encoder) · 4 bytes");
     const GenerateView before = build_generate_view(after(state, {ShowGenerated{1}}));
     CHECK(before.strip->rows == 2);
     CHECK(before.strip->columns == 4);
@@ -345,10 +346,9 @@ TEST_CASE("Generate says what was done to the document and does not reach the mo
         CAPTURE(row.without);
         const std::string muted =
             build_generate_view(written(fake_writing(row.changes), row.actions)).muted;
-        CHECK(muted.starts_with(
-            row.without.empty()
-                ? "u = "
-                : fmt::format("The model generates without {}. u = ", row.without)));
+        CHECK(muted.starts_with(row.without.empty()
+                                    ? "u = "
+                                    : fmt::format("Generation ignores {}. u = ", row.without)));
     }
 }
 

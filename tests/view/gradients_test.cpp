@@ -479,8 +479,8 @@ TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sen
     }
     CHECK(jacobian_numbers(state).spectral == doctest::Approx(largest).epsilon(1e-6));
     CHECK(grid.tooltip ==
-          "J = (diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap))): the change of each weight of "
-          "this row per raw score. Every column sums to 0");
+          "J = (diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap))): how each weight of "
+          "this row changes per unit of each raw score. Every column sums to 0");
     CHECK(view.notes.back() ==
           "Raising all scores equally after the cap changes no weight: J maps it to 0.");
     CHECK(has(view.notes[view.notes.size() - 2], " for 4 keys without the cap)."));

@@ -416,17 +416,17 @@ TEST_CASE("where no query may attend there is no row to take a mean of, and it i
         CHECK(view.sentence == "The masks of A and B allow no pair: there is nothing to compare.");
         const KindRow& entropy =
             one_of(view.rows, std::string("entropy, mean of the rows"), &KindRow::label);
-        CHECK(entropy.a == "no row");
-        CHECK(entropy.b == "no row");
+        CHECK(entropy.a == "undefined");
+        CHECK(entropy.b == "undefined");
         CHECK(one_of(view.rows, std::string("weights, change of a row"), &KindRow::label).between ==
-              "no row");
+              "undefined");
     }
     // of one side alone
     const AppState full = kinds_state({SetPadding{0}, b_is("mask", "full")});
     CHECK(has(kinds_sentence(full), "B (no mask) differs most from A"));
     const KindsView view = build_kinds_view(full);
     const auto& row = one_of(view.rows, std::string("entropy, mean of the rows"), &KindRow::label);
-    CHECK(row.a == "no row");
+    CHECK(row.a == "undefined");
     CHECK(has(row.b, " nats"));
 }
 

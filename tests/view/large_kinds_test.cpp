@@ -273,9 +273,9 @@ TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {
     CHECK(has(view.hover_text, view.legend.title + " = " + number(biased)));
     CHECK(middle_figure(view).text == cell_number(biased, 2));
     CHECK(view.picture_tip ==
-          "a = softmax of B over the keys, or the biased score B = 2.00·tanh(S ÷ 2.00) − slope·|p "
-          "− j|, S = q′·k′ ÷ √d_k; a texel that covers several pairs shows the mean over them.  "
-          "Key: W");
+          "weights: a = softmax of B over the keys. scores: the biased score B = 2.00·tanh(S ÷ "
+          "2.00) − slope·|p − j|, S = q′·k′ ÷ √d_k. A pixel that covers several pairs shows their "
+          "mean.  Key: W");
     CHECK(score_description(spec, 4) ==
           "mean biased score of 4 × 4 cells, B = 2.00·tanh(S ÷ 2.00) − slope·|p − j|");
     CHECK_FALSE(find_commands(mapped(state_of_kind(spec)), "Show the biased scores").empty());
@@ -289,9 +289,10 @@ TEST_CASE("a sink leaves less than 1 to the keys, the row says how much; NaN in 
     const double total = map_look(state).snapshot->search->total;
     CHECK(total < 0.95);
     CHECK(has(build_large_view(state).found_title, "Σ of the row = " + number(total)));
-    CHECK(build_large_view(state).picture_tip ==
-          "a = softmax of S over the keys and the sink, or the scaled score S = q·k ÷ √d_k; a "
-          "texel that covers several pairs shows the mean over them.  Key: W");
+    CHECK(
+        build_large_view(state).picture_tip ==
+        "weights: a = softmax of S over the keys and the sink. scores: the scaled score S = q·k ÷ "
+        "√d_k. A pixel that covers several pairs shows their mean.  Key: W");
     params[Param::sinks](0, 0, 0, 0) = std::nanf("");
     CHECK(lines_of(map_inspector(looking({}, params))).back() ==
           "The sink's logit is NaN: it makes every weight of the head NaN.");

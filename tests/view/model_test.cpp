@@ -116,7 +116,8 @@ TEST_CASE("the rows go from the tokens to the answer, one layer unfolded") {
         if (row.kind == ModelRowKind::stage) CHECK(row.columns == std::ssize(view.tokens));
     CHECK(view.answers.size() == kMostAnswers);
     CHECK(view.answers[0].probability >= view.answers[1].probability);
-    CHECK(has(view.headline, "the model predicts “" + view.answers[0].text + "” with "));
+    CHECK(
+        has(view.headline, "the model predicts “" + view.answers[0].text + "” with probability "));
 }
 
 TEST_CASE("the bars begin at 0, join each other and end at the logit, of the difference too") {

@@ -238,7 +238,7 @@ TEST_CASE("Step does not promise a next stage at the last one") {
 
 TEST_CASE("indices count from 0 wherever a person meets one") {
     const AppState state = after(two_heads_state(), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
-    CHECK(after(state, {ShowHead{1}}).message.text == "Head 1 (0–1).");
+    CHECK(after(state, {ShowHead{1}}).message.text == "Head 1 of heads 0 to 1.");
     CHECK(after(state, {ShowHead{2}}).message.text ==
           "There is no head 2 of sequence 0: the document has 2 of each of 1, counted from 0.");
     CHECK(axis_labels(state.document(), Axis::d_k, 3) == std::vector<std::string>{"0", "1", "2"});

@@ -344,7 +344,7 @@ void carry_out(AppState& state, const ShowHead& action) {
     clamp_to_document(state);
     if (action.layer) return show_message(state, "Layer {}, head {}.", *action.layer, action.head);
     show_message(state, size.batch == 1
-                            ? fmt::format("Head {} (0–{}).", action.head, size.heads - 1)
+                            ? fmt::format("Head {} of heads 0 to {}.", action.head, size.heads - 1)
                             : fmt::format("Sequence {}, head {}.", batch, action.head));
 }
 

@@ -184,7 +184,7 @@ void carry_out(AppState& state, const ShowGradients& action) {
     if (action.on)
         if (auto done = state.gradients.compute(); !done) return show_message(state, done.error());
     state.show_gradients = action.on;
-    show_message(state, action.on ? loss_sentence(state) : "Values again.");
+    show_message(state, action.on ? loss_sentence(state) : "The matrices show values again.");
 }
 
 void carry_out(AppState& state, const SetLoss& action) {

@@ -222,7 +222,8 @@ Reach reach_of(const AppState& state) {
     const auto change = score_change(row.logits, j, look.target);
     if (!change)
         return missing(
-            "This weight cannot change: the row has one key only, or a number that is not finite.");
+            "This weight cannot change: its row has only one key, or contains a number that is not "
+            "finite.");
     reach.score_change = *change;
     reach.now = 1.0 / (1.0 + std::exp(*change - logit_of(look.target)));
     add_query(state, row, reach);

@@ -70,7 +70,7 @@ InspectorView generate_inspector(const AppState& state) {
     view.add("logit z", number(it.logit));
     view.add("softmax of z", number(it.before));
     add_settings(*shown, place, view);
-    view.add("p after", it.retained ? number(it.after) : "0: excluded");
+    view.add("p after sampling settings", it.retained ? number(it.after) : "0 (excluded)");
     if (std::string experts = experts_text(state); !experts.empty())
         view.add("experts of the layer", std::move(experts));
     view.as_text = text_of(view);

@@ -225,8 +225,8 @@ void add_strip(const AppState& state, GenerateView& view) {
     if (written.most_tokens && *written.most_tokens > 0)
         view.cache_share = static_cast<double>(tokens) / static_cast<double>(*written.most_tokens);
     view.cache_formula =
-        fmt::format("2 · {} · {} · {} · {} · 4 bytes", counted(written.layers, "layer"),
-                    counted(written.kv_heads, "head"), columns,
+        fmt::format("2 (K and V) · {} · {} · {} · {} · 4 bytes", counted(written.layers, "layer"),
+                    counted(written.kv_heads, "head"), counted(columns, "column"),
                     written.encoder_tokens == 0
                         ? counted(tokens, "token")
                         : fmt::format("({} + {} of the encoder)", counted(tokens, "token"),

@@ -113,7 +113,7 @@ std::string generate_muted(const AppState& state) {
         shown_of(state)->fault.empty() ? draw_description(state, *shown_of(state)) : "";
     if (is_full(state)) text = "The text has reached its maximum length. " + text;
     if (const auto left = left_out(state); !left.empty())
-        text = fmt::format("The model generates without {}. {}", fmt::join(left, " and "), text);
+        text = fmt::format("Generation ignores {}. {}", fmt::join(left, " and "), text);
     if (!state.document().groups.empty())
         text += fmt::format(" The encoder has read “{}”.",
                             shortened(text_of(state.document()), kMostShown));

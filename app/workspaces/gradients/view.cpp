@@ -128,7 +128,7 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
     grid.title = fmt::format("∂a/∂s of row {}", gradients_look(state).row);
     grid.tooltip =
-        fmt::format("J = {}: the change of each weight of this row per raw score. {}",
+        fmt::format("J = {}: how each weight of this row changes per unit of each raw score. {}",
                     document.spec.softcap ? "(diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap)))"
                                           : "factor · (diag(a) − a aᵀ)",
                     jacobian_sums(document, p));
@@ -240,7 +240,7 @@ void add_badge(const LossGradients& result, GradientsView& view) {
     view.badge_tip = fmt::format(
         "(L(x + h) − L(x − h)) / 2h in double precision, h = {} · max(1, |x|), at {} entries of "
         "the inputs and parameters. Errors are relative to the largest gradient of the tensor. "
-        "Worst at {}.",
+        "Largest error: at {}.",
         significant(check.h, 2), check.entries, check.where.empty() ? "none" : check.where);
 }
 

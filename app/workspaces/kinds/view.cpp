@@ -42,8 +42,8 @@ std::vector<KindChoice> choices_of(const AttentionKind& kind) {
                                     std::string(info(kind.score).text)));
     if (scores || kind.position != KindPosition::none)
         choices.push_back(choice_of("position", kPositionNames, kind.position, "Position",
-                                    "RoPE rotates queries and keys before the score; ALiBi lowers "
-                                    "the score by the distance."));
+                                    "RoPE rotates queries and keys before their product; ALiBi "
+                                    "subtracts slope · distance from the score."));
     choices.push_back(choice_of(
         "mask", kMaskNames, kind.mask, "Mask",
         "Which keys a query may attend to. A mask selected here replaces the document's."));
@@ -200,7 +200,7 @@ void set_pairs(KindsView& view, const KindsControls& controls) {
 
 // ---- the table
 
-constexpr const char* kNoRow = "no row";  // in place of a mean of none
+constexpr const char* kNoRow = "undefined";  // in place of a mean of none
 
 /// ½ Σ_j |B − A| of a row, mean of the rows; NaN where a weight is none.
 std::string moved_share(const KindsResult& result) {
@@ -233,7 +233,7 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
              placed(error.largest, fmt::format("row {}, column {}", row, error.column))},
             {"output, relative change", "‖O_B − O_A‖ / ‖O_A‖",
              "Norm of the change divided by the norm of A's output.", "", "",
-             std::isnan(error.relative) ? "no number" : percent(error.relative)}};
+             std::isnan(error.relative) ? "undefined" : percent(error.relative)}};
 }
 
 std::string entropy_text(const KindComputed& side) {

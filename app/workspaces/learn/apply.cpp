@@ -371,9 +371,9 @@ void carry_out(AppState& state, const LearnProgress& action) {
     look.series = action.series;
     clamp_learn(state);
     if (ended && !faulty && state.workspace == "learn")
-        show_message(state,
-                     "Step {}. ← and → show other steps, S switches scaling from the shown step.",
-                     grouped(of.until));
+        show_message(
+            state, "Step {}. ← and → show other steps; S switches scaling from the shown step on.",
+            grouped(of.until));
 }
 
 // ---- requests

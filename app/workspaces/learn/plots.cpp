@@ -41,8 +41,8 @@ MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
         {"loss, nats", "Mean of −ln softmax(logits)[answer] over the answers of a batch",
          Role::score, false, 0.0},
         {"saturated rows",
-         "Fraction of rows of all heads, with at least two keys, whose largest weight is above "
-         "0.99",
+         "Among the rows of all heads that have at least two keys: the fraction whose largest "
+         "weight is above 0.99",
          Role::weight},
         {head_title(look, "entropy"), "Mean over the head's rows of H = −Σ a ln a, in nats",
          Role::weight, false, even},

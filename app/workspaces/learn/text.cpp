@@ -25,7 +25,7 @@ using train::Ending;
 /// "99.8 % right (loss 0.01)".
 std::string right_text(const Ending& ending) {
     if (!std::isfinite(ending.loss))
-        return fmt::format("{} right, the loss is no longer finite", percent_text(ending.accuracy));
+        return fmt::format("{} right, loss not finite", percent_text(ending.accuracy));
     return fmt::format("{} right, loss {}", percent_text(ending.accuracy), number(ending.loss));
 }
 

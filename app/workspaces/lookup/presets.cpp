@@ -29,7 +29,7 @@ std::vector<LookupPair> keys_as_values() {
 const std::vector<MemoryPreset>& memory_presets() {
     static const std::vector<MemoryPreset> presets{
         {"capitals",
-         "capitals: keys set by hand, values are places on the map",
+         "capitals, with keys set by hand and places on the map as values",
          capitals(),
          {1.6, 0.3}},
         {"two-near",

@@ -189,7 +189,7 @@ void add_grids(const AppState& state, const SimilarityResult& result, Similarity
         {result.scores(view.measure).matrix(0, 0), ColorScale::diverging, Role::score,
          "S = " + title,
          result.scaled ? "Every query against every key, each × d_k^(−¼), without mask or values."
-                       : "Every query against every key, without scale, mask or values."})};
+                       : "Every query against every key, without scaling, mask or values."})};
     if (view.softmax == SimilaritySoftmax::none) return;
     const bool rows = view.softmax == SimilaritySoftmax::rows;
     view.body.grids.push_back(lookup_grid(

@@ -259,7 +259,7 @@ void add_softmax(const CellTerms& terms, const Operands& operands, Lines& lines,
     const bool answer = operands.stage() == ModelStage::probabilities;
     lines.number_line("logit z", s.logit,
                       answer ? operands.same_column(ModelStage::logits) : Actions());
-    lines.number_line("largest m", s.largest);
+    lines.number_line("m = max z", s.largest);
     const double e = std::exp(s.logit - s.largest);
     view.add("e^(z − m)", number(e));
     view.add(fmt::format("Σ over {}", grouped(s.count)), number(s.sum));

@@ -452,12 +452,13 @@ std::string answer_headline(const AppState& state, const ModelRead& read) {
     const std::string p = percent_text(best.probability);
     const attn::ReadOut read_out = read.model->config().family->read_out;
     if (read_out == attn::ReadOut::classes)
-        return fmt::format("The model answers {} with {}.", in_quotes(best.text), p);
+        return fmt::format("The model answers {} with probability {}.", in_quotes(best.text), p);
     const std::string token = model_token_text(state, read.stages.row);
     return read_out == attn::ReadOut::next_token
-               ? fmt::format("After {} the model predicts {} with {}.", token, in_quotes(best.text),
-                             p)
-               : fmt::format("The model reads {} as {} with {}.", token, in_quotes(best.text), p);
+               ? fmt::format("After {} the model predicts {} with probability {}.", token,
+                             in_quotes(best.text), p)
+               : fmt::format("The model reads {} as {} with probability {}.", token,
+                             in_quotes(best.text), p);
 }
 
 std::string stream_headline(const AppState& state, const ModelRead& read) {

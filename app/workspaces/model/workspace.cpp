@@ -108,7 +108,9 @@ void enter_model(AppState& state) {
     if (model_look(state).known) return show_muted(state, {});
     if (const std::string why = model_missing_data(state); !why.empty())
         return show_muted(state, why);
-    show_message(state, "Click a matrix to see its numbers; Space computes the picture upward.");
+    show_message(state,
+                 "Click a matrix to see its numbers. Space computes the model row by row, from the "
+                 "tokens up.");
 }
 
 std::optional<Action> escape_model(const AppState& state) {

@@ -84,7 +84,7 @@ Line step_line(const Explained& cell, SoftmaxStep step, const std::string& opera
     const double after = cell.at(step);
     std::string text = operation + " = ";
     const bool tells = std::isfinite(before) && before != static_cast<long double>(after);
-    if (tells) text += significant(static_cast<double>(before), 7) + " → ";
+    if (tells) text += significant(static_cast<double>(before), 11) + " → ";
     text += cell.text(after);
     Line line = text_line(std::string(symbol_of(step)), std::move(text));
     if (const std::string fault = fault_at(cell, step); !fault.empty())

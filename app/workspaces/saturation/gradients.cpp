@@ -28,7 +28,7 @@ constexpr GradientInfo kInfo[kGradientsOf] = {
      "With respect to the raw scores s = q·k: ∂L/∂z, divided by √d_k where z = s/√d_k"},
     {R"(\|\partial L / \partial q\|)", "the query", "∂L/∂q = Σ_j ∂L/∂s_j k_j"},
     {R"(\|\partial L / \partial W_Q\|)", "of a batch",
-     "W_Q of a batch of 64 rows with one-hot tokens: √Σ_i ‖∂L/∂q_i‖²"},
+     "Norm of ∂L/∂W_Q for a batch of 64 rows with one-hot tokens: √Σ_i ‖∂L/∂q_i‖²"},
 };
 const GradientInfo& info_of(GradientOf of) { return kInfo[static_cast<std::size_t>(of)]; }
 

@@ -254,10 +254,11 @@ std::string measure(double value) {
 }
 
 PlotView raw_plot(const Medians& medians) {
-    const PlotText text{"‖∂a/∂s‖_F: s is the raw score",
-                        "The norm with respect to the raw score s, on a log axis: ‖J‖_F / √d_k "
-                        "with scaling, ‖J‖_F without",
-                        measure};
+    const PlotText text{
+        "‖∂a/∂s‖_F: s is the raw score",
+        "Norm of the Jacobian with respect to the raw score s, log axis: ‖J‖_F / √d_k "
+        "with scaling, ‖J‖_F without",
+        measure};
     PlotView plot = empty_plot(text, medians);
     add_sides(plot, &SaturationSide::jacobian_raw, medians, text, Bands::drawn);
     plot.log_y = true;

@@ -194,7 +194,7 @@ std::vector<Crossing> raw_crossings(const SaturationSettings& settings,
 std::string raw_sentence(const SaturationSettings& settings,
                          const std::vector<SaturationPoint>& sweep) {
     const std::string what =
-        "With respect to the raw score s, scaling adds a factor, ∂a/∂s = J/√d_k";
+        "Scaling multiplies the Jacobian with respect to the raw score s by 1/√d_k: ∂a/∂s = J/√d_k";
     if (sweep.empty()) return what + ".";  // nothing is computed yet
     const std::string start =
         starts_lower(sweep) ? "; the curve with scaling starts lower, and" : ";";

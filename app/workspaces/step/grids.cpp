@@ -63,7 +63,7 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
     }
     GridView grid = grid_of(state, std::move(sheet), values);
     grid.title = word ? "words" : "positions";
-    grid.tooltip = word ? "word vector, the same for the same word"
+    grid.tooltip = word ? "word vectors: equal words have equal vectors"
                         : "position p, even column c: sin(p / 10000^(c/32)); odd c: cos of the "
                           "angle of column c − 1\nThe divisor is 32 whatever d_model is, so a "
                           "column keeps its frequency when d_model changes.";

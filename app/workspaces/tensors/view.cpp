@@ -128,7 +128,7 @@ void add_stat_lines(const ArrayStats& stats, TensorDetail& detail) {
     add(fmt::format("{} number{}, {} of them 0", count(stats.count), stats.count == 1 ? "" : "s",
                     count(stats.zeros)));
     if (stats.finite)
-        add(fmt::format("min {}, mean {}, max {}, deviation {}", number(stats.low),
+        add(fmt::format("min {}, mean {}, max {}, standard deviation {}", number(stats.low),
                         number(stats.mean), number(stats.high), number(stats.deviation)));
     else
         add("No number is finite.");

@@ -170,7 +170,7 @@ bool check_top_p(const Match& match) {
                                  ? "kept"
                                  : "excluded");
 }
-/// "p after: 0: excluded"
+/// "p after sampling settings: 0 (excluded)"
 bool check_cut(const Match& match) {
     const Drawn all = drawn(match);
     return of(all.after, all.order[explained_of(match.state)]) == 0.0;
@@ -207,7 +207,7 @@ constexpr Claim kClaims[] = {
     {"greedy: {} ranked higher", check_before},
     {"top-k {}: {} ranked higher; {}", check_top_k},
     {"top-p {}: higher-ranked tokens have total probability {}; {}", check_top_p},
-    {"p after: 0: excluded", check_cut},
+    {"p after sampling settings: 0 (excluded)", check_cut},
     {"2 · {} layer{} · {} head{} · {} · {} token{} · 4 bytes", check_cache},
 };
 

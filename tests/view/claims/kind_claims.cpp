@@ -336,7 +336,7 @@ constexpr Claim kClaims[] = {
     {"{}, pairs that the mask allows: {} of {}", check_allowed_pairs},
     {"The masks of A and B allow no pair: there is nothing to compare", check_no_pair},
     {"{}, entropy, mean of the rows: no row", check_no_row},
-    {"no row", check_no_row},
+    {"undefined", check_no_row},
     {"no allowed key, so H is undefined",
      [](const Match& match) {
          const KindsResult& result = kinds_of(match.state);

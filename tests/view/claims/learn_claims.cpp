@@ -50,7 +50,7 @@ std::array<Means, 2> means_of(const AppState& state) {
 bool tells_right(std::string_view stated, const Means& is) {  // "99.8 % right, loss 0.01"
     const auto parts = parts_of("{} right, {}", stated);
     if (!parts || !shows((*parts)[0], is.right)) return false;
-    if ((*parts)[1] == "the loss is no longer finite") return !std::isfinite(is.loss);
+    if ((*parts)[1] == "loss not finite") return !std::isfinite(is.loss);
     const double loss = number_of(split((*parts)[1], "loss ").back());
     return std::isfinite(is.loss) && std::abs(loss - is.loss) <= 0.006 * is.loss + 1e-4;
 }

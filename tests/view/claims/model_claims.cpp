@@ -27,12 +27,12 @@ bool check_best(const Match& match, std::size_t name, std::size_t probability) {
             return shows(match.part[probability], 1.0 / sum);
     return false;
 }
-/// "After {} the model predicts {} with {}"
+/// "After {} the model predicts {} with probability {}"
 bool check_predicts(const Match& match) {
     return match.part[0] == model_token_text(match.state, read_of(match).stages.row) &&
            check_best(match, 1, 2);
 }
-/// "The model answers {} with {}"
+/// "The model answers {} with probability {}"
 bool check_answers(const Match& match) { return check_best(match, 0, 1); }
 
 double length_of(std::span<const float> row) {
@@ -136,9 +136,9 @@ constexpr Claim kClaims[] = {
      check_added_norms},
     {"{} is number {} of the vocabulary: row {} of the embedding table, {} numbers",
      check_embedding_row},
-    {"After {} the model predicts {} with {}", check_predicts},
-    {"The model reads {} as {} with {}", check_predicts},
-    {"The model answers {} with {}", check_answers},
+    {"After {} the model predicts {} with probability {}", check_predicts},
+    {"The model reads {} as {} with probability {}", check_predicts},
+    {"The model answers {} with probability {}", check_answers},
     {"The norm of the residual stream of {} changes from {} to {} over {}", check_stream},
     {"{} adds most: {} to the {}, in total {}", check_adds_most},
 };

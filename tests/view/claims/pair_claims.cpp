@@ -617,7 +617,7 @@ constexpr Claim kClaims[] = {
     {"Without {}, {} likeliest answer at “{}”, “{}”, goes from {} to {}", check_answer},
     {"{} · scaling {} · head {}", check_pin_text},
     {"Nothing differs from the baseline yet", check_same_pin},
-    {"This weight cannot change: the row has one key only, or a number that is not finite",
+    {"This weight cannot change: its row has only one key, or contains a number that is not finite",
      check_alone},
     {"The pair is masked, so no change here gives it a weight", check_masked_pair},
     {"‖Δ{}‖ = {}, most in column {}: {}", check_step},

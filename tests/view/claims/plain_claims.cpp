@@ -219,7 +219,7 @@ constexpr Claim kClaims[] = {
          return match.count(2) == size(match).heads && match.count(1) < match.count(2) &&
                 split(match.part[0], ", ").size() == 4;
      }},
-    {"Head {} (0–{})",
+    {"Head {} of heads 0 to {}",
      [](const Match& match) {
          return match.count(0) == match.state.head && match.count(1) == size(match).heads - 1;
      }},

@@ -433,7 +433,7 @@ constexpr Claim kClaims[] = {
     {"d_k {} is pinned: move the handle to compare", check_pinned},
     {"Compared with d_k = {}: {} without scaling, {} with scaling", check_stop_change},
     {"{} draws, 95 % confidence interval: {} to {}", check_sure_change},
-    {"With respect to the raw score s, scaling adds a factor{}", check_raw},
+    {"Scaling multiplies the Jacobian with respect to the raw score s by 1/√d_k{}", check_raw},
     {"rounded: adds to {}", check_percents},
 };
 
