@@ -73,9 +73,11 @@ DiffReport diff(const CLI::App& app, const DiffArguments& text) {
     const auto bounds = given_bounds(text);
     const auto layer = parse_layer(text.layer);
     std::vector<files::ResultFile> read;
-    for (const std::string& path : text.files)
+    for (const std::string& path : text.files) {
+        const verify::Serving* const other = read.empty() ? nullptr : read.front().serving.get();
         read.push_back(
-            or_throw(files::read_results(path, given_options(app, text.attention), layer)));
+            or_throw(files::read_results(path, given_options(app, text.attention), layer, other)));
+    }
     return or_throw(verify::compare_sides(std::move(read), bounds));
 }
 

@@ -32,7 +32,11 @@ bool may_be_bits(std::string_view dtype) {
 }
 bool is_byte(std::string_view dtype) { return dtype == "int8" || dtype == "uint8"; }
 
-bool is_float8(Bits bits) { return bits == Bits::float8_e4m3 || bits == Bits::float8_e5m2; }
+/// One code a byte.
+bool is_float8(Bits bits) {
+    return bits == Bits::float8_e4m3 || bits == Bits::float8_e5m2 || bits == Bits::float8_e8m0;
+}
+bool is_code(Bits bits) { return is_float8(bits) || bits == Bits::float4_e2m1; }
 bool is_half_a_number(std::string_view dtype, Bits bits) {
     return is_byte(dtype) && (bits == Bits::bfloat16 || bits == Bits::float16);
 }
@@ -42,10 +46,20 @@ std::vector<float> numbers_of_bits(const NpyArray& array, Bits bits) {
     const auto number = [bits](std::uint16_t code) {
         if (bits == Bits::float8_e4m3) return from_e4m3(static_cast<std::uint8_t>(code));
         if (bits == Bits::float8_e5m2) return from_e5m2(static_cast<std::uint8_t>(code));
+        if (bits == Bits::float8_e8m0) return from_e8m0(static_cast<std::uint8_t>(code));
         return bits == Bits::float16 ? from_half(code) : from_bfloat16(code);
     };
     const auto convert = [&](const auto& from) {
         const auto bits_at = [&](std::size_t n) { return static_cast<int>(from[n]); };
+        if (bits == Bits::float4_e2m1) {  // two a byte, the first in its lower half
+            std::vector<float> values;
+            values.reserve(2 * from.size());
+            for (std::size_t n = 0; n < from.size(); ++n)
+                for (const int shift : {0, 4})
+                    values.push_back(
+                        from_e2m1(static_cast<std::uint8_t>(bits_at(n) >> shift & 15)));
+            return values;
+        }
         const std::size_t each = is_half_a_number(array.dtype, bits) ? 2 : 1;
         std::vector<float> values(from.size() / each);
         for (std::size_t n = 0; n < values.size(); ++n)
@@ -72,7 +86,53 @@ std::string described(const NpyArray& array) {
     return fmt::format("{} {}", array.dtype, to_string(array.extents));
 }
 
+/// Arrays of a file, some replaced.
+class ReplacedArrays final : public ArrayFile {
+  public:
+    static Arrays make(Arrays file, std::map<std::string, NpyArray> added,
+                       const std::set<std::string>& removed) {
+        auto made = std::unique_ptr<ReplacedArrays>(new ReplacedArrays(file->what()));
+        std::vector<std::string> names;
+        for (const std::string& name : file->names())
+            if (!removed.contains(name) && !added.contains(name)) names.push_back(name);
+        for (const auto& [name, array] : added) names.push_back(name);
+        made->file_ = std::move(file);
+        made->added_ = std::move(added);
+        or_throw(made->set_names(std::move(names)));
+        return made;
+    }
+    Result<std::optional<std::string>> text(std::string_view key) const override {
+        return file_->text(key);
+    }
+
+  private:
+    explicit ReplacedArrays(std::string what) : ArrayFile(std::move(what)) {}
+    Result<ArrayInfo> about_at(std::size_t at, const std::string&) const override {
+        const auto found = added_.find(names()[at]);
+        if (found == added_.end()) return file_->about(names()[at]);
+        return ArrayInfo{found->second.dtype, found->second.extents,
+                         items_of(found->second) * sizeof(float)};
+    }
+    Result<NpyArray> read_at(std::size_t at, const std::string&, double held) const override {
+        const auto found = added_.find(names()[at]);
+        return found == added_.end() ? file_->read(names()[at], held) : found->second;
+    }
+    Result<std::optional<HalfArray>> read_halves_at(std::size_t at, const std::string&,
+                                                    double held) const override {
+        if (added_.contains(names()[at])) return std::nullopt;
+        return file_->read_halves(names()[at], held);
+    }
+
+    Arrays file_;
+    std::map<std::string, NpyArray> added_;
+};
+
 }  // namespace
+
+void ArrayReader::replace(std::map<std::string, NpyArray> added,
+                          const std::set<std::string>& removed) {
+    file_ = ReplacedArrays::make(std::move(file_), std::move(added), removed);
+}
 
 ArrayReader ArrayReader::open(const std::string& path) {
     const std::string shown = shown_input(path);
@@ -110,7 +170,7 @@ void ArrayReader::set_dtypes(const std::map<std::string, Bits, std::less<>>& dty
                 fmt::format("{0}: dtype names {1}, which is {2}; expected an array of int16, "
                             "uint16, int8 or uint8. Leave {1} out of it",
                             path_, name, dtype));
-        if (is_float8(bits) && !is_byte(dtype))
+        if (is_code(bits) && !is_byte(dtype))
             throw bad_input(
                 fmt::format("{}: dtype reads {} as float8, and it is {}; expected int8 or uint8, "
                             "a code each. Save tensor.view(torch.uint8)",
@@ -122,8 +182,7 @@ std::optional<Bits> ArrayReader::bits_of(std::string_view name, std::string_view
     if (!may_be_bits(dtype)) return std::nullopt;
     auto found = dtypes_.find(name);
     if (found == dtypes_.end()) found = dtypes_.find("");
-    if (found == dtypes_.end() || (is_float8(found->second) && !is_byte(dtype)))
-        return std::nullopt;
+    if (found == dtypes_.end() || (is_code(found->second) && !is_byte(dtype))) return std::nullopt;
     return found->second;
 }
 
@@ -140,6 +199,10 @@ std::string ArrayReader::dtype_of(std::string_view name) const {
             return "float8_e4m3fn";
         case Bits::float8_e5m2:
             return "float8_e5m2";
+        case Bits::float8_e8m0:
+            return "float8_e8m0fnu";
+        case Bits::float4_e2m1:
+            return "float4_e2m1fn_x2";
         case Bits::integers:
             break;
     }
@@ -149,6 +212,10 @@ std::string ArrayReader::dtype_of(std::string_view name) const {
 std::vector<Index> ArrayReader::axes_of_bits(std::string_view name, const ArrayInfo& info) const {
     std::vector<Index> extents = info.extents;
     const auto bits = bits_of(name, info.dtype);
+    if (bits == Bits::float4_e2m1 && !extents.empty()) {
+        extents.back() = product(extents.back(), Index{2});
+        return extents;
+    }
     if (!bits || !is_half_a_number(info.dtype, *bits)) return extents;
     if (extents.empty() || extents.back() % 2 != 0)
         throw bad_input(fmt::format(

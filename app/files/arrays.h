@@ -28,6 +28,9 @@ class ArrayReader {
     /// Gives arrays with the names of other programs the names here (renamed.h), but those in `fixed`; notes() lists them.
     void rename_others(const std::set<std::string>& fixed);
 
+    /// Replaces arrays of the file, for all readers after.
+    void replace(std::map<std::string, NpyArray> added, const std::set<std::string>& removed);
+
     /// What arrays of 8 and 16-bit integers hold; without it they are refused as numbers. Throws where a name is of an array
     /// of another type.
     void set_dtypes(const std::map<std::string, Bits, std::less<>>& dtypes);

@@ -240,6 +240,8 @@ void set_dtype(CallOptions& call, const Value& value) {
         {"f16", Bits::float16},      {"float16", Bits::float16},
         {"e4m3", Bits::float8_e4m3}, {"float8_e4m3fn", Bits::float8_e4m3},
         {"e5m2", Bits::float8_e5m2}, {"float8_e5m2", Bits::float8_e5m2},
+        {"e8m0", Bits::float8_e8m0}, {"float8_e8m0fnu", Bits::float8_e8m0},
+        {"e2m1", Bits::float4_e2m1}, {"float4_e2m1fn_x2", Bits::float4_e2m1},
         {"int", Bits::integers},
     };
     for (const std::string_view one : split_list(value.text)) {
@@ -250,7 +252,8 @@ void set_dtype(CallOptions& call, const Value& value) {
             std::ranges::find(kKinds, kind, &std::pair<std::string_view, Bits>::first);
         if (found == std::end(kKinds) || sign == 0)
             throw expected(value,
-                           "bf16, f16, e4m3, e5m2 or int for every array of 8 or 16 bits, or "
+                           "bf16, f16, e4m3, e5m2, e8m0, e2m1 or int for every array of 8 or 16 "
+                           "bits, or "
                            "NAME=bf16,NAME=f16,... for some");
         if (const auto [at, is_new] = call.dtypes.emplace(name, found->second);
             !is_new && at->second != found->second)
@@ -286,9 +289,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_role},
     {"dtype", "[NAME=]KIND,..", "", kArrays,
      "what arrays of 8 or 16-bit integers hold: bf16 or f16, the bits of such numbers, as "
-     "tensor.view(torch.int16) saves them; of 8 bits e4m3 or e5m2, the codes of float8; or int, "
-     "the "
-     "integers",
+     "tensor.view(torch.int16) saves them; of 8 bits e4m3 or e5m2, the codes of float8, e8m0, "
+     "powers of two, or e2m1, two codes of float4 in each; or int, the integers",
      set_dtype},
     {"group", "G", "", kArrays,
      "which attention: of a file with several encoder, decoder or cross; of a T5 these, of CLIP "

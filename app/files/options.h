@@ -24,6 +24,8 @@ enum class Bits : std::uint8_t {
     float16,      // the same
     float8_e4m3,  // its numbers' codes, one in each 8 bits
     float8_e5m2,  // the same
+    float8_e8m0,  // powers of two, as the scales of MXFP8 are
+    float4_e2m1,  // two numbers in each 8 bits, the first in the lower half, as the codes of NVFP4 are
     integers,     // the integers
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "app/files/inputs.h"
+#include "app/files/serving.h"
 
 namespace attn::files {
 namespace {
@@ -36,6 +37,11 @@ bool is_result(std::string_view name) {
 /// "l3." of "l3.weights", "" of a plain name.
 std::string_view prefix_of(std::string_view name) {
     return name.substr(0, name.size() - array_part(name).size());
+}
+
+std::optional<FloatFormat> short_format(std::string_view dtype) {
+    if (dtype == "float16") return FloatFormat::fp16;
+    return dtype == "bfloat16" ? std::optional(FloatFormat::bf16) : std::nullopt;
 }
 
 /// What stands before the names of the layer that is meant.
@@ -183,6 +189,7 @@ void read_call_inputs(const std::string& path, const OptionValues& given, const 
     if (stages)
         for (const Stage stage : {Stage::q, Stage::k, Stage::v}) file.results[stage] = {};
     file.has_values = file.inputs.projects() || !file.inputs.v.empty();
+    if (read.serving && !file.serving) file.serving = std::move(read.serving);
     file.notes.insert(file.notes.end(), read.notes.begin(), read.notes.end());
     clear_notes(listing, file);
 }
@@ -200,6 +207,7 @@ CallOptions read_options(const ArrayReader& reader, const OptionValues& given, R
             own, [](const auto& each) { return std::ranges::count(kReading, each.first) == 0; });
         merged.insert(own.begin(), own.end());
     }
+    merged = for_serving(reader, std::move(merged));
     CallOptions options = call_options(merged);
     file.spec = options.spec;
     std::vector<std::string> items;
@@ -234,14 +242,11 @@ void read_beside(const Source& source, ResultFile& file) {
 
 /// In which short formats results were saved. `output` with heads is called context here.
 void read_formats(const ArrayReader& reader, const std::string& prefix, ResultFile& file) {
-    constexpr std::pair<std::string_view, FloatFormat> kShort[] = {{"float16", FloatFormat::fp16},
-                                                                   {"bfloat16", FloatFormat::bf16}};
     for (const std::string& key : file.keys) {
         std::string name = prefix + name_of_gradient(reader, prefix, key);
         if (key == "context" && !reader.has(name)) name = prefix + "output";
-        const std::string dtype = reader.dtype_of(name);
-        for (const auto& [short_name, format] : kShort)
-            if (dtype == short_name) file.formats.emplace(key, format);
+        if (const auto format = short_format(reader.dtype_of(name)))
+            file.formats.emplace(key, *format);
     }
 }
 
@@ -266,13 +271,26 @@ void name_unused(const ArrayReader& reader, const Listing& listing, ResultFile& 
     }
 }
 
+/// Results of pages or packed sequences in the axes of the padded call. Notes on them are those of the inputs.
+void read_serving_results(ArrayReader& reader, CallOptions& options, const verify::Serving* other,
+                          ResultFile& file) {
+    ServingCall call = read_serving(reader, options, other);
+    if (!call.serving) return;
+    if (call.unpacked) options.layout.reset();
+    file.serving = std::move(call.serving);
+    file.parts = std::move(call.parts);
+    file.parts_format = short_format(call.parts_dtype);
+}
+
 void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFile& file,
-          const std::string& path) {
+          const std::string& path, const verify::Serving* other) {
+    CallOptions options = read_options(reader, given, file);
+    reader.set_dtypes(options.dtypes);
+    read_serving_results(reader, options, other, file);
     const std::string prefix = find_prefix(reader, layer);
     Listing listing = list_layers(reader.names(), reader.path());
     listing.options = states_options(reader);
-    const Source source{reader, prefix, read_options(reader, given, file)};
-    reader.set_dtypes(source.options.dtypes);
+    const Source source{reader, prefix, std::move(options)};
     read_stages(source, file);
     name_unused(reader, listing, file);
     const Index first = layer < 0 ? listing.layers.front() : layer;
@@ -287,12 +305,13 @@ void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFil
 
 }  // namespace
 
-Result<ResultFile> read_results(const std::string& path, const OptionValues& given, Index layer) {
+Result<ResultFile> read_results(const std::string& path, const OptionValues& given, Index layer,
+                                const verify::Serving* other) {
     return caught([&] {
         ArrayReader reader = ArrayReader::open(path);
         ResultFile file;
         file.path = reader.path();
-        fill(reader, given, layer, file, path);
+        fill(reader, given, layer, file, path, other);
         name_results(file);
         read_formats(reader, find_prefix(reader, layer), file);
         std::ranges::move(reader.notes(), std::back_inserter(file.notes));

@@ -10,6 +10,7 @@
 
 #include "app/files/inputs.h"
 #include "app/files/pairs.h"
+#include "app/files/serving.h"
 #include "app/files/stored.h"
 #include "app/files/text.h"
 #include "app/files/token_text.h"
@@ -24,7 +25,7 @@ namespace {
 OptionValues merge_options(const ArrayReader& reader, const OptionValues& given, bool asks,
                            std::vector<Note>& notes) {
     const auto text = reader.text("options", "a JSON object");
-    if (!text) return given;
+    if (!text) return for_serving(reader, given);
     OptionValues merged = options_from_json(*text, reader.path());
     std::vector<std::string> used;
     for (const auto& [name, value] : merged)
@@ -32,12 +33,13 @@ OptionValues merge_options(const ArrayReader& reader, const OptionValues& given,
     if (!used.empty())
         notes.emplace_back(fmt::format("options from {}: {}", reader.path(), fmt::join(used, ", ")),
                            NoteCode::file_options);
+    merged = for_serving(reader, std::move(merged));
     // Where nobody can be asked, "causal": true of a file means the corner that it always meant.
     if (const auto causal = merged.find("causal");
         !asks && causal != merged.end() && causal->second.text == "true")
         causal->second.text = "top-left";
     for (const auto& [name, value] : given) merged.insert_or_assign(name, value);
-    return merged;
+    return for_serving(reader, std::move(merged));
 }
 
 constexpr struct {
@@ -515,15 +517,36 @@ view::FileQuestion bits_question(const ArrayReader& reader) {
     return question;
 }
 
+/// Pages, packed sequences and codes become the padded call, whose axes and positions the options then are of.
+void read_serving_call(ArrayReader& reader, OptionValues& merged, CallOptions& options,
+                       TensorFile& file) {
+    ServingCall call = read_serving(reader, options);
+    if (!call.serving) return;
+    file.serving = std::move(call.serving);
+    file.notes.insert(file.notes.end(), call.notes.begin(), call.notes.end());
+    if (!call.unpacked) return;
+    merged.erase("layout");
+    if (call.offset)
+        merged.insert_or_assign("query-offset",
+                                Value{"the position of the queries", std::to_string(*call.offset)});
+    options = call_options(merged);
+}
+
 TensorFile read_arrays(const std::string& path, const OptionValues& given, Values values,
                        Stored stored, std::optional<Index> only,
                        std::optional<view::FileQuestion>* asks) {
     ArrayReader reader = ArrayReader::open(path);
     TensorFile file;
-    const OptionValues merged = merge_options(reader, given, asks != nullptr, file.notes);
-    const CallOptions options = call_options(merged);
-    reader.rename_others(named_by(options));
+    OptionValues merged = merge_options(reader, given, asks != nullptr, file.notes);
+    CallOptions options = call_options(merged);
     set_dtypes(reader, options, stored);
+    try {
+        read_serving_call(reader, merged, options, file);
+    } catch (const tl::unexpected<Error>&) {
+        if (asks && !reader.undeclared().empty()) *asks = bits_question(reader);
+        throw;
+    }
+    reader.rename_others(named_by(options));
     Listing listing = list_layers(reader.names(), reader.path(), options.roles);
     listing.options = states_options(reader);
     try {

@@ -11,6 +11,7 @@
 #include "app/files/options.h"
 #include "app/files/sparse_arrays.h"
 #include "core/given.h"
+#include "core/verify/serving.h"
 
 namespace attn::files {
 
@@ -34,7 +35,9 @@ struct TensorFile {
     std::vector<std::string> tokens;           // Tq of them; empty: the file has none
     std::vector<std::string> tokens_kv;        // Tk of them; empty: the file has none
     SparseArrays sparse;                       // of every layer
-    std::vector<Note> notes;                   // what a person should know, one line each
+    std::shared_ptr<const verify::Serving>
+        serving;  // how the padded call was made of pages or packed sequences; null: it was not
+    std::vector<Note> notes;  // what a person should know, one line each
 
     const AttentionSpec& spec_of(std::size_t n) const {
         return layer_specs.empty() ? spec : layer_specs[n];

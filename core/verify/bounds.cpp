@@ -350,13 +350,45 @@ Bounds format_bounds(const Subject& subject, FloatFormat format) {
     return bounds;
 }
 
+void widen_by_weights(const Subject& subject, const TraceD& stages, double roundoff,
+                      Bounds& bounds) {
+    constexpr double kSpread = 4.0;  // standard deviations of an error that is uniform in ±u
+    constexpr double kLeast =
+        0x1.0p-6;  // the least normal number of E4M3 for a largest weight of 1
+    const Dimensions& n = subject.size;
+    if (stages[Stage::context].empty()) return;
+    TensorD entries(stages[Stage::context].shape());
+    for_each_query(n, [&](Index b, Index h, Index i) {
+        const Index g = h / (n.heads / n.kv_heads);
+        const auto weights = stages[Stage::weights].matrix(b, h).row(i);
+        double most = 0.0;
+        for (const double weight : weights) most = std::max(most, finite_or_zero(weight));
+        for (Index c = 0; c < n.d_v; ++c) {
+            double squares = 0.0;
+            for (Index j = 0; j < n.tk; ++j) {
+                const double weight = finite_or_zero(weights[static_cast<std::size_t>(j)]);
+                if (weight == 0.0) continue;
+                const double each =
+                    std::max(weight, kLeast * most) * finite_or_zero(stages[Stage::v](b, g, j, c));
+                squares += each * each;
+            }
+            entries(b, h, i, c) = kSpread / std::sqrt(3.0) * roundoff * std::sqrt(squares);
+        }
+    });
+    double most = 0.0;
+    for (const double entry : std::as_const(entries).values()) most = std::max(most, entry);
+    const auto shared = std::make_shared<const TensorD>(std::move(entries));
+    bounds.widen("context", {most, 0.0, shared});
+    bounds.widen("output", {most, 0.0});
+}
+
 Tolerance format_tolerance(const TensorD& expected, FloatFormat format) {
     const double u = std::exp2(-1.0 - info(format).fraction_bits);
     return {4.0 * u * largest_finite(expected), u};
 }
 
 Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff) {
-    const auto& [in, spec, size, allowed, reference] = subject;
+    const auto& [in, spec, size, allowed, reference, serving] = subject;
     const double factor = std::abs(score_factor(spec, size.d_k));
     const double retained = 1.0 / (1.0 - spec.active_dropout());
     Analysis analysis(stages, roundoff);

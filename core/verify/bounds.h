@@ -44,6 +44,11 @@ Bounds format_bounds(const Subject& subject, FloatFormat format);
 /// The same where only the array itself is known: four roundings of its largest number.
 Tolerance format_tolerance(const TensorD& expected, FloatFormat format);
 
+/// Adds to context and output what weights may be off by that are rounded to codes before they meet V: an entry Σ a_j v_j by four
+/// standard deviations of Σ a_j v_j e_j with |e_j| ≤ u, and weights far below the largest of their row by u of a 2^-6 of it.
+void widen_by_weights(const Subject& subject, const TraceD& stages, double roundoff,
+                      Bounds& bounds);
+
 /// One pair of numbers for every stage.
 Bounds uniform_bounds(Tolerance tolerance);
 

@@ -32,6 +32,26 @@ struct Compared {
     const Backward* backward = nullptr;        // of gradients
 };
 
+/// Rows of padding keep the numbers of the reference.
+void keep_padding(TraceD& planted, const Subject& subject) {
+    if (!subject.serving) return;
+    const Index tq = subject.size.tq;
+    const auto keep = [&](TensorD& tensor, const TensorD& right) {
+        if (tensor.empty() || tensor.shape() != right.shape() || tensor.shape().t != tq) return;
+        for (Index b = 0; b < tensor.shape().b; ++b)
+            for (Index h = 0; h < tensor.shape().h; ++h)
+                for (Index i = 0; i < subject.serving->padding_of_queries(b, tq); ++i)
+                    std::ranges::copy(right.matrix(b, h).row(i),
+                                      tensor.matrix(b, h).row(i).begin());
+    };
+    const bool padded =
+        std::ranges::any_of(subject.serving->queries, [tq](Index queries) { return queries < tq; });
+    if (!padded) return;
+    for (const Stage stage : {Stage::weights, Stage::dropped, Stage::context, Stage::output})
+        keep(planted[stage], subject.reference[stage]);
+    keep(planted.logsumexp, subject.reference.logsumexp);
+}
+
 /// A stage that the fault's trace has in another shape, or not at all, is as the reference has it.
 void complete(TraceD& planted, const TraceD& reference) {
     for (std::size_t s = 0; s < kStageCount; ++s)
@@ -98,6 +118,7 @@ class Trials {
     /// False: this way explains everything, no other needs to be tried.
     bool consider(std::string variant, TraceD planted, Outcome& outcome) const {
         complete(planted, compared_.reference);
+        if (compared_.backward == nullptr) keep_padding(planted, subject_);
         if (!differs(planted)) return true;
         const Measured after = measure(planted, bounds_(planted));
         const bool better = !outcome.tried || after.error < outcome.after || after.beyond == 0;
@@ -205,6 +226,7 @@ Result<Planted> plant(const Subject& subject, const Fault& fault) {
     std::optional<Planted> made;
     const Reason reason = fault.plant({subject, results}, [&](std::string variant, TraceD planted) {
         complete(planted, subject.reference);
+        keep_padding(planted, subject);
         Results shown = cast<float>(planted);
         if (cells_beyond(shown, subject.reference, bounds) == 0) return true;
         made = Planted{std::move(variant), std::move(shown)};

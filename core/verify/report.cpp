@@ -12,17 +12,27 @@
 #include "core/text.h"
 #include "core/verify/extent.h"
 #include "core/verify/sides.h"
+#include "core/verify/splits.h"
 
 namespace attn::verify {
 namespace {
+
+/// Codes times scales that float32 cannot hold exactly.
+void take_exact(const Serving& serving, InputsD& inputs) {
+    if (!serving.q.empty()) inputs.q = serving.q;
+    if (!serving.k.empty()) inputs.k = serving.k;
+    if (!serving.v.empty()) inputs.v = serving.v;
+}
 
 /// The call, and what the reference makes of it. Without V what needs it is left out.
 Result<Subject> subject_of(const Side& file) {
     InputsD inputs = cast<double>(file.inputs);
     const Shape k = inputs.k.shape();
     if (!file.has_values) inputs.v = TensorD({k.b, k.h, k.t, 1});
+    if (file.serving) take_exact(*file.serving, inputs);
     auto subject = make_subject(std::move(inputs), file.spec);
     if (!subject) return tl::unexpected(within(file.path, subject.error()));
+    subject->serving = file.serving;
     return subject;
 }
 
@@ -85,6 +95,7 @@ class Comparer {
         auto subject = subject_of(**source);
         if (!subject) return tl::unexpected(subject.error());
         subject_ = *std::move(subject);
+        begin_splits();
         report_.size = subject_->size;
         report_.inputs_from = (*source)->path;
         report_.options = (*source)->options;
@@ -137,6 +148,8 @@ class Comparer {
     Bounds bounds_of(const TraceD& expected, const Side& side) const {
         if (given_) return *given_;
         Bounds made = subject_ ? forward_bounds(*subject_, expected) : bounds_of_stages(expected);
+        if (subject_ && subject_->serving && subject_->serving->weights_roundoff > 0.0)
+            widen_by_weights(*subject_, expected, subject_->serving->weights_roundoff, made);
         if (side.formats.empty()) return made;
         const double grown = growth(expected);
         const auto widen = [&](std::string_view key) {
@@ -281,6 +294,7 @@ class Comparer {
             }
         const TraceD gradients = two() ? cast<double>(read_.front().gradients) : TraceD{};
         if (auto added = compare_gradients(gradients, compared); !added) return added;
+        if (auto added = compare_splits(compared); !added) return added;
         name_the_rest(compared);
         return check_something(compared);
     }
@@ -324,6 +338,7 @@ class Comparer {
             if (file.keys.empty() && two()) continue;
             report_.examined.push_back(examined(file));
         }
+        if (splits_) examine_splits();
         if (subject_) return;
         for (const Examined& file : report_.examined)
             if (!two() && is_suspicious(file)) report_.equal = false;
@@ -369,6 +384,80 @@ class Comparer {
             made.diagnosis =
                 diagnose_gradients(*subject_, *backward_, file.gradients, bounds, control_);
         made.beyond += beyond;
+    }
+
+    // ---- results of splits of the keys
+
+    /// The side that is checked, with the splits merged where it has no merged results of its own.
+    void begin_splits() {
+        Side& side = read_.back();
+        if (!side.parts) return;
+        auto made = make_split_call(*subject_, *side.parts, side.serving.get());
+        if (!made) {
+            report_.notes.push_back(fmt::format("{}: {}", side.path, made.error().text()));
+            return;
+        }
+        splits_ = *std::move(made);
+        auto serving = subject_->serving ? std::make_shared<Serving>(*subject_->serving)
+                                         : std::make_shared<Serving>();
+        serving->splits = splits_->starts;
+        subject_->serving = serving;
+        report_.notes.push_back(fmt::format("{}: {}", side.path, splits_->text));
+        if (!side.results[Stage::context].empty()) return;
+        Merged whole =
+            merged(*side.parts, subject_->size.batch, subject_->inputs.params[Param::sinks]);
+        side.results[Stage::context] = cast<float>(whole.context);
+        side.keys.emplace_back("context");
+        if (side.results.logsumexp.empty()) {
+            side.results.logsumexp = cast<float>(whole.logsumexp);
+            side.keys.emplace_back("logsumexp");
+        }
+        if (side.parts_format) side.formats.emplace("context", *side.parts_format);
+        report_.notes.push_back(
+            fmt::format("{}: context is what its splits give, merged in double", side.path));
+    }
+
+    Bounds split_bounds(const TraceD& expected) const {
+        if (given_) return *given_;
+        Bounds made = forward_bounds(splits_->subject, expected);
+        if (subject_->serving->weights_roundoff > 0.0)
+            widen_by_weights(splits_->subject, expected, subject_->serving->weights_roundoff, made);
+        const std::optional<FloatFormat> format = actual().parts_format || actual().formats.empty()
+                                                      ? actual().parts_format
+                                                      : format_of(actual(), "");
+        if (!format) return made;
+        const Bounds of_format = format_bounds(splits_->subject, *format);
+        made.widen("context", of_format.of("context"));
+        made.widen("logsumexp", of_format.of("logsumexp"));
+        return made;
+    }
+
+    Result<void> compare_splits(std::vector<std::string_view>& compared) {
+        if (!splits_) return {};
+        const TraceD& right = splits_->subject.reference;
+        const Bounds bounds = split_bounds(right);
+        for (const Named& one : shared_stages(splits_->results, right)) {
+            const std::string_view key = one.key == "context" ? "o_partial" : "lse_partial";
+            if (auto added =
+                    add_row(key, *one.actual, *one.expected, "reference", bounds.of(one.key));
+                !added)
+                return added;
+            compared.push_back(key);
+        }
+        return {};
+    }
+
+    void examine_splits() {
+        const BoundsOf bounds = [&](const TraceD& expected) { return split_bounds(expected); };
+        Examined made;
+        made.path = fmt::format("{}: splits", actual().path);
+        made.has_reference = true;
+        made.beyond = cells_beyond(splits_->results, splits_->subject.reference,
+                                   bounds(splits_->subject.reference));
+        if (made.beyond == 0) return;
+        if (splits_->subject.allowed.count() <= kMostDiagnosedPairs)
+            made.diagnosis = diagnose(splits_->subject, splits_->results, bounds, control_);
+        report_.examined.push_back(std::move(made));
     }
 
     bool too_large() const { return subject_ && subject_->allowed.count() > kMostDiagnosedPairs; }
@@ -440,6 +529,7 @@ class Comparer {
     Keeping keeping_;
     const RunControl& control_;
     std::optional<Subject> subject_;
+    std::optional<SplitCall> splits_;
     std::optional<Backward> backward_;     // where gradients are compared with it
     std::map<FloatFormat, Bounds> short_;  // what an array of that format may be off by
     DiffReport report_;

@@ -34,7 +34,11 @@ struct Side {
     std::string options;         // as they were given, "causal=top-left, window=3"; "" for none
     bool mentions_call = false;  // its file itself says options of the call, or a mask
     std::map<std::string, FloatFormat, std::less<>>
-        formats;                      // of results that were saved in a short format
+        formats;  // of results that were saved in a short format
+    std::shared_ptr<const Serving> serving =
+        {};                                  // how its call, or that of its results, was padded
+    std::optional<SplitResults> parts = {};  // results of splits of the keys
+    std::optional<FloatFormat> parts_format = {};
     std::vector<std::string> keys;    // of the results, in the order of the table
     std::vector<std::string> unused;  // names that mean nothing here
     std::vector<Note> notes;

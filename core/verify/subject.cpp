@@ -18,7 +18,7 @@ TensorOf<Scalar> shared(const TensorOf<Scalar>& tensor) {
 }  // namespace
 
 Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec) {
-    Subject subject{std::move(inputs), spec, {}, {}, {}};
+    Subject subject{std::move(inputs), spec, {}, {}, {}, {}};
     const Result<CallD> call = validate(subject.inputs, spec);
     if (!call) return tl::unexpected(call.error());
     subject.size = call->size();

@@ -2,6 +2,7 @@
 
 #include "core/engine.h"
 #include "core/tensor.h"
+#include "core/verify/serving.h"
 
 namespace attn::verify {
 
@@ -16,6 +17,7 @@ struct Subject {
     Dimensions size;
     Mask allowed;  // [B,H,Tq,Tk]
     TraceD reference;
+    std::shared_ptr<const Serving> serving = {};  // of a serving kernel's call
 };
 
 /// Fails where the call is none, or every stage does not fit in memory.
