@@ -52,6 +52,7 @@ std::span<const Fault> backward_fault_table();
 // By what is wrong with them, in a file each.
 
 Reason wrong_alignment(const MaskCase& call, const TakeMask& take);
+Reason wrong_causal_alignment(const Trial& trial, const Take& take);
 Reason inverted_mask(const MaskCase& call, const TakeMask& take);
 Reason transposed_mask(const MaskCase& call, const TakeMask& take);
 Reason dropped_mask(const MaskCase& call, const TakeMask& take);
@@ -63,6 +64,7 @@ Reason unasked_causal(const MaskCase& call, const TakeMask& take);
 Reason plant_masks(const Trial& trial, const Take& take,
                    Reason (*masks)(const MaskCase& call, const TakeMask& take));
 
+Reason wrong_temperature(const Trial& trial, const Take& take);
 Reason wrong_scale(const Trial& trial, const Take& take);
 Reason softmax_over_wrong_axis(const Trial& trial, const Take& take);
 Reason dropped_softcap(const Trial& trial, const Take& take);
@@ -72,6 +74,8 @@ Reason wrong_empty_rows(const Trial& trial, const Take& take);
 Reason finite_mask_value(const Trial& trial, const Take& take);
 
 Reason wrong_rope_pairs(const Trial& trial, const Take& take);
+Reason ignored_rope_option(const Trial& trial, const Take& take);
+Reason ignored_query_offset(const Trial& trial, const Take& take);
 Reason coarse_rope_angles(const Trial& trial, const Take& take);
 Reason wrong_padded_positions(const Trial& trial, const Take& take);
 
@@ -96,6 +100,14 @@ Reason wrong_normaliser(const Trial& trial, const Take& take);
 Reason base_two(const Trial& trial, const Take& take);
 Reason wrong_logsumexp(const Trial& trial, const Take& take);
 Reason short_accumulator(const Trial& trial, const Take& take);
+
+Reason wrong_sinks(const Trial& trial, const Take& take);
+Reason wrong_merge(const Trial& trial, const Take& take);
+Reason wrong_page_rows(const Trial& trial, const Take& take);
+Reason wrong_page_table(const Trial& trial, const Take& take);
+Reason wrong_sequence_length(const Trial& trial, const Take& take);
+Reason wrong_sequence_start(const Trial& trial, const Take& take);
+Reason wrong_code_scale(const Trial& trial, const Take& take);
 
 Reason active_dropout(const Trial& trial, const Take& take);
 Reason unscaled_dropout(const Trial& trial, const Take& take);

@@ -108,6 +108,30 @@ Reason wrong_alignment(const MaskCase& call, const TakeMask& take) {
     return {};
 }
 
+Reason wrong_causal_alignment(const Trial& trial, const Take& take) {
+    bool going = true;
+    const Take watched = [&](std::string variant, TraceD planted) {
+        going = take(std::move(variant), std::move(planted));
+        return going;
+    };
+    const Reason reason = plant_masks(trial, watched, wrong_alignment);
+    const Subject& subject = trial.subject;
+    if (!going || !reason.empty() || !subject.serving) return reason;
+    // The corner of each sequence's own queries and keys.
+    MaskSpec rest = subject.spec.mask;
+    rest.causal.reset();
+    const Mask others = materialise(rest, subject.size);
+    Replay replay = replay_of(subject);
+    replay.allowed = mask_where(others.shape(), [&](Index b, Index h, Index i, Index j) {
+        const auto at = static_cast<std::size_t>(b);
+        const Index r = i - (subject.size.tq - subject.serving->queries[at]);
+        const Index p = j - (subject.size.tk - subject.serving->keys[at]);
+        return others(b, h, i, j) != 0 && p <= r;
+    });
+    take("each sequence's mask starts at its first key (top-left)", run(subject, replay));
+    return {};
+}
+
 Reason unasked_causal(const MaskCase& call, const TakeMask& take) {
     if (call.mask.causal) return "the call is causal";
     const Index corner = call.size.tk - call.size.tq;
@@ -162,6 +186,11 @@ Reason dropped_mask(const MaskCase& call, const TakeMask& take) {
         if (!part.there(rest)) continue;
         part.remove(rest);
         if (rest.any() && !take(std::string(part.text), materialise(rest, call.size))) return {};
+    }
+    if (call.mask.global_tokens > 0) {
+        MaskSpec rest = call.mask;
+        rest.global_tokens = 0;
+        take("the global tokens", materialise(rest, call.size));
     }
     return {};
 }
@@ -233,6 +262,7 @@ Reason plant_masks(const Trial& trial, const Take& take,
             Replay replay = replay_of(subject);
             replay.allowed = std::move(allowed);
             if (!take(variant, run(subject, replay))) return false;
+            if (replay.allowed == subject.allowed) return true;  // that is wrong_empty_rows
             bool empty = false;
             const Shape shape = replay.allowed.shape();
             for_each_row(shape, [&](Index b, Index h, Index i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "core/entries.h"
 #include "core/kernels/reference_parts.h"
+#include "core/masks.h"
 #include "core/rotary.h"
 #include "core/verify/faults.h"
 
@@ -67,6 +69,19 @@ RotaryTurn right_turn(const Subject& subject, Stage stage, RotaryPlace at) {
                        stage == Stage::q ? Rotated::queries : Rotated::keys, at);
 }
 
+/// Where a sequence begins in the padded call of a serving kernel, which turns by the sequence's own positions.
+Index origin_of(const Subject& subject, Index b) {
+    if (!subject.serving || subject.serving->keys.empty()) return 0;
+    return subject.size.tk - subject.serving->keys[static_cast<std::size_t>(b)];
+}
+/// The position of a sequence's first query.
+Index own_offset(const Subject& subject, Index b) {
+    if (!subject.serving || subject.serving->keys.empty()) return subject.size.query_offset;
+    const auto at = static_cast<std::size_t>(b);
+    return subject.size.query_offset - origin_of(subject, b) + subject.size.tq -
+           subject.serving->queries[at];
+}
+
 TensorD coarsely_turned(const Subject& subject, Stage stage, FloatFormat format,
                         const Coarse& variant) {
     const Rope& rope = *subject.spec.rope;
@@ -76,7 +91,8 @@ TensorD coarsely_turned(const Subject& subject, Stage stage, FloatFormat format,
         return does ? rounded(format, static_cast<long double>(value)) : value;
     };
     return turned(rope, subject.reference[stage], [&](Index b, Index t, Index c) {
-        const double p = round(variant.position, static_cast<double>(t + offset));
+        const Index own = t + offset - origin_of(subject, b);
+        const double p = round(variant.position, static_cast<double>(own));
         const double frequency = round(variant.frequency, rope_frequency(rope, c, dims));
         const double angle = round(variant.angle, p * frequency);
         const auto [cosine, sine] = rope.tables ? right_turn(subject, stage, {b, t, c})
@@ -178,6 +194,128 @@ TensorD scores_of(const Subject& subject, const TensorD& q, const TensorD& k) {
     TraceD trace;
     fill_logits(call.value(), trace);
     return std::move(trace[Stage::scores]);
+}
+
+/// q and k turned by angles of a position and column pair.
+using AngleOf = std::function<double(Rotated side, Index b, Index p, Index c)>;
+TraceD with_angles(const Subject& subject, const Rope& rope, const AngleOf& angle) {
+    const auto turn = [&](Stage stage, Rotated side) {
+        const Index offset = side == Rotated::queries ? subject.size.query_offset : 0;
+        return turned(rope, subject.reference[stage], [&](Index b, Index t, Index c) {
+            const double by = angle(side, b, t + offset - origin_of(subject, b), c);
+            return std::pair(std::cos(by), std::sin(by));
+        });
+    };
+    return with_rotated(subject, turn(Stage::q, Rotated::queries), turn(Stage::k, Rotated::keys));
+}
+
+Reason ignored_rope_option(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    if (!subject.spec.rope) return "the call has no RoPE";
+    const TraceD& t = subject.reference;
+    const Rope& rope = *subject.spec.rope;
+    if (!take("neither queries nor keys are turned",
+              with_rotated(subject, t[Stage::q], t[Stage::k])))
+        return {};
+    if (rope.tables) {
+        if (!take("queries are not turned", with_rotated(subject, t[Stage::q], t[Stage::k_rot])))
+            return {};
+        take("keys are not turned", with_rotated(subject, t[Stage::q_rot], t[Stage::k]));
+        return {};
+    }
+    const Index width = subject.size.d_k, dims = rope.dims.value_or(width);
+    struct Turned {
+        const Rope& rope;
+        Index columns;                     // whose frequencies are taken
+        double queries = 1.0, keys = 1.0;  // the sides' directions; 0: not turned
+        bool queries_from_0 = false, keys_from_offset = false;
+        Index step = 0;  // added to positions of queries
+    };
+    const auto with = [&](const std::string& text, const Turned& fault) {
+        return take(text,
+                    with_angles(subject, fault.rope, [&](Rotated side, Index b, Index p, Index c) {
+                        const bool query = side == Rotated::queries;
+                        const Index first = own_offset(subject, b);
+                        Index at = query ? p + fault.step : p;
+                        if (query && fault.queries_from_0) at -= first;
+                        if (!query && fault.keys_from_offset) at += first;
+                        return (query ? fault.queries : fault.keys) * static_cast<double>(at) *
+                               rope_frequency(fault.rope, c, fault.columns);
+                    }));
+    };
+    if (!with("queries are not turned", {rope, dims, 0.0})) return {};
+    if (!with("keys are not turned", {rope, dims, 1.0, 0.0})) return {};
+    for (const double base : {1e4, 5e5, 1e6}) {
+        Rope other = rope;
+        other.base = base;
+        if (rope.base != base && !with(fmt::format("its base is {}", base), {other, dims}))
+            return {};
+    }
+    if (rope.scaling.kind != RopeScale::none) {
+        Rope other = rope;
+        other.scaling = {};
+        if (!with("its scaling is ignored", {other, dims})) return {};
+        other.scaling = {RopeScale::linear, rope.scaling.factor};
+        if (rope.scaling.kind != RopeScale::linear &&
+            !with("every frequency is divided by the factor of its scaling", {other, dims}))
+            return {};
+    }
+    if (dims != width) {
+        Rope other = rope;
+        other.dims.reset();
+        if (width % 2 == 0 && !with(fmt::format("all {} columns turn", width), {other, width}))
+            return {};
+        if (!with(fmt::format("its frequencies are those of {} columns", width), {rope, width}))
+            return {};
+    }
+    if (!with("queries are turned from position 0 on",
+              {.rope = rope, .columns = dims, .queries_from_0 = true}))
+        return {};
+    if (!with("keys are turned from the queries' position on",
+              {.rope = rope, .columns = dims, .keys_from_offset = true}))
+        return {};
+    for (const Index step : {1, -1})
+        if (!with(fmt::format("queries are turned one position {}", step > 0 ? "further" : "less"),
+                  {.rope = rope, .columns = dims, .step = step}))
+            return {};
+    with("it turns the other way round", {rope, dims, -1.0, -1.0});
+    return {};
+}
+
+Reason ignored_query_offset(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    if (subject.size.query_offset == 0) return "query 0 is at position 0";
+    const bool by_distance =
+        subject.spec.alibi || subject.spec.mask.windowed() || subject.spec.mask.block;
+    if (!by_distance) return "neither ALiBi, a window nor blocks count from the queries' position";
+    const auto moved = [&](bool slopes, bool masks) {
+        Replay replay = replay_of(subject);
+        if (slopes)
+            replay.shift.assign(static_cast<std::size_t>(subject.size.batch),
+                                -static_cast<double>(subject.size.query_offset));
+        if (masks) {
+            MaskSpec mask = subject.spec.mask;
+            const auto causal = mask.causal;
+            mask.causal.reset();
+            Dimensions size = subject.size;
+            size.query_offset = 0;
+            replay.allowed = materialise(mask, size);
+            if (causal) {
+                MaskSpec alone;
+                alone.causal = causal;
+                const Mask right = materialise(alone, subject.size);
+                for (std::size_t n = 0; n < replay.allowed.values().size(); ++n)
+                    replay.allowed.values()[n] &= right.values()[n];
+            }
+        }
+        return run(subject, replay);
+    };
+    const bool masks = subject.spec.mask.windowed() || subject.spec.mask.block;
+    if (masks && !take("windows and blocks count queries from 0", moved(false, true))) return {};
+    if (subject.spec.alibi && !take("ALiBi counts queries from 0", moved(true, false))) return {};
+    if (masks && subject.spec.alibi)
+        take("windows, blocks and ALiBi count queries from 0", moved(true, true));
+    return {};
 }
 
 Reason wrong_rope_pairs(const Trial& trial, const Take& take) {

@@ -41,13 +41,14 @@ bool is_nothing(const Results& results) {
 
 }  // namespace
 
-RowTrials::RowTrials(const Trial& trial, const Take& take) : trial_(trial), take_(take) {
+RowTrials::RowTrials(const Trial& trial, const Take& take, Sinks sinks)
+    : trial_(trial), take_(take), sinks_(sinks) {
     if (possible()) choose_sample();
 }
 
 bool RowTrials::possible() const {
     return !is_nothing(results()) && !subject().spec.drops() &&
-           subject().inputs.params[Param::sinks].empty() &&
+           (sinks_ == Sinks::counted || subject().inputs.params[Param::sinks].empty()) &&
            !subject().reference[Stage::context].empty();
 }
 

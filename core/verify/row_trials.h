@@ -31,7 +31,9 @@ using MakeRow = std::function<MadeRow(const Row& row)>;
 /// all of them are computed, so that hundreds of ways cost little. Rows without a key stay as they are.
 class RowTrials {
   public:
-    RowTrials(const Trial& trial, const Take& take);
+    /// Sinks::counted: its ways make rows with the sinks of the call.
+    enum class Sinks : std::uint8_t { refused, counted };
+    RowTrials(const Trial& trial, const Take& take, Sinks sinks = Sinks::refused);
 
     /// False: no other way needs to be tried.
     bool attempt(const std::string& variant, const MakeRow& make);
@@ -58,6 +60,7 @@ class RowTrials {
 
     const Trial& trial_;
     const Take& take_;
+    Sinks sinks_;
     std::vector<Place> sample_;
     double before_ = 0.0;  // error of the sample
     bool taken_ = false;

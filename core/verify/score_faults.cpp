@@ -138,7 +138,35 @@ bool changes_a_row(const Subject& subject, const Results& results, const TraceD&
     return changes;
 }
 
+/// A wrong use of the temperature: the scores are `factor` times the right ones.
+struct TemperatureFault {
+    std::string_view text;
+    double factor;
+};
+std::vector<TemperatureFault> temperature_faults(const AttentionSpec& spec) {
+    const double t = spec.temperature;
+    if (t == 1.0) return {};
+    return {{"ignored", t},
+            {"multiplied by, where scores are divided", t * t},
+            {"applied twice", 1.0 / t},
+            {"its root is taken", std::sqrt(t)}};
+}
+
 }  // namespace
+
+Reason wrong_temperature(const Trial& trial, const Take& take) {
+    const Subject& subject = trial.subject;
+    if (subject.spec.temperature == 1.0) return "the temperature is 1";
+    Replay replay = replay_of(subject);
+    const double right = replay.factor;
+    for (const TemperatureFault& fault : temperature_faults(subject.spec)) {
+        replay.factor = right * fault.factor;
+        if (!take(fmt::format("temperature {}: {}", subject.spec.temperature, fault.text),
+                  run(subject, replay)))
+            return {};
+    }
+    return {};
+}
 
 Reason wrong_scale(const Trial& trial, const Take& take) {
     const Subject& subject = trial.subject;
@@ -157,16 +185,24 @@ Reason wrong_scale(const Trial& trial, const Take& take) {
          one_over_root(size.heads * size.d_k)},
         {fmt::format("1/√d_v with d_v = {}", size.d_v), one_over_root(size.d_v)},
         {fmt::format("1/√d_k with d_k = {}", size.d_k), one_over_root(size.d_k)},
-        {"the temperature left out", right * subject.spec.temperature},
         {"multiplied by √d_k instead", 1.0 / right},
+    };
+    // Without the temperature, or with another use of it: wrong_temperature.
+    const auto of_temperature = [&](double factor, double within) {
+        return std::ranges::any_of(temperature_faults(subject.spec), [&](const auto& fault) {
+            return std::abs(factor - right * fault.factor) <=
+                   within * std::abs(right * fault.factor);
+        });
     };
     if (const auto of_scores = fitted_factor(trial)) {
         const double fitted = *of_scores * of_operands;
-        if (!is_base_two(fitted / right)) wrong.push_back({"fitted to the results", fitted});
+        if (!is_base_two(fitted / right) && !of_temperature(fitted, 1e-3))
+            wrong.push_back({"fitted to the results", fitted});
     }
     Replay replay = replay_of(subject);
     for (const Wrong& each : wrong) {
         if (std::abs(each.factor - right) <= 1e-6 * std::abs(right)) continue;
+        if (of_temperature(each.factor, 1e-6)) continue;
         replay.factor = each.factor / of_operands;
         if (!take(fmt::format("{}: scores times {} instead of {}", each.text,
                               factor_text(each.factor), factor_text(right)),
