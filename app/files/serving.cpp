@@ -686,7 +686,8 @@ class ServingReader {
         const std::string mask = found_name(reader_, kMasks);
         const std::string bias = found_name(reader_, kBiases);
         std::vector<std::uint8_t> allowed;
-        const bool given = !mask.empty() && reader_.dtype_of(mask) == "bool";
+        const std::string dtype = mask.empty() ? "" : reader_.dtype_of(mask);
+        const bool given = dtype == "bool" || dtype == "uint8";
         std::vector<std::uint8_t> flags;
         if (given) flags = std::get<std::vector<std::uint8_t>>(reader_.array(mask).values);
         const Shape own = given ? pair_shape(mask) : Shape{1, 1, 1, 1};

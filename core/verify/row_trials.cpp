@@ -126,6 +126,10 @@ bool RowTrials::comes_near(const MakeRow& make) const {
     return true;
 }
 
+bool RowTrials::concerns(Index b) const {
+    return sample_.empty() || std::ranges::count(sample_, b, &Place::b) > 0;
+}
+
 TraceD RowTrials::planted(const MakeRow& make) const {
     const Dimensions& size = subject().size;
     TraceD t = subject().reference;

@@ -37,6 +37,8 @@ class RowTrials {
 
     /// False: no other way needs to be tried.
     bool attempt(const std::string& variant, const MakeRow& make);
+    /// Whether a way that changes the rows of one batch entry alone can come near: some row of it is looked at.
+    bool concerns(Index b) const;
     /// Why none could be tried, or fits; "": one was.
     Reason reason() const;
     /// A call with dropout or sinks is more than a softmax of its logits; without V there are no rows of context.

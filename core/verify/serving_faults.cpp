@@ -150,12 +150,14 @@ class Readings {
     /// The same where one sequence alone is read otherwise.
     template <class Make>
     bool one(const std::string& text, Index b, Make reading) {
+        if (!concerns(b)) return true;
         return trials_.attempt(text, [&](const Row& row) {
             return rows.make(row, row.b == b ? reading(b) : right(row.b));
         });
     }
     bool with(const std::string& text, const MakeRow& make) { return trials_.attempt(text, make); }
     Reading right(Index b) const { return {rows.keys(b), rows.keys(b)}; }
+    bool concerns(Index b) const { return trials_.concerns(b); }
     Reason reason() const { return trials_.reason(); }
 
     const ServingRows rows;
@@ -513,7 +515,7 @@ Reason wrong_page_table(const Trial& trial, const Take& take) {
     if (readings.rows.sequences() > 1 && !try_other_rows(readings)) return {};
     if (!try_shifted_entries(readings)) return {};
     for (Index b = 0; b < readings.rows.sequences(); ++b)
-        if (!try_stale_pages(readings, b)) return {};
+        if (readings.concerns(b) && !try_stale_pages(readings, b)) return {};
     return readings.reason();
 }
 
@@ -545,9 +547,10 @@ Reason wrong_sequence_length(const Trial& trial, const Take& take) {
                          fmt::format("the number of keys of every sequence: {}", other.text),
                          std::nullopt, other.length))
             return {};
-    for (Index b = 0; b < count && count <= 256; ++b)
+    for (Index b = 0; b < count; ++b)
         for (const OtherLength& other : lengths)
-            if (!try_lengths(readings,
+            if (readings.concerns(b) &&
+                !try_lengths(readings,
                              fmt::format("the number of keys of sequence {}: {}", b, other.text), b,
                              other.length))
                 return {};

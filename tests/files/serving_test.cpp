@@ -154,6 +154,22 @@ TEST_CASE("equal lists of documents over heads-first arrays stay one packed call
     CHECK(file.read().layers.front().q.shape() == Shape{1, 2, 7, 4});
 }
 
+TEST_CASE("a mask and a bias by positions move with their sequences") {
+    ServingFile file = packed();
+    file.add("bias", {2, 2, 4}, 5);  // queries of the longest, keys of the longest
+    const TensorFile read = file.read();
+    REQUIRE(read.spec.mask.bias);
+    const Tensor& bias = read.spec.mask.bias->values;
+    REQUIRE(bias.shape() == Shape{2, 2, 2, 4});
+    CHECK(bias(0, 1, 1, 3) ==
+          file.at("bias", (1 * 2 + 0) * 4 + 3));  // query 0, key 3 of sequence 0
+    CHECK(bias(1, 1, 1, 3) ==
+          file.at("bias", (1 * 2 + 1) * 4 + 2));  // query 1, key 2 of sequence 1
+    CHECK(bias(1, 0, 0, 0) == 0.0F);
+    file.add("bias", {2, 3, 4}, 5);
+    CHECK(contains(file.refused(), "bias is [2, 3, 4]; expected what broadcasts to [2, 2, 2, 4]"));
+}
+
 TEST_CASE("results of packed queries are compared in the padded call, from another file too") {
     ServingFile file = paged();
     file.add("out", {3, 4, 3}, 7);

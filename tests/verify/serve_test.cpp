@@ -172,9 +172,7 @@ struct Folder {
     std::vector<std::string> dtypes;
 };
 
-DiffReport report_of(const Serve& serve, bool parts = false) {
-    Folder folder(serve);
-    folder.write(run_serve(serve), parts);
+DiffReport compared(const Folder& folder) {
     std::vector<Side> sides;
     auto read =
         files::read_results(folder.scratch.path().string(), folder.options(), files::kOnlyLayer);
@@ -183,6 +181,11 @@ DiffReport report_of(const Serve& serve, bool parts = false) {
     auto report = compare_sides(std::move(sides), std::nullopt);
     REQUIRE_MESSAGE(report, (report ? "" : report.error().text()));
     return *std::move(report);
+}
+DiffReport report_of(const Serve& serve, bool parts = false) {
+    Folder folder(serve);
+    folder.write(run_serve(serve), parts);
+    return compared(folder);
 }
 
 // ---- calls
@@ -539,6 +542,30 @@ TEST_CASE(
         CHECK(count.seen == std::ssize(bugs()));
         CHECK(count.right == std::ssize(bugs()));
         CHECK(count.wrong == 0);
+    }
+}
+
+TEST_CASE("each split is checked over its own keys, and all of them together") {
+    const Serve serve = split();
+    ServeOut out = run_serve(serve);
+    Folder right(serve);
+    right.write(out, true);
+    std::filesystem::remove(right.scratch / "out.npy");
+    std::filesystem::remove(right.scratch / "softmax_lse.npy");
+    const DiffReport whole = compared(right);
+    CHECK(whole.equal);
+    std::vector<std::string> keys;
+    for (const DiffRow& row : whole.rows) keys.push_back(row.key);
+    CHECK(keys == std::vector<std::string>{"context", "logsumexp", "o_partial", "lse_partial"});
+    // A logsumexp that is off in one split, and the merged results are not.
+    out.partial_lse[3] += 0.25F;
+    Folder wrong(serve);
+    wrong.write(out, true);
+    const DiffReport report = compared(wrong);
+    CHECK(!report.equal);
+    for (const DiffRow& row : report.rows) {
+        CAPTURE(row.key);
+        CHECK(row.comparison.all.beyond == (row.key == "lse_partial" ? 1 : 0));
     }
 }
 
