@@ -960,7 +960,7 @@ class ServingReader {
     void read_split_starts(const std::string& name, Index splits) {
         const auto axes = reader_.axes_of(name);
         const auto starts = integers(name);
-        const Index batch = std::ssize(serving_.keys);
+        const Index batch = std::ssize(serving_.queries);
         const bool each = axes == std::vector<Index>{batch, splits + 1};
         if (!each && axes != std::vector<Index>{splits + 1})
             refuse(fmt::format(
@@ -976,23 +976,36 @@ class ServingReader {
                     refuse(fmt::format(
                         "{}[{}] is {}; expected numbers from 0 on that do not decrease", name,
                         each ? fmt::format("{}, {}", b, s) : std::to_string(s), start));
-                of.push_back(std::min(start, serving_.keys[at(b)]));
+                of.push_back(serving_.keys.empty() ? start : std::min(start, serving_.keys[at(b)]));
             }
         }
     }
 
+    /// [S,B,H,Tq,d_v], of which the queries are known.
+    bool has_whole_splits() {
+        if (partial_.empty()) return false;
+        const auto axes = reader_.axes_of(partial_);
+        if (axes.size() != 5) return false;
+        serving_.queries.assign(at(axes[1]), axes[3]);
+        serving_.q_heads = axes[2];
+        serving_.heads_first = true;
+        return true;
+    }
+
     /// A file of results whose queries another file has.
     ServingCall results_alone() {
-        if (other_ == nullptr || !query_.empty()) return {};
-        serving_.queries = other_->queries;
-        serving_.keys = other_->keys;
-        serving_.packed_queries = other_->packed_queries;
-        serving_.heads_first = other_->heads_first;
+        if (!query_.empty() || (other_ == nullptr && !has_whole_splits())) return {};
+        if (other_ != nullptr) {
+            serving_.queries = other_->queries;
+            serving_.keys = other_->keys;
+            serving_.packed_queries = other_->packed_queries;
+            serving_.heads_first = other_->heads_first;
+            serving_.q_heads = other_->q_heads;
+        }
         shape_ = {std::ssize(serving_.queries), 1,
-                  std::max<Index>(std::ranges::max(serving_.queries), 1),
-                  std::max<Index>(std::ranges::max(serving_.keys), 1)};
+                  std::max<Index>(std::ranges::max(serving_.queries), 1), 1};
         removed_.clear();
-        read_results(other_->q_heads);
+        read_results(serving_.q_heads);
         if (!added_.empty()) reader_.replace(std::move(added_), removed_);
         call_.serving = std::make_shared<const verify::Serving>(std::move(serving_));
         return std::move(call_);

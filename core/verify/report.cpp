@@ -95,7 +95,7 @@ class Comparer {
         auto subject = subject_of(**source);
         if (!subject) return tl::unexpected(subject.error());
         subject_ = *std::move(subject);
-        begin_splits();
+        if (auto begun = begin_splits(); !begun) return begun;
         report_.size = subject_->size;
         report_.inputs_from = (*source)->path;
         report_.options = (*source)->options;
@@ -389,21 +389,26 @@ class Comparer {
     // ---- results of splits of the keys
 
     /// The side that is checked, with the splits merged where it has no merged results of its own.
-    void begin_splits() {
-        Side& side = read_.back();
-        if (!side.parts) return;
-        auto made = make_split_call(*subject_, *side.parts, side.serving.get());
-        if (!made) {
-            report_.notes.push_back(fmt::format("{}: {}", side.path, made.error().text()));
-            return;
+    Result<void> begin_splits() {
+        Side& side = read_.back().parts ? read_.back() : read_.front();
+        if (!side.parts) return {};
+        if (subject_->spec.rope || subject_->spec.drops() || subject_->inputs.projects()) {
+            report_.notes.push_back(fmt::format(
+                "{}: its splits are not checked: the call has RoPE, dropout or X", side.path));
+            return {};
         }
+        auto made = make_split_call(*subject_, *side.parts, side.serving.get());
+        if (!made) return tl::unexpected(within(side.path, made.error()));
         splits_ = *std::move(made);
         auto serving = subject_->serving ? std::make_shared<Serving>(*subject_->serving)
                                          : std::make_shared<Serving>();
+        const auto batch = static_cast<std::size_t>(subject_->size.batch);
+        if (serving->keys.empty()) serving->keys.assign(batch, subject_->size.tk);
+        if (serving->queries.empty()) serving->queries.assign(batch, subject_->size.tq);
         serving->splits = splits_->starts;
         subject_->serving = serving;
         report_.notes.push_back(fmt::format("{}: {}", side.path, splits_->text));
-        if (!side.results[Stage::context].empty()) return;
+        if (!side.results[Stage::context].empty()) return {};
         Merged whole =
             merged(*side.parts, subject_->size.batch, subject_->inputs.params[Param::sinks]);
         side.results[Stage::context] = cast<float>(whole.context);
@@ -415,6 +420,7 @@ class Comparer {
         if (side.parts_format) side.formats.emplace("context", *side.parts_format);
         report_.notes.push_back(
             fmt::format("{}: context is what its splits give, merged in double", side.path));
+        return {};
     }
 
     Bounds split_bounds(const TraceD& expected) const {

@@ -106,13 +106,17 @@ Result<SplitCall> make_split_call(const Subject& subject, const SplitResults& pa
     if (!fits)
         return bad_input(fmt::format("o_partial is {}; expected [S·{}, {}, {}, {}]",
                                      to_string(shape), size.batch, size.heads, size.tq, size.d_v));
-    if (subject.spec.rope || subject.spec.drops() || subject.inputs.projects())
-        return bad_input(
-            "splits are not checked by themselves where the call has RoPE, dropout or X");
     std::string text;
     Starts starts;
     if (serving != nullptr && !serving->splits.empty()) {
         starts = serving->splits;
+        const bool inside = std::ranges::all_of(starts, [&](const std::vector<Index>& of) {
+            return std::ssize(of) == count + 1 && of.back() <= size.tk;
+        });
+        if (!inside || std::ssize(starts) != size.batch)
+            return bad_input(
+                fmt::format("split_starts goes beyond the {} keys; expected {} numbers up to it",
+                            size.tk, count + 1));
         text = fmt::format("{} splits of the keys, by split_starts", count);
     } else {
         starts = best_starts(subject, parts, count, text);

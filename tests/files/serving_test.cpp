@@ -275,6 +275,19 @@ TEST_CASE("pages and packed sequences that do not fit are refused by name and va
                    "cu_seqlens_k[0] is 1; expected 0"));
 }
 
+TEST_CASE("splits of a padded call are read from a file of results alone") {
+    ServingFile file;
+    file.add("o_partial", {2, 3, 4, 5, 6}, 7);
+    file.add("lse_partial", {2, 3, 4, 5}, 8);
+    file.numbers["split_starts"] = {{3}, {0, 3, 5}};
+    const ResultFile read = must(read_results(file.write(), {}, kOnlyLayer));
+    REQUIRE(read.parts);
+    REQUIRE(read.parts->context.shape() == Shape{6, 4, 5, 6});
+    CHECK(read.parts->context(4, 2, 3, 1) ==
+          file.at("o_partial", (((1 * 3 + 1) * 4 + 2) * 5 + 3) * 6 + 1));
+    CHECK(read.serving->splits == std::vector<std::vector<Index>>(3, {0, 3, 5}));
+}
+
 TEST_CASE("splits are read with the call, and their starts") {
     ServingFile file = paged();
     file.add("o_partial", {2, 3, 4, 3}, 7);
