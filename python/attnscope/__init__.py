@@ -6,6 +6,7 @@
     attnscope.show(model, inputs)            # every layer of a PyTorch model
     attnscope.show("stories", "Anna and Tom went to the")                 # a trained model by its name or folder
     attnscope.diff(q, k, v, {"context": mine}, causal=True)["verdict"]    # is my kernel right?
+    attnscope.verify(my_kernel, {"causal": "top-left"})                   # is it right for every size?
 
 The first arguments of every function are one of these:
     q, k, v              [T, d], [H, T, d] or [B, H, T, d]; for several layers a list of each. layout="tokens-first", or "joined" with
@@ -20,6 +21,7 @@ Every function takes the options of `attnscope trace` with _ for -:
     tokens, tokens_kv    the words of the queries, and of the keys if they differ
     mask                 bool, True = may attend, [Tq, Tk] or 4-D that broadcasts to [B, H, Tq, Tk]; or an additive mask of 0 and -inf
     causal, window, window_left, window_right, global_tokens, block, padding
+    qk_norm              True, or the ε of RMSNorm; arrays q_norm_weight and k_norm_weight
     scale                "sqrt_dk", "none" or a number; temperature, softcap
     rope                 "half" or "interleaved"; rope_base, rope_dims, rope_scaling, rope_sections; query_offset; alibi=True
     cos, sin, positions  arrays of RoPE: cosines and sines of each token, or its position; past_k, past_v, nonpad_kv_seqlen
@@ -31,16 +33,17 @@ $ATTNSCOPE, the attnscope on the PATH, or the one built in the source folder of 
 import json
 import os
 import tempfile
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 import numpy
 
-from . import _figure
+from . import _figure, _verify
 from ._arrays import Arrays, array, contents
 from ._figure import Figure, Path, Table
 from ._program import Note, program, run
+from ._verify import Fault, Verification
 
-__all__ = ["show", "save", "figure", "heads", "trace", "diff", "Figure", "Note", "array", "program"]
+__all__ = ["show", "save", "figure", "heads", "trace", "diff", "verify", "Fault", "Figure", "Note", "Verification", "array", "program"]
 __version__ = "0.2.0"
 
 _window: Optional[_figure.Window] = None
@@ -157,3 +160,28 @@ def diff(q: Any, k: Any, v: Any, results: Union[Mapping[str, Any], Any], *, laye
         asked = _figure.as_options(layer=layer, tolerance=tolerance, rtol=rtol)
         said = run(["diff", os.path.join(folder, "attention.npz"), kernel, "--json", *asked], also=(1,))
         return dict(json.loads(said))
+
+
+def verify(kernel: Callable[..., Any], reference_call: _verify.Reference = None, *,
+           sizes: Union[None, Mapping[str, Any], Sequence[Mapping[str, int]]] = None, seed: int = 0, arrays: Optional[str] = None,
+           dtype: str = "float32", device: str = "cpu", layout: str = "heads-first", tolerance: Optional[float] = None,
+           rtol: Optional[float] = None, path: Optional[Path] = None, raises: bool = False) -> Verification:
+    """Runs a kernel over generated calls and compares each result with the float64 reference.
+
+    kernel: a function of q, k and v that returns the context [B, H, Tq, d_v], or results by their keys ("weights", "logsumexp", …). Parameters
+        named mask, bias or sinks get generated arrays (mask: bool, True = may attend, with a row without keys in some calls); those of
+        FlexAttention, block_mask, score_mod, enable_gqa and scale, get what the call says
+    reference_call: options of the call that the kernel computes, as for trace(): {"causal": "top-left", "window_left": 7}; also mask_mod and
+        score_mod, functions as FlexAttention has them; or a function from a size to such options
+    sizes: a list of calls ({"batch": 2, "heads": 4, "kv_heads": 2, "tq": 7, "tk": 9, "d": 64}; d_v if it differs), or fixed axes of the usual
+        calls ({"d": 64, "kv_heads": "heads"})
+    arrays: "torch" or "numpy", what the kernel takes; by default torch if its code refers to torch
+    dtype, device: of the arrays; the tolerance follows from the dtype. bfloat16 needs torch
+    layout: "tokens-first": q, k, v and the context are [B, T, H, d]
+    path: the file for the failing call; by default attnscope-NAME.npz in the current folder
+    raises: raises AssertionError in place of returning a result that is not ok
+
+    It stops at the first call that differs, looks for the smallest call with the same fault, and writes that call with the kernel's result to
+    a file. Returns a Verification: ok, calls, fault (code, text, remedy, size), path, command."""
+    return _verify.verify(kernel, reference_call, sizes=sizes, seed=seed, arrays=arrays, dtype=dtype, device=device, layout=layout,
+                          tolerance=tolerance, rtol=rtol, path=path, raises=raises)
