@@ -55,7 +55,7 @@ void project_inputs(files::FileCall& call) {
     heads.k = made(Stage::k);
     heads.v = made(Stage::v);
     for (const ParamInfo& row : param_table())
-        if (row.use == ParamUse::score || row.use == ParamUse::sink)
+        if (row.use == ParamUse::score || row.use == ParamUse::sink || row.use == ParamUse::norm)
             heads.params[row.param] = std::move(in.params[row.param]);
     in = std::move(heads);
 }

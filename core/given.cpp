@@ -63,6 +63,7 @@ Result<void> check_given_stage(Stage from, const Shape& of, const Inputs& beside
 
 AttentionSpec following(Stage from, AttentionSpec spec) {
     spec.score = Score::dot;
+    spec.qk_norm.reset();
     spec.rope.reset();
     if (spec.scale == ScaleKind::q_and_k) spec.scale = ScaleKind::none;  // the scores have it
     if (from > Stage::scores) spec.scale = ScaleKind::none, spec.temperature = 1.0;

@@ -20,6 +20,8 @@ constexpr std::array<Row<Stage>, kStageCount> kStages{{
     {Stage::q, R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)"},
     {Stage::k, R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)"},
     {Stage::v, R"(\frac{\partial L}{\partial v_j} = \sum_i A_{i,j}\,\frac{\partial L}{\partial \mathrm{context}_i})"},
+    {Stage::q_norm, R"(\frac{\partial L}{\partial q^n_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k^n_j)"},
+    {Stage::k_norm, R"(\frac{\partial L}{\partial k^n_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q^n_i)"},
     {Stage::q_rot, R"(\frac{\partial L}{\partial q'_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k'_j)"},
     {Stage::k_rot, R"(\frac{\partial L}{\partial k'_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q'_i)"},
     {Stage::scores, R"(\frac{\partial L}{\partial \mathrm{scores}} = \frac{\partial L}{\partial S} \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})"},
@@ -47,6 +49,8 @@ constexpr std::array<Row<Param>, kParamCount> kParams{{
     {Param::w_score_row, R"(\frac{\partial L}{\partial w_{\mathrm{score}}} = \sum_{i,j} \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,\tanh(q_i\,W_{\mathrm{score},q} + k_j\,W_{\mathrm{score},k}))"},
     {Param::sinks, R"(\frac{\partial L}{\partial \mathrm{sink}_h} = -\sum_i a_{i,\mathrm{sink}} \sum_j A_{i,j} \cdot \frac{\partial L}{\partial A_{i,j}})"},
     {Param::b_score, R"(\frac{\partial L}{\partial b_{\mathrm{score},h,n}} = \sum_{j-i=n} \frac{\partial L}{\partial \mathrm{scores}_{i,j}})"},
+    {Param::q_norm_weight, R"(\frac{\partial L}{\partial \gamma_q} = \sum_i \frac{\partial L}{\partial q^n_i} \circ \frac{q_i}{\sqrt{\mathrm{mean}(q_i^2) + \epsilon}})"},
+    {Param::k_norm_weight, R"(\frac{\partial L}{\partial \gamma_k} = \sum_j \frac{\partial L}{\partial k^n_j} \circ \frac{k_j}{\sqrt{\mathrm{mean}(k_j^2) + \epsilon}})"},
 }};
 // clang-format on
 

@@ -48,6 +48,9 @@ struct Rope {
 /// Radians a position of column pair c of `dims` columns that turn.
 double rope_frequency(const Rope& rope, Index c, Index dims);
 
+/// ε of QK-norm where none is given: that of Qwen3 and Gemma 3.
+inline constexpr double kQkNormEpsilon = 1e-6;
+
 /// sqrt_dk: 1/√d_k. none: 1. value: AttentionSpec::scale_value. q_and_k: each query and key is multiplied by d_k^(−1/4)
 /// before their dot product, whose scores are so divided by √d_k (Radford et al. 2022, arXiv:2212.04356, Whisper's code).
 enum class ScaleKind : std::uint8_t { sqrt_dk, none, value, q_and_k };
@@ -101,8 +104,11 @@ struct AttentionSpec {
     double scale_value = 1.0;  // used when scale == value
     double temperature = 1.0;  // S = scores · scale / temperature; > 0
     std::optional<Index>
-        query_offset;          // position of query 0; not set: Tk − Tq if bottom_right, else 0
-    std::optional<Rope> rope;  // turns Q and K before the score
+        query_offset;  // position of query 0; not set: Tk − Tq if bottom_right, else 0
+    /// ε of QK-norm: each query and key becomes x / √(mean x² + ε), times q_norm_weight or k_norm_weight of its columns, before RoPE.
+    /// Henry et al. 2020, arXiv:2010.04245, with the RMSNorm of Zhang & Sennrich 2019, arXiv:1910.07467 (Qwen3, Gemma 3).
+    std::optional<double> qk_norm;  // from 0 to 1e18
+    std::optional<Rope> rope;       // turns Q and K before the score
     std::optional<double> softcap;  // S becomes cap · tanh(S / cap); > 0
     /// mask.bias is added to S after the soft cap, as PyTorch's score_mod and ONNX since April 2026 do; or before it, as
     /// ONNX's Attention of opset 23 and 24 did until then. Without a soft cap both are the same.

@@ -84,6 +84,7 @@ constexpr SpecField kFields[] = {
     {"scale", "scaling", "the scaling", "sqrt_dk", Stage::scaled, scale_text},
     {"temperature", "temperature", "the temperature", "1", Stage::scaled,
      spec_text<&AttentionSpec::temperature>},
+    {"qk_norm", "QK-norm", "QK-norm", "off", Stage::q_norm, spec_text<&AttentionSpec::qk_norm>},
     {"rope", "RoPE", "RoPE", "off", Stage::q_rot, pairs_text},
     {"rope_base", "RoPE's base", "RoPE", "10000", Stage::q_rot, rope_base_text},
     {"rope_scaling", "RoPE's scaling", "", "none", Stage::q_rot, rope_scaling_text},

@@ -10,6 +10,8 @@ namespace {
 constexpr std::string_view kVaswani = "Vaswani et al. 2017, arXiv:1706.03762, §3.2";
 constexpr std::string_view kDropout = "Srivastava et al. 2014, JMLR 15";
 
+constexpr std::string_view kQkNorm =
+    "Henry et al. 2020, arXiv:2010.04245; Zhang & Sennrich 2019, arXiv:1910.07467";
 constexpr std::string_view kRope = "Su et al. 2021, arXiv:2104.09864";
 
 constexpr Operand from(OperandId id, Lights lights) { return {id, lights}; }
@@ -40,15 +42,25 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      Axis::key, Axis::d_v, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::value,
      {from(Stage::x, Lights::same_row), from(Param::w_v, Lights::column)},
      "A token's value is what the token passes on: its row of X times W_V.", kVaswani},
+    {Stage::q_norm, "q_norm", "Qⁿ", "norm Q", "Normalised queries",
+     R"(q^n_i = \frac{q_i}{\sqrt{\mathrm{mean}(q_i^2) + \epsilon}} \circ \gamma_q)",
+     Axis::query, Axis::d_k, HeadAxis::query, Exists::with_qk_norm, ColorScale::diverging, Role::query,
+     {from(Stage::q, Lights::same_row), from(Param::q_norm_weight, Lights::column)},
+     "Each query is divided by the root of its mean square, so its length no longer counts.", kQkNorm},
+    {Stage::k_norm, "k_norm", "Kⁿ", "norm K", "Normalised keys",
+     R"(k^n_j = \frac{k_j}{\sqrt{\mathrm{mean}(k_j^2) + \epsilon}} \circ \gamma_k)",
+     Axis::key, Axis::d_k, HeadAxis::key_value, Exists::with_qk_norm, ColorScale::diverging, Role::key,
+     {from(Stage::k, Lights::same_row), from(Param::k_norm_weight, Lights::column)},
+     "Each key is divided by the root of its mean square, too.", kQkNorm},
     {Stage::q_rot, "q_rot", "Q′", "RoPE Q", "Rotated queries",
      R"(q'_i = R_{p_i}\,q_i)",
      Axis::query, Axis::d_k, HeadAxis::query, Exists::with_rope, ColorScale::diverging, Role::query,
-     {from(Stage::q, Lights::same_row)},
+     {from(Stage::q_norm, Lights::same_row)},
      "Each pair of columns of a query rotates by an angle that grows with its position.", kRope},
     {Stage::k_rot, "k_rot", "K′", "RoPE K", "Rotated keys",
      R"(k'_j = R_j\,k_j)",
      Axis::key, Axis::d_k, HeadAxis::key_value, Exists::with_rope, ColorScale::diverging, Role::key,
-     {from(Stage::k, Lights::same_row)},
+     {from(Stage::k_norm, Lights::same_row)},
      "Keys rotate the same way, so positions enter a score only through their distance.", kRope},
     {Stage::scores, "scores", "QKᵀ", "QKᵀ", "Raw scores",
      R"(\mathrm{scores}_{i,j} = q_i \cdot k_j)",
@@ -109,6 +121,8 @@ constexpr std::array<ParamInfo, kParamCount> kParams{{
     {Param::w_score_row, ParamUse::score, "w_score_row", "w_score", "w_score", Role::score, Axis::hidden, Axis::hidden, true},
     {Param::sinks, ParamUse::sink, "sinks", "sinks", "sinks", Role::weight, Axis::head, Axis::head, true},
     {Param::b_score, ParamUse::score, "b_score", "b_score", "b_score", Role::score, Axis::head, Axis::distance, false},
+    {Param::q_norm_weight, ParamUse::norm, "q_norm_weight", "q_norm_weight", "γ_q", Role::query, Axis::d_k, Axis::d_k, true},
+    {Param::k_norm_weight, ParamUse::norm, "k_norm_weight", "k_norm_weight", "γ_k", Role::key, Axis::d_k, Axis::d_k, true},
 }};
 // clang-format on
 

@@ -22,6 +22,8 @@ enum class Stage : std::uint8_t {
     q,
     k,
     v,
+    q_norm,
+    k_norm,
     q_rot,
     k_rot,
     scores,
@@ -33,7 +35,7 @@ enum class Stage : std::uint8_t {
     context,
     output
 };
-inline constexpr std::size_t kStageCount = 15;
+inline constexpr std::size_t kStageCount = 17;
 
 /// The trainable parameters of one attention call. Weights are [in, out], biases and other rows of numbers [1, out].
 enum class Param : std::uint8_t {
@@ -49,13 +51,15 @@ enum class Param : std::uint8_t {
     w_score_q,  // additive: scores = w_score · tanh(q W_score_q + k W_score_k)
     w_score_k,
     w_score_row,
-    sinks,   // one logit a head that takes part in the softmax and has no value
-    b_score  // relative: scores = q k + b_score of the head and the distance from query to key
+    sinks,    // one logit a head that takes part in the softmax and has no value
+    b_score,  // relative: scores = q k + b_score of the head and the distance from query to key
+    q_norm_weight,  // QK-norm: a factor for each column of a query
+    k_norm_weight   // and of a key
 };
-inline constexpr std::size_t kParamCount = 14;
+inline constexpr std::size_t kParamCount = 16;
 
-/// The part that a parameter belongs to: X's projections, the output's mixing, the score function, or softmax.
-enum class ParamUse : std::uint8_t { projection, output, score, sink };
+/// The part that a parameter belongs to: X's projections, the output's mixing, the score function, softmax, or QK-norm.
+enum class ParamUse : std::uint8_t { projection, output, score, sink, norm };
 
 /// The unit of a row or column of a stage.
 enum class Axis : std::uint8_t {
@@ -120,6 +124,7 @@ enum class Exists : std::uint8_t {
     always,
     with_x,
     with_x_kv,
+    with_qk_norm,
     with_rope,
     with_bias,
     with_dropout,

@@ -54,11 +54,13 @@ std::string script(const Node& node) {
     std::string text = plain_text(node.parts[0]);
     const std::string below = text_of_row(node.parts[1], Place::script);
     const std::string above = text_of_row(node.parts[2], Place::script);
+    if (above == "n") text += "ⁿ";  // a mark of the letter, before its indices
     const bool word = node.parts[0].form == Form::upright && letters(text) > 1;
     const bool several = below.find(',') != below.npos;
     if (!below.empty()) text += word || several ? "[" + below + "]" : "_" + below;
     if (above == "⊤") return text + "ᵀ";
     if (above == "2") return text + "²";
+    if (above == "n") return text;
     return above.empty() ? text : text + "^" + above;
 }
 

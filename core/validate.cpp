@@ -101,6 +101,10 @@ std::string check_options(const AttentionSpec& spec) {
         unless(spec.kv_heads >= 1, "kv_heads is {}: it must be at least 1", spec.kv_heads),
         unless(in_float_range(spec.softcap.value_or(1.0)),
                "softcap is {}: it must be a number from 1e-18 to 1e18", spec.softcap.value_or(1.0)),
+        unless(
+            spec.qk_norm.value_or(0.0) >= 0.0 && spec.qk_norm.value_or(0.0) <= kLargestFactor,
+            "qk_norm is {}: it is added to a mean square, so a number from 0 to 1e18 is expected",
+            spec.qk_norm.value_or(0.0)),
         check_offset(spec.query_offset.value_or(0)),
     });
 }
@@ -354,6 +358,22 @@ std::string check_sinks(const InputsOf<Scalar>& in, EmptyRows empty_rows, const 
                 "weight of a row without keys")});
 }
 
+/// Weights of QK-norm are optional with it, and meaningless without it.
+template <class Scalar>
+std::string check_norm_weights(const InputsOf<Scalar>& in, const AttentionSpec& spec,
+                               const Dimensions& size) {
+    for (const Param param : {Param::q_norm_weight, Param::k_norm_weight}) {
+        if (in.params[param].empty()) continue;
+        if (!spec.qk_norm)
+            return fmt::format(
+                "{} is given without QK-norm, which it belongs to: expected qk_norm as well",
+                info(param).npz);
+        if (std::string fault = check_row(in, param, size.d_k, "column of q and k"); !fault.empty())
+            return fault;
+    }
+    return {};
+}
+
 // ---- sizes
 
 template <class Scalar>
@@ -422,7 +442,8 @@ Result<Dimensions> dimensions_of(const InputsOf<Scalar>& in, const AttentionSpec
             first_of({in.projects() ? check_key_width(in, spec, size) : "", check_groups(size),
                       check_output(in, size), check_countable(size),
                       sentence_of(check_mask(spec.mask, size)), check_positions(spec, size),
-                      check_score(in, spec.score, size), check_sinks(in, spec.empty_rows, size)});
+                      check_score(in, spec.score, size), check_sinks(in, spec.empty_rows, size),
+                      check_norm_weights(in, spec, size)});
         !wrong.empty())
         return bad(std::move(wrong));
     size.query_offset = query_offset(spec, size);
@@ -456,6 +477,8 @@ bool exists(Exists when, const AttentionSpec& spec) {
         case Exists::with_x:  // its width is 0 without
         case Exists::with_x_kv:
             return true;
+        case Exists::with_qk_norm:
+            return spec.qk_norm.has_value();
         case Exists::with_rope:
             return spec.rope.has_value();
         case Exists::with_bias:
@@ -505,8 +528,9 @@ Result<void> validate_backward(const CallOf<Scalar>& call, const TraceOf<Scalar>
     if (!upstream.gradient.empty() && given != wanted)
         return bad_input(fmt::format("the upstream gradient is {} but {} is {}", given,
                                      info(upstream.stage).key, wanted));
-    for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot,
-                              Stage::weights, Stage::dropped, Stage::context}) {
+    for (const Stage stage :
+         {Stage::q, Stage::k, Stage::v, Stage::q_norm, Stage::k_norm, Stage::q_rot, Stage::k_rot,
+          Stage::weights, Stage::dropped, Stage::context}) {
         const Shape needed = stage_shape(stage, call.size(), call.spec());
         if (stored[index_of(stage)] && needed.count() != 0 && forward[stage].shape() != needed)
             return bad_input(

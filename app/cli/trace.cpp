@@ -41,6 +41,7 @@ constexpr std::string_view kTraceFooter =
     "  W_score, W_score_q, W_score_k, w_score   of the score functions general and additive\n"
     "  b_score           of relative: a number for each head and distance\n"
     "  sinks             one logit a query head\n"
+    "  q_norm_weight, k_norm_weight   of --qk-norm: a factor for each column of q and k\n"
     "  mask              bool or uint8, true = may attend, [Tq,Tk] or 4-D broadcastable to "
     "[B,H,Tq,Tk]\n"
     "  bias              floats that are added to the scores, of the same shapes; −inf forbids\n"

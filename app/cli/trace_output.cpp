@@ -42,6 +42,7 @@ bool can_be_read(StageSet held) { return has_heads(held) || (held & pair_stages(
 AttentionSpec spec_as_read(AttentionSpec spec, Index d_k, StageSet held) {
     if (holds(held, {Stage::q, Stage::k})) return spec;
     if (has_heads(held)) {
+        spec.qk_norm.reset();
         spec.rope.reset();
         return spec;
     }
@@ -78,6 +79,7 @@ void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
     for (const ParamInfo& param : param_table()) {
         const Tensor& tensor = inputs.params[param.param];
         const bool needed = param.use == ParamUse::score    ? has_heads(held)
+                            : param.use == ParamUse::norm   ? holds(held, {Stage::q, Stage::k})
                             : param.use == ParamUse::output ? holds(held, {Stage::v, Stage::output})
                                                             : param.use == ParamUse::sink;
         if (tensor.empty() || !needed) continue;

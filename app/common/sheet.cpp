@@ -109,6 +109,7 @@ Index head_in(const Dimensions& size, HeadAxis axis, Index head) {
 HeadColumns head_columns(const Dimensions& size, Param param, Index head) {
     const Axis columns = info(param).columns;
     if (columns != Axis::d_k && columns != Axis::d_v) return {};
+    if (info(param).use == ParamUse::norm) return {};  // one row for every head
     const bool query = param == Param::w_q || param == Param::b_q;
     const Index width = columns == Axis::d_k ? size.d_k : size.d_v;
     return {head_in(size, query ? HeadAxis::query : HeadAxis::key_value, head) * width, width};
@@ -259,6 +260,8 @@ OperandId operand_of(const Document& document, Stage result, const OperandId& id
     const bool projects_source = result == Stage::k || result == Stage::v;
     if (projects_source && id == OperandId(Stage::x)) return key_stage(document);
     const auto in_place = [&](Stage stage) { return stage_or_source(stage, document.spec); };
+    if (id == OperandId(Stage::q_norm)) return in_place(Stage::q_norm);
+    if (id == OperandId(Stage::k_norm)) return in_place(Stage::k_norm);
     if (result == Stage::scores && id == OperandId(Stage::q)) return in_place(Stage::q_rot);
     if (result == Stage::scores && id == OperandId(Stage::k)) return in_place(Stage::k_rot);
     if (result == Stage::masked && id == OperandId(Stage::scaled)) return in_place(Stage::biased);
@@ -266,12 +269,22 @@ OperandId operand_of(const Document& document, Stage result, const OperandId& id
     return id;
 }
 
+namespace {
+
+/// Weights of QK-norm may be left out, which is 1 for every column.
+bool is_given(const Document& document, const OperandId& id) {
+    const Param* const param = std::get_if<Param>(&id);
+    return param == nullptr || info(*param).use != ParamUse::norm || has_param(document, *param);
+}
+
+}  // namespace
+
 std::vector<Operand> operands_of(const Document& document, Stage stage) {
     std::vector<Operand> operands;
     const bool projected = stage == Stage::q || stage == Stage::k || stage == Stage::v;
     if (projected && !is_empty(document) && !document.inputs->projects()) return operands;  // given
     for (const auto& operand : info(stage).operands)
-        if (operand)
+        if (operand && is_given(document, operand->id))
             operands.push_back({operand_of(document, stage, operand->id), operand->lights});
     if (stage == Stage::scores)
         for (const Param param : info(document.spec.score).params)

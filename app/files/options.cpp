@@ -326,6 +326,10 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      {},
      {},
      Stage::weights},
+    {"qk-norm", "EPS", "1e-06", kScore,
+     "RMSNorm of each query and key before RoPE, EPS added to its mean square (default 1e-06); "
+     "arrays `q_norm_weight` and `k_norm_weight` multiply its columns",
+     set_spec<&AttentionSpec::qk_norm>, real_numbers(0, kMostFactor)},
     {"rope", "PAIRS", "", kPositions,
      "turn Q and K by position: half (Llama) or interleaved (RoFormer)", set_rope},
     {"rope-base", "B", "", kPositions, "RoPE's base (default 10000)",

@@ -154,7 +154,9 @@ Result<Inputs> take_beside(const Inputs& inputs, const AttentionSpec& spec, Head
     if (!inputs.projects() && inputs.q.empty()) return inputs;
     Inputs buffer;
     return attend(with_values(inputs, buffer), spec, *find_backend("staged"),
-                  stages_of({Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot}), control)
+                  stages_of({Stage::q, Stage::k, Stage::v, Stage::q_norm, Stage::k_norm,
+                             Stage::q_rot, Stage::k_rot}),
+                  control)
         .map([&](Trace trace) {
             layer.q = std::move(trace[stage_or_source(Stage::q_rot, spec)]);
             layer.k = std::move(trace[stage_or_source(Stage::k_rot, spec)]);
@@ -244,10 +246,10 @@ Result<ComputedLayer> compute_layer(const HeadsInput& input, const HeadsOptions&
     const Dimensions& size = call->size();
     if (options.batch >= size.batch)
         return bad_input(fmt::format("it has {} sequences", size.batch));
-    const StageSet keep = options.gradients
-                              ? all_stages()
-                              : stages_of({Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot,
-                                           Stage::weights, Stage::context});
+    const StageSet keep =
+        options.gradients ? all_stages()
+                          : stages_of({Stage::q, Stage::k, Stage::v, Stage::q_norm, Stage::k_norm,
+                                       Stage::q_rot, Stage::k_rot, Stage::weights, Stage::context});
     const auto backend = backend_for(options, *call, keep);
     if (!backend) return tl::unexpected(backend.error());
     auto made = attend(*call, **backend, keep, {control.stop, {}});

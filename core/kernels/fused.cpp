@@ -110,7 +110,8 @@ Result<Trace> fused_backward(const Call& call, const Trace& forward, const Upstr
     d[Stage::v] = std::move(gradients->d_v);
     d.params[Param::sinks] = std::move(gradients->d_sinks);
     d.bias = std::move(gradients->d_bias);
-    scores_backward(call, heads, {std::move(gradients->d_q), std::move(gradients->d_k)}, d);
+    scores_backward(call, forward, heads, {std::move(gradients->d_q), std::move(gradients->d_k)},
+                    d);
     inputs_backward(call.inputs(), d);
     return d;
 }

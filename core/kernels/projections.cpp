@@ -7,6 +7,7 @@
 
 #include "core/kernels/eigen_view.h"
 #include "core/kernels/matmul.h"
+#include "core/qk_norm.h"
 #include "core/rotary.h"
 
 namespace attn {
@@ -94,13 +95,20 @@ HeadTensors head_tensors(const Call& call, Trace& trace) {
     if (in.projects())
         for (const Stage stage : {Stage::q, Stage::k, Stage::v})
             trace[stage] = project(in, stage, stage_shape(stage, call.size(), call.spec()));
-    const Tensor& q = in.projects() ? trace[Stage::q] : in.q;
-    const Tensor& k = in.projects() ? trace[Stage::k] : in.k;
+    const Tensor* q = in.projects() ? &trace[Stage::q] : &in.q;
+    const Tensor* k = in.projects() ? &trace[Stage::k] : &in.k;
     const Tensor& v = in.projects() ? trace[Stage::v] : in.v;
-    if (!call.spec().rope) return {q, k, v};
-    trace[Stage::q_rot] = rotate(*call.spec().rope, q, Rotated::queries, call.size().query_offset);
-    trace[Stage::k_rot] = rotate(*call.spec().rope, k, Rotated::keys, 0);
-    return {trace[Stage::q_rot], trace[Stage::k_rot], v};
+    if (const auto epsilon = call.spec().qk_norm) {
+        trace[Stage::q_norm] = normalise_rows(*q, in.params[Param::q_norm_weight], *epsilon);
+        trace[Stage::k_norm] = normalise_rows(*k, in.params[Param::k_norm_weight], *epsilon);
+        q = &trace[Stage::q_norm], k = &trace[Stage::k_norm];
+    }
+    if (const auto& rope = call.spec().rope) {
+        trace[Stage::q_rot] = rotate(*rope, *q, Rotated::queries, call.size().query_offset);
+        trace[Stage::k_rot] = rotate(*rope, *k, Rotated::keys, 0);
+        q = &trace[Stage::q_rot], k = &trace[Stage::k_rot];
+    }
+    return {*q, *k, v};
 }
 
 HeadTensors held_heads(const Call& call, const Trace& forward) {
@@ -112,16 +120,42 @@ HeadTensors operands_of(const HeadTensors& heads, const Operands& made) {
     return {made.q.empty() ? heads.q : made.q, made.k.empty() ? heads.k : made.k, heads.v};
 }
 
-// forward:  q_rot = R q  so  d_q = Rᵀ d_q_rot
-void scores_backward(const Call& call, const HeadTensors& heads, Operands&& d_operands, Trace& d) {
+namespace {
+
+/// The stages from Q or K to the score, and their weight and side.
+struct SideOfScore {
+    Stage given, normalised, rotated;
+    Param weight;
+    Rotated side;
+};
+
+// forward:  q_norm = norm(q),  q_rot = R q_norm  so  d_q_norm = Rᵀ d_q_rot,  d_q = norm'(q) d_q_norm
+void take_back(const Call& call, const Trace& forward, const SideOfScore& of, Tensor&& d_operand,
+               Trace& d) {
+    Tensor d_rows = std::move(d_operand);
+    if (const auto& rope = call.spec().rope) {
+        Tensor turned = rotate(*rope, d_rows, of.side, call.size().query_offset, true);
+        d[of.rotated] = std::exchange(d_rows, std::move(turned));
+    }
+    if (const auto epsilon = call.spec().qk_norm) {
+        Tensor given = normalise_rows_backward(forward[of.given], call.inputs().params[of.weight],
+                                               *epsilon, d_rows, d.params[of.weight]);
+        d[of.normalised] = std::exchange(d_rows, std::move(given));
+    }
+    d[of.given] = std::move(d_rows);
+}
+
+}  // namespace
+
+void scores_backward(const Call& call, const Trace& forward, const HeadTensors& heads,
+                     Operands&& d_operands, Trace& d) {
     operands_backward(call, heads.q, heads.k, d_operands, d.params);
-    const auto& rope = call.spec().rope;
-    const auto turn_back = [&](Tensor&& turned, Stage rotated, Stage given, Rotated side) {
-        if (rope) d[given] = rotate(*rope, turned, side, call.size().query_offset, true);
-        d[rope ? rotated : given] = std::move(turned);
-    };
-    turn_back(std::move(d_operands.q), Stage::q_rot, Stage::q, Rotated::queries);
-    turn_back(std::move(d_operands.k), Stage::k_rot, Stage::k, Rotated::keys);
+    take_back(call, forward,
+              {Stage::q, Stage::q_norm, Stage::q_rot, Param::q_norm_weight, Rotated::queries},
+              std::move(d_operands.q), d);
+    take_back(call, forward,
+              {Stage::k, Stage::k_norm, Stage::k_rot, Param::k_norm_weight, Rotated::keys},
+              std::move(d_operands.k), d);
 }
 
 void keep_only(const Inputs& in, StageSet keep, Trace& trace) {

@@ -9,20 +9,22 @@ namespace attn {
 // What every float backend does around attention itself, products by matmul.h: X to Q, K and V before it,
 // the joined heads to the output after it, and the gradients of both.
 
-/// Q [B,H,Tq,d_k], K [B,Hkv,Tk,d_k], both turned where RoPE is on, V [B,Hkv,Tk,d_v], wherever they came from.
+/// Q [B,H,Tq,d_k], K [B,Hkv,Tk,d_k], both normalised where QK-norm is on and turned where RoPE is, V [B,Hkv,Tk,d_v], wherever they came from.
 struct HeadTensors {
     const Tensor& q;
     const Tensor& k;
     const Tensor& v;
 };
-/// The caller's own, or projected and turned into `trace`.
+/// The caller's own, or projected, normalised and turned into `trace`.
 HeadTensors head_tensors(const Call& call, Trace& trace);
 /// Those of a forward trace.
 HeadTensors held_heads(const Call& call, const Trace& forward);
 /// The operands of the scores' product beside V: what make_operands() made of q and k, or these themselves.
 HeadTensors operands_of(const HeadTensors& heads, const Operands& made);
-/// d[q], d[k] and, with RoPE, d[q_rot], d[k_rot] from the gradients of the scores' operands, and the score's parameters.
-void scores_backward(const Call& call, const HeadTensors& heads, Operands&& d_operands, Trace& d);
+/// d[q], d[k], with RoPE d[q_rot], d[k_rot], with QK-norm d[q_norm], d[k_norm] and its weights', from the gradients of the scores'
+/// operands, and those of the score's parameters.
+void scores_backward(const Call& call, const Trace& forward, const HeadTensors& heads,
+                     Operands&& d_operands, Trace& d);
 /// Copies the inputs that are to be kept; drops what was computed on the way and is not.
 void keep_only(const Inputs& in, StageSet keep, Trace& trace);
 

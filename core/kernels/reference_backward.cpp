@@ -12,6 +12,7 @@
 #include "core/kernels/reference.h"
 #include "core/kernels/reference_parts.h"
 #include "core/masks.h"
+#include "core/qk_norm.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
 
@@ -143,6 +144,7 @@ class ScoresBackward {
   public:
     ScoresBackward(const CallD& call, const TraceD& forward, TraceD& d)
         : call_(call),
+          forward_(forward),
           q_(forward[stage_or_source(Stage::q_rot, call.spec())]),
           k_(forward[stage_or_source(Stage::k_rot, call.spec())]),
           operands_(make_operands(call, q_, k_)),
@@ -155,8 +157,10 @@ class ScoresBackward {
             for (Index h = 0; h < size.heads; ++h)
                 product(b, h, h / (size.heads / size.kv_heads), d);
         operands_backward(call_, q_, k_, d, d_.params);
-        unrotate(Stage::q_rot, Stage::q, Rotated::queries, std::move(d.q));
-        unrotate(Stage::k_rot, Stage::k, Rotated::keys, std::move(d.k));
+        take_back({Stage::q, Stage::q_norm, Stage::q_rot, Param::q_norm_weight, Rotated::queries},
+                  std::move(d.q));
+        take_back({Stage::k, Stage::k_norm, Stage::k_rot, Param::k_norm_weight, Rotated::keys},
+                  std::move(d.k));
     }
 
   private:
@@ -186,17 +190,31 @@ class ScoresBackward {
         }
     }
 
-    /// forward:  q_rot = R q  so  d_q = Rᵀ d_q_rot.
-    void unrotate(Stage rotated, Stage given, Rotated side, TensorD&& d) {
-        if (call_.spec().rope) {
-            d_[given] = rotate(*call_.spec().rope, d, side, call_.size().query_offset, true);
-            d_[rotated] = std::move(d);
-        } else {
-            d_[given] = std::move(d);
+    /// The stages from Q or K to the score, and their weight and side.
+    struct Path {
+        Stage given, normalised, rotated;
+        Param weight;
+        Rotated side;
+    };
+    /// forward:  q_norm = norm(q),  q_rot = R q_norm  so  d_q_norm = Rᵀ d_q_rot,  d_q = norm'(q) d_q_norm.
+    void take_back(const Path& path, TensorD&& d) {
+        const AttentionSpec& spec = call_.spec();
+        TensorD d_rows = std::move(d);
+        if (spec.rope) {
+            TensorD turned = rotate(*spec.rope, d_rows, path.side, call_.size().query_offset, true);
+            d_[path.rotated] = std::exchange(d_rows, std::move(turned));
         }
+        if (spec.qk_norm) {
+            TensorD given =
+                normalise_rows_backward(forward_[path.given], call_.inputs().params[path.weight],
+                                        *spec.qk_norm, d_rows, d_.params[path.weight]);
+            d_[path.normalised] = std::exchange(d_rows, std::move(given));
+        }
+        d_[path.given] = std::move(d_rows);
     }
 
     const CallD& call_;
+    const TraceD& forward_;
     const TensorD& q_;
     const TensorD& k_;
     OperandsOf<double> operands_;

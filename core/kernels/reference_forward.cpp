@@ -13,6 +13,7 @@
 #include "core/kernels/reference_parts.h"
 #include "core/kernels/weighted_rows.h"
 #include "core/masks.h"
+#include "core/qk_norm.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
@@ -60,12 +61,23 @@ void fill_q_k_v(const CallD& call, TraceD& trace) {
 
 namespace {
 
+void normalise_q_k(const CallD& call, TraceD& trace) {
+    if (!call.spec().qk_norm) return;
+    const ParamsD& params = call.inputs().params;
+    const double epsilon = *call.spec().qk_norm;
+    trace[Stage::q_norm] = normalise_rows(trace[Stage::q], params[Param::q_norm_weight], epsilon);
+    trace[Stage::k_norm] = normalise_rows(trace[Stage::k], params[Param::k_norm_weight], epsilon);
+}
+
 void rotate_q_k(const CallD& call, TraceD& trace) {
     if (!call.spec().rope) return;
     const Rope& rope = *call.spec().rope;
     const Index offset = call.size().query_offset;
-    trace[Stage::q_rot] = rotate(rope, trace[Stage::q], Rotated::queries, offset);
-    trace[Stage::k_rot] = rotate(rope, trace[Stage::k], Rotated::keys, offset);
+    const auto source = [&](Stage stage) -> const TensorD& {
+        return trace[stage_or_source(stage, call.spec())];
+    };
+    trace[Stage::q_rot] = rotate(rope, source(Stage::q_norm), Rotated::queries, offset);
+    trace[Stage::k_rot] = rotate(rope, source(Stage::k_norm), Rotated::keys, offset);
 }
 
 void fill_scores(const CallD& call, const TensorD& q, const TensorD& k, TensorD& scores) {
@@ -200,6 +212,7 @@ class HeadForward {
 void fill_logits(const CallD& call, TraceD& trace) {
     const Dimensions& size = call.size();
     fill_q_k_v(call, trace);
+    normalise_q_k(call, trace);
     rotate_q_k(call, trace);
     for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked})
         trace[stage] = TensorD(stage_shape(stage, size, call.spec()));

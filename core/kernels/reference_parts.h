@@ -11,7 +11,7 @@ namespace attn {
 
 /// x, x_kv, q, k, v of the trace.
 void fill_q_k_v(const CallD& call, TraceD& trace);
-/// Those, q_rot, k_rot, scores, scaled, biased and masked: everything before softmax.
+/// Those, q_norm, k_norm, q_rot, k_rot, scores, scaled, biased and masked: everything before softmax.
 void fill_logits(const CallD& call, TraceD& trace);
 /// Y = concat(heads) W_O + b_O, or the joined heads when there is no W_O.
 TensorD join_heads(const InputsD& in, const Dimensions& size, const TensorD& context);
@@ -20,7 +20,7 @@ TensorD join_heads(const InputsD& in, const Dimensions& size, const TensorD& con
 /// where it began at `output`. `context` is the forward one.
 void begin_backward(const CallD& call, const TensorD& context, const UpstreamD& upstream,
                     TraceD& d);
-/// From d_masked back to biased, scaled, scores, q_rot, k_rot, q and k, and the score's parameters.
+/// From d_masked back to biased, scaled, scores, q_rot, k_rot, q_norm, k_norm, q and k, and the score's parameters.
 void logits_backward(const CallD& call, const TraceD& forward, TraceD& d);
 /// From d_q, d_k and d_v back to x, x_kv and the projections. Nothing when Q, K and V are given.
 void inputs_backward(const InputsD& in, TraceD& d);

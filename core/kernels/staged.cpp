@@ -30,7 +30,8 @@ class StagedBackend final : public Backend {
     /// Q, K and V are made, and turned, even where they are not kept; K and V are packed in panels besides.
     static Result<void> fits(const Call& call, StageSet keep) {
         const Dimensions& size = call.size();
-        for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::q_rot, Stage::k_rot})
+        for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::q_norm, Stage::k_norm,
+                                  Stage::q_rot, Stage::k_rot})
             keep.set(index_of(stage));
         const double packed =
             static_cast<double>(size.batch * size.kv_heads * panel_width()) *

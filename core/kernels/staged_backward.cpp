@@ -167,7 +167,7 @@ Result<Trace> staged_backward(const Call& call, const Trace& forward, const Upst
     if (!finished) return failed("the attention call was stopped");
     for (const Params& part : params) add_to(part, d.params);
     d.bias = bias_gradient(call.spec(), d);
-    scores_backward(call, heads, std::move(d_operands), d);
+    scores_backward(call, forward, heads, std::move(d_operands), d);
     inputs_backward(call.inputs(), d);
     return d;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/kernels/projections.h"
+#include "core/qk_norm.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/stop.h"
@@ -20,7 +21,7 @@ namespace {
 Inputs without_values(const Inputs& in, const AttentionSpec& spec) {
     Inputs needed;
     for (const ParamInfo& row : param_table())
-        if (row.use == ParamUse::score || row.use == ParamUse::sink)
+        if (row.use == ParamUse::score || row.use == ParamUse::sink || row.use == ParamUse::norm)
             needed.params[row.param] = in.params[row.param];
     if (!in.projects()) {
         needed.q = in.q;
@@ -98,6 +99,10 @@ void add_distances(const Tensor& b, WeightSource& source) {
 /// From q and k to the operands of the dot product.
 WeightSource make_source(Operand q, Operand k, const Params& params, const AttentionSpec& spec,
                          const Dimensions& size) {
+    if (spec.qk_norm) {
+        q = shared(normalise_rows(*q, params[Param::q_norm_weight], *spec.qk_norm));
+        k = shared(normalise_rows(*k, params[Param::k_norm_weight], *spec.qk_norm));
+    }
     if (spec.rope) {
         q = shared(rotate(*spec.rope, *q, Rotated::queries, size.query_offset));
         k = shared(rotate(*spec.rope, *k, Rotated::keys, size.query_offset));

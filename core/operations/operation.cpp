@@ -270,6 +270,8 @@ OperationCost attention_cost(const Dimensions& size, const AttentionSpec& spec) 
     OperationCost cost{scores.products, scores.elementwise, {}};
     cost.products += 2.0 * pairs * static_cast<double>(size.d_v);
     cost.elementwise += 5.0 * pairs;
+    if (spec.qk_norm)  // a square, a sum, two products of each column; a root and a quotient of a row
+        cost.elementwise += (queries + keys) * (4.0 * d_k + 2.0);
     if (spec.rope)  // (x cos − y sin, x sin + y cos) of two columns
         cost.elementwise +=
             3.0 * (queries + keys) * static_cast<double>(spec.rope->dims.value_or(size.d_k));

@@ -8,13 +8,14 @@
 namespace attn {
 namespace {
 
-constexpr Stage kUpToMask[] = {Stage::x,      Stage::x_kv,   Stage::q,     Stage::k,
-                               Stage::v,      Stage::q_rot,  Stage::k_rot, Stage::scores,
-                               Stage::scaled, Stage::biased, Stage::masked};
-constexpr Stage kUpToDropped[] = {Stage::x,      Stage::x_kv,   Stage::q,      Stage::k,
-                                  Stage::v,      Stage::q_rot,  Stage::k_rot,  Stage::scores,
-                                  Stage::scaled, Stage::biased, Stage::masked, Stage::weights,
-                                  Stage::dropped};
+constexpr Stage kUpToMask[] = {Stage::x,     Stage::x_kv,   Stage::q,      Stage::k,
+                               Stage::v,     Stage::q_norm, Stage::k_norm, Stage::q_rot,
+                               Stage::k_rot, Stage::scores, Stage::scaled, Stage::biased,
+                               Stage::masked};
+constexpr Stage kUpToDropped[] = {Stage::x,      Stage::x_kv,    Stage::q,      Stage::k,
+                                  Stage::v,      Stage::q_norm,  Stage::k_norm, Stage::q_rot,
+                                  Stage::k_rot,  Stage::scores,  Stage::scaled, Stage::biased,
+                                  Stage::masked, Stage::weights, Stage::dropped};
 constexpr Stage kValues[] = {Stage::x, Stage::v};
 
 std::string_view key_of(const OperandId& id) {

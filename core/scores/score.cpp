@@ -171,6 +171,7 @@ std::vector<Feature> features(const AttentionSpec& spec, const Params& params,
     const std::pair<bool, Feature> all[] = {
         {spec.score != Score::dot, {info(spec.score).key, info(spec.score).title}},
         {spec.scale == ScaleKind::q_and_k, {"scale q_and_k", "A scale of queries and keys"}},
+        {spec.qk_norm.has_value(), {"qk_norm", "QK-norm"}},
         {spec.rope.has_value(), {"rope", "RoPE"}},
         {spec.softcap.has_value(), {"softcap", "Soft cap"}},
         {spec.alibi, {"alibi", "ALiBi"}},

@@ -111,8 +111,8 @@ class Pass {
         const auto copy = [&](std::initializer_list<Stage> stages) {
             for (const Stage stage : stages) made[stage] = wrong[stage];
         };
-        if (of.q) copy({Stage::q, Stage::q_rot});
-        if (of.k) copy({Stage::k, Stage::k_rot});
+        if (of.q) copy({Stage::q, Stage::q_norm, Stage::q_rot});
+        if (of.k) copy({Stage::k, Stage::k_norm, Stage::k_rot});
         if (of.v) copy({Stage::v});
         if (of.q && of.k) copy({Stage::scores, Stage::scaled, Stage::biased, Stage::masked});
         inputs_backward(subject_.inputs, made);
@@ -184,7 +184,8 @@ TensorD at_other_heads(const TensorD& tensor, From from) {
     return made;
 }
 
-constexpr Stage kHeads[] = {Stage::q, Stage::q_rot, Stage::k, Stage::k_rot, Stage::v};
+constexpr Stage kHeads[] = {Stage::q,      Stage::q_norm, Stage::q_rot, Stage::k,
+                            Stage::k_norm, Stage::k_rot,  Stage::v};
 
 /// The arrays with only those pairs in their sums.
 template <class Counts>
@@ -242,7 +243,8 @@ Reason wrong_backward_scale(const Trial& trial, const Take& take) {
     for (const auto& [text, factor] : {std::pair("the scale is missing", 1.0 / scale),
                                        std::pair("the scale is there twice", scale)}) {
         TraceD wrong = pass.right();
-        for (const Stage stage : {Stage::q, Stage::q_rot, Stage::k, Stage::k_rot, Stage::scores})
+        for (const Stage stage : {Stage::q, Stage::q_norm, Stage::q_rot, Stage::k, Stage::k_norm,
+                                  Stage::k_rot, Stage::scores})
             wrong[stage] = multiplied(factor, std::move(wrong[stage]));
         if (!pass.take(take, text, wrong, {kQ, kK, kQK})) return {};
     }
@@ -335,7 +337,7 @@ Reason unsummed_groups(const Trial& trial, const Take& take) {
         if (!pass.take(take, text, wrong, {kKV, kK, kV})) return {};
     }
     TraceD mean = pass.right();
-    for (const Stage stage : {Stage::k, Stage::k_rot, Stage::v})
+    for (const Stage stage : {Stage::k, Stage::k_norm, Stage::k_rot, Stage::v})
         mean[stage] = multiplied(1.0 / static_cast<double>(group), std::move(mean[stage]));
     pass.take(take, "the mean over the query heads", mean, {kKV, kK, kV});
     return {};
@@ -345,6 +347,7 @@ Reason unturned_gradients(const Trial& trial, const Take& take) {
     const Pass pass(trial);
     if (!pass.subject().spec.rope) return "the call has no RoPE";
     const Rope& rope = *pass.subject().spec.rope;
+    if (pass.subject().spec.qk_norm) return "the gradients go through QK-norm besides";
     TraceD wrong = pass.right();
     wrong[Stage::q] = wrong[Stage::q_rot], wrong[Stage::k] = wrong[Stage::k_rot];
     if (!pass.take(take, "not rotated", wrong, {kQK, kQ, kK})) return {};

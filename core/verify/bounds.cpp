@@ -14,6 +14,7 @@
 
 #include "core/cast.h"
 #include "core/norms.h"
+#include "core/qk_norm.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
 
@@ -30,6 +31,15 @@ double row_norm(const TensorD& tensor) {
         largest = std::max(largest, std::sqrt(sum));
     });
     return largest;
+}
+
+/// The largest 1 / √(mean x² + ε) of a row; 0 of none that is finite.
+double largest_inverse(const TensorD& rows, double epsilon) {
+    double most = 0.0;
+    for_each_row(rows.shape(), [&](Index b, Index h, Index t) {
+        most = std::max(most, finite_or_zero(inverse_rms(rows.matrix(b, h).row(t), epsilon)));
+    });
+    return most;
 }
 
 /// Bounds the norm of a turn: 1, or what tables that scale make of it.
@@ -83,15 +93,32 @@ class Analysis {
     }
 
     // q'_p = R_p q: the angle in float32 is off by some roundings of p. `largest` of the cosines and sines.
-    void rotate(double positions, double largest) {
+    void rotate(double positions, double largest, const AttentionSpec& spec) {
         const double turn = u_ * (8.0 + 2.0 * positions) * largest;
-        e(Stage::q_rot) = largest * e(Stage::q) + turn * row_norm(t_[Stage::q]);
-        e(Stage::k_rot) = largest * e(Stage::k) + turn * row_norm(t_[Stage::k]);
+        const auto turned = [&](Stage rotated, Stage normalised) {
+            const Stage source = stage_or_source(normalised, spec);
+            e(rotated) = largest * e(source) + turn * row_norm(t_[source]);
+        };
+        turned(Stage::q_rot, Stage::q_norm);
+        turned(Stage::k_rot, Stage::k_norm);
+    }
+
+    // q_norm = q r ∘ γ, r = 1 / √(mean q² + ε): an error of q grows by r γ at most, and the sum of d squares is rounded.
+    void normalise(const InputsD& in, double epsilon, Index d_k) {
+        const auto normalised = [&](Stage stage, Stage source, Param weight) {
+            const TensorD& gamma = in.params[weight];
+            const double most = gamma.empty() ? 1.0 : largest_finite(gamma);
+            e(stage) = 2.0 * most * largest_inverse(t_[source], epsilon) * e(source) +
+                       (sum(d_k) + 4.0 * u_) * largest_finite(t_[stage]);
+        };
+        normalised(Stage::q_norm, Stage::q, Param::q_norm_weight);
+        normalised(Stage::k_norm, Stage::k, Param::k_norm_weight);
     }
 
     /// Error of q·k, and of the other terms of a score.
     void score(const InputsD& in, const AttentionSpec& spec, Index d_k) {
-        const double q = row_norm(t_[Stage::q]), k = row_norm(t_[Stage::k]);
+        const double q = row_norm(t_[stage_or_source(Stage::q_norm, spec)]);
+        const double k = row_norm(t_[stage_or_source(Stage::k_norm, spec)]);
         const double e_q = e(stage_or_source(Stage::q_rot, spec));
         const double e_k = e(stage_or_source(Stage::k_rot, spec));
         const double scaled = std::pow(operand_factor(spec, d_k), 2);  // each rounded once more
@@ -393,9 +420,10 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     const double retained = 1.0 / (1.0 - spec.active_dropout());
     Analysis analysis(stages, roundoff);
     analysis.project(in);
+    if (spec.qk_norm) analysis.normalise(in, *spec.qk_norm, size.d_k);
     if (spec.rope)
         analysis.rotate(real(std::max(size.tk, size.tq + size.query_offset)),
-                        largest_turn(*spec.rope));
+                        largest_turn(*spec.rope), spec);
     analysis.score(in, spec, size.d_k);
     // A fault in the factor makes the scaled scores larger, and their errors.
     const double scores = largest_finite(stages[Stage::scores]);
@@ -419,7 +447,8 @@ Bounds bounds_of_stages(const TraceD& stages, double roundoff) {
     const double logits =
         std::max({largest_finite(stages[Stage::masked]), largest_finite(stages[Stage::scaled]),
                   largest_finite(stages[Stage::scores]), largest_finite(stages.logsumexp), 1.0});
-    for (const Stage stage : {Stage::q_rot, Stage::k_rot, Stage::q, Stage::k, Stage::v})
+    for (const Stage stage :
+         {Stage::q_rot, Stage::k_rot, Stage::q_norm, Stage::k_norm, Stage::q, Stage::k, Stage::v})
         analysis.e(stage) = analysis.sum(kWidth) * largest_finite(stages[stage]);
     for (const Stage stage : {Stage::scores, Stage::scaled, Stage::biased, Stage::masked})
         analysis.e(stage) = analysis.sum(kWidth) * logits;

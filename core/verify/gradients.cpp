@@ -57,10 +57,10 @@ std::array<double, kStageCount> rounding_of(const Subject& subject, const Backwa
     const double scaled = pair * std::abs(score_factor(subject.spec, n.d_k));
     e[index_of(Stage::scores)] = scaled;
     const double queries = std::sqrt(static_cast<double>(n.tq * n.heads / n.kv_heads));
-    for (const Stage stage : {Stage::q, Stage::q_rot})
-        e[index_of(stage)] = scaled * largest_entry(subject.reference[Stage::k]);
-    for (const Stage stage : {Stage::k, Stage::k_rot})
-        e[index_of(stage)] = scaled * queries * largest_entry(subject.reference[Stage::q]);
+    for (const Stage stage : {Stage::q, Stage::q_norm, Stage::q_rot})
+        e[index_of(stage)] = scaled * largest_entry(operand(subject, Stage::k_norm));
+    for (const Stage stage : {Stage::k, Stage::k_norm, Stage::k_rot})
+        e[index_of(stage)] = scaled * queries * largest_entry(operand(subject, Stage::q_norm));
     return e;
 }
 

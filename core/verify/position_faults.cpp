@@ -64,6 +64,11 @@ constexpr Coarse kCoarse[] = {
 };
 
 /// Of the reference.
+/// The rows that RoPE turns: of Stage::q or Stage::k, after QK-norm where there is one.
+const TensorD& turned_rows(const Subject& subject, Stage stage) {
+    return operand(subject, stage == Stage::q ? Stage::q_norm : Stage::k_norm);
+}
+
 RotaryTurn right_turn(const Subject& subject, Stage stage, RotaryPlace at) {
     return rotary_turn(*subject.spec.rope, subject.size,
                        stage == Stage::q ? Rotated::queries : Rotated::keys, at);
@@ -90,7 +95,7 @@ TensorD coarsely_turned(const Subject& subject, Stage stage, FloatFormat format,
     const auto round = [&](bool does, double value) {
         return does ? rounded(format, static_cast<long double>(value)) : value;
     };
-    return turned(rope, subject.reference[stage], [&](Index b, Index t, Index c) {
+    return turned(rope, turned_rows(subject, stage), [&](Index b, Index t, Index c) {
         const Index own = t + offset - origin_of(subject, b);
         const double p = round(variant.position, static_cast<double>(own));
         const double frequency = round(variant.frequency, rope_frequency(rope, c, dims));
@@ -128,7 +133,7 @@ TraceD with_moved(const Subject& subject, const std::vector<Index>& padding, Mov
         const Index offset = stage == Stage::q ? subject.size.query_offset : 0;
         const Rope& rope = *subject.spec.rope;
         const Index dims = rope.dims.value_or(subject.size.d_k);
-        return turned(rope, subject.reference[stage], [&](Index b, Index t, Index c) {
+        return turned(rope, turned_rows(subject, stage), [&](Index b, Index t, Index c) {
             const Index back = moves ? padding[b] : 0;
             const double angle = static_cast<double>(std::max<Index>(t + offset - back, 0)) *
                                  rope_frequency(rope, c, dims);

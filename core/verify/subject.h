@@ -23,7 +23,7 @@ struct Subject {
 /// Fails where the call is none, or every stage does not fit in memory.
 Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec);
 
-/// What the scores are of: queries (q_rot) and keys (k_rot) after RoPE, where there is RoPE.
+/// What the scores are of: queries (q_rot) and keys (k_rot) after RoPE, where there is RoPE. Of q_norm and k_norm: what RoPE turns.
 inline const TensorD& operand(const Subject& subject, Stage rotated) {
     return subject.reference[stage_or_source(rotated, subject.spec)];
 }

@@ -170,7 +170,7 @@ def verify(kernel: Callable[..., Any], reference_call: _verify.Reference = None,
 
     kernel: a function of q, k and v that returns the context [B, H, Tq, d_v], or results by their keys ("weights", "logsumexp", …). Parameters
         named mask, bias or sinks get generated arrays (mask: bool, True = may attend, with a row without keys in some calls); those of
-        FlexAttention, block_mask, score_mod, enable_gqa and scale, get what the call says
+        FlexAttention, block_mask, score_mod, enable_gqa and scale, get their values from the call
     reference_call: options of the call that the kernel computes, as for trace(): {"causal": "top-left", "window_left": 7}; also mask_mod and
         score_mod, functions as FlexAttention has them; or a function from a size to such options
     sizes: a list of calls ({"batch": 2, "heads": 4, "kv_heads": 2, "tq": 7, "tk": 9, "d": 64}; d_v if it differs), or fixed axes of the usual

@@ -292,7 +292,8 @@ TEST_CASE("what reads a file is an option of the command line, by the same name"
 
 TEST_CASE("each field of the spec is one option, and its text reads back as the same value") {
     const std::string json =
-        R"({"score": "cosine", "scale": 0.07, "temperature": 2, "rope": "interleaved",
+        R"({"score": "cosine", "scale": 0.07, "temperature": 2, "qk_norm": 0.001,
+            "rope": "interleaved",
             "rope_base": 500, "rope_scaling": "llama3,8,1,4,8192", "rope_dims": 2, "softcap": 30,
             "bias_before_softcap": true, "alibi": true, "dropout": 0.5, "seed": 7,
             "training": false, "query_offset": 3,

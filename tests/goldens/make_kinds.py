@@ -118,6 +118,11 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, 
 
     repeat = heads // kv_heads
     q_rot, k_rot = inputs["Q"], inputs["K"]
+    if "qk_norm" in options:
+        epsilon = 1e-6 if options["qk_norm"] is True else options["qk_norm"]
+        q_rot, k_rot = (torch.nn.functional.rms_norm(x, (d_k,), inputs.get(f"{side}_norm_weight"), epsilon)
+                        for x, side in ((q_rot, "q"), (k_rot, "k")))
+        normalised = {"q_norm": q_rot, "k_norm": k_rot}
     if "rope" in options:
         of_q, of_k = turns_of or (turns(torch.arange(tq) + offset, options, d_k), turns(torch.arange(tk), options, d_k))
         q_rot, k_rot = rotated(q_rot, *of_q, options), rotated(k_rot, *of_k, options)
@@ -149,6 +154,8 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, 
     results |= {"output": context, "logsumexp": logsumexp}
     if "rope" in options:
         results |= {"q_rot": q_rot, "k_rot": k_rot}
+    if "qk_norm" in options:
+        results |= normalised
     if biased is not scaled:
         results["biased"] = biased
     results |= {f"d_{key}": tensor.grad for key, tensor in inputs.items()}
@@ -209,6 +216,10 @@ def main():
     last = torch.arange(3)[:, None] + (valid - 3)[:, None, None]  # ONNX: the last query sees the last valid key
     write("valid_keys_causal", {"causal": "bottom-right"}, 53, tq=3, arrays={"nonpad_kv_seqlen": valid},
           inside=(torch.arange(9) <= last)[:, None])
+    weights = {"q_norm_weight": (8,), "k_norm_weight": (8,)}
+    write("qk_norm", {"qk_norm": True, "causal": True}, 60)
+    write("qk_norm_weights", {"qk_norm": 0.05, "rope": "half", "window": 4}, 61, params=weights)
+    write("qk_norm_softcap", {"qk_norm": 1e-5, "softcap": 0.7, "scale": 1.0, "causal": "bottom-right"}, 62, tq=5, tk=11, params=weights)
     dead_row = torch.rand(2, 4, 9, 9, generator=torch.Generator().manual_seed(1)) < 0.6
     dead_row[:, :, 3] = False
     additive = {"W_score_q": (8, 5), "W_score_k": (8, 5), "w_score": (5,)}

@@ -31,11 +31,11 @@ BACKENDS = ("reference", "staged", "fused", "gl")
 RUNS = {"gl": ([], ["--keep", "context"])}
 EVERY_RUN = ([], ["--grad"])  # of the other backends
 PAIRS = ("scores", "scaled", "biased", "weights", "d_scaled", "d_weights")  # never stored by fused
-INPUTS = ("Q", "K", "V", "dO", "mask", "options", "W_score", "W_score_q", "W_score_k", "w_score", "sinks", "tokens",
+INPUTS = ("Q", "K", "V", "dO", "mask", "options", "W_score", "W_score_q", "W_score_k", "w_score", "sinks", "q_norm_weight", "k_norm_weight", "tokens",
           "past_k", "past_v", "nonpad_kv_seqlen", "cos", "sin", "q_cos", "q_sin", "k_cos", "k_sin", "cos_cache", "sin_cache", "positions",
           "position_ids", "q_positions", "k_positions")
 # Options that make another kind than dot products under a mask.
-KINDS = ("score", "rope", "softcap", "alibi", "sinks")
+KINDS = ("score", "qk_norm", "rope", "softcap", "alibi", "sinks")
 # What only some backends compute: these words stand in the sentence of a refusal.
 MAY_REFUSE = {"gl": "its shaders have no", "fused": "is no dot product"}
 

@@ -126,6 +126,17 @@ def draw_score(rng, call, n, score):
         call.arrays["sinks"] = numbers(rng, n["H"], size=pick(rng, (1.0, 10.0, 40.0)))
 
 
+def draw_norm(rng, call, n):
+    if not chance(rng, 0.15):
+        return
+    call.kinds.add("qk-norm")
+    call.options["qk-norm"] = pick(rng, (1e-6, 1e-5, 0.1))
+    for side in "qk":
+        if chance(rng, 0.5):
+            call.kinds.add("qk-norm with weights")
+            call.arrays[f"{side}_norm_weight"] = numbers(rng, n["d_k"])
+
+
 def draw_positions(rng, call, n):
     if n["d_k"] >= 2 and chance(rng, 0.3):
         pairs = pick(rng, ("half", "interleaved"))
@@ -262,6 +273,7 @@ def draw_call(seed, number):
         call.options |= {"dropout": pick(rng, (0.1, 0.5)), "seed": int(rng.integers(1000))}
     draw_extremes(rng, call, n)
     draw_gradient(rng, call, n)
+    draw_norm(rng, call, n)
     for axis in ("Tq", "Tk"):
         if n[axis] == 1:
             call.kinds.add(f"{axis} = 1")
@@ -370,6 +382,15 @@ def rotated(x, positions, options, sign=1.0):
     return Bounded(value, error)
 
 
+def normalised(x, epsilon, weight):
+    """y = x r w, r = 1 / sqrt(mean x² + ε), and r. An error e of x moves y by r w (e + x r² mean(x e)) to first order."""
+    with np.errstate(invalid="ignore"):
+        r = 1.0 / np.sqrt((x.value**2).mean(axis=-1, keepdims=True) + epsilon)
+        along = (np.abs(x.value) * x.error).mean(axis=-1, keepdims=True)
+        error = 2 * r * np.abs(weight) * (x.error + np.abs(x.value) * r * r * along)
+        return Bounded(x.value * r * weight, error).rounded(4), r
+
+
 def unit_rows(x):
     length = np.linalg.norm(x.value, axis=-1, keepdims=True)
     safe = np.where(length == 0, 1.0, length)
@@ -461,10 +482,39 @@ class Exact:
                 self.put(name.lower(), per_head(y, heads))
             else:
                 self.put(name.lower(), self.a[name])
-        q, k = (rotated(self.stages[name], self.positions[name], self.o) for name in "qk")
+        before = [self.stages[name] for name in "qk"]
+        if "qk-norm" in self.o:
+            before = [self.norm(name) for name in "qk"]
+        q, k = (rotated(x, self.positions[name], self.o) for x, name in zip(before, "qk"))
         if "rope" in self.o:
             self.put("q_rot", q), self.put("k_rot", k)
         return q, k
+
+    def norm_weight(self, side):
+        return self.a[f"{side}_norm_weight"].value if f"{side}_norm_weight" in self.a else 1.0
+
+    def norm(self, side):
+        y, _ = normalised(self.stages[side], self.o["qk-norm"], self.norm_weight(side))
+        return self.put(f"{side}_norm", y)
+
+    def norm_backward(self, side, d):
+        """d_x = r (g − x r² mean(x g)), g = w d; a row without a gradient, as of a forbidden key, has none, whatever it holds."""
+        used = d.value.any(axis=-1, keepdims=True)
+        x = self.stages[side]
+        x = Bounded(np.where(used, x.value, 0.0), np.where(used, x.error, 0.0))
+        y, r = normalised(x, self.o["qk-norm"], 1.0)
+        if f"{side}_norm_weight" in self.a:
+            shares = Bounded(d.value * y.value, d.error * np.abs(y.value) + np.abs(d.value) * y.error).rounded(2)
+            self.put(f"d_{side}_norm_weight", summed(shares, (0, 1, 2)).reshaped(lambda m: m[0, 0, 0]))
+        w = self.norm_weight(side)
+        g, e_g = w * d.value, np.abs(w) * d.error
+        mean = lambda m: m.mean(axis=-1, keepdims=True)
+        value = r * (g - y.value * mean(y.value * g))
+        size = np.abs(g) + np.abs(y.value) * mean(np.abs(y.value) * np.abs(g))
+        error = r * (e_g + np.abs(y.value) * mean(np.abs(y.value) * e_g) + (self.n["d_k"] + 8) * U * size)
+        bend = r * np.linalg.norm(x.error, axis=-1, keepdims=True) / np.sqrt(self.n["d_k"])
+        error = error + 6 * r * bend * np.linalg.norm(g, axis=-1, keepdims=True)
+        return Bounded(np.where(used, value, 0.0), np.where(used, error, 0.0)).rounded(2)
 
     def score(self, q, k):
         """Returns the scores, and stores the operands of the backward pass."""
@@ -661,6 +711,9 @@ class Exact:
         if "rope" in self.o:
             self.put("d_q_rot", d_q), self.put("d_k_rot", d_k)
         d_q, d_k = (rotated(d, self.positions[name], self.o, -1.0) for name, d in (("q", d_q), ("k", d_k)))
+        if "qk-norm" in self.o:
+            self.put("d_q_norm", d_q), self.put("d_k_norm", d_k)
+            d_q, d_k = self.norm_backward("q", d_q), self.norm_backward("k", d_k)
         self.put("d_q", d_q), self.put("d_k", d_k)
         if "X" in self.a:
             self.to_inputs()
@@ -712,7 +765,8 @@ class Exact:
     def weights_backward(self, side, d):
         """Of x W: d_x, and d_W into its place; side q or k of score additive, "" of general."""
         name = f"W_score_{side}" if side else "W_score"
-        x = self.stages.get(f"{side or 'q'}_rot", self.stages[side or "q"])
+        own = side or "q"
+        x = next(self.stages[name] for name in (f"{own}_rot", f"{own}_norm", own) if name in self.stages)
         used = d.value.any(axis=-1, keepdims=True)  # 0 · NaN of a forbidden key does not count
         x = Bounded(np.where(used, x.value, 0.0), np.where(used, x.error, 0.0))
         rows = lambda y: y.reshaped(lambda m: m.reshape(-1, m.shape[-1]))

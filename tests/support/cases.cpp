@@ -74,6 +74,13 @@ class Maker {
         return made;
     }
 
+    Case& normed(std::string_view what, const Extents& n) {
+        Case& made = given(what, n);
+        for (const Param param : {Param::q_norm_weight, Param::k_norm_weight})
+            made.inputs.params[param] = next({1, 1, 1, n.d_k});
+        return made;
+    }
+
   private:
     Case& start(std::string_view what, const Extents& n) {
         Case& made = cases_.emplace_back();
@@ -176,6 +183,22 @@ void add_positions(Maker& make, const Extents& n) {
     both.softcap = 0.8;
     both.alibi = true;
     both.dropout = 0.3;
+}
+
+/// QK-norm alone, with weights, and before RoPE; rows of zeros too.
+void add_norms(Maker& make, const Extents& n) {
+    make.given("qk norm", n).spec.qk_norm = 1e-6;
+    Case& weighted = make.normed("qk norm with weights, rope, causal", n);
+    weighted.spec.qk_norm = 0.1;
+    weighted.spec.rope = Rope{.dims = n.d_k - n.d_k % 2, .tables = {}};
+    weighted.spec.mask.causal = CausalAlign::bottom_right;
+    Case& of_keys = make.normed("qk norm with weights of keys, dropout", n);
+    of_keys.inputs.params[Param::q_norm_weight] = {};
+    of_keys.spec.qk_norm = 1e-6;
+    of_keys.spec.dropout = 0.3;
+    Case& projected = make.projected("qk norm of projections, custom", n);
+    projected.spec.qk_norm = 1e-3;
+    projected.spec.mask.custom = ragged_mask({n.b, n.h, n.tq, n.tk});
 }
 
 void add_scaled_operands(Maker& make, const Extents& n) {
@@ -353,13 +376,13 @@ ExactCase exact_of(const Case& one) {
 }
 
 std::vector<Case> kind_cases(Sizes sizes) {
-    return cases_of(
-        sizes,
-        {{1, 2, 2, 7, 7, 6, 5},
-         {2, 6, 2, 13, 9, 8, 3},
-         {1, 4, 1, 9, 33, 16, 31},
-         {1, 2, 1, 131, 137, 22, 19}},
-        {add_scores, add_positions, add_scaled_operands, add_windows, add_sinks, add_tables});
+    return cases_of(sizes,
+                    {{1, 2, 2, 7, 7, 6, 5},
+                     {2, 6, 2, 13, 9, 8, 3},
+                     {1, 4, 1, 9, 33, 16, 31},
+                     {1, 2, 1, 131, 137, 22, 19}},
+                    {add_scores, add_positions, add_norms, add_scaled_operands, add_windows,
+                     add_sinks, add_tables});
 }
 
 std::vector<Case> engine_cases(Sizes sizes) {

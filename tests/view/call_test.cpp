@@ -73,7 +73,7 @@ const Actions& every_field() {
                               SetSoftCap{1.5},    SetSinks{true},    SetRope{RopeTurn::interleaved},
                               SetRopeBase{100.0}, SetAlibi{true},    SetQueryOffset{2},
                               SetDropout{0.25},   SetDropoutSeed{9}, SetTraining{false},
-                              SetSinusoid{false}};
+                              SetSinusoid{false}, SetQkNorm{true}};
     return kAll;
 }
 
@@ -539,4 +539,63 @@ TEST_CASE("RoPE by given cosines and sines: the arithmetic of each cell is the c
     CHECK(after(off, {SetRope{RopeTurn::half}}).document().spec.rope->tables ==
           state.document().spec.rope->tables);
     CHECK(has(call_code(state.document(), MaskCode::numpy).value(), "k = rotate(k, k_cos, k_sin)"));
+}
+
+TEST_CASE("QK-norm divides each query and key by the root of its mean square, before RoPE") {
+    const AppState state = seeded(2, {SetQkNorm{true}, SetRope{RopeTurn::half}});
+    CHECK(state.document().spec.qk_norm == 1e-6);
+    for (const auto& [from, to] :
+         {std::pair{Stage::q, Stage::q_norm}, std::pair{Stage::k, Stage::k_norm}})
+        for (const auto [h, i] : each_cell(2, 4)) {
+            const double mean = dot(state, from, h, i, from, h, i) / 4.0;
+            for (Index c = 0; c < 4; ++c)
+                CHECK(at(state, to, h, i, c) ==
+                      near(at(state, from, h, i, c) / std::sqrt(mean + 1e-6)));
+        }
+    check_pairs(state, Stage::scores, [&](Index h, Index i, Index j) {
+        return dot(state, Stage::q_rot, h, i, Stage::k_rot, h, j);
+    });
+    CHECK(!after(state, {SetQkNorm{false}}).document().spec.qk_norm);
+    CHECK(call_of(reopened_alike(state).document()) == call_of(state.document()));
+    CHECK(build_step_view(after(state, {GoToStage{Stage::q_rot}})).formula == "q′_i = R_p_i qⁿ_i");
+    const AppState alone = seeded(1, {SetQkNorm{true}, GoToStage{Stage::scores}});
+    CHECK(build_step_view(alone).formula == "scores[i,j] = qⁿ_i · kⁿ_j");
+}
+
+TEST_CASE("QK-norm with weights: the arithmetic of each cell and gradient is the cell") {
+    for (const bool turns : {false, true}) {
+        Inputs inputs;
+        inputs.q = test::normal_tensor<float>({2, 2, 3, 4}, 1);
+        inputs.k = test::normal_tensor<float>({2, 1, 3, 4}, 2);
+        inputs.v = test::normal_tensor<float>({2, 1, 3, 2}, 3);
+        inputs.params[Param::q_norm_weight] = test::normal_tensor<float>({1, 1, 1, 4}, 4);
+        inputs.params[Param::k_norm_weight] = test::normal_tensor<float>({1, 1, 1, 4}, 5);
+        Document document =
+            document_of({std::make_shared<const Inputs>(std::move(inputs))}, "call");
+        document.spec.qk_norm = 0.1;
+        if (turns) document.spec.rope = Rope{};
+        const AppState state =
+            after(state_of(std::move(document)).value(), {ShowHead{1, 1}, SetWorkspace{"step"}});
+        const AppState back = after(state, {ShowGradients{true}});
+        for (const auto [i, c] : each_cell(3, 4)) {
+            for (const Stage stage : {Stage::q_norm, Stage::k_norm}) {
+                const Explanation forward = explain(state, {stage, i, c});
+                CHECK(forward.steps.back().result == near(forward.value));
+                CHECK(forward.value != 0.0);
+            }
+            for (const Stage stage : {Stage::q_norm, Stage::k_norm, Stage::q, Stage::k}) {
+                CAPTURE(info(stage).key);
+                const Explanation backward = explain_gradient(back, {stage, i, c});
+                REQUIRE(!backward.steps.empty());
+                CHECK(backward.steps.back().result == near(backward.value));
+            }
+        }
+        for (const Param param : {Param::q_norm_weight, Param::k_norm_weight})
+            for (Index c = 0; c < 4; ++c) {
+                const Explanation backward = explain_gradient(back, {param, 0, c});
+                REQUIRE(!backward.steps.empty());
+                CHECK(backward.steps.back().result == near(backward.value));
+                CHECK(has(explain(state, {param, 0, c}).notes.front(), "after its RMSNorm"));
+            }
+    }
 }

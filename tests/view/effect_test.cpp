@@ -18,6 +18,8 @@ Stages stages_of(std::string_view noun) {
         {"Q", {Stage::q}},
         {"K", {Stage::k}},
         {"V", {Stage::v}},
+        {"Qⁿ", {Stage::q_norm}},
+        {"Kⁿ", {Stage::k_norm}},
         {"Q′", {Stage::q_rot}},
         {"K′", {Stage::k_rot}},
         {"scores", {Stage::scores}},

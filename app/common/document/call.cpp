@@ -22,6 +22,7 @@ CallSettings call_of(const Document& document) {
     call.score = spec.score;
     call.softcap = spec.softcap.value_or(0.0);
     call.sinks = has_sinks(document);
+    call.qk_norm = spec.qk_norm.has_value();
     if (spec.rope) {
         call.rope = spec.rope->pairs == RopePairs::half ? RopeTurn::half : RopeTurn::interleaved;
         call.rope_base = spec.rope->base;
@@ -58,6 +59,8 @@ void set_rope(std::optional<Rope>& rope, const CallSettings& call) {
 void set_options(AttentionSpec& spec, const CallSettings& call) {
     spec.score = call.score;
     spec.softcap = call.softcap == 0.0 ? std::nullopt : std::optional(call.softcap);
+    if (!call.qk_norm) spec.qk_norm.reset();
+    if (call.qk_norm && !spec.qk_norm) spec.qk_norm = kQkNormEpsilon;
     set_rope(spec.rope, call);
     spec.alibi = call.alibi;
     if (call.query_offset != spec.query_offset.value_or(0))
@@ -140,6 +143,7 @@ constexpr CallField kFields[] = {
     row<SetSoftCap>(CallGroup::score, always, {0.1, 100.0, 1.0}),
     row<SetSinks>(CallGroup::score, always),
     row<SetScaleOperands>(CallGroup::score, products),
+    row<SetQkNorm>(CallGroup::score, always),
     row<SetSinusoid>(CallGroup::positions, always),
     row<SetRope>(CallGroup::positions, always),
     row<SetRopeBase>(CallGroup::positions, turns, {1.0, 1e6}),

@@ -21,6 +21,7 @@ struct CallSettings {
     double softcap = 0.0;    // 0: none
     bool sinks = false;      // one logit a head
     bool scale_q_k = false;  // each by d_k^(−1/4), in place of their scores
+    bool qk_norm = false;    // with the ε of the document, or 1e-6
     RopeTurn rope = RopeTurn::off;
     double rope_base = 10000.0;
     Index rope_dims = 0;       // 0: all d_k
@@ -57,6 +58,10 @@ inline void describe_options(Visitor& visit, CallSettings& call) {
           {.text = "score", .tip = "How a query and a key become one number"});
     visit("softcap", call.softcap,
           {.text = "soft cap", .tip = "B = cap · tanh(S / cap)\nNo score exceeds ± cap."});
+    visit("qk_norm", call.qk_norm,
+          {.text = "QK-norm",
+           .tip = "RMSNorm of each query and key before RoPE\nEach row is divided by the root of "
+                  "its mean square, as in Qwen3 and Gemma 3."});
     describe_rope(visit, call);
     visit("alibi", call.alibi,
           {.text = "ALiBi",

@@ -23,6 +23,7 @@ using SetScore = SetField<Score, document_call, "score", "set_score">;
 using SetSoftCap = SetField<double, document_call, "softcap", "set_softcap">;
 using SetSinks = SetField<bool, document_call, "sinks", "set_sinks", "on">;
 using SetScaleOperands = SetField<bool, document_call, "scale_q_k", "set_scale_q_k", "on">;
+using SetQkNorm = SetField<bool, document_call, "qk_norm", "set_qk_norm", "on">;
 using SetSinusoid = SetField<bool, document_call, "sinusoid", "set_sinusoid", "on">;
 using SetRope = SetField<RopeTurn, document_call, "rope", "set_rope">;
 using SetRopeBase = SetField<double, document_call, "rope_base", "set_rope_base">;
@@ -45,11 +46,12 @@ struct CopyCall {
     static constexpr auto kJournalNames = journal_names("copy_call", "code");
 };
 
-using CallActions = ActionList<ViewActions<CopyCall>,
-                               EditActions<SetScore, SetSinks, SetScaleOperands, SetSinusoid,
-                                           SetRope, SetAlibi, SetTraining, CopyQueryWeights>,
-                               DragActions<SetSoftCap, SetRopeBase, SetQueryOffset, SetKeyHeads,
-                                           SetValueWidth, SetDropout, SetDropoutSeed>>;
+using CallActions =
+    ActionList<ViewActions<CopyCall>,
+               EditActions<SetScore, SetSinks, SetScaleOperands, SetQkNorm, SetSinusoid, SetRope,
+                           SetAlibi, SetTraining, CopyQueryWeights>,
+               DragActions<SetSoftCap, SetRopeBase, SetQueryOffset, SetKeyHeads, SetValueWidth,
+                           SetDropout, SetDropoutSeed>>;
 template <ListedIn<CallActions> A>
 inline constexpr Meta kMetaOf<A> = CallActions::kMeta<A>;
 

@@ -57,6 +57,7 @@ class CodeWriter {
             if (static_cast<unsigned char>(c) < 0x20) c = ' ';
         text_ = fmt::format("# {}\n{}\n\n", title, library_.import);
         add_operands();
+        if (spec_.qk_norm) add_qk_norm();
         if (spec_.rope) add_rope();
         add_key_heads();
         add_scores();
@@ -116,6 +117,17 @@ class CodeWriter {
         line(fmt::format("{} = heads({} @ {}{}, {})", to, from, info(weight).npz, plus, count));
     }
 
+    void add_qk_norm() {
+        line("\n\ndef norm(x):  # RMSNorm of each row");
+        line(fmt::format("    return x * ((x * x).mean({}) + {}) ** -0.5\n\n", library_.retained,
+                         exact(*spec_.qk_norm)));
+        for (const auto& [name, weight] :
+             {std::pair("q", Param::q_norm_weight), std::pair("k", Param::k_norm_weight)}) {
+            add_param(weight, 1);
+            line(fmt::format("{0} = norm({0}){1}", name,
+                             param(weight).empty() ? "" : fmt::format(" * {}", info(weight).npz)));
+        }
+    }
     void add_rope() {
         const Rope& rope = *spec_.rope;
         const Index dims = rope.dims.value_or(document_.size.d_k);

@@ -50,6 +50,14 @@ std::string vectors_tex(const Document& document, Stage stage) {
     return tex_symbol(stage) + R"([i] = \text{the numbers of token } i)";
 }
 
+/// A row of Q or K through RMSNorm, with its weights where there are some.
+std::string norm_tex(const Document& document, std::string_view row, std::string_view index) {
+    const Param weight = row == "q" ? Param::q_norm_weight : Param::k_norm_weight;
+    return fmt::format(
+        R"({0}^n_{1} = \frac{{{0}_{1}}}{{\sqrt{{\mathrm{{mean}}({0}_{1}^2) + \epsilon}}}}{2})", row,
+        index, has_param(document, weight) ? fmt::format(R"( \circ \gamma_{})", row) : "");
+}
+
 /// The operand of the soft cap.
 std::string capped_tex(const AttentionSpec& spec) {
     return spec.mask.bias && spec.bias_before_softcap ? R"(S_{i,j} + \mathrm{bias}_{i,j})"
@@ -97,6 +105,23 @@ std::string operand_formula(const Document& document, bool of_keys) {
     return of_keys ? over_group(document.size, std::move(tex)) : tex;
 }
 
+/// RoPE turns a row's gradient back.
+std::string turn_gradient_tex(std::string_view row, std::string_view index,
+                              std::string_view position) {
+    return fmt::format(
+        R"(\frac{{\partial L}}{{\partial {0}_{2}}} = R_{{{3}}}^\top\,\frac{{\partial L}}{{\partial {1}'_{2}}})",
+        row, row.substr(0, 1), index, position);
+}
+
+/// ∂L/∂q through RMSNorm, g = γ ∘ ∂L/∂qⁿ and r = 1 / √(mean q² + ε).
+std::string norm_gradient_tex(const Document& document, std::string_view row,
+                              std::string_view index) {
+    const Param weight = row == "q" ? Param::q_norm_weight : Param::k_norm_weight;
+    return fmt::format(
+        R"(\frac{{\partial L}}{{\partial {0}_{1}}} = r \cdot (g - {0}_{1} \, r^2 \, \mathrm{{mean}}({0}_{1} \circ g)), \; g = \frac{{\partial L}}{{\partial {0}^n_{1}}}{2}, \; r = \frac{{1}}{{\sqrt{{\mathrm{{mean}}({0}_{1}^2) + \epsilon}}}})",
+        row, index, has_param(document, weight) ? fmt::format(R"( \circ \gamma_{})", row) : "");
+}
+
 std::string scaled_formula(const AttentionSpec& spec) {
     if (!spec.biases()) return {};
     const std::string cap =
@@ -118,11 +143,17 @@ std::string own_formula(const AppState& state, Stage stage) {
             if (document.inputs->x_kv.empty()) return {};
             return equals + tex_gradient(Stage::q) + R"(\,W_Q^\top)";
         case Stage::q:
-            if (!spec.rope) return operand_formula(document, false);
-            return R"(\frac{\partial L}{\partial q_i} = R_{p_i}^\top\,\frac{\partial L}{\partial q'_i})";
+            if (spec.qk_norm) return norm_gradient_tex(document, "q", "i");
+            return spec.rope ? turn_gradient_tex("q", "i", "p_i")
+                             : operand_formula(document, false);
         case Stage::k:
-            if (!spec.rope) return operand_formula(document, true);
-            return R"(\frac{\partial L}{\partial k_j} = R_j^\top\,\frac{\partial L}{\partial k'_j})";
+            if (spec.qk_norm) return norm_gradient_tex(document, "k", "j");
+            return spec.rope ? turn_gradient_tex("k", "j", "j") : operand_formula(document, true);
+        case Stage::q_norm:
+            return spec.rope ? turn_gradient_tex("q^n", "i", "p_i")
+                             : operand_formula(document, false);
+        case Stage::k_norm:
+            return spec.rope ? turn_gradient_tex("k^n", "j", "j") : operand_formula(document, true);
         case Stage::q_rot:
             return operand_formula(document, false);
         case Stage::k_rot:
@@ -177,7 +208,8 @@ std::optional<Stage> made_with(const Document& document, const OperandId& id) {
 }  // namespace
 
 std::string as_read(const AttentionSpec& spec, std::string_view text, std::string_view prime) {
-    if (!spec.rope) return std::string(text);
+    if (!spec.rope && !spec.qk_norm) return std::string(text);
+    const bool is_tex = prime == "'";
     const auto is_word = [&](std::size_t n) {
         return n < text.size() && (std::isalnum(static_cast<unsigned char>(text[n])) != 0);
     };
@@ -191,7 +223,13 @@ std::string as_read(const AttentionSpec& spec, std::string_view text, std::strin
     for (std::size_t n = 0; n < text.size(); ++n) {
         read += text[n];
         const bool letter = std::string_view("qkQK").find(text[n]) != std::string_view::npos;
-        if (letter && begins(n) && !is_word(n + 1)) read += prime;
+        if (!letter || !begins(n) || is_word(n + 1)) continue;
+        if (spec.rope)
+            read += prime;
+        else if (is_tex)
+            read.replace(read.size() - 1, 1, fmt::format("{{{}^n}}", text[n]));
+        else
+            read += "ⁿ";
     }
     return read;
 }
@@ -201,6 +239,8 @@ std::string tex_symbol(const OperandId& id) {
     if (stage == nullptr) {
         const Param param = std::get<Param>(id);
         if (info(param).use == ParamUse::sink) return R"(\mathrm{sinks})";
+        if (info(param).use == ParamUse::norm)
+            return param == Param::q_norm_weight ? R"(\gamma_q)" : R"(\gamma_k)";
         if (info(param).use != ParamUse::score) return name_of(id);
         std::string name = name_of(id);  // W_score_q
         const std::string_view part = name.ends_with("_q")   ? ",q"
@@ -209,6 +249,8 @@ std::string tex_symbol(const OperandId& id) {
         return fmt::format(R"({}_{{\mathrm{{score}}{}}})", name.front(), part);
     }
     if (*stage == Stage::x_kv) return "X_{kv}";
+    if (*stage == Stage::q_norm) return "Q^n";
+    if (*stage == Stage::k_norm) return "K^n";
     if (*stage == Stage::q_rot) return "Q'";
     if (*stage == Stage::k_rot) return "K'";
     if (*stage == Stage::dropped) return "\\tilde{A}";
@@ -250,6 +292,14 @@ std::string forward_formula(const Document& document, Stage stage) {
         case Stage::k:
         case Stage::v:
             return projection_tex(document, stage);
+        case Stage::q_norm:
+            return norm_tex(document, "q", "i");
+        case Stage::k_norm:
+            return norm_tex(document, "k", "j");
+        case Stage::q_rot:
+            return spec.qk_norm ? R"(q'_i = R_{p_i}\,q^n_i)" : std::string(info(stage).tex);
+        case Stage::k_rot:
+            return spec.qk_norm ? R"(k'_j = R_j\,k^n_j)" : std::string(info(stage).tex);
         case Stage::scores:
             return as_read(spec, score_tex(spec), "'");
         case Stage::scaled:

@@ -94,6 +94,9 @@ bool is_edited(Stage stage, const Part& before, const Part& after) {
             return is_replaced(stage, before, after) || is_edited(Param::b_k, before, after);
         case Stage::v:
             return is_replaced(stage, before, after) || is_edited(Param::b_v, before, after);
+        case Stage::q_norm:
+        case Stage::k_norm:
+            return !same_settings(Stage::q_norm, was, is);
         case Stage::q_rot:
             return !same_settings(stage, was, is) || !same_offset(before, after);
         case Stage::k_rot:

@@ -165,7 +165,11 @@ std::string flex_left_out(const Document& document) {
         parts.emplace_back("NaN in rows without a key");
     std::string text =
         parts.empty() ? "" : fmt::format("# not in this code: {}\n", fmt::join(parts, ", "));
-    if (spec.rope) text += "# q and k are those after RoPE\n";
+    if (spec.qk_norm || spec.rope)
+        text += fmt::format("# q and k are those after {}\n", spec.qk_norm && spec.rope
+                                                                  ? "QK-norm and RoPE"
+                                                              : spec.qk_norm ? "QK-norm"
+                                                                             : "RoPE");
     return text;
 }
 

@@ -64,15 +64,20 @@ bool shows_scores(const MapLook& look) {
 }
 
 OperandNames operand_names(const AttentionSpec& spec) {
-    const bool turned = spec.rope.has_value();
+    const bool normed = spec.qk_norm.has_value();
+    const bool turned = spec.rope.has_value() || normed;  // they are not q and k as given
     const bool general = spec.score == Score::general;
     const bool cosine = spec.score == Score::cosine;
     const bool scaled = spec.scale == ScaleKind::q_and_k;
-    OperandNames names{as_read(spec, "q"), as_read(spec, "k"), ""};
+    OperandNames names{turned ? "q′" : "q", turned ? "k′" : "k", ""};
     const bool distances = spec.score == Score::relative;
     if (!turned && (cosine || scaled || general || distances)) names.q = "q′";
     if (!turned && (cosine || scaled || distances)) names.k = "k′";
-    if (turned) names.how = "q′ and k′ are q and k rotated by their positions";
+    if (normed)
+        names.how = spec.rope ? "q′ and k′ are q and k after QK-norm, rotated by their positions"
+                              : "q′ and k′ are q and k after QK-norm";
+    else if (turned)
+        names.how = "q′ and k′ are q and k rotated by their positions";
     if (scaled)
         names.how += turned ? ", then times d_k^(−¼)" : "q′ and k′ are q and k times d_k^(−¼)";
     if (cosine)

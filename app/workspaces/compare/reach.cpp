@@ -23,6 +23,7 @@ double norm_of(const std::vector<double>& change) {
 std::string not_linear(const Document& document) {
     if (document.spec.score != Score::dot && document.spec.score != Score::relative)
         return "these scores are not dot products, so they are not linear in the vector";
+    if (document.spec.qk_norm) return "QK-norm normalises queries and keys before the product";
     if (document.spec.rope) return "RoPE rotates queries and keys before the product";
     if (document.spec.softcap) return "the soft cap makes the scores nonlinear";
     return {};

@@ -16,8 +16,11 @@ constexpr double kRounding = 1e-6;             // of a sum of products in float3
 
 std::string measure_title(const SimilarityView& view, const Document& document, bool scaled) {
     const bool qk = view.of == SimilarityOf::qk;
-    const char* const one = !qk ? "x_i" : document.spec.rope ? "q′_i" : "q_i";
-    const char* const other = qk ? document.spec.rope ? "k′_j" : "k_j"
+    const bool normed = document.spec.qk_norm.has_value();
+    const char* const one = !qk ? "x_i" : document.spec.rope ? "q′_i" : normed ? "qⁿ_i" : "q_i";
+    const char* const other = qk                              ? document.spec.rope ? "k′_j"
+                                                                : normed           ? "kⁿ_j"
+                                                                                   : "k_j"
                               : document.inputs->x_kv.empty() ? "x_j"
                                                               : "x_kv,j";
     return view.measure == SimilarityMeasure::dot
@@ -85,6 +88,9 @@ std::string merged_text(const Document& document) {
     const Tensor& w_q = inputs.params[Param::w_q];
     const Tensor& w_k = inputs.params[Param::w_k];
     if (!inputs.projects() || w_q.empty() || w_k.empty()) return {};
+    if (document.spec.qk_norm)
+        return "QK-norm divides each query and key by its own root mean square, so W_Q and W_K "
+               "cannot be merged into one matrix.";
     if (document.spec.rope)
         return "RoPE rotates queries and keys by position, so W_Q and W_K cannot be merged into "
                "one matrix.";

@@ -15,9 +15,10 @@ auto scoring(const AttentionSpec& spec) {
     const Rope rope = spec.rope.value_or(Rope{});
     const RopeScaling& scaling = rope.scaling;
     return std::tuple(spec.score, spec.scale, spec.scale_value, spec.temperature, spec.query_offset,
-                      spec.softcap, spec.alibi, spec.heads, spec.kv_heads, spec.rope.has_value(),
-                      rope.pairs, rope.base, rope.dims, scaling.kind, scaling.factor, scaling.low,
-                      scaling.high, scaling.original_length, rope.tables);
+                      spec.qk_norm, spec.softcap, spec.alibi, spec.heads, spec.kv_heads,
+                      spec.rope.has_value(), rope.pairs, rope.base, rope.dims, scaling.kind,
+                      scaling.factor, scaling.low, scaling.high, scaling.original_length,
+                      rope.tables);
 }
 
 /// nullopt where the trace has the scores, or they are too many.

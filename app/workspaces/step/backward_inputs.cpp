@@ -298,8 +298,10 @@ void add_shares(Explanation& explanation, std::string of, const std::vector<std:
 }
 
 void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage) {
-    const bool query = stage == Stage::q || stage == Stage::q_rot;
-    const bool key = stage == Stage::k || stage == Stage::k_rot;
+    const bool query = stage == Stage::q || stage == Stage::q_norm || stage == Stage::q_rot;
+    const bool key = stage == Stage::k || stage == Stage::k_norm || stage == Stage::k_rot;
+    if (state.document().spec.qk_norm && (stage == Stage::q || stage == Stage::k))
+        return explain_norm_gradient(state, explanation, stage);
     if ((query || key) && read_by_scores(state, query ? Stage::q : Stage::k) != stage)
         return explain_rotation_gradient(state, explanation, stage);
     if (query) return explain_query(state, explanation);
@@ -311,6 +313,8 @@ void explain_vector_gradient(const AppState& state, Explanation& explanation, St
 void explain_param_gradient(const AppState& state, Explanation& explanation, Param param) {
     if (info(param).use == ParamUse::sink) return explain_sink_gradient(state, explanation);
     if (info(param).use == ParamUse::score) return explain_score_param_gradient(state, explanation);
+    if (info(param).use == ParamUse::norm)
+        return explain_norm_weight_gradient(state, explanation, param);
     if (info(param).bias) return explain_bias(state, explanation, param);
     explain_weights(state, explanation, param);
 }

@@ -13,7 +13,7 @@ GridView operand_grid(const AppState& state, Stage result, const OperandId& id) 
     if (const Param* param = std::get_if<Param>(&id)) return param_grid(state, *param);
     const Stage stage = std::get<Stage>(id);
     if (stage == Stage::context) return joined_grid(state);
-    const bool keys = stage == Stage::k || stage == Stage::k_rot;
+    const bool keys = stage == Stage::k || stage == Stage::k_norm || stage == Stage::k_rot;
     const bool shares_columns =
         (result == Stage::scores && keys) || (result == Stage::context && stage == Stage::v);
     return stage_grid(state, stage, shares_columns);

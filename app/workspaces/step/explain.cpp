@@ -59,6 +59,10 @@ void explain_param(const AppState& state, Explanation& explanation, Param param)
         return explanation.notes.push_back(
             fmt::format("It is part of the score of every pair, in every head: {}.",
                         tex::plain_text(info(state.document().spec.score).tex)));
+    if (row.use == ParamUse::norm)
+        return explanation.notes.push_back(
+            fmt::format("It multiplies column {} of every {} after its RMSNorm, in every head.",
+                        explanation.cell.column, param == Param::q_norm_weight ? "query" : "key"));
     const char letter = std::string_view(row.symbol).back();
     if (row.bias) {
         explanation.notes.push_back(fmt::format("It is added to column {} of {}, for every token.",

@@ -310,9 +310,14 @@ Reads reads_of(const AppState& state, Stage stage) {
             return {{Stage::q, Stage::k, Stage::v}, {}};
         case Stage::q:
         case Stage::k:
+        case Stage::q_norm:
+        case Stage::k_norm:
         case Stage::q_rot:
         case Stage::k_rot:
-            if (stage != q && stage != k) return {{stage == Stage::q ? q : k}, {}};
+            if (spec.qk_norm && (stage == Stage::q || stage == Stage::k))
+                return {{stage == Stage::q ? Stage::q_norm : Stage::k_norm}, {stage}};
+            if (stage != q && stage != k)
+                return {{stage == Stage::q || stage == Stage::q_norm ? q : k}, {}};
             return {{Stage::scores}, {q, k}};
         case Stage::v:
             return {{Stage::context}, {last}};
@@ -340,6 +345,10 @@ Reads reads_of(const AppState& state, Stage stage) {
 
 Reads reads_of(const AppState& state, Param param) {
     if (info(param).use == ParamUse::sink) return {{Stage::weights}, {Stage::weights}};
+    if (info(param).use == ParamUse::norm) {
+        const bool query = param == Param::q_norm_weight;
+        return {{query ? Stage::q_norm : Stage::k_norm}, {query ? Stage::q : Stage::k}};
+    }
     if (info(param).use == ParamUse::score)
         return {{Stage::scores},
                 {read_by_scores(state, Stage::q), read_by_scores(state, Stage::k)}};

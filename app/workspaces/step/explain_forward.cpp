@@ -413,6 +413,9 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
         case Stage::v:
             return explain_projection(state, explanation, key_stage(state.document()), Param::w_v,
                                       Param::b_v);
+        case Stage::q_norm:
+        case Stage::k_norm:
+            return explain_normalised(state, explanation, stage);
         case Stage::q_rot:
         case Stage::k_rot:
             return explain_rotated(state, explanation, stage);

@@ -68,6 +68,10 @@ bool is_rescaled(const Rope& rope, Index pair, Index dims);
 /// explain_positions.cpp: a column of Q or K turned by its position, and its derivative, which turns back.
 void explain_rotated(const AppState& state, Explanation& explanation, Stage stage);
 void explain_rotation_gradient(const AppState& state, Explanation& explanation, Stage stage);
+/// explain_norm.cpp: a column of Q or K after QK-norm, its derivative, and the gradient of a weight of it.
+void explain_normalised(const AppState& state, Explanation& explanation, Stage stage);
+void explain_norm_gradient(const AppState& state, Explanation& explanation, Stage stage);
+void explain_norm_weight_gradient(const AppState& state, Explanation& explanation, Param param);
 /// B of S by soft cap and ALiBi; ∂L/∂S of ∂L/∂B.
 void explain_biased(const AppState& state, Explanation& explanation);
 void explain_bias_gradient(const AppState& state, Explanation& explanation);

@@ -77,7 +77,7 @@ void explain_turn(const AppState& state, Explanation& explanation, Stage stage, 
                   Stage source) {
     const CellRef cell = explanation.cell;
     const Rope& rope = *state.document().spec.rope;
-    const bool query = stage == Stage::q || stage == Stage::q_rot;
+    const bool query = stage == Stage::q || stage == Stage::q_norm || stage == Stage::q_rot;
     const bool back = from == From::gradients;
     const auto name = [&](Index c) {
         const std::string at =
@@ -121,13 +121,14 @@ bool is_rescaled(const Rope& rope, Index pair, Index dims) {
 
 void explain_rotated(const AppState& state, Explanation& explanation, Stage stage) {
     explain_turn(state, explanation, stage, From::values,
-                 stage == Stage::q_rot ? Stage::q : Stage::k);
+                 stage_or_source(stage == Stage::q_rot ? Stage::q_norm : Stage::k_norm,
+                                 state.document().spec));
 }
 
 // forward:  q' = R q  so  d_q = Rᵀ d_q', and Rᵀ turns by −θ
 void explain_rotation_gradient(const AppState& state, Explanation& explanation, Stage stage) {
     explain_turn(state, explanation, stage, From::gradients,
-                 stage == Stage::q ? Stage::q_rot : Stage::k_rot);
+                 stage == Stage::q || stage == Stage::q_norm ? Stage::q_rot : Stage::k_rot);
 }
 
 namespace {

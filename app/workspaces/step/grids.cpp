@@ -76,10 +76,12 @@ GridView word_or_position(const AppState& state, Stage stage, bool word) {
 std::vector<Param> params_of(const AppState& state, Stage stage) {
     std::vector<Param> params;
     for (const ParamInfo& row : param_table()) {
-        const bool made = row.use == ParamUse::score ? stage == Stage::scores
-                          : row.use == ParamUse::sink
-                              ? stage == Stage::weights
-                              : projection_of(state, row.param).output == stage;
+        const bool made =
+            row.use == ParamUse::score ? stage == Stage::scores
+            : row.use == ParamUse::norm
+                ? stage == (row.param == Param::q_norm_weight ? Stage::q_norm : Stage::k_norm)
+            : row.use == ParamUse::sink ? stage == Stage::weights
+                                        : projection_of(state, row.param).output == stage;
         if (made && !state.gradients->params[row.param].empty()) params.push_back(row.param);
     }
     return params;

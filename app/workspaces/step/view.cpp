@@ -31,8 +31,13 @@ constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 std::string step_label(const Document& document, const StageInfo& stage) {
     if (stage.stage == Stage::scores && document.spec.score != Score::dot) return "scores";
     const bool scaled = document.spec.scale == ScaleKind::q_and_k;
-    if (stage.stage == Stage::scores && (document.spec.rope || scaled))
-        return fmt::format("{}{}", document.spec.rope ? "Q′K′ᵀ" : "QKᵀ", scaled ? "÷√d_k" : "");
+    const bool normed = document.spec.qk_norm.has_value();
+    if (stage.stage == Stage::scores && (document.spec.rope || normed || scaled))
+        return fmt::format("{}{}",
+                           document.spec.rope ? "Q′K′ᵀ"
+                           : normed           ? "QⁿKⁿᵀ"
+                                              : "QKᵀ",
+                           scaled ? "÷√d_k" : "");
     if (stage.stage != Stage::scaled) return std::string(stage.step);
     const double tau = document.spec.temperature;
     const std::string warm = tau == 1.0 ? "" : "÷" + significant(tau, 3);
