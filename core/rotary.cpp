@@ -24,16 +24,35 @@ struct PairTurn {
     Index section;
 };
 
+/// The section of each column pair.
+std::vector<Index> section_of_pairs(const RotarySections& sections) {
+    std::vector<Index> section;
+    for (std::size_t s = 0; s < sections.pairs.size(); ++s)
+        section.insert(section.end(), static_cast<std::size_t>(sections.pairs[s]),
+                       sections.interleaved ? 0 : static_cast<Index>(s));
+    if (!sections.interleaved) return section;
+    const Index count = std::ssize(sections.pairs);
+    for (Index s = 1; s < count; ++s) {
+        const Index end = std::min(count * sections.pairs[static_cast<std::size_t>(s)],
+                                   Index{std::ssize(section)});
+        for (Index c = s; c < end; c += count) section[static_cast<std::size_t>(c)] = s;
+    }
+    return section;
+}
+
 std::vector<PairTurn> rules_of_pairs(const Rope& rope, Index dims, const RotarySections& sections) {
     std::vector<PairTurn> rules;
     if (sections.pairs.empty())
         for (Index c = 0; c < dims / 2; ++c) rules.push_back({rope_frequency(rope, c, dims), 0});
-    for (std::size_t s = 0; s < sections.pairs.size(); ++s)
-        for (Index c = 0; c < sections.pairs[s]; ++c)
-            rules.push_back({sections.own_frequencies
-                                 ? rope_frequency(rope, c, 2 * sections.pairs[s])
-                                 : rope_frequency(rope, std::ssize(rules), dims),
-                             static_cast<Index>(s)});
+    if (sections.own_frequencies) {
+        for (std::size_t s = 0; s < sections.pairs.size(); ++s)
+            for (Index c = 0; c < sections.pairs[s]; ++c)
+                rules.push_back(
+                    {rope_frequency(rope, c, 2 * sections.pairs[s]), static_cast<Index>(s)});
+        return rules;
+    }
+    for (const Index section : section_of_pairs(sections))
+        rules.push_back({rope_frequency(rope, std::ssize(rules), dims), section});
     return rules;
 }
 
@@ -136,6 +155,19 @@ Result<RotaryTurns> turns_of_cache(const RotaryTurns& cache, const TensorD& posi
     return turns;
 }
 
+RotaryTables log_temperature_tables(const LogTemperature& temperature, const TensorD& positions,
+                                    Index keys, Index dims) {
+    const Shape shape = positions.shape();
+    const Shape of_queries{shape.b, 1, shape.t, dims / 2}, of_keys{1, 1, keys, dims / 2};
+    RotaryTables tables{Tensor(of_queries), Tensor(of_queries), Tensor(of_keys, 1.0F),
+                        Tensor(of_keys)};
+    for_each_entry(of_queries, [&](Index b, Index, Index t, Index c) {
+        const double steps = std::floor((positions(b, 0, t, 0) + 1.0) / temperature.floor);
+        tables.q_cos(b, 0, t, c) = static_cast<float>(1.0 + temperature.scale * std::log1p(steps));
+    });
+    return tables;
+}
+
 bool has_columns(const RotaryTurns& turns, RotaryColumns columns) {
     if (columns == RotaryColumns::pairs) return true;
     const Index width = turns.cos.shape().d;
@@ -168,10 +200,7 @@ RotaryTurns one_column_a_pair(const RotaryTurns& turns, RotaryColumns columns) {
 RotaryTurns turns_of_sections(const RotaryTurns& turns, const RotarySections& sections) {
     const Shape all = turns.cos.shape();
     const Shape shape{all.b, 1, all.t, all.d};
-    std::vector<Index> section;  // of each pair
-    for (std::size_t s = 0; s < sections.pairs.size(); ++s)
-        section.insert(section.end(), static_cast<std::size_t>(sections.pairs[s]),
-                       static_cast<Index>(s));
+    const std::vector<Index> section = section_of_pairs(sections);
     ATTN_CHECK(std::ssize(section) == all.d && std::ssize(sections.pairs) == all.h,
                "every pair has a section of its own");
     RotaryTurns own{Tensor(shape), Tensor(shape)};

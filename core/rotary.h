@@ -46,11 +46,23 @@ std::shared_ptr<const RotaryTables> make_rotary_tables(RotaryTurns queries, Rota
 struct RotarySections {
     std::vector<Index> pairs;  // of each section, in order; empty: a token has one position
     bool own_frequencies = false;
+    /// The sections take turns, t h w t h w … t t: pair c is of section s > 0 where c mod S = s and c < S · pairs[s], else of section 0
+    /// (Qwen3-VL's interleaved M-RoPE).
+    bool interleaved = false;
 };
 /// The turns at positions [1 or B, S, T, 1], S = 1 or the number of sections: pair c of a row turns by its section's position times
 /// rope_frequency(). Positions are any finite numbers up to 2^40. An error names sections that do not have `dims`/2 pairs together.
 Result<RotaryTurns> turns_at(const TensorD& positions, const Rope& rope, Index dims,
                              const RotarySections& sections = {});
+
+/// Layers without RoPE whose queries grow with the logarithm of their position p: q (1 + scale · ln(1 + ⌊(p + 1) / floor⌋)), as
+/// Llama 4's attn_temperature_tuning; Nakanishi 2025, arXiv:2501.19399.
+struct LogTemperature {
+    double floor = 8192.0, scale = 0.1;  // floor > 0
+};
+/// Tables that do so: cosines of that factor and sines of 0 for queries at positions [1 or B,1,Tq,1], at least −1; 1 and 0 for keys.
+RotaryTables log_temperature_tables(const LogTemperature& temperature, const TensorD& positions,
+                                    Index keys, Index dims);
 
 /// Row p of a cache [1,1,P,pairs] for each position p of [1 or B,1,T,1]. An error names a position without a row.
 Result<RotaryTurns> turns_of_cache(const RotaryTurns& cache, const TensorD& positions);

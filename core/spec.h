@@ -21,11 +21,16 @@ enum class RopePairs : std::uint8_t { half, interleaved };
 /// llama3: by the wavelength λ = 2π / ω and L = original_length: ω where λ < L / high; ω / factor where λ > L / low; between
 /// ((1 − s) / factor + s) ω with s = (L / λ − low) / (high − low). As apply_scaling of Meta's llama-models, from Llama 3.1 on.
 /// yarn: ((1 − s) + s / factor) ω with s from 0 at pair `low` to 1 at pair `high`. Peng et al. 2023, arXiv:2309.00071.
-enum class RopeScale : std::uint8_t { none, linear, llama3, yarn };
+/// proportional: ω / factor in the first ⌊low · dims / 2⌋ pairs, 0 in the others, whose columns keep their partners across the whole
+/// head (Gemma 4; transformers' rope_type "proportional").
+enum class RopeScale : std::uint8_t { none, linear, llama3, yarn, proportional };
 struct RopeScaling {
     RopeScale kind = RopeScale::none;
-    double factor = 1.0;              // > 0
-    double low = 1.0, high = 4.0;     // low_freq_factor < high_freq_factor; of yarn: c
+    double factor = 1.0;  // > 0
+    double
+        low = 1.0,
+        high =
+            4.0;  // low_freq_factor < high_freq_factor; of yarn: c; of proportional low is a share
     double original_length = 8192.0;  // > 0, original_max_position_embeddings
 };
 

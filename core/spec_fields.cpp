@@ -57,6 +57,8 @@ std::string rope_scaling_text(const AttentionSpec& spec) {
     if (!spec.rope || spec.rope->tables || spec.rope->scaling.kind == RopeScale::none) return {};
     const RopeScaling& scaling = spec.rope->scaling;
     if (scaling.kind == RopeScale::linear) return fmt::format("linear,{}", scaling.factor);
+    if (scaling.kind == RopeScale::proportional)
+        return fmt::format("proportional,{},{}", scaling.factor, scaling.low);
     if (scaling.kind == RopeScale::yarn)
         return fmt::format("yarn,{},{},{}", scaling.factor, scaling.low, scaling.high);
     return fmt::format("llama3,{},{},{},{}", scaling.factor, scaling.low, scaling.high,

@@ -168,6 +168,10 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
                    (scaling.low < scaling.high && scaling.original_length > 0.0),
                "RoPE's llama3 scaling goes from {} to {} turns: the first must be the smaller",
                scaling.low, scaling.high),
+        unless(scaling.kind != RopeScale::proportional || (scaling.low > 0.0 && scaling.low <= 1.0),
+               "RoPE's proportional scaling has the share {}: expected the share of pairs that "
+               "turn, above 0 and at most 1",
+               scaling.low),
         unless(scaling.kind != RopeScale::yarn || scaling.low < scaling.high,
                "RoPE's yarn scaling goes from pair {} to {}: the first must be the smaller",
                scaling.low, scaling.high),

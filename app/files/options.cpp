@@ -139,16 +139,19 @@ void set_rope_scaling(CallOptions& call, const Value& value) {
         std::size_t numbers;
     } kScales[] = {{"linear", RopeScale::linear, 1},
                    {"llama3", RopeScale::llama3, 4},
-                   {"yarn", RopeScale::yarn, 3}};
+                   {"yarn", RopeScale::yarn, 3},
+                   {"proportional", RopeScale::proportional, 2}};
     const auto* const row =
         std::ranges::find(kScales, parts.front(), [](const auto& each) { return each.name; });
     if (row == std::end(kScales) || numbers.size() != row->numbers ||
         parts.size() != numbers.size() + 1)
-        throw expected(
-            value, "linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or yarn,FACTOR,LOW,HIGH");
+        throw expected(value,
+                       "linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH, "
+                       "yarn,FACTOR,LOW,HIGH or proportional,FACTOR,SHARE");
     scaling.kind = row->kind;
     scaling.factor = numbers[0];
-    if (numbers.size() > 1) scaling.low = numbers[1], scaling.high = numbers[2];
+    if (numbers.size() > 1) scaling.low = numbers[1];
+    if (numbers.size() > 2) scaling.high = numbers[2];
     if (numbers.size() > 3) scaling.original_length = numbers[3];
     call.rope_scaling = scaling;
 }
@@ -157,12 +160,26 @@ void set_rope_sections(CallOptions& call, const Value& value) {
     RotarySections& sections = call.rope_sections.emplace();
     sections.own_frequencies = value.text == "2d";
     if (sections.own_frequencies) return;
-    for (const std::string_view part : split(value.text)) {
+    auto parts = split(value.text);
+    sections.interleaved = parts.front() == "interleaved";
+    if (sections.interleaved) parts.erase(parts.begin());
+    for (const std::string_view part : parts) {
         const auto pairs = parse_number<Index>(part);
         if (!pairs)
-            throw expected(value, "2d, or the column pairs of each section, such as 16,24,24");
+            throw expected(value,
+                           "2d, or the column pairs of each section, such as 16,24,24 or "
+                           "interleaved,24,20,20");
         sections.pairs.push_back(*pairs);
     }
+}
+
+void set_log_temperature(CallOptions& call, const Value& value) {
+    std::vector<double> numbers;
+    for (const std::string_view part : split(value.text))
+        if (const auto number = parse_number<double>(part)) numbers.push_back(*number);
+    if (numbers.size() != 2 || !(numbers[0] > 0.0) || split(value.text).size() != 2)
+        throw expected(value, "FLOOR,SCALE with FLOOR above 0, such as 8192,0.1");
+    call.log_temperature = LogTemperature{numbers[0], numbers[1]};
 }
 
 /// A bare flag, or what JSON writes: true.
@@ -337,16 +354,27 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
      set_own<&CallOptions::rope_dims>, whole_numbers(2, 1 << 30)},
     {"rope-scaling", "KIND,..", "", kPositions,
-     "turn slower: linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or yarn,FACTOR,LOW,HIGH",
+     "turn slower: linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or yarn,FACTOR,LOW,HIGH; "
+     "proportional,FACTOR,SHARE turns that share of the pairs",
      set_rope_scaling, real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts)},
     {"rope-sections",
-     "N,..|2d",
+     "[interleaved,]N,..|2d",
      "",
      kPositions,
-     "column pairs for each row of `positions`: 16,24,24 (M-RoPE); 2d: half of them each, with "
-     "frequencies of their own",
+     "column pairs for each row of `positions`: 16,24,24 (M-RoPE), interleaved,24,20,20 in turns "
+     "(Qwen3-VL); 2d: half of them each, with frequencies of their own",
      set_rope_sections,
      whole_numbers(1, 1 << 30, NumberRange::Form::parts),
+     {},
+     Stage::q_rot},
+    {"log-temperature",
+     "FLOOR,SCALE",
+     "",
+     kPositions,
+     "without RoPE: multiply the query at position p by 1 + SCALE·ln(1 + ⌊(p + 1) / FLOOR⌋), as "
+     "Llama 4's layers without positions",
+     set_log_temperature,
+     real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts),
      {},
      Stage::q_rot},
     {"query-offset", "P", "", kPositions,

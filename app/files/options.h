@@ -40,11 +40,12 @@ struct CallOptions {
     std::optional<double> rope_base;
     std::optional<Index> rope_dims;
     std::optional<RopeScaling> rope_scaling;
-    std::optional<RotarySections> rope_sections;  // 2d: without numbers of pairs
-    std::optional<Index> d_k;                     // where the file has no queries that say it
-    bool causal_alignment_defaulted = false;      // causal was given without its corner
-    bool sinks = false;                           // an option announces the array
-    std::map<std::string, std::string> roles;     // name of an array -> Q, weights, ..., - for none
+    std::optional<LogTemperature> log_temperature;  // of a call without RoPE
+    std::optional<RotarySections> rope_sections;    // 2d: without numbers of pairs
+    std::optional<Index> d_k;                       // where the file has no queries that say it
+    bool causal_alignment_defaulted = false;        // causal was given without its corner
+    bool sinks = false;                             // an option announces the array
+    std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
     std::map<std::string, Bits, std::less<>> dtypes;  // by the array's name; "": of every other
     std::string group;                                // encoder, decoder or cross; "": not said
     std::string tokens_file;                          // of text or JSON; "": the array `tokens`

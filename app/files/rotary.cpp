@@ -33,6 +33,7 @@ class RotaryReader {
         const RotarySide q = find("q_", Rotated::queries, size_.tq);
         const RotarySide k = find("k_", Rotated::keys, size_.tk);
         check_sides(q, k);
+        if (options_.log_temperature) return grow_queries(q, spec);
         if (!q.cos.empty()) return read_turns(q, k, spec, notes);
         if (q.positions.empty()) return check_unused_sections();
         if (!spec.rope) {
@@ -52,6 +53,23 @@ class RotaryReader {
     }
 
   private:
+    /// Of a layer without RoPE: a cosine is the factor of its query, and every sine is 0.
+    void grow_queries(const RotarySide& q, AttentionSpec& spec) const {
+        const auto wrong = [&](std::string_view why) {
+            throw bad_input(fmt::format("{}: log-temperature is for layers without RoPE, and {}",
+                                        reader_.path(), why));
+        };
+        if (spec.rope) wrong("rope is given; leave one out");
+        if (!q.cos.empty()) wrong(fmt::format("{} is given; leave one out", q.cos));
+        if (size_.d_k % 2 != 0)
+            wrong(
+                fmt::format("it is computed as a turn of column pairs; expected an even d_k, not "
+                            "{}",
+                            size_.d_k));
+        spec.rope.emplace().tables = std::make_shared<const RotaryTables>(log_temperature_tables(
+            *options_.log_temperature, cache_rows(q, spec), size_.tk, size_.d_k));
+    }
+
     std::string array(std::string_view role) const {
         std::string name = file_array(listing_, role);
         return reader_.has(name) ? name : "";

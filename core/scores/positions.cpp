@@ -99,6 +99,10 @@ double rope_frequency(const Rope& rope, Index c, Index dims) {
     if (scaling.kind == RopeScale::none) return omega;
     const double slow = omega / scaling.factor;
     if (scaling.kind == RopeScale::linear) return slow;
+    if (scaling.kind == RopeScale::proportional)
+        return c < static_cast<Index>(std::floor(scaling.low * static_cast<double>(dims) / 2.0))
+                   ? slow
+                   : 0.0;
     if (scaling.kind == RopeScale::yarn) {
         const double slower = std::clamp(
             (static_cast<double>(c) - scaling.low) / (scaling.high - scaling.low), 0.0, 1.0);

@@ -167,10 +167,29 @@ TEST_CASE("positions make tables, with sections too") {
                    "rope-sections is 1,1 without rope"));
     CHECK(contains(file.refusal({}, R"({"rope": "half", "rope_sections": "1,x"})"),
                    "expected 2d, or the column pairs of each section, such as 16,24,24"));
+    CHECK(contains(file.refusal({}, R"({"rope": "half", "rope_sections": "interleaved,1,x"})"),
+                   "such as 16,24,24 or interleaved,24,20,20"));
     CHECK(contains(
         file.refusal({{"positions", {2, 3}, positions}},
                      R"({"rope": "half", "rope_sections": "1,2"})"),
         "the sections of RoPE have 3 column pairs together; expected 2, half of the 4 columns"));
+}
+
+TEST_CASE("log-temperature multiplies queries by a number of their position, and no keys") {
+    RotaryFile file;
+    const TensorFile read =
+        must(file.with({}, R"({"log_temperature": "2,0.5", "query_offset": 3})"));
+    for (Index t = 0; t < 3; ++t) {
+        const double steps = std::floor((static_cast<double>(t) + 4.0) / 2.0);
+        CHECK(tables_of(read).q_cos(0, 0, t, 1) ==
+              static_cast<float>(1.0 + 0.5 * std::log1p(steps)));
+        CHECK(tables_of(read).q_sin(0, 0, t, 1) == 0.0F);
+        CHECK(tables_of(read).k_cos(0, 0, t, 0) == 1.0F);
+    }
+    CHECK(contains(file.refusal({}, R"({"log_temperature": "2,0.5", "rope": "half"})"),
+                   "log-temperature is for layers without RoPE, and rope is given; leave one out"));
+    CHECK(contains(file.refusal({}, R"({"log_temperature": "0,0.5"})"),
+                   "expected FLOOR,SCALE with FLOOR above 0, such as 8192,0.1"));
 }
 
 TEST_CASE("cosines and positions that leave something open are refused with the remedy") {

@@ -100,8 +100,9 @@ def scores_of(q, k, options, params):
     return q @ k.transpose(-1, -2)
 
 
-def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, d_v=6, mask=None, params=None, past=0, arrays=None, turns_of=None, inside=None):
-    """`arrays` go into the file; `turns_of` has their cosines and sines of queries and keys, `inside` the allowed pairs."""
+def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, d_v=6, mask=None, params=None, past=0, arrays=None, turns_of=None, inside=None, bias=None):
+    """`arrays` go into the file; `turns_of` has their cosines and sines of queries and keys, `inside` the allowed pairs, `bias` what they
+    add to the scores."""
     generator = torch.Generator().manual_seed(seed)
     inputs = {
         "Q": draw(generator, batch, heads, tq, d_k),
@@ -123,9 +124,9 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, 
         q_rot, k_rot = (torch.nn.functional.rms_norm(x, (d_k,), inputs.get(f"{side}_norm_weight"), epsilon)
                         for x, side in ((q_rot, "q"), (k_rot, "k")))
         normalised = {"q_norm": q_rot, "k_norm": k_rot}
-    if "rope" in options:
+    if "rope" in options or turns_of:
         of_q, of_k = turns_of or (turns(torch.arange(tq) + offset, options, d_k), turns(torch.arange(tk), options, d_k))
-        q_rot, k_rot = rotated(q_rot, *of_q, options), rotated(k_rot, *of_k, options)
+        q_rot, k_rot = rotated(q_rot, *of_q, {"rope": "half", **options}), rotated(k_rot, *of_k, {"rope": "half", **options})
     scores = scores_of(q_rot, k_rot.repeat_interleave(repeat, 1), options, inputs)
     scale = options.get("scale", "sqrt_dk")
     factor = {"sqrt_dk": d_k**-0.5, "none": 1.0}.get(scale, scale) / options.get("temperature", 1.0)
@@ -134,6 +135,8 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, 
     biased = scaled
     if "softcap" in options:
         biased = options["softcap"] * torch.tanh(biased / options["softcap"])
+    if bias is not None:
+        biased = biased + bias
     if options.get("alibi"):
         distance = (torch.arange(tq)[:, None] + offset - torch.arange(tk)[None, :]).abs()
         biased = biased - torch.tensor(slopes(heads))[:, None, None] * distance
@@ -152,7 +155,7 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=9, tk=9, d_k=8, 
 
     results = {**inputs, "dO": d_o, "scores": scores, "scaled": scaled, "weights": weights}
     results |= {"output": context, "logsumexp": logsumexp}
-    if "rope" in options:
+    if "rope" in options or turns_of:
         results |= {"q_rot": q_rot, "k_rot": k_rot}
     if "qk_norm" in options:
         results |= normalised
@@ -206,8 +209,40 @@ def write_given_turns():
     write("rope_2d", options, 48, arrays={"positions": positions}, turns_of=(of_both, of_both))
 
 
+def write_given_by_models():
+    """Positions as models of transformers compute them, by running their code; and the bias of log-gates."""
+    from transformers import PreTrainedConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+    from transformers.models.qwen3_vl.modeling_qwen3_vl import Qwen3VLTextRotaryEmbedding
+
+    config = PreTrainedConfig(hidden_size=32, num_attention_heads=4, head_dim=8)
+    config.rope_parameters = {"rope_type": "proportional", "rope_theta": 100.0, "partial_rotary_factor": 0.75, "factor": 2.0}
+    frequency = ROPE_INIT_FUNCTIONS["proportional"](config)[0].double()
+    angles = torch.arange(9)[:, None] * frequency
+    of_both = angles.cos(), angles.sin()
+    write("rope_proportional", {"rope": "half", "rope_base": 100.0, "rope_scaling": "proportional,2,0.75"}, 63, turns_of=(of_both, of_both))
+    generator = torch.Generator().manual_seed(64)
+    positions = torch.randint(0, 40, (3, 2, 9), generator=generator)
+    angles = positions[..., None] * frequencies({}, 16)
+    angles = Qwen3VLTextRotaryEmbedding.apply_interleaved_mrope(None, angles.clone(), [4, 2, 2])
+    of_both = angles.cos(), angles.sin()
+    write("rope_sections_interleaved", {"rope": "half", "rope_sections": "interleaved,4,2,2"}, 65, arrays={"positions": positions}, d_k=16,
+          turns_of=(of_both, of_both))
+    scale = torch.log1p(torch.floor((torch.arange(9) + 5 + 1.0) / 4.0)) * 0.3 + 1.0  # Llama4TextAttention.forward
+    factors = scale[:, None].expand(9, 4), torch.zeros(9, 4)
+    write("log_temperature", {"log_temperature": "4,0.3", "query_offset": 5, "causal": "top-left"}, 66, tk=14,
+          turns_of=(factors, (torch.ones(14, 4), torch.zeros(14, 4))))
+    # Lin et al. 2025, arXiv:2503.02130: D = c_i - c_j with c the running sums of log f.
+    for name, tq, shape in (("forgetting", 9, (2, 4, 9)), ("forgetting_decoding", 3, (4, 9))):
+        log_f = torch.nn.functional.logsigmoid(draw(generator, *shape) + 1.0).float().double()
+        sums = log_f.cumsum(-1)
+        bias = sums[..., 9 - tq:, None] - sums[..., None, :]
+        write(name, {"causal": "bottom-right"}, 67 + tq, tq=tq, arrays={"log_f": log_f}, bias=bias.masked_fill(torch.ones(tq, 9).triu(10 - tq).bool(), 0.0))
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
+    write_given_by_models()
     write_given_turns()
     write("past", {"causal": True}, 50, tq=5, tk=5, past=4)
     write("past_window", {"window_left": 3, "causal": True}, 51, tq=5, tk=7, past=4)

@@ -33,9 +33,9 @@ EVERY_RUN = ([], ["--grad"])  # of the other backends
 PAIRS = ("scores", "scaled", "biased", "weights", "d_scaled", "d_weights")  # never stored by fused
 INPUTS = ("Q", "K", "V", "dO", "mask", "options", "W_score", "W_score_q", "W_score_k", "w_score", "sinks", "q_norm_weight", "k_norm_weight", "tokens",
           "past_k", "past_v", "nonpad_kv_seqlen", "cos", "sin", "q_cos", "q_sin", "k_cos", "k_sin", "cos_cache", "sin_cache", "positions",
-          "position_ids", "q_positions", "k_positions")
+          "position_ids", "q_positions", "k_positions", "log_f")
 # Options that make another kind than dot products under a mask.
-KINDS = ("score", "qk_norm", "rope", "softcap", "alibi", "sinks")
+KINDS = ("score", "qk_norm", "log_temperature", "rope", "softcap", "alibi", "sinks")
 # What only some backends compute: these words stand in the sentence of a refusal.
 MAY_REFUSE = {"gl": "its shaders have no", "fused": "is no dot product"}
 
@@ -70,7 +70,7 @@ def largest(values):
 
 def tolerances(z, options):
     """By array, in its shape."""
-    if any(options.get(kind, "dot") not in ("dot", False) for kind in KINDS):
+    if any(options.get(kind, "dot") not in ("dot", False) for kind in KINDS) or "log_f" in z.files:
         return {key: np.full(z[key].shape, KIND_TOLERANCE * largest(z[key])) for key in z.files if key not in INPUTS}
     return {key: np.minimum(t, SHARPEST * largest(z[key])) if z[key].size > 1 else t
             for key, t in plain_tolerances(z, options).items()}

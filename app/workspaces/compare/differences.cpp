@@ -66,6 +66,9 @@ std::string rope_scaling_name(const RopeScaling& scaling) {
     if (scaling.kind == RopeScale::none) return "none";
     if (scaling.kind == RopeScale::linear)
         return fmt::format("linear, factor {}", number(scaling.factor));
+    if (scaling.kind == RopeScale::proportional)
+        return fmt::format("proportional, factor {}, share {}", number(scaling.factor),
+                           number(scaling.low));
     if (scaling.kind == RopeScale::yarn)
         return fmt::format("YaRN, factor {}, from pair {} to {}", number(scaling.factor),
                            number(scaling.low), number(scaling.high));

@@ -175,6 +175,9 @@ std::string rope_scaling_description(const RopeScaling& scaling) {
                                significant(scaling.factor, 6));
         case RopeScale::yarn:
             return fmt::format(", the slow ones over {} (YaRN)", significant(scaling.factor, 6));
+        case RopeScale::proportional:
+            return fmt::format(", over {} in the first {} of the pairs, 0 in the others",
+                               significant(scaling.factor, 6), significant(scaling.low, 3));
         default:
             return {};
     }
