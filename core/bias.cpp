@@ -15,6 +15,20 @@ std::shared_ptr<const PairBias> make_bias(Tensor values) {
     return std::make_shared<const PairBias>(std::move(bias));
 }
 
+Tensor forgetting_bias(const Tensor& log_f, Index queries, Index offset) {
+    const Shape shape = log_f.shape();
+    Tensor bias(Shape{shape.b, shape.h, queries, shape.d});
+    for_each_row(bias.shape(), [&](Index b, Index h, Index i) {
+        const std::span<float> row = bias.matrix(b, h).row(i);
+        double sum = 0.0;
+        for (Index j = std::min(i + offset, shape.d) - 1; j >= 0; --j) {
+            if (j + 1 < shape.d) sum += static_cast<double>(log_f(b, h, 0, j + 1));
+            row[static_cast<std::size_t>(j)] = static_cast<float>(sum);
+        }
+    });
+    return bias;
+}
+
 double bias_at(const MaskSpec& mask, Index b, Index h, Index i, Index j) {
     if (!mask.bias) return 0.0;
     const std::span<const float> row = broadcast_row(mask.bias->values, b, h, i);

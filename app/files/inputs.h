@@ -59,6 +59,9 @@ void read_segments(ArrayReader& reader, const std::string& name, const Dimension
 /// alibi_slopes [H] or [B,H] of FlashAttention: the bias −slope · |i + Tk − Tq − j|; a query_offset replaces Tk − Tq.
 void read_slopes(ArrayReader& reader, const std::string& name, const Dimensions& size,
                  AttentionSpec& spec, std::vector<Note>& notes);
+/// log_f [Tk], [H,Tk] or [B,H,Tk], logs of gates: the bias Σ log f_l of the tokens l after key j up to the query (forgetting_bias()).
+void read_log_gates(ArrayReader& reader, const std::string& name, const Dimensions& size,
+                    AttentionSpec& spec, std::vector<Note>& notes);
 
 /// nonpad_kv_seqlen [B] of ONNX's Attention: the valid keys of each batch entry, as the option padding. A causal mask aligned at the
 /// bottom right ends at the last valid key: j ≤ i + nonpad_kv_seqlen[b] − Tq, which becomes a part of the mask's array.

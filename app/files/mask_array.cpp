@@ -238,4 +238,37 @@ void read_slopes(ArrayReader& reader, const std::string& name, const Dimensions&
                                 offset < 0 ? "−" : "+", std::abs(offset)));
 }
 
+void read_log_gates(ArrayReader& reader, const std::string& name, const Dimensions& size,
+                    AttentionSpec& spec, std::vector<Note>& notes) {
+    if (!reader.has(name)) return;
+    const std::string what = fmt::format("{}: {}", reader.path(), name);
+    if (spec.mask.bias) throw bad_input(fmt::format("{} and a bias are given; give one", what));
+    if (!spec.mask.causal)
+        throw bad_input(fmt::format(
+            "{} is given without causal; expected causal as well: gates of the tokens between a "
+            "key and a later query add up",
+            what));
+    const auto axes = reader.axes_of(name);
+    const Index batch = axes.size() == 3 ? axes.front() : 1;
+    const Index heads = axes.size() > 1 ? axes[axes.size() - 2] : 1;
+    if (axes.empty() || axes.size() > 3 || axes.back() != size.tk ||
+        (heads != 1 && heads != size.heads) || (batch != 1 && batch != size.batch))
+        throw bad_input(fmt::format(
+            "{} is {}; expected the log of a gate for each token, [{}], [{}, {}] or [{}, {}, {}]",
+            what, to_string(axes), size.tk, size.heads, size.tk, size.batch, size.heads, size.tk));
+    const auto numbers = reader.numbers(name);
+    const auto above = std::ranges::find_if(numbers, [](float gate) { return gate > 0.0F; });
+    if (above != numbers.end())
+        throw bad_input(fmt::format("{} has {}; expected logs of gates between 0 and 1, at most 0",
+                                    what, *above));
+    or_throw(check_fits_in_memory(sizeof(float) * static_cast<double>(batch * heads) *
+                                      static_cast<double>(size.tq) * static_cast<double>(size.tk),
+                                  fmt::format("the bias of {}", what), "attend over fewer tokens",
+                                  size));
+    const Tensor gates(Shape{batch, heads, 1, size.tk}, {numbers.begin(), numbers.end()});
+    spec.mask.bias = make_bias(forgetting_bias(gates, size.tq, query_offset(spec, size)));
+    notes.push_back(fmt::format(
+        "{}: the logs of the gates after key j up to the query are added to its score", what));
+}
+
 }  // namespace attn::files

@@ -461,6 +461,7 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
     read_segments(reader, file_array(listing, "segment_ids"), file.size, file.spec.mask,
                   file.notes);
     read_slopes(reader, file_array(listing, "alibi_slopes"), file.size, file.spec, file.notes);
+    read_log_gates(reader, file_array(listing, "log_f"), file.size, file.spec, file.notes);
     read_valid_keys(reader, file_array(listing, "nonpad_kv_seqlen"), file.size, file.spec,
                     file.notes);
     if (file.given.empty())  // scores are of queries that turned already

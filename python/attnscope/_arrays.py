@@ -14,7 +14,7 @@ from ._program import run
 Arrays = Dict[str, NDArray[Any]]
 
 NAMED = ("W_O", "b_O", "W_score", "W_score_q", "W_score_k", "w_score", "b_score", "sinks", "bias", "q_norm_weight", "k_norm_weight", "dO", "dY", "cu_seqlens",
-         "cos", "sin", "q_cos", "q_sin", "k_cos", "k_sin", "cos_cache", "sin_cache", "positions", "position_ids", "q_positions", "k_positions",
+         "cos", "sin", "q_cos", "q_sin", "k_cos", "k_sin", "cos_cache", "sin_cache", "positions", "position_ids", "log_f", "q_positions", "k_positions",
          "past_k", "past_v", "past_key", "past_value", "nonpad_kv_seqlen", "selected", "indexer_scores",
          "kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices", "Q_BLOCK_SIZE", "KV_BLOCK_SIZE")  # arrays beside Q, K and V
 CPU = 1  # of DLPack

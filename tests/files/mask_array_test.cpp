@@ -24,8 +24,9 @@ struct File {
     Scratch scratch;
     Tensor q = normal_tensor<float>({1, 2, 3, 4}, 1);
 
-    Result<TensorFile> with(const std::vector<NpzEntry>& more) {
+    Result<TensorFile> with(const std::vector<NpzEntry>& more, const std::string& options = "") {
         std::vector<NpzEntry> entries = more;
+        if (!options.empty()) entries.push_back({"options", {}, {}, {options}});
         for (const char* name : {"Q", "K", "V"})
             entries.push_back({name, {2, 3, 4}, std::as_const(q).values()});
         REQUIRE(write_npz(scratch / "in.npz", entries));
@@ -131,4 +132,24 @@ TEST_CASE(
     const std::vector<float> three{1, 2, 3};
     CHECK(contains(sentence_in(file.with({{"alibi_slopes", {3}, three}})),
                    "alibi_slopes is [3]; expected a slope for each head, [2] or [1, 2]"));
+}
+
+TEST_CASE("log_f is a bias of the gates between a key and a query, with causal alone") {
+    File file;
+    const std::vector<float> gates{-1, -2, -4, -0.5F, -0.25F, -0.125F};
+    const TensorFile read =
+        must(file.with({{"log_f", {2, 3}, gates}}, R"({"causal": "top-left"})"));
+    REQUIRE(read.spec.mask.bias);
+    CHECK(bias_at(read.spec.mask, 0, 0, 2, 0) == -6.0);
+    CHECK(bias_at(read.spec.mask, 0, 0, 2, 1) == -4.0);
+    CHECK(bias_at(read.spec.mask, 0, 1, 1, 0) == -0.25);
+    CHECK(bias_at(read.spec.mask, 0, 1, 1, 1) == 0.0);
+    CHECK(contains(sentence_in(file.with({{"log_f", {2, 3}, gates}})),
+                   "log_f is given without causal; expected causal as well"));
+    const std::vector<float> above{-1, 0.5F, -1};
+    CHECK(contains(sentence_in(file.with({{"log_f", {3}, above}}, R"({"causal": "top-left"})")),
+                   "log_f has 0.5; expected logs of gates between 0 and 1, at most 0"));
+    CHECK(contains(
+        sentence_in(file.with({{"log_f", {2}, {gates.data(), 2}}}, R"({"causal": "top-left"})")),
+        "log_f is [2]; expected the log of a gate for each token, [3], [2, 3] or [1, 2, 3]"));
 }
