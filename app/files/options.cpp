@@ -416,7 +416,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "off"},
     {"operation", "NAME", "", kOperationGroup,
      "chunked, linear, latents, state-space, linformer, retention, gated-linear, gated-delta, kda, "
-     "gated or differential",
+     "gated, differential or selective",
      set_operation},
     {"chunk", "C", "", kOperationGroup, "of chunked: keys a chunk (default 4)", set_chunk,
      whole_numbers(1, kMostPosition)},

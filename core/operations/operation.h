@@ -34,9 +34,10 @@ enum class Operation : std::uint8_t {
     gated_delta,
     kda,
     gated,
-    differential
+    differential,
+    selective
 };
-inline constexpr std::size_t kOperationCount = 11;
+inline constexpr std::size_t kOperationCount = 12;
 
 /// How Δ and A make Ā and B̄: both Ā = exp(ΔA); zoh: B̄ = (exp(ΔA) − 1)/A · B; euler: B̄ = ΔB (what Mamba runs).
 enum class Discretise : std::uint8_t { zoh, euler };

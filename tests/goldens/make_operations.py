@@ -131,6 +131,21 @@ def differential(q, k, v, inside, options, params):
     return {"weights_1": weights[0], "weights_2": weights[1], "implied": implied, "mixed": mixed, "context": context}
 
 
+def selective(q, k, v, inside, options, params):
+    """Leviathan et al. 2024, figure 3, line by line."""
+    logits = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~inside, -math.inf)
+    n = logits.shape[-1]
+    s = torch.relu(logits[:, 0])
+    s = s * (torch.arange(n) > 0)  # S[..., 0] = 0
+    s = (1 - torch.eye(n)) * s
+    selection = s[:, None]
+    s = torch.roll(selection[:, 0], 1, -2) * (torch.arange(n) > 0)[:, None]  # S[..., 0, :] = 0
+    forgotten = torch.cumsum(s, -2)[:, None]
+    lowered = logits - forgotten
+    weights = softmax(lowered)
+    return {"selection": selection, "forgotten": forgotten, "selective": lowered, "implied": weights, "context": weights @ v}
+
+
 def equals_diff_llama():
     """Differential attention is that of transformers' DiffLlama, whose head h and h + H/2 are the halves of one."""
     from transformers import DiffLlamaConfig
@@ -181,7 +196,7 @@ def chunked(q, k, v, inside, options, params):
     return {"implied": weights, "context": weights @ v}
 
 
-RUN = {"gated": gated, "differential": differential, "linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked} | dict.fromkeys(
+RUN = {"selective": selective, "gated": gated, "differential": differential, "linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked} | dict.fromkeys(
     ("retention", "gated-linear", "gated-delta", "kda"), recurrent)
 
 
@@ -264,6 +279,8 @@ def main():
     of_difference = {"lambda": (4, 1, 1), "norm_weight": (4, 1, 3)}
     write("differential", {"operation": "differential", "causal": True}, 19, params=of_difference)
     write("differential_projected", {"operation": "differential", "padding": [6, 4]}, 21, params=of_difference, d_model=5)
+    write("selective", {"operation": "selective", "causal": True}, 23)
+    write("selective_projected", {"operation": "selective", "causal": True, "padding": [6, 4]}, 24, d_model=5)
     equals_transformers()
 
 

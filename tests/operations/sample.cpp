@@ -124,8 +124,10 @@ std::vector<OperationCase> operation_cases() {
     for (const Operation operation :
          {Operation::chunked, Operation::linear, Operation::gated, Operation::differential})
         add_causal(cases, operation, 3, 5);
-    add_masked(cases, Operation::state_space, 5, 5);
-    add_causal(cases, Operation::state_space, 5, 5);
+    for (const Operation operation : {Operation::state_space, Operation::selective}) {
+        add_masked(cases, operation, 5, 5);
+        add_causal(cases, operation, 5, 5);
+    }
     for (const Operation operation :
          {Operation::retention, Operation::gated_linear, Operation::gated_delta, Operation::kda}) {
         add_masked(cases, operation, 5, 5);
