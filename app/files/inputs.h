@@ -31,6 +31,10 @@ struct LayerReader {
 
 /// Q, K, V or X with everything that goes with it. How a packed array was read is said in `notes`.
 Inputs read_inputs(const LayerReader& layer, std::vector<Note>& notes);
+/// Whether the layer has latents of keys and values, c_kv, and the call that they make (core/mla.h) by the option mla; `spec` gets its
+/// scale, and a note the numbers of a cache.
+bool has_latents(const LayerReader& layer);
+Inputs read_latents(const LayerReader& layer, AttentionSpec& spec, std::vector<Note>& notes);
 /// Puts past_k and past_v [B,Hkv,P,d], keys and values of earlier tokens, before K and V; P, or 0 without them. The axes are
 /// those of K, and four axes of joined heads are [B,Hkv,P,d].
 Index read_past(const LayerReader& layer, Inputs& in);

@@ -16,6 +16,7 @@ constexpr std::size_t kMostNamedInNote = 8;  // in a note
 std::vector<std::string_view> call_arrays() {
     std::vector<std::string_view> names{"Q", "K", "V", "X", "X_kv"};
     for (const ParamInfo& param : param_table()) names.push_back(param.npz);
+    names.insert(names.end(), {"q_nope", "q_rope", "c_kv", "k_rope", "W_UK", "W_UV"});  // latents
     names.insert(names.end(), {"past_k", "past_v", "dO", "dY"});
     return names;
 }
@@ -336,7 +337,8 @@ Listing list_layers(std::span<const std::string> names, const std::string& path,
         return std::ranges::any_of(listing.roles,
                                    [&](const auto& each) { return each.second == role; });
     };
-    listing.call = (is_read_as("Q") && is_read_as("K")) || is_read_as("X") || is_read_as(kPacked);
+    listing.call = (is_read_as("Q") && is_read_as("K")) || is_read_as("X") || is_read_as(kPacked) ||
+                   is_read_as("c_kv");
     if (!listing.numbered) listing.layers = {0};
     return listing;
 }

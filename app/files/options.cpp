@@ -173,6 +173,11 @@ void set_rope_sections(CallOptions& call, const Value& value) {
     }
 }
 
+void set_mla(CallOptions& call, const Value& value) {
+    call.mla =
+        is_first(value, "expanded", "absorbed") ? LatentForm::expanded : LatentForm::absorbed;
+}
+
 void set_log_temperature(CallOptions& call, const Value& value) {
     std::vector<double> numbers;
     for (const std::string_view part : split(value.text))
@@ -367,6 +372,10 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      whole_numbers(1, 1 << 30, NumberRange::Form::parts),
      {},
      Stage::q_rot},
+    {"mla", "FORM", "", kArrays,
+     "of latents c_kv: expanded (default) makes keys and values of each head, absorbed moves W_UK "
+     "to the queries and W_UV to W_O, as decoding does",
+     set_mla},
     {"log-temperature",
      "FLOOR,SCALE",
      "",

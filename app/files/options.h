@@ -10,6 +10,7 @@
 
 #include "app/common/document/head_axes.h"
 #include "app/files/number_range.h"
+#include "core/mla.h"
 #include "core/operations/operation.h"
 #include "core/rotary.h"
 #include "core/spec_fields.h"
@@ -40,6 +41,7 @@ struct CallOptions {
     std::optional<double> rope_base;
     std::optional<Index> rope_dims;
     std::optional<RopeScaling> rope_scaling;
+    std::optional<LatentForm> mla;                  // of latents of keys and values
     std::optional<LogTemperature> log_temperature;  // of a call without RoPE
     std::optional<RotarySections> rope_sections;    // 2d: without numbers of pairs
     std::optional<Index> d_k;                       // where the file has no queries that say it

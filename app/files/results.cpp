@@ -165,7 +165,7 @@ bool has_inputs(const ArrayReader& reader, const Listing& listing, Index layer) 
         return reader.has(layer_name(listing, layer, name));
     };
     return has("X") ? listing.substitutes.empty()
-                    : (has("Q") && has("K")) || (listing.packed && has("qkv"));
+                    : (has("Q") && has("K")) || has("c_kv") || (listing.packed && has("qkv"));
 }
 
 /// What is said of arrays that are read otherwise here.

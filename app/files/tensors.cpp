@@ -130,8 +130,13 @@ void place_after_past(const LayerReader& layer, Index past, TensorFile& file) {
 
 void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
     const CallOptions& options = layer.options;
-    auto inputs = read_inputs(layer, file.notes);
-    check_given(layer, inputs, values);
+    if (options.mla && !has_latents(layer))
+        throw bad_input(
+            fmt::format("{}: mla is given without the array c_kv, the latents", layer.shown()));
+    const bool latents = has_latents(layer);
+    auto inputs =
+        latents ? read_latents(layer, file.spec, file.notes) : read_inputs(layer, file.notes);
+    if (!latents) check_given(layer, inputs, values);
     place_after_past(layer, read_past(layer, inputs), file);
     if (options.sinks && inputs.params[Param::sinks].empty())
         throw bad_input(
@@ -140,9 +145,10 @@ void add_layer(const LayerReader& layer, Values values, TensorFile& file) {
                         layer.shown()));
     const Result<Dimensions> size = sizes_of(inputs, options.spec, values);
     if (!size)
-        throw Failure(Error{.problem = layer.with_array_names(size.error().text()),
-                            .where = layer.shown(),
-                            .remedies = layout_remedy(layer, inputs)});
+        throw Failure(
+            Error{.problem = layer.with_array_names(size.error().text()),
+                  .where = layer.shown(),
+                  .remedies = latents ? std::vector<Remedy>() : layout_remedy(layer, inputs)});
     if (file.layers.empty()) file.size = *size;
     if (!file.layers.empty() && file.layers.front().v.empty() != inputs.v.empty())
         throw bad_input(fmt::format("{} {} V, layer {} {}; expected V in every layer or in none",
